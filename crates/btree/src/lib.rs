@@ -1,0 +1,1 @@
+//! Ordered index of byte keys over pages.

@@ -1,0 +1,1 @@
+//! Buffer pool, tablespace files, mini-transactions, flushing and doublewrite.

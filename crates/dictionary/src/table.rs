@@ -1,0 +1,161 @@
+//! The definition of a table as CREATE TABLE gives it and SHOW CREATE TABLE prints it.
+//! Main type: [`TableDefinition`]. Immutable once published; an ALTER makes a new one.
+
+use charset::CollationId;
+use stdx::ids::{IndexId, TableId};
+use values::{ColumnType, Value};
+
+/// A schema (database).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemaDefinition {
+    /// Name as created.
+    pub name: String,
+    /// Default collation of tables that name none.
+    pub collation: CollationId,
+}
+
+/// A table's full name. Compared byte by byte (lower_case_table_names = 0).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableName {
+    /// Schema.
+    pub schema: String,
+    /// Table.
+    pub table: String,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableDefinition {
+    /// Set by the engine when the table is created; 0 before.
+    pub id: TableId,
+    /// Full name.
+    pub name: TableName,
+    /// Columns in their visible order.
+    pub columns: Vec<ColumnDefinition>,
+    /// Indexes in the order of SHOW CREATE TABLE; the primary key, if any, first.
+    /// A table without primary key gets a hidden clustered index that is not listed here.
+    pub indexes: Vec<IndexDefinition>,
+    /// Default collation of columns that name none.
+    pub collation: CollationId,
+    /// Table options that are printed back.
+    pub options: TableOptions,
+}
+
+/// Table options that are kept and printed back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableOptions {
+    /// COMMENT.
+    pub comment: String,
+    /// AUTO_INCREMENT given in CREATE or ALTER; the live counter is the engine's.
+    pub auto_increment: Option<u64>,
+    /// ROW_FORMAT as given.
+    pub row_format: RowFormat,
+    /// Other options in the form of information_schema.TABLES.CREATE_OPTIONS, e.g. ("max_rows", "10000000").
+    pub create_options: Vec<(String, String)>,
+}
+
+/// ROW_FORMAT as given. Iruka has one row format; the name is kept for the dump.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowFormat {
+    /// None given.
+    #[default]
+    Default,
+    /// DYNAMIC.
+    Dynamic,
+    /// COMPACT.
+    Compact,
+    /// REDUNDANT.
+    Redundant,
+    /// COMPRESSED.
+    Compressed,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnDefinition {
+    /// Name as created; looked up without regard to case.
+    pub name: String,
+    /// Type with length, sign, collation and members.
+    pub column_type: ColumnType,
+    /// Whether NULL is allowed.
+    pub nullable: bool,
+    /// The DEFAULT clause.
+    pub default: ColumnDefault,
+    /// ON UPDATE CURRENT_TIMESTAMP with its fractional digits.
+    pub on_update_now: Option<u8>,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// INVISIBLE.
+    pub invisible: bool,
+    /// COMMENT.
+    pub comment: String,
+}
+
+/// What a column holds when a row gives it no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnDefault {
+    /// No DEFAULT clause: NULL for a nullable column, otherwise error 1364 or the type's implicit default.
+    None,
+    /// A literal, already converted to the column's type (NULL included).
+    Literal(Value),
+    /// CURRENT_TIMESTAMP with its fractional digits.
+    CurrentTimestamp(u8),
+    /// DEFAULT (expression), kept as normalised SQL text.
+    Expression(String),
+}
+
+/// What an index promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// The primary key: the clustered index.
+    Primary,
+    /// UNIQUE.
+    Unique,
+    /// Plain.
+    Plain,
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDefinition {
+    /// Set by the engine when the index is created; 0 before.
+    pub id: IndexId,
+    /// Name; `PRIMARY` for the primary key.
+    pub name: String,
+    /// What it promises.
+    pub kind: IndexKind,
+    /// Key parts in order.
+    pub parts: Vec<IndexPart>,
+    /// COMMENT.
+    pub comment: String,
+    /// INVISIBLE: kept up to date but not used by the optimizer.
+    pub invisible: bool,
+}
+
+/// One part of an index key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPart {
+    /// Position in [`TableDefinition::columns`].
+    pub column: usize,
+    /// Prefix length in characters (bytes for binary types); None for the whole column.
+    pub prefix_length: Option<u32>,
+    /// DESC.
+    pub descending: bool,
+}
+
+impl TableDefinition {
+    /// The primary key, if the table has one.
+    pub fn primary_key(&self) -> Option<&IndexDefinition> {
+        self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
+    }
+
+    /// Position of the column of that name, without regard to case.
+    pub fn column_position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Position of the AUTO_INCREMENT column.
+    pub fn auto_increment_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.auto_increment)
+    }
+}

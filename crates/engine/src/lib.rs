@@ -1,0 +1,1 @@
+//! Facade of the storage layer: tables, cursors, transactions, recovery, data dictionary.

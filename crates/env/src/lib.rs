@@ -1,0 +1,1 @@
+//! The one door to the world: disk, clock, network, randomness and threads, real and simulated.

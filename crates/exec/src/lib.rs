@@ -1,0 +1,1 @@
+//! Physical operators and the execution of queries and row changes.

@@ -1,0 +1,1 @@
+//! Bound expressions: typing, evaluation, built-in functions and aggregates.

@@ -1,0 +1,1 @@
+//! Counters, gauges and histograms, and the registry of status variables. No I/O.

@@ -1,0 +1,1 @@
+//! Page formats and page operations: pure functions over byte slices.

@@ -1,0 +1,1 @@
+//! Lexer, syntax tree and recursive-descent parser of MySQL's SQL. Knows no catalogue.

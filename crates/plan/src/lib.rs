@@ -1,0 +1,1 @@
+//! Name binding, typing, logical rewrites, cost and access-path choice.

@@ -1,0 +1,1 @@
+//! The redo log: records, log files, group flush, reading for recovery.

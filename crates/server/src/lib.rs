@@ -1,0 +1,1 @@
+//! The server: configuration, listeners, reactors; the one place that assembles everything.

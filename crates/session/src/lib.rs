@@ -1,0 +1,1 @@
+//! Statement life cycle: variables, privileges, prepared statements, DDL, SHOW and system views.

@@ -1,0 +1,1 @@
+//! Transactions: ids, snapshots, version store, row locks, deadlock search.

@@ -1,0 +1,3 @@
+//! MySQL's client/server protocol as bytes in, bytes out. Knows no sockets and no SQL.
+
+pub mod result;

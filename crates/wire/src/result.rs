@@ -1,0 +1,97 @@
+//! What a statement sends back, as calls. Implemented by a connection; called by the session and executor.
+//! Main traits: [`ResultSink`], [`ClientChannel`].
+
+use charset::CollationId;
+use errors::{SqlError, SqlResult};
+use values::{ColumnType, Value};
+
+/// A column of a result set, as the column definition packet describes it.
+#[derive(Clone, Debug)]
+pub struct ResultColumn {
+    /// Schema of the base column, or empty.
+    pub schema: String,
+    /// Table alias, or empty.
+    pub table: String,
+    /// Base table name, or empty.
+    pub original_table: String,
+    /// Name shown.
+    pub name: String,
+    /// Base column name, or empty.
+    pub original_name: String,
+    /// Type; decides the type code, length, decimals and how values are written.
+    pub column_type: ColumnType,
+    /// Display length in bytes of the result character set, when it differs from what the type says.
+    pub display_length: Option<u32>,
+    /// Flags of the protocol (NOT_NULL_FLAG 1, PRI_KEY_FLAG 2, UNIQUE_KEY_FLAG 4, ...).
+    pub flags: u16,
+}
+
+/// The end of a statement that sends no rows, or of a result set.
+#[derive(Clone, Debug, Default)]
+pub struct StatementEnd {
+    /// Rows changed (or found, with CLIENT_FOUND_ROWS).
+    pub affected_rows: u64,
+    /// The id that the OK packet carries.
+    pub last_insert_id: u64,
+    /// SERVER_STATUS_* flags, SERVER_MORE_RESULTS_EXISTS included.
+    pub server_status: u16,
+    /// Number of conditions, capped at 65535.
+    pub warnings: u16,
+    /// Human readable text, e.g. "Records: 2  Duplicates: 0  Warnings: 0".
+    pub info: String,
+    /// Session state changes, sent if the client asked for them.
+    pub session_changes: Vec<SessionChange>,
+}
+
+/// A session state change of the OK packet.
+#[derive(Clone, Debug)]
+pub enum SessionChange {
+    /// A tracked system variable has a new value.
+    SystemVariable {
+        /// Name.
+        name: String,
+        /// New value as text.
+        value: String,
+    },
+    /// The default schema changed.
+    Schema(String),
+    /// Something about the session changed (session_track_state_change).
+    State,
+    /// Transaction characteristics as text (session_track_transaction_info).
+    TransactionCharacteristics(String),
+    /// Transaction state as text.
+    TransactionState(String),
+}
+
+/// Where a statement's answer goes.
+pub trait ResultSink {
+    /// Starts a result set. `results_collation` is character_set_results (BINARY: no conversion).
+    fn columns(&mut self, columns: &[ResultColumn], results_collation: CollationId) -> SqlResult<()>;
+
+    /// One row of the result set that was started.
+    fn row(&mut self, values: &[Value]) -> SqlResult<()>;
+
+    /// One row whose column values the caller writes in the wanted protocol form (see [`ResultSink::is_binary`]).
+    fn encoded_row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()>;
+
+    /// Whether rows go out in the binary protocol (prepared statements).
+    fn is_binary(&self) -> bool;
+
+    /// Ends the result set that was started.
+    fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()>;
+
+    /// Answers a statement without rows.
+    fn ok(&mut self, end: &StatementEnd) -> SqlResult<()>;
+
+    /// Answers with an error (instead of, or in the middle of, a result set).
+    fn error(&mut self, error: &SqlError);
+}
+
+/// A sink that can also ask the client for a file (LOAD DATA LOCAL INFILE).
+pub trait ClientChannel: ResultSink {
+    /// Asks the client to send that file.
+    fn request_file(&mut self, name: &str) -> SqlResult<()>;
+
+    /// The next piece of the file; None at its end. Blocks.
+    fn read_file_piece(&mut self) -> SqlResult<Option<Vec<u8>>>;
+}
