@@ -1,12 +1,18 @@
-//! Development tasks, run as `cargo xtask NAME`: `generate` writes the generated sources.
+//! Development tasks, run as `cargo xtask NAME`.
+//! `generate` writes the generated sources, `tidy` checks what house style can be checked by a tool.
 
+mod files;
 mod generate;
+mod tidy;
+
+const USAGE: &str = "usage: cargo xtask generate | tidy";
 
 fn main() -> std::process::ExitCode {
-    let task = std::env::args().nth(1).unwrap_or_default();
-    let result = match task.as_str() {
-        "generate" => generate::run(),
-        _ => Err("usage: cargo xtask generate".to_owned()),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.first().map(String::as_str) {
+        Some("generate") => generate::run(),
+        Some("tidy") => tidy::run(),
+        _ => Err(USAGE.to_owned()),
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -2,6 +2,8 @@
 //! The catalogue is generated from `data/errors.tsv` by `cargo xtask generate`.
 //! A client mistake is a [`SqlError`]; environment faults have types of their own in the storage layers.
 
+#![forbid(unsafe_code)]
+
 mod diagnostics;
 mod format;
 #[rustfmt::skip]
@@ -112,6 +114,9 @@ mod tests {
     #[test]
     fn message_is_filled() {
         let error = sql_error!(ER_BAD_DB_ERROR, "shop");
-        assert_eq!((error.number(), error.state(), error.message()), (1049, "42000", "Unknown database 'shop'"));
+        assert_eq!(
+            (error.number(), error.state(), error.message()),
+            (1049, "42000", "Unknown database 'shop'")
+        );
     }
 }

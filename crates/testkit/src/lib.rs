@@ -1,1 +1,3 @@
 //! Fixtures shared by tests.
+
+#![forbid(unsafe_code)]

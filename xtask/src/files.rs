@@ -1,0 +1,48 @@
+//! File access of the development tasks. They run beside the product, so `env` is not used here.
+#![allow(clippy::disallowed_methods)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Reads a text file.
+pub fn read(path: &str) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
+}
+
+/// Writes a text file and the folders it needs.
+pub fn write(path: &str, text: &str) -> Result<(), String> {
+    if let Some(folder) = Path::new(path).parent() {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{path}: {error}"))?;
+    }
+    std::fs::write(path, text).map_err(|error| format!("{path}: {error}"))
+}
+
+/// Whether something is at that path.
+pub fn exists(path: &str) -> bool {
+    Path::new(path).exists()
+}
+
+/// The folders below `folder`, by name.
+pub fn folders(folder: &str) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{folder}: {error}"))?;
+    let mut found: Vec<PathBuf> =
+        entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// The files that git tracks or would track, below the current folder.
+pub fn tracked() -> Result<Vec<String>, String> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .output()
+        .map_err(|error| format!("git: {error}"))?;
+    let mut files: Vec<String> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter(|path| exists(path))
+        .map(str::to_owned)
+        .collect();
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
