@@ -1,0 +1,67 @@
+//! Accounts, privileges and roles. Main types: [`AuthenticationAccount`] (for the server's handshake).
+
+/// How an account proves itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuthenticationPlugin {
+    /// `caching_sha2_password`: the default.
+    CachingSha2Password,
+    /// `mysql_native_password`: kept for old clients.
+    MysqlNativePassword,
+}
+
+impl AuthenticationPlugin {
+    /// MySQL's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            AuthenticationPlugin::CachingSha2Password => "caching_sha2_password",
+            AuthenticationPlugin::MysqlNativePassword => "mysql_native_password",
+        }
+    }
+
+    /// The plugin of that name, without regard to case.
+    pub fn from_name(name: &str) -> Option<AuthenticationPlugin> {
+        [AuthenticationPlugin::CachingSha2Password, AuthenticationPlugin::MysqlNativePassword]
+            .into_iter()
+            .find(|plugin| plugin.name().eq_ignore_ascii_case(name))
+    }
+}
+
+/// The REQUIRE clause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TlsRequirement {
+    /// NONE.
+    #[default]
+    None,
+    /// SSL: any TLS channel.
+    Tls,
+    /// X509: a valid client certificate.
+    Certificate,
+    /// Particular certificate properties; empty strings are not checked.
+    Specified {
+        /// CIPHER.
+        cipher: String,
+        /// ISSUER.
+        issuer: String,
+        /// SUBJECT.
+        subject: String,
+    },
+}
+
+/// What the handshake needs to know of the account that a connection matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthenticationAccount {
+    /// User part of the account; empty for the anonymous account.
+    pub user: String,
+    /// Host pattern of the account.
+    pub host: String,
+    /// How the client proves itself.
+    pub plugin: AuthenticationPlugin,
+    /// The stored verifier in the plugin's own form (`$A$005$...`, `*HEX`); empty: no password.
+    pub authentication_string: Vec<u8>,
+    /// A retained second verifier (RETAIN CURRENT PASSWORD); empty: none.
+    pub retained_authentication_string: Vec<u8>,
+    /// What the channel must offer.
+    pub tls: TlsRequirement,
+    /// ACCOUNT LOCK; [`crate::Session::open`] refuses it with error 3118 after the password was right.
+    pub locked: bool,
+}
