@@ -68,6 +68,9 @@ pub trait ResultSink {
     /// Starts a result set. `results_collation` is character_set_results (BINARY: no conversion).
     fn columns(&mut self, columns: &[ResultColumn], results_collation: CollationId) -> SqlResult<()>;
 
+    /// Goes on with a result set whose columns an earlier command sent (COM_STMT_FETCH): sends nothing.
+    fn resume_rows(&mut self, columns: &[ResultColumn], results_collation: CollationId) -> SqlResult<()>;
+
     /// One row of the result set that was started.
     fn row(&mut self, values: &[Value]) -> SqlResult<()>;
 
