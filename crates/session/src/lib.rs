@@ -7,10 +7,12 @@ pub mod accounts;
 mod connection;
 mod instance;
 mod prepared;
+mod server_port;
 mod session;
 
 pub use accounts::{AuthenticationAccount, AuthenticationPlugin, TlsRequirement};
 pub use connection::{ClientHost, ConnectionControl, ConnectionInfo, TlsDetails};
 pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
 pub use prepared::{BoundParameters, ExecuteFlags, ParameterType, PreparedDescription};
+pub use server_port::{RefusedConnection, ServerControl, ServerSettings};
 pub use session::Session;

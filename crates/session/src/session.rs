@@ -41,6 +41,21 @@ impl Session {
         0
     }
 
+    /// Query attributes (name, value) of the next [`Session::query`] or [`Session::execute`], which forgets them.
+    pub fn set_query_attributes(&mut self, attributes: Vec<(Vec<u8>, Value)>) {
+        let _ = attributes;
+    }
+
+    /// SERVER_STATUS_* flags as of now, without SERVER_MORE_RESULTS_EXISTS: for answers the server makes itself.
+    pub fn server_status(&self) -> u16 {
+        2
+    }
+
+    /// net_read_timeout and net_write_timeout, for file pieces and big results.
+    pub fn network_timeouts(&self) -> (Duration, Duration) {
+        (Duration::from_secs(30), Duration::from_secs(60))
+    }
+
     /// COM_QUERY: runs the statements of one packet. Every outcome, errors included, goes to `channel`.
     pub fn query(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) -> Lsn {
         let _ = sql;
