@@ -1,0 +1,118 @@
+//! AUTO_INCREMENT counters. Main type: [`AutoIncrement`], one atomic a table.
+//! A value handed out never comes back (I8): the counter never goes down but by ALTER or TRUNCATE, and a limit above it is
+//! stored in the dictionary before values below the limit are handed out.
+
+use crate::error::{EngineError, EngineResult};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The counter of a table: the next value that will be handed out.
+#[derive(Debug)]
+pub struct AutoIncrement {
+    pub(crate) next: AtomicU64,
+}
+
+/// Values reserved for a statement: `first`, `first + increment`, ... `count` of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutoIncrementRange {
+    /// First value.
+    pub first: u64,
+    /// Number of values; at least 1, at most what was asked for (fewer at the end of the column's range).
+    pub count: u64,
+    /// Distance of the values.
+    pub increment: u64,
+}
+
+/// How values are reserved.
+#[derive(Clone, Copy, Debug)]
+pub struct AutoIncrementRequest {
+    /// Number of values wanted, at least 1.
+    pub count: u64,
+    /// auto_increment_increment, at least 1.
+    pub increment: u64,
+    /// auto_increment_offset, at least 1. Ignored when larger than the increment.
+    pub offset: u64,
+    /// Largest value that the column's type holds.
+    pub column_max: u64,
+}
+
+impl AutoIncrement {
+    pub(crate) fn starting_at(next: u64) -> AutoIncrement {
+        AutoIncrement { next: AtomicU64::new(next.max(1)) }
+    }
+
+    /// The next value that would be handed out with increment 1 (information_schema.TABLES.AUTO_INCREMENT).
+    pub fn peek(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Takes values off the counter.
+    pub(crate) fn take(&self, request: AutoIncrementRequest) -> EngineResult<AutoIncrementRange> {
+        let increment = request.increment.max(1);
+        let offset = if request.offset > increment { 1 } else { request.offset.max(1) };
+        // The counter holds the next value, so the largest u64 cannot be handed out (nor can InnoDB's).
+        let column_max = request.column_max.min(u64::MAX - 1);
+        let mut current = self.next.load(Ordering::Relaxed);
+        loop {
+            let first = align(current, increment, offset)
+                .filter(|first| *first <= column_max)
+                .ok_or(EngineError::AutoIncrementExhausted)?;
+            let fitting = (column_max - first) / increment + 1;
+            let count = request.count.clamp(1, fitting);
+            let next = (count - 1)
+                .checked_mul(increment)
+                .and_then(|span| first.checked_add(span)?.checked_add(1))
+                .unwrap_or(u64::MAX);
+            match self.next.compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return Ok(AutoIncrementRange { first, count, increment }),
+                Err(seen) => current = seen,
+            }
+        }
+    }
+
+    /// Raises the counter above an explicitly given value. Never lowers it.
+    pub(crate) fn raise_above(&self, value: u64) {
+        self.next.fetch_max(value.saturating_add(1), Ordering::AcqRel);
+    }
+}
+
+/// The smallest value of the series offset, offset + increment, ... that is not below `current`.
+fn align(current: u64, increment: u64, offset: u64) -> Option<u64> {
+    if current <= offset {
+        return Some(offset);
+    }
+    let steps = (current - offset).div_ceil(increment);
+    offset.checked_add(steps.checked_mul(increment)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(count: u64, increment: u64, offset: u64, column_max: u64) -> AutoIncrementRequest {
+        AutoIncrementRequest { count, increment, offset, column_max }
+    }
+
+    #[test]
+    fn values_follow_offset_and_increment() {
+        let counter = AutoIncrement::starting_at(1);
+        let range = counter.take(request(3, 10, 5, 1000)).unwrap();
+        assert_eq!((range.first, range.count, range.increment), (5, 3, 10));
+        assert_eq!(counter.take(request(1, 10, 5, 1000)).unwrap().first, 35);
+        counter.raise_above(100);
+        assert_eq!(counter.take(request(1, 1, 1, 1000)).unwrap().first, 101);
+        counter.raise_above(7);
+        assert_eq!(counter.peek(), 102);
+    }
+
+    #[test]
+    fn end_of_range_is_an_error_and_not_a_wrap() {
+        let counter = AutoIncrement::starting_at(126);
+        assert_eq!(counter.take(request(5, 1, 1, 127)).unwrap().count, 2);
+        assert_eq!(counter.take(request(1, 1, 1, 127)), Err(EngineError::AutoIncrementExhausted));
+        let last = AutoIncrement::starting_at(u64::MAX);
+        assert_eq!(last.take(request(1, 1, 1, u64::MAX)), Err(EngineError::AutoIncrementExhausted));
+        let near = AutoIncrement::starting_at(u64::MAX - 1);
+        assert_eq!(near.take(request(1, 1, 1, u64::MAX)).unwrap().first, u64::MAX - 1);
+        assert_eq!(near.take(request(1, 1, 1, u64::MAX)), Err(EngineError::AutoIncrementExhausted));
+    }
+}

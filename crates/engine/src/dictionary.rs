@@ -1,0 +1,89 @@
+//! The data dictionary as sessions see it: schemas and open tables by name, in memory. Main type: [`Dictionary`].
+//! Readers take a short shared lock and get `Arc`s; DDL publishes changes after their commit and raises the epoch.
+
+use crate::table::Table;
+use dictionary::SchemaDefinition;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Schemas and tables by name.
+#[derive(Debug, Default)]
+pub struct Dictionary {
+    schemas: RwLock<BTreeMap<String, SchemaEntry>>,
+    epoch: AtomicU64,
+}
+
+#[derive(Debug)]
+struct SchemaEntry {
+    definition: Arc<SchemaDefinition>,
+    tables: BTreeMap<String, Arc<Table>>,
+}
+
+impl Dictionary {
+    /// Rises with every change of any definition. A plan made under the same epoch is still right.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// The schema of that name.
+    pub fn schema(&self, name: &str) -> Option<Arc<SchemaDefinition>> {
+        self.read().get(name).map(|entry| entry.definition.clone())
+    }
+
+    /// All schemas by name.
+    pub fn schemas(&self) -> Vec<Arc<SchemaDefinition>> {
+        self.read().values().map(|entry| entry.definition.clone()).collect()
+    }
+
+    /// The table of that name.
+    pub fn table(&self, schema: &str, table: &str) -> Option<Arc<Table>> {
+        self.read().get(schema)?.tables.get(table).cloned()
+    }
+
+    /// All tables of a schema by name; empty if there is no such schema.
+    pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
+        self.read().get(schema).map(|entry| entry.tables.values().cloned().collect()).unwrap_or_default()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, SchemaEntry>> {
+        self.schemas.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<String, SchemaEntry>> {
+        self.schemas.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds or replaces a schema's definition.
+    pub(crate) fn put_schema(&self, definition: SchemaDefinition) {
+        let mut schemas = self.write();
+        let definition = Arc::new(definition);
+        schemas
+            .entry(definition.name.clone())
+            .and_modify(|entry| entry.definition = definition.clone())
+            .or_insert(SchemaEntry { definition, tables: BTreeMap::new() });
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Removes a schema with its tables.
+    pub(crate) fn remove_schema(&self, name: &str) {
+        self.write().remove(name);
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Removes and adds tables in one step, so that no reader sees a state between.
+    pub(crate) fn replace_tables(&self, removed: &[(String, String)], added: Vec<Arc<Table>>) {
+        let mut schemas = self.write();
+        for (schema, table) in removed {
+            if let Some(entry) = schemas.get_mut(schema) {
+                entry.tables.remove(table);
+            }
+        }
+        for table in added {
+            if let Some(entry) = schemas.get_mut(&table.definition().name.schema) {
+                entry.tables.insert(table.definition().name.table.clone(), table);
+            }
+        }
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,118 @@
+//! What can go wrong below the SQL layer. Main type: [`EngineError`].
+//! Client mistakes (duplicate key, missing table), conflicts (deadlock, time-out) and environment faults
+//! (I/O, full disk, corruption) are variants; [`EngineError::into_sql`] gives the error a client sees.
+
+use errors::{SqlError, sql_error};
+
+/// The result of an engine call.
+pub type EngineResult<T> = Result<T, EngineError>;
+
+/// A failed engine call. Small, so that results stay in registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineError {
+    /// A unique index has the key already. The SQL layer formats 1062, because it knows the values.
+    DuplicateKey(Box<DuplicateKey>),
+    /// A row lock was not granted within lock_wait_timeout. The statement must be rolled back by the caller.
+    LockWaitTimeout,
+    /// The transaction was chosen as the victim of a deadlock and HAS BEEN rolled back wholly when this returns.
+    Deadlock,
+    /// NOWAIT was asked for and the row is locked by another transaction.
+    LockNotAvailable,
+    /// The kill flag of the transaction was raised.
+    Killed,
+    /// The file system has no room left. Nothing of the failed call is left behind but earlier calls of the
+    /// statement are: roll back to the statement mark.
+    NoSpace,
+    /// The row that the caller wants to change is not there (it never locked it, or deleted it itself).
+    RowNotFound,
+    /// A row or key is longer than the engine can hold.
+    TooBig {
+        /// Size in bytes.
+        bytes: usize,
+        /// What the engine can hold, in bytes.
+        bytes_max: usize,
+    },
+    /// The AUTO_INCREMENT counter has reached the end of its range.
+    AutoIncrementExhausted,
+    /// A write was tried in a READ ONLY transaction.
+    ReadOnlyTransaction,
+    /// A table of that name exists.
+    TableExists(String),
+    /// No such table; schema and table name.
+    NoSuchTable(String, String),
+    /// A schema of that name exists.
+    SchemaExists(String),
+    /// No such schema.
+    NoSuchSchema(String),
+    /// No such index in the table.
+    NoSuchIndex(String),
+    /// The table was dropped or rebuilt after the caller looked it up.
+    TableDefinitionChanged,
+    /// Bytes on disk do not make sense. The text names the object.
+    Corrupt(String),
+    /// The operating system refused an operation. The text names file and operation.
+    Io(String),
+    /// A bound that protects memory was reached (version store, lock table).
+    OutOfResources(&'static str),
+    /// The engine stopped after a failed flush (invariant I2) or is shut down; no write is possible.
+    Stopped,
+    /// Not built yet or not offered.
+    Unsupported(&'static str),
+}
+
+/// Which unique index has the key already, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateKey {
+    /// Position in [`crate::Table::indexes`] (0 is the clustered index).
+    pub index: usize,
+    /// Clustered key of the row that has it: what ON DUPLICATE KEY UPDATE and REPLACE lock and change.
+    pub existing_key: Vec<u8>,
+    /// For bulk inserts: the ordinal (from 0) of the failing row within the statement; 0 for single inserts.
+    pub row_ordinal: u64,
+}
+
+impl EngineError {
+    /// Whether the whole transaction is gone (the session must forget it).
+    pub fn rolled_back_transaction(&self) -> bool {
+        matches!(self, EngineError::Deadlock)
+    }
+
+    /// The error as a client sees it. `table` is what messages about a table name.
+    /// DuplicateKey should be formatted by the caller, who knows the values; this gives 1022.
+    pub fn into_sql(self, table: &str) -> SqlError {
+        match self {
+            EngineError::DuplicateKey(_) => sql_error!(ER_DUP_KEY, table),
+            EngineError::LockWaitTimeout => sql_error!(ER_LOCK_WAIT_TIMEOUT),
+            EngineError::Deadlock => sql_error!(ER_LOCK_DEADLOCK),
+            EngineError::LockNotAvailable => sql_error!(ER_LOCK_NOWAIT),
+            EngineError::Killed => sql_error!(ER_QUERY_INTERRUPTED),
+            EngineError::NoSpace => sql_error!(ER_RECORD_FILE_FULL, table),
+            EngineError::RowNotFound => sql_error!(ER_KEY_NOT_FOUND, table),
+            EngineError::TooBig { bytes_max, .. } => sql_error!(ER_TOO_BIG_ROWSIZE, bytes_max),
+            EngineError::AutoIncrementExhausted => sql_error!(ER_AUTOINC_READ_FAILED),
+            EngineError::ReadOnlyTransaction => sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION),
+            EngineError::TableExists(name) => sql_error!(ER_TABLE_EXISTS_ERROR, name),
+            EngineError::NoSuchTable(schema, table) => sql_error!(ER_NO_SUCH_TABLE, schema, table),
+            EngineError::SchemaExists(name) => sql_error!(ER_DB_CREATE_EXISTS, name),
+            EngineError::NoSuchSchema(name) => sql_error!(ER_BAD_DB_ERROR, name),
+            EngineError::NoSuchIndex(name) => sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name),
+            EngineError::TableDefinitionChanged => sql_error!(ER_TABLE_DEF_CHANGED),
+            EngineError::Corrupt(text) => sql_error!(ER_GET_ERRNO, 126, text),
+            EngineError::Io(text) => sql_error!(ER_GET_ERRNO, 5, text),
+            EngineError::OutOfResources(text) => sql_error!(ER_GET_ERRNO, 12, text),
+            EngineError::Stopped => sql_error!(ER_SERVER_SHUTDOWN),
+            EngineError::Unsupported(what) => sql_error!(ER_NOT_SUPPORTED_YET, what),
+        }
+    }
+}
+
+impl std::fmt::Display for EngineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            EngineError::Corrupt(text) | EngineError::Io(text) => f.write_str(text),
+            other => f.write_str(other.clone().into_sql("").message()),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}

@@ -1,0 +1,91 @@
+//! How an engine is opened and a transaction begun. Main types: [`EngineOptions`], [`TransactionOptions`].
+
+use std::time::Duration;
+use stdx::ids::Lsn;
+use txn::KillFlag;
+
+/// How an engine is opened. `Default` is right for tests; the server fills it from its configuration.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Folder of data files, log files and doublewrite file. Created if missing.
+    pub data_directory: String,
+    /// Buffer pool in bytes (innodb_buffer_pool_size).
+    pub buffer_pool_bytes: u64,
+    /// All redo log files together, in bytes (innodb_redo_log_capacity).
+    pub redo_log_bytes: u64,
+    /// When a commit reaches the disk (innodb_flush_log_at_trx_commit); changeable later.
+    pub flush_level: FlushLevel,
+    /// Whether pages are written twice to survive torn writes (innodb_doublewrite).
+    pub doublewrite: bool,
+    /// Row lock wait limit of transactions that set none (innodb_lock_wait_timeout).
+    pub lock_wait_timeout: Duration,
+    /// Whether waits search for deadlocks (innodb_deadlock_detect).
+    pub deadlock_detect: bool,
+    /// innodb_autoinc_lock_mode: 0, 1 or 2.
+    pub auto_increment_lock_mode: u8,
+    /// Old row versions kept in memory before they are written to the spill file, in bytes.
+    pub version_memory_bytes: u64,
+    /// Whether purge, checkpoint and flush threads run. Off in deterministic tests, which call
+    /// [`crate::Engine::purge`] and [`crate::Engine::checkpoint`] themselves.
+    pub background_threads: bool,
+}
+
+/// When a commit reaches the disk (innodb_flush_log_at_trx_commit).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlushLevel {
+    /// 0: written and flushed once a second.
+    EverySecond,
+    /// 1: flushed before the client hears of it.
+    Commit,
+    /// 2: written before the client hears of it, flushed once a second.
+    WriteAtCommit,
+}
+
+/// Transaction isolation level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// Reads see the newest row, committed or not.
+    ReadUncommitted,
+    /// Each statement reads from a snapshot of its own.
+    ReadCommitted,
+    /// One snapshot, taken at the first consistent read.
+    #[default]
+    RepeatableRead,
+    /// As RepeatableRead; the SQL layer turns plain reads of explicit transactions into shared-lock reads.
+    Serializable,
+}
+
+/// How a transaction is begun.
+#[derive(Clone, Debug, Default)]
+pub struct TransactionOptions {
+    /// Isolation level.
+    pub isolation: Isolation,
+    /// START TRANSACTION READ ONLY: writes fail.
+    pub read_only: bool,
+    /// The session's last commit. The transaction's snapshots include it even if it is not durable yet
+    /// (see [`crate::Transaction::reply_lsn`]). 0 if there is none.
+    pub sees_at_least: Lsn,
+    /// Row lock wait limit; None for the engine's default.
+    pub lock_wait_timeout: Option<Duration>,
+    /// Raised by KILL. Checked in waits and between scan batches.
+    pub kill: KillFlag,
+    /// The connection's id, for SHOW ENGINE INNODB STATUS and the lock views.
+    pub session_id: u64,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            data_directory: "data".to_owned(),
+            buffer_pool_bytes: 128 << 20,
+            redo_log_bytes: 100 << 20,
+            flush_level: FlushLevel::Commit,
+            doublewrite: true,
+            lock_wait_timeout: Duration::from_secs(50),
+            deadlock_detect: true,
+            auto_increment_lock_mode: 2,
+            version_memory_bytes: 256 << 20,
+            background_threads: true,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Reading an index range in either direction, a batch of rows at a time. Main types: [`ScanOptions`], [`Scan`],
+//! [`RowBatch`]. A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller
+//! may change rows of the same table while it runs.
+
+use crate::error::EngineResult;
+use crate::table::Table;
+use crate::transaction::Transaction;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// How rows are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadMode {
+    /// From the transaction's snapshot (the newest rows under READ UNCOMMITTED). Takes no locks.
+    #[default]
+    Consistent,
+    /// The newest committed rows, locked for reading (FOR SHARE; plain reads of SERIALIZABLE).
+    Shared(WaitPolicy),
+    /// The newest committed rows, locked for writing (FOR UPDATE, UPDATE, DELETE).
+    Exclusive(WaitPolicy),
+}
+
+/// What to do when a row is locked by another transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitPolicy {
+    /// Wait up to the lock wait time-out.
+    #[default]
+    Wait,
+    /// NOWAIT: fail with `LockNotAvailable`.
+    NoWait,
+    /// SKIP LOCKED: leave the row out.
+    SkipLocked,
+}
+
+/// Direction of a scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// In key order.
+    #[default]
+    Forward,
+    /// In reverse key order.
+    Backward,
+}
+
+/// A range of encoded keys, compared as bytes. The bounds are compared with whole entry keys, and an entry key of a secondary
+/// index continues with the clustered key; [`KeyRange::prefix`] and friends make the bounds that SQL ranges mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRange {
+    /// Lower bound.
+    pub lower: Bound<Vec<u8>>,
+    /// Upper bound.
+    pub upper: Bound<Vec<u8>>,
+}
+
+/// What to scan and how.
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    /// Index number in [`Table::indexes`].
+    pub index: usize,
+    /// Keys wanted.
+    pub range: KeyRange,
+    /// Direction.
+    pub direction: Direction,
+    /// Read mode.
+    pub mode: ReadMode,
+    /// True: rows come in the layout of the index ([`crate::Index::row_layout`]) without a visit to the clustered index
+    /// where visibility allows. False: rows come in the layout of the table. No difference for index 0.
+    pub covering: bool,
+}
+
+/// Rows of one step of a scan. Reuse it: its buffers keep their capacity.
+#[derive(Debug, Default)]
+pub struct RowBatch {
+    bytes: Vec<u8>,
+    rows: Vec<RowPlace>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RowPlace {
+    key: (u32, u32),
+    row: (u32, u32),
+}
+
+/// A scan in progress.
+#[derive(Debug)]
+pub struct Scan {
+    pub(crate) table: Arc<Table>,
+    pub(crate) options: ScanOptions,
+    pub(crate) done: bool,
+}
+
+impl KeyRange {
+    /// Every key.
+    pub fn all() -> KeyRange {
+        KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded }
+    }
+
+    /// Keys that begin with those bytes: `a = 1` on an index (a, b), or a whole unique key.
+    pub fn prefix(prefix: &[u8]) -> KeyRange {
+        KeyRange { lower: Bound::Included(prefix.to_vec()), upper: KeyRange::after_prefix(prefix) }
+    }
+
+    /// Lower bound of `parts >= value`, where `prefix` is the encoded value.
+    pub fn at_or_after(prefix: &[u8]) -> Bound<Vec<u8>> {
+        Bound::Included(prefix.to_vec())
+    }
+
+    /// Lower bound of `parts > value`: the first key behind all those that begin with the prefix.
+    pub fn past_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
+        match successor(prefix) {
+            Some(next) => Bound::Included(next),
+            // Nothing is behind a prefix of 0xFF bytes; no key equals this longer one.
+            None => Bound::Excluded(vec![0xFF; prefix.len() + KEY_BYTES_MAX]),
+        }
+    }
+
+    /// Upper bound of `parts <= value`: excludes the first key behind all those that begin with the prefix.
+    pub fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
+        successor(prefix).map_or(Bound::Unbounded, Bound::Excluded)
+    }
+
+    /// Upper bound of `parts < value`.
+    pub fn before(prefix: &[u8]) -> Bound<Vec<u8>> {
+        Bound::Excluded(prefix.to_vec())
+    }
+}
+
+/// Longest key of a tree, in bytes.
+pub const KEY_BYTES_MAX: usize = 3500;
+
+/// The smallest byte string greater than every string with that prefix; None if there is none.
+fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
+    let end = prefix.iter().rposition(|byte| *byte != 0xFF)?;
+    let mut next = prefix[..=end].to_vec();
+    next[end] += 1;
+    Some(next)
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        ScanOptions {
+            index: 0,
+            range: KeyRange::all(),
+            direction: Direction::Forward,
+            mode: ReadMode::Consistent,
+            covering: false,
+        }
+    }
+}
+
+impl RowBatch {
+    /// An empty batch.
+    pub fn new() -> RowBatch {
+        RowBatch::default()
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row at that position, in the layout of the table or of the index (see [`ScanOptions::covering`]).
+    pub fn row(&self, at: usize) -> &[u8] {
+        let (start, end) = self.rows[at].row;
+        &self.bytes[start as usize..end as usize]
+    }
+
+    /// The clustered key of that row: what update, delete and unlock take. It is also the row's identity (rowid).
+    pub fn key(&self, at: usize) -> &[u8] {
+        let (start, end) = self.rows[at].key;
+        &self.bytes[start as usize..end as usize]
+    }
+
+    /// Forgets the rows, keeps the buffers.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
+    }
+
+    /// Adds a row. Batches stay below 4 GiB: the scan stops filling long before.
+    pub(crate) fn push(&mut self, key: &[u8], row: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        let middle = self.bytes.len();
+        self.bytes.extend_from_slice(row);
+        let end = self.bytes.len();
+        self.rows.push(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) });
+    }
+}
+
+impl Scan {
+    /// Replaces the contents of `batch` by the next rows, at most `rows_max` of them (and at most a few leaves' worth).
+    /// False at the end of the range: the batch is then empty. A locking scan locks exactly the rows it returns.
+    /// Errors: Killed, LockWaitTimeout, Deadlock, LockNotAvailable, Corrupt, Io, TableDefinitionChanged.
+    pub fn next_batch(
+        &mut self,
+        transaction: &Transaction,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        transaction.scan_next(self, batch, rows_max)
+    }
+
+    /// The table being scanned.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefix_bounds() {
+        assert_eq!(KeyRange::after_prefix(&[1, 2]), Bound::Excluded(vec![1, 3]));
+        assert_eq!(KeyRange::after_prefix(&[1, 0xFF]), Bound::Excluded(vec![2]));
+        assert_eq!(KeyRange::after_prefix(&[0xFF, 0xFF]), Bound::Unbounded);
+        assert_eq!(KeyRange::past_prefix(&[7]), Bound::Included(vec![8]));
+    }
+}
