@@ -1,1 +1,27 @@
-//! The one door to the world: disk, clock, network, randomness and threads, real and simulated.
+//! The one door to the world: disk, clock, randomness and threads, real and simulated.
+//!
+//! [`Environment`] bundles the four and is passed down from the server (or from a test). Everything below the
+//! server reaches the operating system only through it, so the same engine runs under the simulator (I12).
+
+mod blocking_region;
+mod clock;
+mod disk;
+mod environment;
+mod memory;
+mod random;
+mod real_disk;
+pub mod simulated;
+mod threads;
+
+/// Announcing waits to the thread's owner. See [`blocking::region`].
+pub mod blocking {
+    pub use crate::blocking_region::{Hook, clear_hook, region, set_hook};
+}
+
+pub use clock::{Clock, RealClock};
+pub use disk::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+pub use environment::Environment;
+pub use memory::Region;
+pub use random::{Random, RealRandom};
+pub use real_disk::RealDisk;
+pub use threads::{JoinHandle, RealThreads, Threads};

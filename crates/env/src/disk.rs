@@ -1,0 +1,147 @@
+//! The traits [`Disk`] and [`File`], and [`DiskError`]. No implementation.
+//!
+//! All calls are synchronous and may be made from any thread. Nothing is durable before a sync says so: file
+//! contents need `sync_data` (or `sync_all`), directory entries need `sync_directory` of their directory.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What disk calls return.
+pub type DiskResult<T> = Result<T, DiskError>;
+
+/// Files and directories below one root. Paths are relative to it.
+pub trait Disk: Send + Sync {
+    /// Opens a file for reading and writing.
+    fn open(&self, path: &Path, mode: OpenMode) -> DiskResult<Arc<dyn File>>;
+    /// Removes a file. Durable after `sync_directory` of its directory.
+    fn remove(&self, path: &Path) -> DiskResult<()>;
+    /// Renames a file, replacing `to` if it exists. Durable after `sync_directory` of both directories.
+    fn rename(&self, from: &Path, to: &Path) -> DiskResult<()>;
+    /// The names of the files and directories in `directory`, sorted. Directories end in `/`.
+    fn list(&self, directory: &Path) -> DiskResult<Vec<String>>;
+    /// Creates a directory and its missing parents. No error if it exists.
+    fn create_directory(&self, path: &Path) -> DiskResult<()>;
+    /// Removes an empty directory.
+    fn remove_directory(&self, path: &Path) -> DiskResult<()>;
+    /// Makes earlier creations, renames and removals in `directory` durable. The root is the empty path.
+    fn sync_directory(&self, directory: &Path) -> DiskResult<()>;
+    /// Takes the exclusive lock that the file at `path` stands for; `Locked` if another process has it. It is
+    /// released when the returned value is dropped.
+    fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>>;
+    /// The path as the operating system knows it, for messages to people.
+    fn display_path(&self, path: &Path) -> PathBuf {
+        path.to_path_buf()
+    }
+}
+
+/// An open file.
+pub trait File: Send + Sync {
+    /// Fills `bytes` from `offset`. `UnexpectedEnd` if the file is shorter.
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> DiskResult<()>;
+    /// Writes all of `bytes` at `offset`, growing the file if it must. After an error any part may be written.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> DiskResult<()>;
+    /// Makes earlier writes and the file's length durable. After an error nothing about earlier writes is known,
+    /// and calling it again proves nothing (I2).
+    fn sync_data(&self) -> DiskResult<()>;
+    /// As `sync_data`, with all metadata.
+    fn sync_all(&self) -> DiskResult<()>;
+    /// Reserves real blocks for `length` bytes from `offset` and grows the file to their end. `NoSpace` leaves the
+    /// file usable with at least its earlier length.
+    fn allocate(&self, offset: u64, length: u64) -> DiskResult<()>;
+    /// Cuts or extends (with a hole) the file.
+    fn set_len(&self, length: u64) -> DiskResult<()>;
+    /// The length in bytes.
+    fn len(&self) -> DiskResult<u64>;
+    /// Whether the length is 0.
+    fn is_empty(&self) -> DiskResult<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// Holds an exclusive lock until it is dropped.
+pub trait FileLock: Send + Sync {}
+
+/// How [`Disk::open`] treats existence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// The file must exist.
+    Existing,
+    /// The file must not exist.
+    CreateNew,
+    /// Opened if it exists, else created empty.
+    CreateIfMissing,
+    /// As `Existing`, past the operating system's cache where the file system can (buffers, offsets and lengths must
+    /// then be multiples of 4096 bytes, buffers 4096-aligned); opened normally where it cannot.
+    ExistingDirect,
+}
+
+/// A failed disk call.
+#[derive(Clone, Debug)]
+pub struct DiskError {
+    /// What callers decide by.
+    pub kind: DiskErrorKind,
+    /// The call, for messages.
+    pub operation: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// The operating system's number, 0 if there is none.
+    pub errno: i32,
+}
+
+/// The kinds of failure that callers tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskErrorKind {
+    /// No such file or directory.
+    NotFound,
+    /// The file exists already.
+    AlreadyExists,
+    /// The disk or the quota is full.
+    NoSpace,
+    /// The file ends before the bytes asked for.
+    UnexpectedEnd,
+    /// Another process holds the lock.
+    Locked,
+    /// The operating system refuses access.
+    PermissionDenied,
+    /// Too many open files.
+    TooManyFiles,
+    /// The simulated machine has crashed: no later call succeeds.
+    Crashed,
+    /// An input/output error, or anything else.
+    Other,
+}
+
+impl DiskError {
+    /// An error without an operating system number.
+    pub fn new(kind: DiskErrorKind, operation: &'static str, path: &Path) -> DiskError {
+        DiskError { kind, operation, path: path.to_path_buf(), errno: 0 }
+    }
+
+    /// Whether the simulated machine has crashed.
+    pub fn is_crash(&self) -> bool {
+        self.kind == DiskErrorKind::Crashed
+    }
+}
+
+impl fmt::Display for DiskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of '{}' failed: ", self.operation, self.path.display())?;
+        if self.errno != 0 {
+            return write!(f, "{}", std::io::Error::from_raw_os_error(self.errno));
+        }
+        f.write_str(match self.kind {
+            DiskErrorKind::NotFound => "no such file or directory",
+            DiskErrorKind::AlreadyExists => "file exists",
+            DiskErrorKind::NoSpace => "no space left on device",
+            DiskErrorKind::UnexpectedEnd => "file is too short",
+            DiskErrorKind::Locked => "locked by another process",
+            DiskErrorKind::PermissionDenied => "permission denied",
+            DiskErrorKind::TooManyFiles => "too many open files",
+            DiskErrorKind::Crashed => "the simulated machine has crashed",
+            DiskErrorKind::Other => "input/output error",
+        })
+    }
+}
+
+impl std::error::Error for DiskError {}

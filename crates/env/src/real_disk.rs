@@ -1,0 +1,199 @@
+//! [`RealDisk`]: the operating system's files below a root directory.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use rustix::io::Errno;
+
+use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+
+/// Files of the operating system.
+pub struct RealDisk {
+    root: PathBuf,
+}
+
+impl RealDisk {
+    /// A disk whose paths are relative to `root`. The directory is created by `create_directory` of the empty path.
+    pub fn new(root: &Path) -> RealDisk {
+        RealDisk { root: root.to_path_buf() }
+    }
+
+    fn full(&self, path: &Path) -> PathBuf {
+        if path.as_os_str().is_empty() { self.root.clone() } else { self.root.join(path) }
+    }
+
+    fn open_with(&self, path: &Path, mode: OpenMode, direct: bool) -> std::io::Result<std::fs::File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o640);
+        match mode {
+            OpenMode::Existing | OpenMode::ExistingDirect => {}
+            OpenMode::CreateNew => {
+                options.create_new(true);
+            }
+            OpenMode::CreateIfMissing => {
+                options.create(true).truncate(false);
+            }
+        }
+        if direct {
+            options.custom_flags(OFlags::DIRECT.bits().cast_signed());
+        }
+        options.open(self.full(path))
+    }
+}
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path, mode: OpenMode) -> DiskResult<Arc<dyn File>> {
+        let direct = mode == OpenMode::ExistingDirect;
+        let file = match self.open_with(path, mode, direct) {
+            // Some file systems (tmpfs of old kernels, network file systems) know no direct access.
+            Err(error) if direct && error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                self.open_with(path, mode, false)
+            }
+            outcome => outcome,
+        };
+        let file = file.map_err(|error| disk_error(error, "open", path))?;
+        Ok(Arc::new(RealFile { file, path: path.to_path_buf() }))
+    }
+
+    fn remove(&self, path: &Path) -> DiskResult<()> {
+        std::fs::remove_file(self.full(path)).map_err(|error| disk_error(error, "remove", path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> DiskResult<()> {
+        std::fs::rename(self.full(from), self.full(to)).map_err(|error| disk_error(error, "rename", from))
+    }
+
+    fn list(&self, directory: &Path) -> DiskResult<Vec<String>> {
+        let failed = |error| disk_error(error, "list", directory);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.full(directory)).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            // Names that are not UTF-8 are none of ours.
+            if let Ok(mut name) = entry.file_name().into_string() {
+                if entry.file_type().map_err(failed)?.is_dir() {
+                    name.push('/');
+                }
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn create_directory(&self, path: &Path) -> DiskResult<()> {
+        std::fs::create_dir_all(self.full(path)).map_err(|error| disk_error(error, "create directory", path))
+    }
+
+    fn remove_directory(&self, path: &Path) -> DiskResult<()> {
+        std::fs::remove_dir(self.full(path)).map_err(|error| disk_error(error, "remove directory", path))
+    }
+
+    fn sync_directory(&self, directory: &Path) -> DiskResult<()> {
+        let failed = |error| disk_error(error, "sync directory", directory);
+        std::fs::File::open(self.full(directory)).map_err(failed)?.sync_all().map_err(failed)
+    }
+
+    fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>> {
+        let file = self
+            .open_with(path, OpenMode::CreateIfMissing, false)
+            .map_err(|error| disk_error(error, "lock", path))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Box::new(RealLock { _file: file })),
+            Err(Errno::WOULDBLOCK) => Err(DiskError::new(DiskErrorKind::Locked, "lock", path)),
+            Err(errno) => Err(disk_error(errno.into(), "lock", path)),
+        }
+    }
+
+    fn display_path(&self, path: &Path) -> PathBuf {
+        self.full(path)
+    }
+}
+
+struct RealFile {
+    file: std::fs::File,
+    path: PathBuf,
+}
+
+impl RealFile {
+    fn failed(&self, operation: &'static str) -> impl Fn(std::io::Error) -> DiskError + '_ {
+        move |error| disk_error(error, operation, &self.path)
+    }
+}
+
+impl File for RealFile {
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> DiskResult<()> {
+        self.file.read_exact_at(bytes, offset).map_err(self.failed("read"))
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> DiskResult<()> {
+        self.file.write_all_at(bytes, offset).map_err(self.failed("write"))
+    }
+
+    fn sync_data(&self) -> DiskResult<()> {
+        self.file.sync_data().map_err(self.failed("fdatasync"))
+    }
+
+    fn sync_all(&self) -> DiskResult<()> {
+        self.file.sync_all().map_err(self.failed("fsync"))
+    }
+
+    fn allocate(&self, offset: u64, length: u64) -> DiskResult<()> {
+        loop {
+            match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), offset, length) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => return self.allocate_by_writing(offset, length),
+                Err(errno) => return Err(disk_error(errno.into(), "allocate", &self.path)),
+            }
+        }
+    }
+
+    fn set_len(&self, length: u64) -> DiskResult<()> {
+        self.file.set_len(length).map_err(self.failed("set length"))
+    }
+
+    fn len(&self) -> DiskResult<u64> {
+        Ok(self.file.metadata().map_err(self.failed("stat"))?.len())
+    }
+}
+
+impl RealFile {
+    /// For file systems without fallocate: writes zeroes past the present end (never over data).
+    fn allocate_by_writing(&self, offset: u64, length: u64) -> DiskResult<()> {
+        const CHUNK_BYTES: u64 = 1 << 20;
+        let end = offset.saturating_add(length);
+        let mut position = self.len()?;
+        let zeroes = vec![0; CHUNK_BYTES as usize];
+        while position < end {
+            let count = CHUNK_BYTES.min(end - position);
+            self.write_at(&zeroes[..count as usize], position)?;
+            position += count;
+        }
+        Ok(())
+    }
+}
+
+/// The lock lives as long as the open file.
+struct RealLock {
+    _file: std::fs::File,
+}
+
+impl FileLock for RealLock {}
+
+fn disk_error(error: std::io::Error, operation: &'static str, path: &Path) -> DiskError {
+    use std::io::ErrorKind;
+    let kind = match error.kind() {
+        ErrorKind::NotFound => DiskErrorKind::NotFound,
+        ErrorKind::AlreadyExists => DiskErrorKind::AlreadyExists,
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => DiskErrorKind::NoSpace,
+        ErrorKind::UnexpectedEof => DiskErrorKind::UnexpectedEnd,
+        ErrorKind::PermissionDenied => DiskErrorKind::PermissionDenied,
+        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => DiskErrorKind::TooManyFiles,
+        _ => DiskErrorKind::Other,
+    };
+    DiskError { kind, operation, path: path.to_path_buf(), errno: error.raw_os_error().unwrap_or(0) }
+}

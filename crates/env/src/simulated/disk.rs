@@ -1,0 +1,526 @@
+//! [`SimulatedDisk`]: files in memory that lose at a crash what a real disk may lose.
+//!
+//! Contents are durable after a sync of the file, directory entries after a sync of the directory. Faults are aimed by
+//! operation number ([`Fault`]); after `crash_at(n)` the operation with number n and every later one fail with `Crashed`,
+//! and [`SimulatedDisk::restart`] gives the disk that the machine finds when it comes up again. One mutex guards all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::file_image::FileImage;
+use super::{Fault, FaultKind, OperationClass, OperationCounts, SimulatedRandom};
+use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+
+/// A disk in memory. Clones share it.
+#[derive(Clone)]
+pub struct SimulatedDisk {
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    files: BTreeMap<u64, FileImage>,
+    next_file: u64,
+    directories: BTreeSet<PathBuf>,
+    /// Directory entries as programs see them.
+    entries: BTreeMap<PathBuf, u64>,
+    /// Directory entries as the platter holds them.
+    durable_entries: BTreeMap<PathBuf, u64>,
+    unsynced_entries: Vec<EntryChange>,
+    locked: BTreeSet<PathBuf>,
+    counts: OperationCounts,
+    faults: Vec<Fault>,
+    crash_at: Option<u64>,
+    crashed: bool,
+    capacity_bytes: Option<u64>,
+    random: SimulatedRandom,
+}
+
+#[derive(Clone)]
+enum EntryChange {
+    Link { path: PathBuf, file: u64 },
+    Unlink { path: PathBuf },
+    Rename { from: PathBuf, to: PathBuf, file: u64 },
+}
+
+impl EntryChange {
+    fn touches(&self, directory: &Path) -> bool {
+        match self {
+            EntryChange::Link { path, .. } | EntryChange::Unlink { path } => parent(path) == directory,
+            EntryChange::Rename { from, to, .. } => parent(from) == directory || parent(to) == directory,
+        }
+    }
+
+    fn apply(&self, entries: &mut BTreeMap<PathBuf, u64>) {
+        match self {
+            EntryChange::Link { path, file } => {
+                entries.insert(path.clone(), *file);
+            }
+            EntryChange::Unlink { path } => {
+                entries.remove(path);
+            }
+            EntryChange::Rename { from, to, file } => {
+                if entries.get(from) == Some(file) {
+                    entries.remove(from);
+                }
+                entries.insert(to.clone(), *file);
+            }
+        }
+    }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+impl SimulatedDisk {
+    /// An empty disk; `seed` decides what failing syncs lose.
+    pub fn new(seed: u64) -> SimulatedDisk {
+        SimulatedDisk::of(BTreeMap::new(), BTreeMap::new(), BTreeSet::new(), 0, seed)
+    }
+
+    fn of(
+        files: BTreeMap<u64, FileImage>,
+        entries: BTreeMap<PathBuf, u64>,
+        directories: BTreeSet<PathBuf>,
+        next_file: u64,
+        seed: u64,
+    ) -> SimulatedDisk {
+        let state = State {
+            files,
+            next_file,
+            directories,
+            durable_entries: entries.clone(),
+            entries,
+            unsynced_entries: Vec::new(),
+            locked: BTreeSet::new(),
+            counts: OperationCounts::default(),
+            faults: Vec::new(),
+            crash_at: None,
+            crashed: false,
+            capacity_bytes: None,
+            random: SimulatedRandom::new(seed),
+        };
+        SimulatedDisk { state: Arc::new(Mutex::new(state)) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Plans a fault. Several may be planned.
+    pub fn add_fault(&self, fault: Fault) {
+        self.state().faults.push(fault);
+    }
+
+    /// Forgets planned faults that have not struck.
+    pub fn clear_faults(&self) {
+        self.state().faults.clear();
+    }
+
+    /// Lets the machine crash in place of the mutation with number `operation` (see [`OperationCounts::mutations`]).
+    pub fn crash_at(&self, operation: u64) {
+        self.state().crash_at = Some(operation);
+    }
+
+    /// Crashes now: every later operation fails.
+    pub fn crash(&self) {
+        self.state().crashed = true;
+    }
+
+    /// Whether the machine has crashed.
+    pub fn has_crashed(&self) -> bool {
+        self.state().crashed
+    }
+
+    /// The operations so far.
+    pub fn counts(&self) -> OperationCounts {
+        self.state().counts
+    }
+
+    /// Limits the sum of file lengths; growth beyond it fails with `NoSpace`. None lifts the limit.
+    pub fn set_capacity_bytes(&self, capacity: Option<u64>) {
+        self.state().capacity_bytes = capacity;
+    }
+
+    /// The sum of file lengths.
+    pub fn used_bytes(&self) -> u64 {
+        self.state().used_bytes()
+    }
+
+    /// Crashes, and gives the disk as the machine finds it afterwards. `seed` decides which unsynced changes survive
+    /// whole, torn, in another order, or not.
+    pub fn restart(&self, seed: u64) -> SimulatedDisk {
+        let mut state = self.state();
+        state.crashed = true;
+        let random = SimulatedRandom::new(seed);
+        let mut entries = state.durable_entries.clone();
+        match random.below(3) {
+            0 => {}
+            1 => state.unsynced_entries.iter().for_each(|change| change.apply(&mut entries)),
+            _ => {
+                let kept = state.unsynced_entries.iter().filter(|_| random.one_in(2));
+                kept.for_each(|change| change.apply(&mut entries));
+            }
+        }
+        state.rebuilt(entries, seed, |image| image.after_crash(&random))
+    }
+
+    /// Crashes in the harshest plain way: exactly what was synced remains.
+    pub fn restart_with_durable_state(&self) -> SimulatedDisk {
+        let mut state = self.state();
+        state.crashed = true;
+        let entries = state.durable_entries.clone();
+        state.rebuilt(entries, 0, FileImage::durable_only)
+    }
+
+    /// As if the process was killed and the machine ran on: every write remains, synced or not.
+    pub fn restart_after_kill(&self) -> SimulatedDisk {
+        let mut state = self.state();
+        state.crashed = true;
+        let files = state.files.clone();
+        let (entries, directories) = (state.entries.clone(), state.directories.clone());
+        let next_file = state.next_file;
+        let disk = SimulatedDisk::of(files, entries, directories, next_file, 0);
+        {
+            let mut copy = disk.state();
+            copy.durable_entries = state.durable_entries.clone();
+            copy.unsynced_entries = state.unsynced_entries.clone();
+        }
+        disk
+    }
+
+    /// The contents of a file as programs see them, without counting an operation.
+    pub fn contents(&self, path: &Path) -> Option<Vec<u8>> {
+        let state = self.state();
+        let file = state.entries.get(path)?;
+        Some(state.files.get(file)?.current.clone())
+    }
+
+    /// Changes bytes of a file behind everybody's back (bit rot), durably.
+    pub fn corrupt(&self, path: &Path, offset: usize, bytes: &[u8]) {
+        let mut state = self.state();
+        if let Some(file) = state.entries.get(path).copied() {
+            if let Some(image) = state.files.get_mut(&file) {
+                image.write(offset, bytes);
+                image.sync();
+            }
+        }
+    }
+}
+
+impl State {
+    fn rebuilt(
+        &self,
+        entries: BTreeMap<PathBuf, u64>,
+        seed: u64,
+        image_after: impl Fn(&FileImage) -> FileImage,
+    ) -> SimulatedDisk {
+        let reachable: BTreeSet<u64> = entries.values().copied().collect();
+        let files = self.files.iter().filter(|(file, _)| reachable.contains(file));
+        let files = files.map(|(file, image)| (*file, image_after(image))).collect();
+        SimulatedDisk::of(files, entries, self.directories.clone(), self.next_file, seed)
+    }
+
+    fn used_bytes(&self) -> u64 {
+        let reachable: BTreeSet<u64> = self.entries.values().copied().collect();
+        reachable.iter().filter_map(|file| self.files.get(file)).map(|image| image.current.len() as u64).sum()
+    }
+
+    /// Counts an operation, and fails it if a crash or a fault is due. Gives the fault that the caller must act out.
+    fn begin(
+        &mut self,
+        class: OperationClass,
+        operation: &'static str,
+        path: &Path,
+    ) -> DiskResult<Option<FaultKind>> {
+        if self.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, operation, path));
+        }
+        let in_class = self.counts.count(class);
+        let mut number = None;
+        if class != OperationClass::Read {
+            let mutation = self.counts.count(OperationClass::AnyMutation);
+            number = Some(mutation);
+            if self.crash_at.is_some_and(|crash_at| mutation >= crash_at) {
+                self.crashed = true;
+                return Err(DiskError::new(DiskErrorKind::Crashed, operation, path));
+            }
+        }
+        let due = |fault: &Fault| {
+            (fault.class == class && fault.nth == in_class)
+                || (fault.class == OperationClass::AnyMutation && Some(fault.nth) == number)
+        };
+        let fault = self.faults.iter().position(due).map(|index| self.faults.swap_remove(index).kind);
+        match (fault, class) {
+            (None, _) => Ok(None),
+            (Some(FaultKind::SilentlySkipped), OperationClass::Sync) => Ok(fault),
+            (Some(FaultKind::SilentlySkipped), _) => Ok(None),
+            (Some(FaultKind::ShortWrite), OperationClass::Write) => Ok(fault),
+            (Some(FaultKind::InputOutput), OperationClass::Sync) => Ok(fault),
+            (Some(FaultKind::InputOutput), _) => Err(input_output_error(operation, path)),
+            (Some(FaultKind::NoSpace | FaultKind::ShortWrite), _) => {
+                Err(DiskError::new(DiskErrorKind::NoSpace, operation, path))
+            }
+        }
+    }
+
+    fn check_capacity(&self, growth: u64, operation: &'static str, path: &Path) -> DiskResult<()> {
+        match self.capacity_bytes {
+            Some(capacity) if growth > 0 && self.used_bytes() + growth > capacity => {
+                Err(DiskError::new(DiskErrorKind::NoSpace, operation, path))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn input_output_error(operation: &'static str, path: &Path) -> DiskError {
+    const EIO: i32 = 5;
+    DiskError { kind: DiskErrorKind::Other, operation, path: path.to_path_buf(), errno: EIO }
+}
+
+impl Disk for SimulatedDisk {
+    fn open(&self, path: &Path, mode: OpenMode) -> DiskResult<Arc<dyn File>> {
+        let mut state = self.state();
+        if state.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, "open", path));
+        }
+        let found = state.entries.get(path).copied();
+        let file = match (found, mode) {
+            (Some(_), OpenMode::CreateNew) => {
+                return Err(DiskError::new(DiskErrorKind::AlreadyExists, "open", path));
+            }
+            (Some(file), _) => file,
+            (None, OpenMode::Existing | OpenMode::ExistingDirect) => {
+                return Err(DiskError::new(DiskErrorKind::NotFound, "open", path));
+            }
+            (None, OpenMode::CreateNew | OpenMode::CreateIfMissing) => {
+                state.begin(OperationClass::Allocate, "create", path)?;
+                let directory = parent(path);
+                if !directory.as_os_str().is_empty() && !state.directories.contains(directory) {
+                    return Err(DiskError::new(DiskErrorKind::NotFound, "create", path));
+                }
+                let file = state.next_file;
+                state.next_file += 1;
+                state.files.insert(file, FileImage::default());
+                state.entries.insert(path.to_path_buf(), file);
+                state.unsynced_entries.push(EntryChange::Link { path: path.to_path_buf(), file });
+                file
+            }
+        };
+        Ok(Arc::new(SimulatedFile { disk: self.clone(), file, path: path.to_path_buf() }))
+    }
+
+    fn remove(&self, path: &Path) -> DiskResult<()> {
+        let mut state = self.state();
+        state.begin(OperationClass::Namespace, "remove", path)?;
+        if state.entries.remove(path).is_none() {
+            return Err(DiskError::new(DiskErrorKind::NotFound, "remove", path));
+        }
+        state.unsynced_entries.push(EntryChange::Unlink { path: path.to_path_buf() });
+        Ok(())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> DiskResult<()> {
+        let mut state = self.state();
+        state.begin(OperationClass::Namespace, "rename", from)?;
+        let Some(file) = state.entries.get(from).copied() else {
+            return Err(DiskError::new(DiskErrorKind::NotFound, "rename", from));
+        };
+        let change = EntryChange::Rename { from: from.to_path_buf(), to: to.to_path_buf(), file };
+        change.apply(&mut state.entries);
+        state.unsynced_entries.push(change);
+        Ok(())
+    }
+
+    fn list(&self, directory: &Path) -> DiskResult<Vec<String>> {
+        let state = self.state();
+        if state.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, "list", directory));
+        }
+        if !directory.as_os_str().is_empty() && !state.directories.contains(directory) {
+            return Err(DiskError::new(DiskErrorKind::NotFound, "list", directory));
+        }
+        let name = |path: &Path, suffix: &str| {
+            let name = path.file_name()?.to_str()?;
+            (parent(path) == directory).then(|| format!("{name}{suffix}"))
+        };
+        let files = state.entries.keys().filter_map(|path| name(path, ""));
+        let directories = state.directories.iter().filter_map(|path| name(path, "/"));
+        let mut names: Vec<String> = files.chain(directories).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn create_directory(&self, path: &Path) -> DiskResult<()> {
+        let mut state = self.state();
+        state.begin(OperationClass::Namespace, "create directory", path)?;
+        let ancestors = path.ancestors().filter(|ancestor| !ancestor.as_os_str().is_empty());
+        state.directories.extend(ancestors.map(Path::to_path_buf));
+        Ok(())
+    }
+
+    fn remove_directory(&self, path: &Path) -> DiskResult<()> {
+        let mut state = self.state();
+        state.begin(OperationClass::Namespace, "remove directory", path)?;
+        let occupied = state.entries.keys().any(|entry| parent(entry) == path);
+        if occupied {
+            return Err(DiskError::new(DiskErrorKind::Other, "remove directory", path));
+        }
+        match state.directories.remove(path) {
+            true => Ok(()),
+            false => Err(DiskError::new(DiskErrorKind::NotFound, "remove directory", path)),
+        }
+    }
+
+    fn sync_directory(&self, directory: &Path) -> DiskResult<()> {
+        let mut state = self.state();
+        let fault = state.begin(OperationClass::Sync, "sync directory", directory)?;
+        if fault == Some(FaultKind::SilentlySkipped) {
+            return Ok(());
+        }
+        let changes = std::mem::take(&mut state.unsynced_entries);
+        let (synced, kept): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.touches(directory));
+        state.unsynced_entries = kept;
+        for change in synced {
+            if fault.is_none() || state.random.one_in(2) {
+                change.apply(&mut state.durable_entries);
+            }
+        }
+        if fault.is_some() { Err(input_output_error("sync directory", directory)) } else { Ok(()) }
+    }
+
+    fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>> {
+        let mut state = self.state();
+        if state.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, "lock", path));
+        }
+        if !state.locked.insert(path.to_path_buf()) {
+            return Err(DiskError::new(DiskErrorKind::Locked, "lock", path));
+        }
+        Ok(Box::new(SimulatedLock { disk: self.clone(), path: path.to_path_buf() }))
+    }
+}
+
+struct SimulatedLock {
+    disk: SimulatedDisk,
+    path: PathBuf,
+}
+
+impl FileLock for SimulatedLock {}
+
+impl Drop for SimulatedLock {
+    fn drop(&mut self) {
+        self.disk.state().locked.remove(&self.path);
+    }
+}
+
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    file: u64,
+    path: PathBuf,
+}
+
+impl SimulatedFile {
+    fn with_image<T>(&self, state: &mut State, act: impl FnOnce(&mut FileImage) -> T) -> DiskResult<T> {
+        match state.files.get_mut(&self.file) {
+            Some(image) => Ok(act(image)),
+            None => Err(DiskError::new(DiskErrorKind::NotFound, "access", &self.path)),
+        }
+    }
+
+    /// Offsets come from callers as 64-bit numbers; a simulated file is far smaller.
+    fn position(&self, offset: u64, length: usize, operation: &'static str) -> DiskResult<(usize, usize)> {
+        const FILE_BYTES_MAX: usize = 1 << 40;
+        let start = usize::try_from(offset).ok();
+        match start.and_then(|start| Some((start, start.checked_add(length)?))) {
+            Some((start, end)) if end <= FILE_BYTES_MAX => Ok((start, end)),
+            _ => Err(DiskError::new(DiskErrorKind::NoSpace, operation, &self.path)),
+        }
+    }
+
+    fn sync(&self, operation: &'static str) -> DiskResult<()> {
+        let mut state = self.disk.state();
+        let fault = state.begin(OperationClass::Sync, operation, &self.path)?;
+        match fault {
+            Some(FaultKind::SilentlySkipped) => Ok(()),
+            Some(_) => {
+                let State { files, random, .. } = &mut *state;
+                if let Some(image) = files.get_mut(&self.file) {
+                    image.fail_sync(random);
+                }
+                Err(input_output_error(operation, &self.path))
+            }
+            None => self.with_image(&mut state, FileImage::sync),
+        }
+    }
+}
+
+impl File for SimulatedFile {
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> DiskResult<()> {
+        let (start, end) = self.position(offset, bytes.len(), "read")?;
+        let mut state = self.disk.state();
+        state.begin(OperationClass::Read, "read", &self.path)?;
+        let copied = self.with_image(&mut state, |image| match image.current.get(start..end) {
+            Some(source) => {
+                bytes.copy_from_slice(source);
+                true
+            }
+            None => false,
+        })?;
+        if copied { Ok(()) } else { Err(DiskError::new(DiskErrorKind::UnexpectedEnd, "read", &self.path)) }
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> DiskResult<()> {
+        let (start, end) = self.position(offset, bytes.len(), "write")?;
+        let mut state = self.disk.state();
+        let fault = state.begin(OperationClass::Write, "write", &self.path)?;
+        let length = self.with_image(&mut state, |image| image.current.len())?;
+        state.check_capacity(end.saturating_sub(length) as u64, "write", &self.path)?;
+        let stored = if fault.is_some() { bytes.len() / 2 } else { bytes.len() };
+        self.with_image(&mut state, |image| image.write(start, &bytes[..stored]))?;
+        if fault.is_some() {
+            Err(DiskError::new(DiskErrorKind::NoSpace, "write", &self.path))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn sync_data(&self) -> DiskResult<()> {
+        self.sync("fdatasync")
+    }
+
+    fn sync_all(&self) -> DiskResult<()> {
+        self.sync("fsync")
+    }
+
+    fn allocate(&self, offset: u64, length: u64) -> DiskResult<()> {
+        let end = offset.saturating_add(length);
+        let (_, end) = self.position(end, 0, "allocate")?;
+        let mut state = self.disk.state();
+        state.begin(OperationClass::Allocate, "allocate", &self.path)?;
+        let present = self.with_image(&mut state, |image| image.current.len())?;
+        state.check_capacity(end.saturating_sub(present) as u64, "allocate", &self.path)?;
+        if end > present {
+            self.with_image(&mut state, |image| image.set_len(end))?;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, length: u64) -> DiskResult<()> {
+        let (end, _) = self.position(length, 0, "set length")?;
+        let mut state = self.disk.state();
+        state.begin(OperationClass::Allocate, "set length", &self.path)?;
+        self.with_image(&mut state, |image| image.set_len(end))
+    }
+
+    fn len(&self) -> DiskResult<u64> {
+        let mut state = self.disk.state();
+        if state.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, "stat", &self.path));
+        }
+        self.with_image(&mut state, |image| image.current.len() as u64)
+    }
+}
