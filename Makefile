@@ -1,0 +1,34 @@
+# Everything a person or CI does with the tree. Each target installs what it needs.
+
+CARGO ?= cargo
+PROFILE ?= release
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: run build test test-drivers bench fuzz clean
+
+run:
+	$(CARGO) run --release --bin iruka -- serve
+
+build:
+	$(CARGO) build --release --bin iruka
+
+test:
+	tests/install.sh test
+	tests/run.sh
+
+test-drivers:
+	tests/install.sh drivers
+	$(CARGO) build --profile quick --bin iruka
+	$(TARGET)/venv/bin/python tests/with_server.py --binary $(TARGET)/quick/iruka -- \
+		$(TARGET)/venv/bin/python tests/drivers/run.py {target}
+
+bench:
+	tests/install.sh test
+	$(CARGO) build --release --bin iruka
+	$(TARGET)/venv/bin/python benches/run.py
+
+fuzz:
+	$(CARGO) xtask fuzz
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs what the tests need: `install.sh test` or `install.sh drivers`. What is there already is left alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+
+packages=()
+want() { # command package...
+  local command=$1; shift
+  command -v "$command" >/dev/null 2>&1 || packages+=("$@")
+}
+
+want cc build-essential
+want mysql mariadb-client
+want mysqlslap mariadb-client
+want sysbench sysbench
+want python3 python3
+python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+if [ "${1:-test}" = drivers ]; then
+  want go golang-go
+  want npm nodejs npm
+  want mvn maven
+  want javac default-jdk-headless
+  want pkg-config pkg-config
+  [ -e /usr/include/mariadb/mysql.h ] || packages+=(libmariadb-dev)
+  python3 -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || packages+=(python3-dev)
+fi
+if [ ${#packages[@]} -gt 0 ]; then
+  as_root=""; [ "$(id -u)" = 0 ] || as_root=sudo
+  $as_root apt-get update -q
+  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "${packages[@]}"
+fi
+
+requirements=tests/requirements.txt
+[ "${1:-test}" = drivers ] && requirements=tests/drivers/requirements.txt
+stamp=$target/venv/.$(sha256sum "$requirements" | cut -c1-16)
+if [ ! -e "$stamp" ]; then
+  mkdir -p "$target"
+  [ -x "$target/venv/bin/pip" ] || python3 -m venv "$target/venv"
+  "$target/venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
+  touch "$stamp"
+fi

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# All tests but the driver matrix: style, unit and property tests, then everything that needs a running server.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+python=$target/venv/bin/python
+step() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
+
+step format;  cargo fmt --all --check
+step tidy;    cargo xtask tidy
+step clippy;  cargo clippy --workspace --all-targets --quiet -- -D warnings
+step tests;   cargo test --workspace --quiet
+step server;  cargo build --profile quick --bin iruka --quiet
+binary=$target/quick/iruka
+step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check {target}
+step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
+step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
+step done

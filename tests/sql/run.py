@@ -1,0 +1,181 @@
+"""Golden SQL: runs `*.test` files over a real connection and compares with (or records) the answers beside them.
+
+    run.py check  HOST:PORT [FILE...]     compare with FILE.result; prints differences
+    run.py record HOST:PORT [FILE...]     write FILE.result; the server is MySQL 9.7, the reference
+
+A test is statements that end with `;` at a line's end. `-- connection NAME` switches to a named connection,
+`-- background` runs the next statement without waiting for it, `-- reap` waits for the connection's statement,
+`-- sorted` sorts the next result's rows, `-- novalues` compares only columns and row count (ids, times).
+A result holds each statement with its columns and types, rows, affected rows, ids, warnings or error."""
+import argparse
+import difflib
+import pathlib
+import sys
+import threading
+
+import pymysql
+from pymysql.constants import CLIENT, FIELD_TYPE
+
+HERE = pathlib.Path(__file__).resolve().parent
+TYPE_NAMES = {value: name for name, value in vars(FIELD_TYPE).items() if isinstance(value, int)}
+
+
+def connect(host, port, schema):
+    return pymysql.connect(host=host, port=port, user="root", database=schema, charset="utf8mb4", autocommit=None,
+                           client_flag=CLIENT.MULTI_STATEMENTS, conv={}, use_unicode=False, init_command=None)
+
+
+def text(value):
+    if value is None:
+        return "NULL"
+    try:
+        decoded = value.decode("utf8")
+        if decoded.isprintable() or "\n" in decoded:
+            return decoded.replace("\n", "\\n")
+    except UnicodeDecodeError:
+        pass
+    return "0x" + value.hex()
+
+
+def column(field):
+    flags = "".join(letter for bit, letter in ((1, "N"), (2, "P"), (4, "U"), (8, "K"), (32, "u"), (64, "Z"), (128, "B"), (512, "A"))
+                    if field.flags & bit)
+    return f"{text(field.name.encode())}:{TYPE_NAMES.get(field.type_code, field.type_code)}({field.length},{field.scale}){flags}"
+
+
+def run(connection, statement, mark):
+    lines = []
+    try:
+        connection._execute_command(3, statement.encode("utf8"))
+        connection._affected_rows = connection._read_query_result(unbuffered=False)
+        while True:
+            result = connection._result
+            if result.description is None:
+                info = f" info={result.message.decode()}" if result.message else ""
+                insert_id = f" insert_id={result.insert_id}" if result.insert_id else ""
+                lines.append(f"ok affected={result.affected_rows}{insert_id}{info}")
+            else:
+                lines.append("columns " + " | ".join(column(field) for field in result.fields))
+                rows = [" | ".join(text(value) for value in row) for row in result.rows]
+                if mark == "novalues":
+                    rows = [f"{len(rows)} rows"]
+                lines += sorted(rows) if mark == "sorted" else rows
+            warnings = result.warning_count
+            if not result.has_next:
+                break
+            connection.next_result()
+        if warnings and not statement.lower().startswith(("show warnings", "show errors")):
+            with connection.cursor() as cursor:
+                cursor.execute("SHOW WARNINGS")
+                lines += ["warning " + " | ".join(text(value) for value in row) for row in cursor.fetchall()]
+    except pymysql.err.MySQLError as error:
+        lines.append(f"error {error.args[0]}: {error.args[1] if len(error.args) > 1 else ''}")
+    return lines
+
+
+def statements(source):
+    """Yields (directive, argument) and ('statement', text)."""
+    pending = []
+    for line in source.splitlines():
+        words = line.strip().split(maxsplit=2)
+        if not pending and words[:1] == ["--"] and len(words) > 1 and words[1] in (
+                "connection", "background", "reap", "sorted", "novalues"):
+            yield words[1], words[2] if len(words) > 2 else ""
+        elif not pending and (not line.strip() or line.startswith(("-- ", "#"))):
+            continue
+        else:
+            pending.append(line)
+            if line.rstrip().endswith(";"):
+                yield "statement", "\n".join(pending).rstrip().rstrip(";")
+                pending = []
+
+
+class Runner:
+    def __init__(self, host, port, schema):
+        self.host, self.port, self.schema = host, port, schema
+        self.connections, self.running = {}, {}
+        self.current, self.mark, self.background = "default", "", False
+
+    def connection(self):
+        if self.current not in self.connections:
+            self.connections[self.current] = connect(self.host, self.port, self.schema)
+        return self.connections[self.current]
+
+    def step(self, kind, argument):
+        if kind == "connection":
+            self.current = argument
+            return [f"-- connection {argument}"]
+        if kind in ("sorted", "novalues"):
+            self.mark = kind
+            return []
+        if kind == "background":
+            self.background = True
+            return []
+        if kind == "reap":
+            thread, lines = self.running.pop(self.current)
+            thread.join(30)
+            return [f"-- reap {self.current}"] + lines
+        lines, mark, self.mark = [], self.mark, ""
+        connection = self.connection()
+        if self.background:
+            self.background = False
+            thread = threading.Thread(target=lambda: lines.extend(run(connection, argument, mark)), daemon=True)
+            thread.start()
+            thread.join(0.3)
+            if thread.is_alive():
+                self.running[self.current] = (thread, lines)
+                return [f"> {argument}", "waits"]
+            return [f"> {argument}"] + lines
+        return [f"> {argument}"] + run(connection, argument, mark)
+
+
+def play(host, port, path):
+    schema = "golden"
+    admin = connect(host, port, None)
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {schema}")
+        cursor.execute(f"CREATE DATABASE {schema}")
+    runner = Runner(host, port, schema)
+    lines = []
+    for kind, argument in statements(path.read_text(encoding="utf8")):
+        lines += runner.step(kind, argument)
+    for connection in runner.connections.values():
+        try:
+            connection.close()
+        except pymysql.err.MySQLError:
+            pass
+    with admin.cursor() as cursor:
+        cursor.execute(f"DROP DATABASE IF EXISTS {schema}")
+    admin.close()
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mode", choices=["check", "record"])
+    parser.add_argument("target")
+    parser.add_argument("files", nargs="*")
+    options = parser.parse_args()
+    host, port = options.target.split(":")
+    files = [pathlib.Path(name) for name in options.files] or sorted(HERE.rglob("*.test"))
+    failed = 0
+    for path in files:
+        golden = path.with_suffix(".result")
+        try:
+            got = play(host, int(port), path)
+        except Exception as error:  # a lost connection is a failed test, and the next one still runs
+            got = f"harness: {error!r}\n"
+        if options.mode == "record":
+            golden.write_text(got, encoding="utf8")
+            continue
+        expected = golden.read_text(encoding="utf8")
+        if got != expected:
+            failed += 1
+            print(f"--- {path}")
+            difference = difflib.unified_diff(expected.splitlines(), got.splitlines(), "MySQL 9.7", "this server", lineterm="", n=2)
+            print("\n".join(list(difference)[:60]))
+    print(f"{len(files) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
