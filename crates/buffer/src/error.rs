@@ -1,0 +1,91 @@
+//! [`StorageError`]: what can go wrong below the transaction layer. Environment faults only: bugs are assertions.
+
+use std::fmt;
+
+use env::{DiskError, DiskErrorKind};
+use page::CorruptPage;
+use redo::RedoError;
+use stdx::ids::{PageId, SpaceId};
+
+/// A failed storage call. Nothing was changed by the call that returns it.
+#[derive(Clone, Debug)]
+pub enum StorageError {
+    /// A disk call failed.
+    Disk(DiskError),
+    /// The disk is full; reads go on, and writes succeed again when there is room (I4).
+    NoSpace(SpaceId),
+    /// A page does not hold together: it is never served as data.
+    Corrupt {
+        /// The page.
+        page: PageId,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A page beyond the end of its file was asked for.
+    PageOutOfRange(PageId),
+    /// No file is open for the space.
+    SpaceMissing(SpaceId),
+    /// The space, or a file of that name, exists already.
+    SpaceExists(SpaceId),
+    /// All frames are latched or cannot be written.
+    PoolExhausted,
+    /// The redo log failed, or cannot be read.
+    Log(RedoError),
+    /// A write or sync of a durable file failed: the engine stops, and nothing is retried (I2).
+    Stopped,
+}
+
+impl StorageError {
+    /// Whether the simulated machine has crashed.
+    pub fn is_crash(&self) -> bool {
+        match self {
+            StorageError::Disk(error) => error.is_crash(),
+            StorageError::Log(error) => error.is_crash(),
+            _ => false,
+        }
+    }
+
+    /// The error of page `page` for what `page::verify` and the readers of nodes find.
+    pub fn corrupt(page: PageId, error: CorruptPage) -> StorageError {
+        StorageError::Corrupt { page, reason: error.reason }
+    }
+
+    /// A full disk is told apart from the other failures of a space's file.
+    pub(crate) fn in_space(space: SpaceId, error: DiskError) -> StorageError {
+        if error.kind == DiskErrorKind::NoSpace {
+            StorageError::NoSpace(space)
+        } else {
+            StorageError::Disk(error)
+        }
+    }
+}
+
+impl From<DiskError> for StorageError {
+    fn from(error: DiskError) -> Self {
+        StorageError::Disk(error)
+    }
+}
+
+impl From<RedoError> for StorageError {
+    fn from(error: RedoError) -> Self {
+        StorageError::Log(error)
+    }
+}
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StorageError::Disk(error) => error.fmt(f),
+            StorageError::NoSpace(space) => write!(f, "disk full while growing tablespace {space}"),
+            StorageError::Corrupt { page, reason } => write!(f, "page {page} is corrupt: {reason}"),
+            StorageError::PageOutOfRange(page) => write!(f, "page {page} lies beyond the end of its file"),
+            StorageError::SpaceMissing(space) => write!(f, "tablespace {space} has no file"),
+            StorageError::SpaceExists(space) => write!(f, "tablespace {space} exists already"),
+            StorageError::PoolExhausted => f.write_str("no free page in the buffer pool"),
+            StorageError::Log(error) => error.fmt(f),
+            StorageError::Stopped => f.write_str("storage stopped after a failed write"),
+        }
+    }
+}
+
+impl std::error::Error for StorageError {}

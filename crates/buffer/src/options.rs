@@ -1,0 +1,46 @@
+//! [`PoolOptions`]: sizes and switches of the pool and its log, fixed at start-up.
+
+/// How a pool is opened.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// Bytes of all frames together; innodb_buffer_pool_size. Memory is committed as frames are first used.
+    pub pool_bytes: u64,
+    /// Bytes that the redo log may occupy; innodb_redo_log_capacity. Files are made as they are needed.
+    pub log_capacity_bytes: u64,
+    /// Bytes of one log file. Only read when the data directory is made.
+    pub log_segment_bytes: u64,
+    /// Bytes of log that may wait in memory; innodb_log_buffer_size.
+    pub log_buffer_bytes: usize,
+    /// Whether pages are written twice so that torn writes can be repaired; innodb_doublewrite.
+    pub doublewrite: bool,
+    /// Whether a flusher thread runs. Simulations switch it off and call `BufferPool::flush_some` and
+    /// `BufferPool::checkpoint` themselves.
+    pub background: bool,
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        PoolOptions {
+            pool_bytes: 128 << 20,
+            log_capacity_bytes: 1 << 30,
+            log_segment_bytes: 16 << 20,
+            log_buffer_bytes: 16 << 20,
+            doublewrite: true,
+            background: true,
+        }
+    }
+}
+
+impl PoolOptions {
+    /// A small pool without threads, for tests on a simulated disk: `frames` frames and a log of 1 MiB.
+    pub fn small(frames: u64) -> PoolOptions {
+        PoolOptions {
+            pool_bytes: frames * page::PAGE_BYTES as u64,
+            log_capacity_bytes: 1 << 20,
+            log_segment_bytes: 128 << 10,
+            log_buffer_bytes: 256 << 10,
+            doublewrite: true,
+            background: false,
+        }
+    }
+}

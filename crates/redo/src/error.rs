@@ -1,0 +1,47 @@
+//! [`RedoError`]: a log that cannot be written, read or trusted.
+
+use std::fmt;
+
+use env::DiskError;
+use stdx::ids::Lsn;
+
+/// A failed log call.
+#[derive(Clone, Debug)]
+pub enum RedoError {
+    /// A disk call failed while the log was opened or read.
+    Disk(DiskError),
+    /// A write or sync failed earlier. The log is latched: nothing is written or acknowledged any more (I2).
+    Failed(DiskError),
+    /// The log ends before a place that is known to have been durable, or its control file is damaged.
+    Corrupt {
+        /// What is wrong.
+        reason: &'static str,
+        /// Where.
+        lsn: Lsn,
+    },
+}
+
+impl RedoError {
+    /// Whether the simulated machine has crashed.
+    pub fn is_crash(&self) -> bool {
+        matches!(self, RedoError::Disk(error) | RedoError::Failed(error) if error.is_crash())
+    }
+}
+
+impl From<DiskError> for RedoError {
+    fn from(error: DiskError) -> Self {
+        RedoError::Disk(error)
+    }
+}
+
+impl fmt::Display for RedoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RedoError::Disk(error) => write!(f, "redo log: {error}"),
+            RedoError::Failed(error) => write!(f, "redo log stopped: {error}"),
+            RedoError::Corrupt { reason, lsn } => write!(f, "redo log is corrupt at LSN {lsn}: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for RedoError {}
