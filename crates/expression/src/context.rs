@@ -1,0 +1,127 @@
+//! What an expression may ask of the statement and session in which it runs. Main trait: [`EvaluationContext`].
+//! Implemented by the executor over what the session hands it; one context per running statement, one thread.
+
+use errors::{Diagnostics, SqlError, SqlResult};
+use values::{ColumnType, Value};
+
+use crate::facts::StatementFacts;
+
+/// Which copy of a system variable is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VariableScope {
+    /// `@@name`: the session's copy if there is one, otherwise the global one.
+    Default,
+    /// `@@session.name`.
+    Session,
+    /// `@@global.name`.
+    Global,
+    /// `@@persist.name` and `@@persist_only.name`.
+    Persist,
+}
+
+/// A value together with its type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypedValue {
+    /// The value.
+    pub value: Value,
+    /// Its type.
+    pub column_type: ColumnType,
+}
+
+/// The session as expressions see it. Implemented by `session`.
+pub trait SessionView {
+    /// The user variable of that name (lower case), None if it was never set.
+    fn user_variable(&self, name: &str) -> Option<TypedValue>;
+
+    /// Sets a user variable.
+    fn set_user_variable(&mut self, name: &str, value: TypedValue);
+
+    /// A system variable; error 1193 or 1238 when there is none of that name and scope.
+    fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<TypedValue>;
+
+    /// LAST_INSERT_ID().
+    fn last_insert_id(&self) -> u64;
+
+    /// LAST_INSERT_ID(value).
+    fn set_last_insert_id(&mut self, value: u64);
+
+    /// ROW_COUNT(): -1 after a statement that returned rows.
+    fn row_count(&self) -> i64;
+
+    /// FOUND_ROWS().
+    fn found_rows(&self) -> u64;
+
+    /// Takes a user lock: Some(true) taken, Some(false) timed out, None on error. Negative: wait without end.
+    fn get_lock(&mut self, name: &str, timeout_seconds: f64) -> SqlResult<Option<bool>>;
+
+    /// Gives a user lock back: Some(true) released, Some(false) held by another, None no such lock.
+    fn release_lock(&mut self, name: &str) -> SqlResult<Option<bool>>;
+
+    /// RELEASE_ALL_LOCKS(): how many were released.
+    fn release_all_locks(&mut self) -> u64;
+
+    /// The connection that holds a user lock.
+    fn lock_holder(&self, name: &str) -> SqlResult<Option<u64>>;
+
+    /// Sleeps, until `seconds` are over or the statement is killed (true).
+    fn sleep(&mut self, seconds: f64) -> bool;
+
+    /// The state of the session's RAND(): two 30-bit words.
+    fn random_state(&mut self) -> &mut [u32; 2];
+
+    /// Random bytes from the environment (UUID(), RANDOM_BYTES()).
+    fn random_bytes(&mut self, bytes: &mut [u8]);
+
+    /// A microsecond clock of the moment, not of the statement (SYSDATE(), UUID()): since 1970 in UTC.
+    fn now_microseconds(&self) -> i64;
+
+    /// Bytes of a file on the server (LOAD_FILE); None where it may not be read.
+    fn load_file(&mut self, path: &str) -> Option<Vec<u8>>;
+}
+
+/// What a subquery yields.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SubqueryValue {
+    /// A scalar subquery's value (NULL for no row) or the truth of EXISTS, IN, ANY and ALL.
+    Scalar(Value),
+    /// A row subquery's columns; None for no row.
+    Row(Option<Vec<Value>>),
+}
+
+/// What evaluation needs besides the row.
+pub trait EvaluationContext {
+    /// Facts that hold during the whole statement.
+    fn facts(&self) -> &StatementFacts;
+
+    /// Where warnings go.
+    fn diagnostics(&mut self) -> &mut Diagnostics;
+
+    /// The session.
+    fn session(&mut self) -> &mut dyn SessionView;
+
+    /// The value of a prepared statement's parameter.
+    fn parameter(&self, index: usize) -> SqlResult<Value>;
+
+    /// A value of the enclosing query's current row, by its place in the running subquery's list of outer
+    /// references.
+    fn outer(&self, index: usize) -> Value;
+
+    /// Runs the subquery of that number with these values of the enclosing row. `operands` are the left operands
+    /// of IN, ANY and ALL, empty otherwise.
+    fn subquery(&mut self, id: usize, outer: Vec<Value>, operands: Vec<Value>) -> SqlResult<SubqueryValue>;
+
+    /// Error 1317 or 3024 once the statement was killed or ran out of time.
+    fn check_killed(&self) -> SqlResult<()>;
+
+    /// Room for what one call site keeps between rows (a compiled pattern, a random state). The number is
+    /// [`crate::FunctionCall::site`].
+    fn call_state(&mut self, site: usize) -> &mut Option<CallState>;
+}
+
+/// What a call site keeps between rows.
+pub type CallState = Box<dyn std::any::Any>;
+
+/// Adds a warning, unless the same statement runs where warnings of this kind are errors.
+pub fn warn(context: &mut dyn EvaluationContext, error: SqlError) {
+    context.diagnostics().warning(error);
+}
