@@ -1,5 +1,16 @@
 //! Character sets, collations and their sort keys.
 //! Knows nothing of values or columns: text is bytes in a named character set.
+//! Main types: [`CollationId`], [`Collation`], [`Charset`]. All data is immutable and shared by all threads.
+#![forbid(unsafe_code)]
+
+mod charset;
+mod collation;
+mod encoding;
+mod registry;
+
+pub use charset::{Charset, Conversion};
+pub use collation::Collation;
+pub use registry::{charset_by_name, charsets, collation, collation_by_name, collations};
 
 /// A collation by MySQL's own number (as in information_schema.COLLATIONS.ID).
 /// The number also fixes the character set.
@@ -13,6 +24,28 @@ impl CollationId {
     pub const UTF8MB4_0900_AI_CI: CollationId = CollationId(255);
     /// `utf8mb4_bin`.
     pub const UTF8MB4_BIN: CollationId = CollationId(46);
+    /// `utf8mb4_general_ci`.
+    pub const UTF8MB4_GENERAL_CI: CollationId = CollationId(45);
     /// `utf8mb3_general_ci`: the collation of metadata.
     pub const UTF8MB3_GENERAL_CI: CollationId = CollationId(33);
+    /// `latin1_swedish_ci`.
+    pub const LATIN1_SWEDISH_CI: CollationId = CollationId(8);
+    /// `ascii_general_ci`.
+    pub const ASCII_GENERAL_CI: CollationId = CollationId(11);
+
+    /// The collation of this id; `binary` for an id that MySQL does not have, so that damaged metadata
+    /// cannot stop a comparison.
+    #[inline]
+    pub fn get(self) -> &'static Collation {
+        match collation(self) {
+            Some(collation) => collation,
+            None => collation(CollationId::BINARY).expect("the registry always has `binary`"),
+        }
+    }
+
+    /// The character set of this collation.
+    #[inline]
+    pub fn charset(self) -> &'static Charset {
+        self.get().charset()
+    }
 }

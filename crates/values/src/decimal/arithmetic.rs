@@ -1,0 +1,158 @@
+//! The four operations and the remainder, with MySQL's scales.
+
+use super::{Decimal, DecimalError, SCALE_MAX, limbs};
+use std::cmp::Ordering;
+
+/// A signed number of up to eight limbs between operation and rounding.
+struct Wide {
+    negative: bool,
+    scale: u32,
+    limbs: [u64; 8],
+}
+
+impl Wide {
+    /// Rounds half up to at most 30 fractional digits.
+    fn narrow(mut self) -> Result<Decimal, DecimalError> {
+        if self.scale > u32::from(SCALE_MAX) {
+            let dropped = limbs::scale_down(&mut self.limbs, self.scale - u32::from(SCALE_MAX));
+            limbs::add_small(&mut self.limbs, u64::from(dropped.half_or_more));
+            self.scale = u32::from(SCALE_MAX);
+        }
+        let (low, high) = self.limbs.split_at(4);
+        if high.iter().any(|&limb| limb != 0) {
+            return Err(DecimalError::Overflow);
+        }
+        let low = [low[0], low[1], low[2], low[3]];
+        Decimal::from_parts(self.negative, low, self.scale as u8).ok_or(DecimalError::Overflow)
+    }
+}
+
+fn widen(number: &Decimal, scale: u8) -> [u64; 8] {
+    let mut wide = [0; 8];
+    wide[..4].copy_from_slice(&number.limbs);
+    limbs::scale_up(&mut wide, u32::from(scale - number.scale));
+    wide
+}
+
+impl Decimal {
+    /// The sum; its scale is the larger of the two.
+    pub fn add(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        if let Some(sum) = self.add_small(other) {
+            return Ok(sum);
+        }
+        let scale = self.scale.max(other.scale);
+        let (mut a, mut b) = (widen(self, scale), widen(other, scale));
+        let mut negative = self.negative;
+        if self.negative == other.negative {
+            limbs::add(&mut a, &b);
+        } else if limbs::compare(&a, &b) != Ordering::Less {
+            limbs::subtract(&mut a, &b);
+        } else {
+            limbs::subtract(&mut b, &a);
+            a = b;
+            negative = other.negative;
+        }
+        Wide { negative, scale: u32::from(scale), limbs: a }.narrow()
+    }
+
+    /// The common case of a sum: one scale, one limb each.
+    fn add_small(&self, other: &Decimal) -> Option<Decimal> {
+        let one_limb = |number: &Decimal| number.limbs[1] | number.limbs[2] | number.limbs[3] == 0;
+        if self.scale != other.scale || !one_limb(self) || !one_limb(other) {
+            return None;
+        }
+        let signed = |number: &Decimal| match number.negative {
+            true => -i128::from(number.limbs[0]),
+            false => i128::from(number.limbs[0]),
+        };
+        Decimal::from_i128(signed(self) + signed(other), self.scale)
+    }
+
+    /// The difference; its scale is the larger of the two.
+    pub fn subtract(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        self.add(&other.negated())
+    }
+
+    /// The product; its scale is the sum of the two, at most 30.
+    pub fn multiply(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        Wide {
+            negative: self.negative != other.negative,
+            scale: u32::from(self.scale) + u32::from(other.scale),
+            limbs: limbs::multiply(&self.limbs, &other.limbs),
+        }
+        .narrow()
+    }
+
+    /// The quotient with `scale` fractional digits (at most 30), rounded half up. SQL's division uses
+    /// [`Decimal::divide`].
+    pub fn divide_to_scale(&self, other: &Decimal, scale: u8) -> Result<Decimal, DecimalError> {
+        if other.is_zero() {
+            return Err(DecimalError::DivisionByZero);
+        }
+        let scale = scale.min(SCALE_MAX);
+        let mut dividend = [0; 8];
+        dividend[..4].copy_from_slice(&self.limbs);
+        // quotient = a / 10^sa / (b / 10^sb) * 10^scale; one more digit decides the rounding.
+        let shift = i32::from(scale) + 1 + i32::from(other.scale) - i32::from(self.scale);
+        if shift >= 0 {
+            limbs::scale_up(&mut dividend, shift as u32);
+        } else {
+            limbs::scale_down(&mut dividend, shift.unsigned_abs());
+        }
+        limbs::divide(&mut dividend, &other.limbs);
+        let dropped = limbs::scale_down(&mut dividend, 1);
+        limbs::add_small(&mut dividend, u64::from(dropped.half_or_more));
+        Wide { negative: self.negative != other.negative, scale: u32::from(scale), limbs: dividend }.narrow()
+    }
+
+    /// The quotient as the operator `/` gives it: `div_precision_increment` digits more than the dividend.
+    pub fn divide(&self, other: &Decimal, div_precision_increment: u8) -> Result<Decimal, DecimalError> {
+        self.divide_to_scale(other, self.scale.saturating_add(div_precision_increment))
+    }
+
+    /// The integer part of the quotient (DIV).
+    pub fn divide_to_integer(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        if other.is_zero() {
+            return Err(DecimalError::DivisionByZero);
+        }
+        let scale = self.scale.max(other.scale);
+        let (mut dividend, divisor) = (widen(self, scale), widen(other, scale));
+        limbs_divide_wide(&mut dividend, &divisor);
+        Wide { negative: self.negative != other.negative, scale: 0, limbs: dividend }.narrow()
+    }
+
+    /// The remainder, with the sign of the dividend and the larger of the two scales.
+    pub fn remainder(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        if other.is_zero() {
+            return Err(DecimalError::DivisionByZero);
+        }
+        let scale = self.scale.max(other.scale);
+        let (mut dividend, divisor) = (widen(self, scale), widen(other, scale));
+        let remainder = limbs_divide_wide(&mut dividend, &divisor);
+        Wide { negative: self.negative, scale: u32::from(scale), limbs: remainder }.narrow()
+    }
+}
+
+/// Divides in place; returns the remainder. A divisor beyond four limbs exceeds what is worth a long
+/// division: the quotient is then found by repeated halving steps of a shift-and-subtract loop.
+fn limbs_divide_wide(dividend: &mut [u64; 8], divisor: &[u64; 8]) -> [u64; 8] {
+    let mut remainder = [0; 8];
+    if divisor[4..].iter().all(|&limb| limb == 0) {
+        let low = [divisor[0], divisor[1], divisor[2], divisor[3]];
+        remainder[..4].copy_from_slice(&limbs::divide(dividend, &low));
+        return remainder;
+    }
+    let mut quotient = [0u64; 8];
+    for bit in (0..512).rev() {
+        let carry_in = dividend[bit / 64] >> (bit % 64) & 1;
+        let doubled = remainder;
+        limbs::add(&mut remainder, &doubled);
+        remainder[0] |= carry_in;
+        if limbs::compare(&remainder, divisor) != Ordering::Less {
+            limbs::subtract(&mut remainder, divisor);
+            quotient[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+    *dividend = quotient;
+    remainder
+}

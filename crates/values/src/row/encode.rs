@@ -1,0 +1,127 @@
+//! Writing a row from values that were converted to their column types by `store`.
+
+use super::{Form, Place, RowError, RowLayout, WIDE_OFFSETS};
+use crate::packed;
+use crate::value::Value;
+
+impl RowLayout {
+    /// The stored form of a row.
+    pub fn encode(&self, values: &[Value]) -> Result<Vec<u8>, RowError> {
+        let mut row = Vec::new();
+        self.encode_into(values, &mut row)?;
+        Ok(row)
+    }
+
+    /// Appends the stored form of a row. On failure `out` holds what it held before.
+    pub fn encode_into(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), RowError> {
+        let start = out.len();
+        let result = self.write(values, out);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    fn write(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), RowError> {
+        if values.len() != self.columns.len() {
+            return Err(RowError::WrongCount);
+        }
+        let variable_bytes = self.variable_bytes(values);
+        if variable_bytes > u32::MAX as usize {
+            return Err(RowError::TooLarge);
+        }
+        let offset_bytes = if variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
+        let row_at = out.len();
+        let header_bytes = self.offsets_at + offset_bytes * self.variable_count;
+        out.reserve(header_bytes + variable_bytes);
+        out.resize(row_at + header_bytes, 0);
+        if offset_bytes == 4 {
+            out[row_at + self.bitmap_at] |= WIDE_OFFSETS;
+        }
+        for (position, (column, value)) in self.columns.iter().zip(values).enumerate() {
+            if matches!(value, Value::Null) {
+                match column.null_bit {
+                    0 => return Err(RowError::Null(position)),
+                    bit => out[row_at + self.bitmap_at + (bit / 8) as usize] |= 1 << (bit % 8),
+                }
+            }
+            match column.place {
+                Place::Fixed(offset) => {
+                    let width = usize::from(column.form.width().unwrap_or(0));
+                    let at = row_at + offset as usize;
+                    column
+                        .form
+                        .write(value, &mut out[at..at + width])
+                        .ok_or(RowError::WrongValue(position))?;
+                }
+                Place::Variable(ordinal) => {
+                    match value {
+                        Value::Bytes(bytes) => out.extend_from_slice(bytes),
+                        Value::Null => {}
+                        _ => return Err(RowError::WrongValue(position)),
+                    }
+                    let end = (out.len() - row_at - header_bytes) as u32;
+                    let at = row_at + self.offsets_at + offset_bytes * ordinal as usize;
+                    out[at..at + offset_bytes].copy_from_slice(&end.to_le_bytes()[..offset_bytes]);
+                }
+                Place::Nowhere if matches!(value, Value::Null) => {}
+                Place::Nowhere => return Err(RowError::WrongValue(position)),
+            }
+        }
+        Ok(())
+    }
+
+    fn variable_bytes(&self, values: &[Value]) -> usize {
+        let bytes = |value: &Value| if let Value::Bytes(bytes) = value { bytes.len() } else { 0 };
+        values.iter().map(bytes).sum()
+    }
+}
+
+impl Form {
+    /// Writes a value into bytes of the form's width; NULL writes zeros. None when the value does not fit.
+    pub(crate) fn write(self, value: &Value, out: &mut [u8]) -> Option<()> {
+        let bits: u64 = match (self, value) {
+            (_, Value::Null) => {
+                out.fill(0);
+                return Some(());
+            }
+            (Form::Decimal { scale, .. }, Value::Decimal(number)) => {
+                return number.write_le_bytes(scale, out);
+            }
+            (Form::Int(width), _) => {
+                let number = match value {
+                    Value::Int(number) => *number,
+                    Value::UInt(number) => i64::try_from(*number).ok()?,
+                    _ => return None,
+                };
+                let spare_bits = 64 - 8 * u32::from(width);
+                if (number << spare_bits) >> spare_bits != number {
+                    return None;
+                }
+                number as u64
+            }
+            (Form::UInt(width), _) => {
+                let number = match value {
+                    Value::Int(number) => u64::try_from(*number).ok()?,
+                    Value::UInt(number) => *number,
+                    _ => return None,
+                };
+                if width < 8 && number >> (8 * u32::from(width)) != 0 {
+                    return None;
+                }
+                number
+            }
+            (Form::Year, Value::UInt(0) | Value::Int(0)) => 0,
+            (Form::Year, Value::UInt(year @ 1901..=2155)) => year - 1900,
+            (Form::Year, Value::Int(year @ 1901..=2155)) => *year as u64 - 1900,
+            (Form::Float, Value::Float(number)) => u64::from(number.to_bits()),
+            (Form::Double, Value::Double(number)) => number.to_bits(),
+            (Form::Date, Value::Date(date)) => u64::from(packed::date(*date)),
+            (Form::Time { digits }, Value::Time(time)) => packed::time(*time, digits) as u64,
+            (Form::DateTime { digits }, Value::DateTime(moment)) => packed::date_time(*moment, digits),
+            _ => return None,
+        };
+        out.copy_from_slice(&bits.to_le_bytes()[..out.len()]);
+        Some(())
+    }
+}
