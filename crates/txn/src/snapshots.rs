@@ -165,8 +165,9 @@ mod tests {
     #[test]
     fn more_snapshots_than_a_chunk_holds() {
         let registry = Arc::new(SnapshotRegistry::new());
-        let all: Vec<_> =
-            (0..CHUNK_SLOTS as u64 + 10).map(|at| registry.take(|| CommitTimestamp(at + 5)).unwrap()).collect();
+        let all: Vec<_> = (0..CHUNK_SLOTS as u64 + 10)
+            .map(|at| registry.take(|| CommitTimestamp(at + 5)).unwrap())
+            .collect();
         assert_eq!(registry.count(), all.len());
         assert_eq!(registry.horizon(CommitTimestamp(9999)), CommitTimestamp(5));
     }

@@ -59,8 +59,12 @@ impl<'a> UndoRecord<'a> {
         let index = IndexId(take_varint(&mut rest)?);
         let key = take_bytes(&mut rest)?;
         let old = if flags & HAS_OLD != 0 { Some(take_bytes(&mut rest)?) } else { None };
-        (rest.is_empty() && flags & !(HAS_OLD | PURGE) == 0)
-            .then_some(UndoRecord { index, key, old, purge: flags & PURGE != 0 })
+        (rest.is_empty() && flags & !(HAS_OLD | PURGE) == 0).then_some(UndoRecord {
+            index,
+            key,
+            old,
+            purge: flags & PURGE != 0,
+        })
     }
 }
 
@@ -212,7 +216,10 @@ mod tests {
         assert_eq!(seen, 10);
         for (at, key) in keys.iter().enumerate().rev() {
             let record = list.last().unwrap();
-            assert_eq!((record.index.0, record.key, record.old.is_some()), (at as u64, &key[..], at % 3 == 0));
+            assert_eq!(
+                (record.index.0, record.key, record.old.is_some()),
+                (at as u64, &key[..], at % 3 == 0)
+            );
             list.pop();
         }
         assert_eq!((list.len(), list.bytes(), list.purgeable()), (0, 0, 0));

@@ -89,7 +89,12 @@ impl VersionStore {
         let hash = key_hash(index, key);
         let shard = self.shard(hash);
         let chain = shard.get(&hash)?.iter().find(|chain| chain.is(index, key))?;
-        chain.versions.iter().rev().find(|version| visible(&version.value)).map(|version| version.value.clone())
+        chain
+            .versions
+            .iter()
+            .rev()
+            .find(|version| visible(&version.value))
+            .map(|version| version.value.clone())
     }
 
     /// Bytes held, overhead included.

@@ -25,7 +25,8 @@ impl LockManager {
             if !self.holds_still(&cycle) {
                 continue;
             }
-            let Some(victim) = cycle.iter().min_by_key(|step| (step.owner.weight(), step.owner.number != start.number))
+            let Some(victim) =
+                cycle.iter().min_by_key(|step| (step.owner.weight(), step.owner.number != start.number))
             else {
                 return;
             };

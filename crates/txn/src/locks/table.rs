@@ -197,7 +197,10 @@ impl LockTable {
     }
 
     pub(super) fn object_count(&self) -> usize {
-        self.shards.iter().map(|shard| shard.lock().values().flatten().map(|q| q.entries.len()).sum::<usize>()).sum()
+        self.shards
+            .iter()
+            .map(|shard| shard.lock().values().flatten().map(|q| q.entries.len()).sum::<usize>())
+            .sum()
     }
 
     fn remove(&self, owner: &Owner, key: &LockKey) {
@@ -291,14 +294,18 @@ impl Queue {
     }
 
     /// Requests before place `before` that a request of `owner` must wait for. First come, first served; but who holds a
-    /// lock on the key already does not wait for those who wait for that lock.
-    fn blockers<'a>(&'a self, owner: &'a Owner, mode: LockMode, before: usize) -> impl Iterator<Item = &'a Entry> {
-        let held = self.entries.iter().find(|entry| entry.granted && entry.owner.number == owner.number);
-        let held_mode = held.map(|entry| entry.mode);
+    /// lock on the key already passes all who still wait: they came later than its lock.
+    fn blockers<'a>(
+        &'a self,
+        owner: &'a Owner,
+        mode: LockMode,
+        before: usize,
+    ) -> impl Iterator<Item = &'a Entry> {
+        let holds = self.entries.iter().any(|entry| entry.granted && entry.owner.number == owner.number);
         self.entries[..before].iter().filter(move |entry| {
             entry.owner.number != owner.number
                 && mode.waits_for(entry.mode)
-                && (entry.granted || !held_mode.is_some_and(|held| entry.mode.waits_for(held)))
+                && (entry.granted || !holds)
         })
     }
 
