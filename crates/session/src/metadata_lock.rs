@@ -11,11 +11,12 @@
 //! Thread rules: one mutex a shard, never held while waiting; the wait graph's mutex is taken only by waiters.
 
 use engine::KillFlag;
+use env::Clock;
 use errors::{SqlResult, sql_error};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SHARDS: usize = 64;
 
@@ -97,7 +98,6 @@ pub struct LockRow {
 }
 
 /// All metadata locks of the server.
-#[derive(Debug)]
 pub struct MetadataLocks {
     shards: Vec<Mutex<HashMap<LockKey, Entry>>>,
     /// Sessions that each waiting session waits for.
@@ -106,6 +106,21 @@ pub struct MetadataLocks {
     global_reader: AtomicU32,
     global: Mutex<()>,
     global_changed: Condvar,
+    clock: Arc<dyn Clock>,
+}
+
+/// When a wait ends, on the monotonic clock.
+#[derive(Clone, Copy)]
+struct Deadline<'a> {
+    at: Duration,
+    clock: &'a dyn Clock,
+}
+
+impl Deadline<'_> {
+    /// The time that is left; None when it is over.
+    fn left(self) -> Option<Duration> {
+        self.at.checked_sub(self.clock.monotonic()).filter(|left| !left.is_zero())
+    }
 }
 
 #[derive(Debug, Default)]
@@ -139,9 +154,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Default for MetadataLocks {
-    fn default() -> Self {
+impl MetadataLocks {
+    /// No locks.
+    pub fn new(clock: Arc<dyn Clock>) -> MetadataLocks {
         MetadataLocks {
+            clock,
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             waits: Mutex::default(),
             global_reader: AtomicU32::new(0),
@@ -204,6 +221,10 @@ fn stronger(held: LockMode, asked: LockMode) -> LockMode {
 }
 
 impl MetadataLocks {
+    fn deadline(&self, timeout: Duration) -> Deadline<'_> {
+        Deadline { at: self.clock.monotonic().saturating_add(timeout), clock: self.clock.as_ref() }
+    }
+
     fn shard(&self, key: &LockKey) -> MutexGuard<'_, HashMap<LockKey, Entry>> {
         use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
@@ -219,7 +240,7 @@ impl MetadataLocks {
         timeout: Duration,
         kill: &KillFlag,
     ) -> SqlResult<()> {
-        let deadline = Instant::now_plus(timeout);
+        let deadline = self.deadline(timeout);
         if mode.changes() {
             self.wait_for_global(session, deadline, kill)?;
         }
@@ -277,7 +298,7 @@ impl MetadataLocks {
 
     /// FLUSH TABLES WITH READ LOCK. Errors: 1205, 1317.
     pub fn lock_global(&self, session: u32, timeout: Duration, kill: &KillFlag) -> SqlResult<()> {
-        let deadline = Instant::now_plus(timeout);
+        let deadline = self.deadline(timeout);
         loop {
             match self.global_reader.compare_exchange(0, session, Ordering::SeqCst, Ordering::SeqCst) {
                 Ok(_) => break,
@@ -305,11 +326,14 @@ impl MetadataLocks {
     fn has_changers(&self, session: u32) -> bool {
         self.shards.iter().any(|shard| {
             let shard = lock(shard);
-            shard.values().flat_map(|entry| &entry.granted).any(|(owner, mode)| *owner != session && mode.changes())
+            shard
+                .values()
+                .flat_map(|entry| &entry.granted)
+                .any(|(owner, mode)| *owner != session && mode.changes())
         })
     }
 
-    fn wait_for_global(&self, session: u32, deadline: Deadline, kill: &KillFlag) -> SqlResult<()> {
+    fn wait_for_global(&self, session: u32, deadline: Deadline<'_>, kill: &KillFlag) -> SqlResult<()> {
         loop {
             let owner = self.global_reader.load(Ordering::SeqCst);
             if owner == 0 {
@@ -324,7 +348,7 @@ impl MetadataLocks {
 
     /// Waits for a change of the global read lock's state, at most a tenth of a second: kills are polled here,
     /// since only administrators wait.
-    fn wait_global(&self, deadline: Deadline, kill: &KillFlag) -> SqlResult<()> {
+    fn wait_global(&self, deadline: Deadline<'_>, kill: &KillFlag) -> SqlResult<()> {
         if kill.is_raised() {
             return Err(sql_error!(ER_QUERY_INTERRUPTED));
         }
@@ -374,7 +398,7 @@ impl MetadataLocks {
 }
 
 impl Waiter {
-    fn sleep(self: &Arc<Self>, deadline: Deadline, kill: &KillFlag) -> SqlResult<()> {
+    fn sleep(self: &Arc<Self>, deadline: Deadline<'_>, kill: &KillFlag) -> SqlResult<()> {
         let as_wake: Arc<dyn txn::Wake> = Arc::clone(self) as Arc<dyn txn::Wake>;
         kill.set_sleeper(Some(Arc::downgrade(&as_wake)));
         let outcome = self.sleep_until(deadline, kill);
@@ -382,7 +406,7 @@ impl Waiter {
         outcome
     }
 
-    fn sleep_until(&self, deadline: Deadline, kill: &KillFlag) -> SqlResult<()> {
+    fn sleep_until(&self, deadline: Deadline<'_>, kill: &KillFlag) -> SqlResult<()> {
         let mut granted = lock(&self.granted);
         loop {
             if *granted {
@@ -397,24 +421,78 @@ impl Waiter {
     }
 }
 
-/// When a wait ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Deadline(Instant);
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Deadline {
-    /// The time that is left; None when it is over.
-    pub fn left(self) -> Option<Duration> {
-        self.0.checked_duration_since(now()).filter(|left| !left.is_zero())
+    fn locks() -> Arc<MetadataLocks> {
+        Arc::new(MetadataLocks::new(Arc::new(env::RealClock::new())))
     }
-}
 
-trait InstantPlus {
-    fn now_plus(duration: Duration) -> Deadline;
-}
+    fn take(
+        locks: &MetadataLocks,
+        session: u32,
+        table: &str,
+        mode: LockMode,
+        timeout_ms: u64,
+    ) -> SqlResult<()> {
+        let timeout = Duration::from_millis(timeout_ms);
+        locks.acquire(session, &LockKey::table("s", table), mode, timeout, &KillFlag::default())
+    }
 
-impl InstantPlus for Instant {
-    fn now_plus(duration: Duration) -> Deadline {
-        // A year is MySQL's largest lock_wait_timeout, so the sum cannot overflow.
-        Deadline(now() + duration.min(Duration::from_secs(31_536_000)))
+    #[test]
+    fn readers_and_writers_share_and_ddl_waits() {
+        let locks = locks();
+        take(&locks, 1, "t", LockMode::Read, 0).unwrap();
+        take(&locks, 2, "t", LockMode::Write, 0).unwrap();
+        assert_eq!(take(&locks, 3, "t", LockMode::Exclusive, 10).unwrap_err().number(), 1205);
+        assert_eq!(take(&locks, 3, "t", LockMode::ReadOnly, 10).unwrap_err().number(), 1205);
+        take(&locks, 1, "t", LockMode::Write, 0).unwrap();
+        locks.release(1, &LockKey::table("s", "t"));
+        locks.release(2, &LockKey::table("s", "t"));
+        take(&locks, 3, "t", LockMode::Exclusive, 0).unwrap();
+        assert_eq!(locks.rows().len(), 1);
+    }
+
+    #[test]
+    fn a_waiting_ddl_is_served_before_later_readers() {
+        let locks = locks();
+        take(&locks, 1, "t", LockMode::Read, 0).unwrap();
+        std::thread::scope(|scope| {
+            let ddl = scope.spawn(|| take(&locks, 2, "t", LockMode::Exclusive, 5_000));
+            while locks.rows().len() < 2 {
+                std::thread::yield_now();
+            }
+            assert_eq!(take(&locks, 3, "t", LockMode::Read, 10).unwrap_err().number(), 1205);
+            locks.release(1, &LockKey::table("s", "t"));
+            ddl.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn cycle_is_a_deadlock() {
+        let locks = locks();
+        take(&locks, 1, "a", LockMode::Read, 0).unwrap();
+        take(&locks, 2, "b", LockMode::Read, 0).unwrap();
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| take(&locks, 1, "b", LockMode::Exclusive, 5_000));
+            while locks.rows().len() < 3 {
+                std::thread::yield_now();
+            }
+            assert_eq!(take(&locks, 2, "a", LockMode::Exclusive, 5_000).unwrap_err().number(), 1213);
+            locks.release(2, &LockKey::table("s", "b"));
+            first.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn global_read_lock_stops_writers_only() {
+        let locks = locks();
+        locks.lock_global(9, Duration::from_millis(10), &KillFlag::default()).unwrap();
+        take(&locks, 1, "t", LockMode::Read, 0).unwrap();
+        assert_eq!(take(&locks, 1, "t", LockMode::Write, 10).unwrap_err().number(), 1205);
+        assert_eq!(take(&locks, 9, "t", LockMode::Write, 10).unwrap_err().number(), 1223);
+        locks.unlock_global(9);
+        take(&locks, 1, "t", LockMode::Write, 0).unwrap();
     }
 }

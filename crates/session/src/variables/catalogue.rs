@@ -80,7 +80,10 @@ impl VariableId {
 /// The variable of that name, without regard to case.
 pub fn find(name: &str) -> Option<VariableId> {
     let lower = name.to_ascii_lowercase();
-    id::ALL.binary_search_by(|variable| variable.name.cmp(lower.as_str())).ok().map(|at| VariableId(at as u16))
+    id::ALL
+        .binary_search_by(|variable| variable.name.cmp(lower.as_str()))
+        .ok()
+        .map(|at| VariableId(at as u16))
 }
 
 /// Pairs of an old name and its present one: a change of either shows in both.

@@ -185,7 +185,12 @@ fn parse_size(text: &str) -> Option<i128> {
         _ => 0,
     };
     let digits = if shift == 0 { text } else { &text[..text.len() - 1] };
-    digits.parse::<i64>().map(i128::from).or_else(|_| digits.parse::<u64>().map(i128::from)).ok().map(|n| n << shift)
+    digits
+        .parse::<i64>()
+        .map(i128::from)
+        .or_else(|_| digits.parse::<u64>().map(i128::from))
+        .ok()
+        .map(|n| n << shift)
 }
 
 fn boolean(variable: &SystemVariable, assigned: &Assigned) -> SqlResult<SystemValue> {
@@ -259,7 +264,9 @@ fn enumeration(variable: &SystemVariable, assigned: &Assigned) -> SqlResult<Syst
             .or_else(|| text.parse::<u8>().ok().filter(|_| matches!(assigned, Assigned::Option(_))))
             .filter(|at| (*at as usize) < variable.members.len()),
         None => match (assigned_number(assigned), assigned) {
-            (Some(number), _) => u8::try_from(number).ok().filter(|at| (*at as usize) < variable.members.len()),
+            (Some(number), _) => {
+                u8::try_from(number).ok().filter(|at| (*at as usize) < variable.members.len())
+            }
             (None, Assigned::Value(Value::Null)) => None,
             (None, _) => return Err(wrong_type(variable)),
         },
@@ -294,12 +301,22 @@ fn set_bits(variable: &SystemVariable, text: &str) -> Result<u64, String> {
 }
 
 fn set_text(variable: &SystemVariable, bits: u64) -> String {
-    let named: Vec<&str> =
-        variable.members.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, name)| *name).collect();
+    let named: Vec<&str> = variable
+        .members
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| bits >> at & 1 == 1)
+        .map(|(_, name)| *name)
+        .collect();
     named.join(",")
 }
 
-fn flags(variable: &SystemVariable, assigned: &Assigned, current: u64, default: u64) -> SqlResult<SystemValue> {
+fn flags(
+    variable: &SystemVariable,
+    assigned: &Assigned,
+    current: u64,
+    default: u64,
+) -> SqlResult<SystemValue> {
     match (assigned_text(assigned), assigned) {
         (Some(text), _) => flag_bits(variable, &text, current, default)
             .map(SystemValue::Bits)
