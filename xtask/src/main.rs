@@ -3,7 +3,6 @@
 
 mod files;
 mod generate;
-mod generate_session;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy";

@@ -6,14 +6,9 @@
 pub mod accounts;
 mod connection;
 mod instance;
-mod metadata_lock;
 mod prepared;
 mod server_port;
 mod session;
-pub mod status;
-mod text;
-mod user_lock;
-pub mod variables;
 
 pub use accounts::{AuthenticationAccount, AuthenticationPlugin, TlsRequirement};
 pub use connection::{ClientHost, ConnectionControl, ConnectionInfo, TlsDetails};
