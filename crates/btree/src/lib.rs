@@ -1,1 +1,31 @@
-//! Ordered index of byte keys over pages.
+//! Ordered index of byte keys over pages: [`Tree`]. Keys compare as bytes; values have any size.
+//! Writers work on one leaf under its exclusive latch inside a mini-transaction ([`LeafEdit`]); readers see
+//! entries under a shared latch ([`Tree::get`], [`Cursor`]). Splits and merges are mini-transactions of their own.
+//! The latch order and the rules are in this crate's README. Nothing here knows rows, transactions or tables.
+#![forbid(unsafe_code)]
+
+mod bulk;
+mod check;
+mod cursor;
+mod descent;
+mod estimate;
+mod free;
+mod leaf_edit;
+mod merge;
+mod overflow;
+mod partition;
+mod room;
+mod split_plan;
+mod tree;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use bulk::BulkAppend;
+pub use check::{TreeFault, TreeReport};
+pub use cursor::{Cursor, CursorRange, Direction, LeafView, Taken};
+pub use estimate::RangeEstimate;
+pub use leaf_edit::{LeafEdit, Placed, RunStop};
+pub use tree::{LIVENESS_BYTES, Liveness, Tree, TreeId};
+pub use value::{LongValue, Value};

@@ -26,7 +26,7 @@ pub use cells::{CellRun, CellRunBuilder, CellValue};
 pub use header::{
     PageKind, kind, lsn, number, page_id, set_checksum, set_lsn, space, stamp_identity, stored_checksum,
 };
-pub use node::{Fence, NodeRef, Position};
+pub use node::{Fence, NodeRef, Position, common_prefix};
 pub use operation::{PageOperation, Stamp};
 pub use overflow::OverflowRef;
 pub use space::SpaceHeaderRef;
@@ -69,7 +69,8 @@ pub struct CorruptPage {
 }
 
 impl CorruptPage {
-    pub(crate) const fn new(reason: &'static str) -> Self {
+    /// Names what is wrong.
+    pub const fn new(reason: &'static str) -> Self {
         Self { reason }
     }
 }

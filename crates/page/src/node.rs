@@ -54,8 +54,8 @@ impl Fence<'_> {
     }
 }
 
-/// Length of the common prefix of all keys between two fences.
-pub(crate) fn common_prefix(lower: &[u8], upper: Fence<'_>) -> usize {
+/// Length of the prefix that all keys between two fences share, by the fences alone.
+pub fn common_prefix(lower: &[u8], upper: Fence<'_>) -> usize {
     match upper {
         Fence::Key(upper) => lower.iter().zip(upper).take_while(|(a, b)| a == b).count(),
         Fence::Infinite => 0,
@@ -265,8 +265,13 @@ impl<'a> NodeRef<'a> {
         Ok(self.slot(slot)?.2)
     }
 
+    /// Bytes that cell `slot` takes of the node, its slot included.
+    pub fn footprint_bytes(&self, slot: usize) -> Result<usize, CorruptPage> {
+        Ok(SLOT_BYTES + self.cell_bytes(slot)?)
+    }
+
     /// Bytes of cell `slot` in the heap: tag, suffix and value, without the slot.
-    pub fn cell_bytes(&self, slot: usize) -> Result<usize, CorruptPage> {
+    pub(crate) fn cell_bytes(&self, slot: usize) -> Result<usize, CorruptPage> {
         let (suffix, value) = self.cell(slot)?;
         Ok(TAG_BYTES + suffix.len() + value.bytes.len())
     }

@@ -16,7 +16,14 @@ pub struct PreparedDescription {
     pub warnings: u16,
 }
 
-pub use wire::parameter::ParameterType;
+/// Type of a bound parameter, as the client sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterType {
+    /// MYSQL_TYPE_* code.
+    pub code: u8,
+    /// The unsigned flag.
+    pub unsigned: bool,
+}
 
 /// What the server needs to decode COM_STMT_EXECUTE of a statement.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,122 @@
+//! How many rows and leaves a key range has, from the descents of its two bounds. Ranges within a few leaves are
+//! counted exactly; beyond that the fan-out seen on both paths stands for the nodes between them.
+
+use std::ops::Bound;
+
+use buffer::{BufferPool, StorageError};
+use page::NodeRef;
+
+use crate::cursor::CursorRange;
+use crate::descent::Toward;
+use crate::tree::Tree;
+
+/// An estimate of a key range.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RangeEstimate {
+    /// Entries.
+    pub rows: f64,
+    /// Leaves that have some of them.
+    pub leaves: f64,
+    /// Whether the figures are counted, not estimated.
+    pub exact: bool,
+}
+
+/// Where a bound lies in the nodes of its path, from the root down.
+struct Path {
+    /// For each level: cell before which the bound lies (inner nodes: which holds it), number of cells.
+    steps: Vec<(usize, usize)>,
+}
+
+/// Leaves that are visited for an exact count.
+const EXACT_LEAVES_MAX: f64 = 8.0;
+
+impl Tree {
+    /// Estimates a range. Reads two paths; of a range within a few leaves, those leaves.
+    pub fn estimate(&self, pool: &BufferPool, range: &CursorRange) -> Result<RangeEstimate, StorageError> {
+        let (lower, upper) =
+            (self.path_to(pool, &range.lower, false)?, self.path_to(pool, &range.upper, true)?);
+        let estimate = between(&lower, &upper);
+        if estimate.leaves <= EXACT_LEAVES_MAX && !estimate.exact {
+            return self.count_leaves(pool, range);
+        }
+        Ok(estimate)
+    }
+
+    fn count_leaves(&self, pool: &BufferPool, range: &CursorRange) -> Result<RangeEstimate, StorageError> {
+        let mut cursor = crate::Cursor::new(range.clone(), crate::Direction::Forward);
+        let mut estimate = RangeEstimate { rows: 0.0, leaves: 0.0, exact: true };
+        // The tree may have grown since the descents: the walk is bounded whatever it has become.
+        while estimate.leaves < 2.0 * EXACT_LEAVES_MAX
+            && let Some(rows) = cursor.next_leaf(self, pool, |view| (crate::Taken::All, view.len()))?
+        {
+            estimate.rows += rows as f64;
+            estimate.leaves += 1.0;
+        }
+        estimate.exact = cursor.is_done();
+        Ok(estimate)
+    }
+
+    fn path_to(&self, pool: &BufferPool, bound: &Bound<Vec<u8>>, upper: bool) -> Result<Path, StorageError> {
+        let (toward, key, behind) = match bound {
+            Bound::Unbounded if upper => (Toward::End, None, true),
+            Bound::Unbounded => (Toward::Key(b""), Some(&b""[..]), false),
+            Bound::Included(key) => (Toward::Key(key), Some(&key[..]), upper),
+            Bound::Excluded(key) => (Toward::Key(key), Some(&key[..]), !upper),
+        };
+        let mut steps = Vec::new();
+        let mut id = self.root_id();
+        let mut page = pool.shared(id)?;
+        loop {
+            let step = || {
+                let node = NodeRef::new(&page)?;
+                if node.is_leaf() {
+                    let slot = match key {
+                        None => node.count(),
+                        Some(key) => {
+                            let position = node.search(key)?;
+                            usize::from(position.slot) + usize::from(position.found && behind)
+                        }
+                    };
+                    return Ok((slot, node.count(), None));
+                }
+                let slot = toward.slot(&node)?.unwrap_or(0);
+                Ok((slot, node.count(), Some((node.child(slot)?, node.level()))))
+            };
+            let (slot, count, child) = step().map_err(|error| StorageError::corrupt(id, error))?;
+            steps.push((slot, count));
+            let Some((child, level)) = child else { return Ok(Path { steps }) };
+            id = self.page_id(child);
+            let next = pool.shared(id)?;
+            self.check_child_level(id, &next, level)?;
+            page = next;
+        }
+    }
+}
+
+/// Rows and leaves between two paths.
+fn between(lower: &Path, upper: &Path) -> RangeEstimate {
+    let depth = lower.steps.len().min(upper.steps.len());
+    if depth == 0 || lower.steps.len() != upper.steps.len() {
+        return RangeEstimate::default();
+    }
+    let leaf = depth - 1;
+    let Some(fork) = (0..leaf).find(|level| lower.steps[*level].0 != upper.steps[*level].0) else {
+        let rows = upper.steps[leaf].0.saturating_sub(lower.steps[leaf].0) as f64;
+        return RangeEstimate { rows, leaves: f64::from(u8::from(rows > 0.0)), exact: true };
+    };
+    // Position of each bound in children of the fork's node, the levels below as fractions of a child.
+    let place = |path: &Path| {
+        (fork + 1..depth).rev().fold(0.0, |below, level| {
+            let (slot, count) = path.steps[level];
+            ((slot as f64 + below) / count.max(1) as f64).min(1.0)
+        }) + path.steps[fork].0 as f64
+    };
+    let children = (place(upper) - place(lower)).max(0.0);
+    let mean = |level: usize| ((lower.steps[level].1 + upper.steps[level].1) as f64 / 2.0).max(1.0);
+    let leaves_per_child: f64 = (fork + 1..leaf).map(mean).product();
+    RangeEstimate {
+        rows: children * leaves_per_child * mean(leaf),
+        leaves: (children * leaves_per_child).max(1.0),
+        exact: false,
+    }
+}

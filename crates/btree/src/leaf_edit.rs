@@ -1,0 +1,337 @@
+//! [`LeafEdit`]: one key's place in its leaf, under the leaf's exclusive latch inside a mini-transaction.
+//! The caller looks, decides, changes, adds its own log records, and commits. A mini-transaction edits one leaf:
+//! latches go down and to the right only (README, rule 1).
+
+use buffer::{MiniTransaction, PageSlot, StorageError};
+use page::{
+    CELL_OVERHEAD_BYTES, CellRunBuilder, CellValue, CorruptPage, Fence, KEY_BYTES_MAX, NodeRef,
+    PageOperation, Position, Stamp,
+};
+use stdx::ids::PageId;
+
+use crate::descent::Toward;
+use crate::overflow::{PreparedChain, StoredValue, chain_of, is_long};
+use crate::split_plan::{APPEND_RESERVE_BYTES, cell_bytes, has_room, is_append};
+use crate::tree::{LIVENESS_BYTES, Tree};
+use crate::value::Value;
+
+/// Whether a change found room in its leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Placed {
+    /// The change is applied.
+    Done,
+    /// Nothing is changed: drop the mini-transaction, call [`Tree::make_room`], start again.
+    NeedsRoom,
+}
+
+/// Why the insertion of a run stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStop {
+    /// The run is inserted wholly.
+    End,
+    /// The next entry belongs to another leaf: [`Tree::edit`] with its key.
+    OtherLeaf,
+    /// The tree has the next key already.
+    Found,
+    /// The next value is long: [`LeafEdit::insert`] it.
+    Long,
+    /// The leaf is full: [`Tree::make_room`] for the next entry.
+    NeedsRoom,
+}
+
+/// A key's place in its leaf.
+pub struct LeafEdit<'e, 'pool> {
+    tree: &'e Tree,
+    mini: &'e mut MiniTransaction<'pool>,
+    slot: PageSlot,
+    key: &'e [u8],
+    position: Position,
+}
+
+impl Tree {
+    /// Latches the leaf that covers `key` exclusively and finds the key's place in it.
+    ///
+    /// # Panics
+    /// If the key is longer than [`KEY_BYTES_MAX`]: the layer above refuses such keys.
+    pub fn edit<'e, 'pool>(
+        &'e self,
+        mini: &'e mut MiniTransaction<'pool>,
+        key: &'e [u8],
+    ) -> Result<LeafEdit<'e, 'pool>, StorageError> {
+        assert!(key.len() <= KEY_BYTES_MAX, "key of {} bytes", key.len());
+        let slot = self.latch_leaf(mini, key)?;
+        let node = self.node_at(mini, slot)?;
+        let position =
+            place_in(&node, key).map_err(|error| StorageError::corrupt(mini.page_id(slot), error))?;
+        Ok(LeafEdit { tree: self, mini, slot, key, position })
+    }
+
+    fn latch_leaf(&self, mini: &mut MiniTransaction<'_>, key: &[u8]) -> Result<PageSlot, StorageError> {
+        if let Some(id) = self.rightmost_for(key) {
+            let slot = mini.latch(id)?;
+            if self.is_leaf_for(mini.bytes(slot), key) {
+                return Ok(slot);
+            }
+            mini.release(slot);
+        }
+        let slot = self.latch_at_level(mini, Toward::Key(key), 0)?;
+        let slot =
+            slot.ok_or(StorageError::Corrupt { page: self.root_id(), reason: "no leaf covers a key" })?;
+        let node = self.node_at(mini, slot)?;
+        if node.right().is_none() {
+            let lower =
+                node.lower_fence().map_err(|error| StorageError::corrupt(mini.page_id(slot), error))?;
+            self.note_rightmost(mini.page_id(slot).number, lower);
+        }
+        Ok(slot)
+    }
+}
+
+/// Finds a key's place; in the last leaf it first looks behind the last cell, where ascending keys go.
+fn place_in(node: &NodeRef<'_>, key: &[u8]) -> Result<Position, CorruptPage> {
+    if node.right().is_none()
+        && let Some(last) = node.count().checked_sub(1)
+        && node.compare_key(last, key)?.is_lt()
+    {
+        return Ok(Position { slot: node.count() as u16, found: false });
+    }
+    node.search(key)
+}
+
+impl<'e, 'pool> LeafEdit<'e, 'pool> {
+    fn node(&self) -> Result<NodeRef<'_>, StorageError> {
+        self.tree.node_at(self.mini, self.slot)
+    }
+
+    fn corrupt(&self, error: CorruptPage) -> StorageError {
+        StorageError::corrupt(self.leaf(), error)
+    }
+
+    /// The leaf's address.
+    pub fn leaf(&self) -> PageId {
+        self.mini.page_id(self.slot)
+    }
+
+    /// Whether the tree has the key.
+    pub fn found(&self) -> bool {
+        self.position.found
+    }
+
+    /// The greatest writer id that ever changed the leaf.
+    pub fn newest_writer(&self) -> Result<u64, StorageError> {
+        Ok(self.node()?.newest_writer())
+    }
+
+    /// The key's present value.
+    pub fn value(&self) -> Result<Option<Value<'_>>, StorageError> {
+        if !self.position.found {
+            return Ok(None);
+        }
+        let cell =
+            self.node()?.value(usize::from(self.position.slot)).map_err(|error| self.corrupt(error))?;
+        Value::of_cell(self.mini.pool(), self.leaf(), cell).map(Some)
+    }
+
+    /// Puts the least key above this one into `key`; false if there is none. Reads on into right neighbours.
+    pub fn successor(&self, key: &mut Vec<u8>) -> Result<bool, StorageError> {
+        key.clear();
+        let node = self.node()?;
+        let next = usize::from(self.position.slot) + usize::from(self.position.found);
+        if next < node.count() {
+            node.key_into(next, key).map_err(|error| self.corrupt(error))?;
+            return Ok(true);
+        }
+        let pool = self.mini.pool();
+        let Some(right) = node.right() else { return Ok(false) };
+        let mut id = self.tree.page_id(right);
+        let mut page = pool.shared(id)?;
+        loop {
+            let node = NodeRef::new(&page).map_err(|error| StorageError::corrupt(id, error))?;
+            if node.count() > 0 {
+                node.key_into(0, key).map_err(|error| StorageError::corrupt(id, error))?;
+                return Ok(true);
+            }
+            let Some(right) = node.right() else { return Ok(false) };
+            id = self.tree.page_id(right);
+            page = pool.shared(id)?;
+        }
+    }
+
+    /// Puts the greatest key of this leaf below this one into `key`; false if the leaf has none.
+    pub fn predecessor_in_leaf(&self, key: &mut Vec<u8>) -> Result<bool, StorageError> {
+        key.clear();
+        let Some(slot) = usize::from(self.position.slot).checked_sub(1) else { return Ok(false) };
+        self.node()?.key_into(slot, key).map_err(|error| self.corrupt(error))?;
+        Ok(true)
+    }
+
+    /// Moves to another key of the same leaf; false (and no move) if the leaf does not cover it.
+    pub fn seek(&mut self, key: &'e [u8]) -> Result<bool, StorageError> {
+        let node = self.node()?;
+        if !node.covers(key).map_err(|error| self.corrupt(error))? {
+            return Ok(false);
+        }
+        self.position = place_in(&node, key).map_err(|error| self.corrupt(error))?;
+        self.key = key;
+        Ok(true)
+    }
+
+    /// Inserts the key, which must not be there.
+    pub fn insert(&mut self, value: &[u8], writer: u64) -> Result<Placed, StorageError> {
+        assert!(!self.position.found, "insert of a key that the tree has");
+        if !self.has_room_for(value)? {
+            return Ok(Placed::NeedsRoom);
+        }
+        let stored = StoredValue::prepare(self.tree, self.mini, self.key, value)?;
+        let prefix = self.node()?.prefix().map_err(|error| self.corrupt(error))?.len();
+        stored.fill(self.tree, self.mini);
+        let stamp = Stamp { writer, live_delta: self.tree.live(value) };
+        let (slot, suffix) = (self.position.slot, &self.key[prefix..]);
+        self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value: stored.cell() });
+        self.position.found = true;
+        Ok(Placed::Done)
+    }
+
+    /// Gives the key, which must be there, another value.
+    pub fn replace(&mut self, value: &[u8], writer: u64) -> Result<Placed, StorageError> {
+        assert!(self.position.found, "replacement of a key that the tree lacks");
+        if !self.has_room_for(value)? {
+            return Ok(Placed::NeedsRoom);
+        }
+        let live_delta = self.tree.live(value) - self.old_live()?;
+        let old_chain = self.old_chain()?;
+        let stored = StoredValue::prepare(self.tree, self.mini, self.key, value)?;
+        old_chain.free(self.mini)?;
+        stored.fill(self.tree, self.mini);
+        let (slot, stamp) = (self.position.slot, Stamp { writer, live_delta });
+        self.mini.apply(self.slot, &PageOperation::ReplaceCell { slot, stamp, value: stored.cell() });
+        Ok(Placed::Done)
+    }
+
+    /// Overwrites bytes within the head of the key's value ([`Value::head`]); the cheapest change.
+    ///
+    /// # Panics
+    /// If the bytes reach behind the head.
+    pub fn patch(&mut self, offset: usize, bytes: &[u8], writer: u64) -> Result<(), StorageError> {
+        let value = self.value()?;
+        let head = value.as_ref().map_or(&[][..], |value| value.head());
+        assert!(
+            self.position.found && offset + bytes.len() <= head.len(),
+            "patch reaches behind the value's head"
+        );
+        let live_delta = self.live_after_patch(head, offset, bytes) - self.tree.live(head);
+        let (slot, stamp) = (self.position.slot, Stamp { writer, live_delta });
+        self.mini.apply(self.slot, &PageOperation::PatchCell { slot, stamp, offset: offset as u16, bytes });
+        Ok(())
+    }
+
+    /// Raises the leaf's newest writer only.
+    pub fn note_writer(&mut self, writer: u64) {
+        let stamp = Stamp { writer, live_delta: 0 };
+        self.mini.apply(self.slot, &PageOperation::SetStamp { stamp });
+    }
+
+    /// Takes the key, which must be there, away. True if the leaf has become so empty that
+    /// [`Tree::merge_at`] should be called once the mini-transaction is committed.
+    pub fn remove(&mut self, writer: u64) -> Result<bool, StorageError> {
+        assert!(self.position.found, "removal of a key that the tree lacks");
+        let stamp = Stamp { writer, live_delta: -self.old_live()? };
+        self.old_chain()?.free(self.mini)?;
+        self.mini.apply(self.slot, &PageOperation::RemoveCell { slot: self.position.slot, stamp });
+        self.position.found = false;
+        Ok(crate::merge::is_underfull(&self.node()?))
+    }
+
+    /// Inserts the first entries of a sorted run that belong to this leaf and fit it, as one operation.
+    /// `entries` start with this key and ascend. Returns how many were inserted, and why it stopped there.
+    pub fn insert_run(
+        &mut self,
+        entries: &[(&[u8], &[u8])],
+        writer: u64,
+    ) -> Result<(usize, RunStop), StorageError> {
+        let node = self.node()?;
+        let (fit, stop) = self.fitting(&node, entries).map_err(|error| self.corrupt(error))?;
+        if fit == 0 {
+            return Ok((0, stop));
+        }
+        let prefix = node.prefix().map_err(|error| self.corrupt(error))?.len();
+        let mut run = CellRunBuilder::new();
+        for (key, value) in &entries[..fit] {
+            run.push(&key[prefix..], b"", CellValue::inline(value));
+        }
+        let live_delta = entries[..fit].iter().map(|(_, value)| self.tree.live(value)).sum();
+        let stamp = Stamp { writer, live_delta };
+        self.mini.apply(self.slot, &PageOperation::InsertCells { stamp, cells: run.run() });
+        Ok((fit, stop))
+    }
+
+    fn fitting(
+        &self,
+        node: &NodeRef<'_>,
+        entries: &[(&[u8], &[u8])],
+    ) -> Result<(usize, RunStop), CorruptPage> {
+        let (prefix, upper) = (node.prefix()?.len(), node.upper_fence()?);
+        let mut position = self.position;
+        let mut free = node.free_bytes();
+        for (at, (key, value)) in entries.iter().enumerate() {
+            assert!(at == 0 || entries[at - 1].0 < *key, "run is not in order");
+            if !upper.is_above(key) {
+                return Ok((at, RunStop::OtherLeaf));
+            }
+            if at > 0 {
+                position = place_in(node, key)?;
+            }
+            if position.found {
+                return Ok((at, RunStop::Found));
+            }
+            if is_long(key.len(), value.len()) {
+                return Ok((at, RunStop::Long));
+            }
+            let bytes = CELL_OVERHEAD_BYTES + key.len() - prefix + value.len();
+            let reserve =
+                if is_append(node, position) && node.count() + at > 0 { APPEND_RESERVE_BYTES } else { 0 };
+            if bytes + reserve > free {
+                return Ok((at, RunStop::NeedsRoom));
+            }
+            free -= bytes;
+        }
+        Ok((entries.len(), RunStop::End))
+    }
+
+    /// The upper fence of the leaf: keys below it (and not below this key) belong here.
+    pub fn upper_fence(&self) -> Result<Fence<'_>, StorageError> {
+        self.node()?.upper_fence().map_err(|error| self.corrupt(error))
+    }
+
+    fn has_room_for(&self, value: &[u8]) -> Result<bool, StorageError> {
+        let node = self.node()?;
+        let prefix = node.prefix().map_err(|error| self.corrupt(error))?.len();
+        let bytes = cell_bytes(self.key.len(), value.len()) - prefix;
+        has_room(&node, self.position, bytes).map_err(|error| self.corrupt(error))
+    }
+
+    fn old_live(&self) -> Result<i32, StorageError> {
+        Ok(self.value()?.map_or(0, |value| self.tree.live(value.head())))
+    }
+
+    fn live_after_patch(&self, head: &[u8], offset: usize, bytes: &[u8]) -> i32 {
+        let mut start = [0; LIVENESS_BYTES];
+        let length = head.len().min(LIVENESS_BYTES);
+        start[..length].copy_from_slice(&head[..length]);
+        if offset < length {
+            let patched = bytes.len().min(length - offset);
+            start[offset..offset + patched].copy_from_slice(&bytes[..patched]);
+        }
+        self.tree.live(&start[..length])
+    }
+
+    /// Latches the overflow pages of the present value, if it is long.
+    fn old_chain(&mut self) -> Result<PreparedChain, StorageError> {
+        let first = match self.value()? {
+            Some(Value::Long(long)) => Some(long.first),
+            _ => None,
+        };
+        chain_of(self.tree, self.mini, first)
+    }
+}

@@ -1,0 +1,356 @@
+//! Making room: splits of leaves and inner nodes, growth of the root. Each split is a mini-transaction of its own
+//! and leaves a whole tree behind, so that a crash between two of them harms nothing.
+
+use buffer::{BufferPool, MiniTransaction, PageSlot, StorageError};
+use page::{
+    CELL_OVERHEAD_BYTES, CellRun, CellRunBuilder, CellValue, CorruptPage, Fence, NodeRef, PageOperation,
+    Stamp, common_prefix,
+};
+use stdx::ids::PageNumber;
+
+use crate::descent::Toward;
+use crate::split_plan::{Cut, cell_bytes, cut_inner, cut_leaf, has_room, is_append};
+use crate::tree::Tree;
+
+/// Splits that one call may need: a few per level, and levels are few. More means damage.
+const SPLITS_MAX: usize = 64;
+
+/// What one attempt to split did.
+enum Attempt {
+    /// The leaf has room now.
+    Enough,
+    /// A node was split; the leaf may still lack room.
+    Split,
+    /// The parent of the leaf lacks room as well: the whole path is needed.
+    ParentFull,
+}
+
+impl Tree {
+    /// Splits until the leaf that covers `key` has room for the key with a value of `value_bytes`. Other threads may
+    /// take the room again: callers try their change again in a loop. The caller holds no latch.
+    pub fn make_room(&self, pool: &BufferPool, key: &[u8], value_bytes: usize) -> Result<(), StorageError> {
+        for _ in 0..SPLITS_MAX {
+            let attempt = match self.split_below_parent(pool, key, value_bytes)? {
+                Attempt::ParentFull => self.split_on_path(pool, key, value_bytes)?,
+                attempt => attempt,
+            };
+            if matches!(attempt, Attempt::Enough) {
+                return Ok(());
+            }
+        }
+        Err(StorageError::Corrupt { page: self.root_id(), reason: "splits make no room" })
+    }
+
+    /// The common case: latches the leaf's parent and the leaf.
+    fn split_below_parent(
+        &self,
+        pool: &BufferPool,
+        key: &[u8],
+        value_bytes: usize,
+    ) -> Result<Attempt, StorageError> {
+        let mut mini = pool.mini_transaction();
+        let Some(parent) = self.latch_at_level(&mut mini, Toward::Key(key), 1)? else {
+            return Ok(Attempt::ParentFull);
+        };
+        let (child, at) = self.child_at(&mini, parent, Toward::Key(key))?;
+        let leaf = mini.latch(self.page_id(child))?;
+        let Some(cut) = self.cut_if_full(&mini, leaf, key, value_bytes)? else { return Ok(Attempt::Enough) };
+        if !self.takes_separator(&mini, parent, &cut)? {
+            return Ok(Attempt::ParentFull);
+        }
+        self.split(&mut mini, parent, at, leaf, &cut)?;
+        mini.commit();
+        Ok(Attempt::Split)
+    }
+
+    /// Latches the whole path and splits the lowest node whose parent can take the separator, or the root.
+    fn split_on_path(
+        &self,
+        pool: &BufferPool,
+        key: &[u8],
+        value_bytes: usize,
+    ) -> Result<Attempt, StorageError> {
+        let mut mini = pool.mini_transaction();
+        let mut path = vec![(mini.latch(self.root_id())?, 0)];
+        loop {
+            let (slot, _) = path[path.len() - 1];
+            if self.node_at(&mini, slot)?.is_leaf() {
+                break;
+            }
+            let (child, at) = self.child_at(&mini, slot, Toward::Key(key))?;
+            path.push((self.latch_child(&mut mini, slot, child)?, at));
+        }
+        let (leaf, _) = path[path.len() - 1];
+        let Some(mut cut) = self.cut_if_full(&mini, leaf, key, value_bytes)? else {
+            return Ok(Attempt::Enough);
+        };
+        while let Some((node, at)) = path.pop() {
+            let Some((parent, _)) = path.last().copied() else {
+                self.grow(&mut mini, node, &cut)?;
+                break;
+            };
+            if self.takes_separator(&mini, parent, &cut)? {
+                self.split(&mut mini, parent, at, node, &cut)?;
+                break;
+            }
+            cut = self.on_node(&mini, parent, |node| cut_inner(node, at))?;
+        }
+        mini.commit();
+        Ok(Attempt::Split)
+    }
+
+    pub(crate) fn latch_child(
+        &self,
+        mini: &mut MiniTransaction<'_>,
+        parent: PageSlot,
+        child: PageNumber,
+    ) -> Result<PageSlot, StorageError> {
+        let level = self.node_at(mini, parent)?.level();
+        let id = self.page_id(child);
+        let slot = mini.latch(id)?;
+        let node = self.node_at(mini, slot)?;
+        if node.level() + 1 != level || node.index() != self.id.index {
+            return Err(StorageError::Corrupt { page: id, reason: "child does not belong below its parent" });
+        }
+        Ok(slot)
+    }
+
+    pub(crate) fn on_node<R>(
+        &self,
+        mini: &MiniTransaction<'_>,
+        slot: PageSlot,
+        read: impl FnOnce(&NodeRef<'_>) -> Result<R, CorruptPage>,
+    ) -> Result<R, StorageError> {
+        let node = self.node_at(mini, slot)?;
+        read(&node).map_err(|error| StorageError::corrupt(mini.page_id(slot), error))
+    }
+
+    /// The child of an inner node that lies that way, and its cell.
+    pub(crate) fn child_at(
+        &self,
+        mini: &MiniTransaction<'_>,
+        slot: PageSlot,
+        toward: Toward<'_>,
+    ) -> Result<(PageNumber, usize), StorageError> {
+        self.on_node(mini, slot, |node| {
+            let at = toward.slot(node)?.ok_or(CORRUPT_EMPTY)?;
+            Ok((node.child(at)?, at))
+        })
+    }
+
+    fn cut_if_full(
+        &self,
+        mini: &MiniTransaction<'_>,
+        leaf: PageSlot,
+        key: &[u8],
+        value_bytes: usize,
+    ) -> Result<Option<Cut>, StorageError> {
+        self.on_node(mini, leaf, |node| {
+            let position = node.search(key)?;
+            let bytes = cell_bytes(key.len(), value_bytes) - node.prefix()?.len();
+            if has_room(node, position, bytes)? {
+                return Ok(None);
+            }
+            if is_append(node, position) && node.count() == 0 {
+                return Err(CORRUPT_EMPTY);
+            }
+            cut_leaf(node, key, position, bytes).map(Some)
+        })
+    }
+
+    pub(crate) fn takes_separator(
+        &self,
+        mini: &MiniTransaction<'_>,
+        parent: PageSlot,
+        cut: &Cut,
+    ) -> Result<bool, StorageError> {
+        self.on_node(mini, parent, |node| {
+            let bytes = CELL_OVERHEAD_BYTES + CHILD_BYTES + cut.separator.len();
+            Ok(bytes.saturating_sub(node.prefix()?.len()) <= node.free_bytes())
+        })
+    }
+
+    /// Moves the cells from the cut on to a new right neighbour and tells the parent.
+    fn split(
+        &self,
+        mini: &mut MiniTransaction<'_>,
+        parent: PageSlot,
+        at: usize,
+        node: PageSlot,
+        cut: &Cut,
+    ) -> Result<PageSlot, StorageError> {
+        let old = NodeCopy::read(self, mini, node)?;
+        let moved = self.on_node(mini, node, |node| self.right_half(node, cut))?;
+        let right = mini.allocate(self.id.space)?;
+        let right_number = mini.page_id(right).number;
+        mini.apply(right, &old.init(moved.stamp, &cut.separator, old.upper(), moved.cells.run(), old.right));
+        let stamp = Stamp { writer: 0, live_delta: -moved.stamp.live_delta };
+        mini.apply(
+            node,
+            &PageOperation::Reshape {
+                keep_from: 0,
+                keep_to: cut.slot as u16,
+                right: right_number,
+                stamp,
+                lower: &old.lower,
+                upper: Fence::Key(&cut.separator),
+                cells: CellRun::EMPTY,
+            },
+        );
+        self.add_child(mini, parent, at + 1, &cut.separator, right_number);
+        if old.level == 0 && old.upper.is_none() {
+            self.note_rightmost(right_number, &cut.separator);
+        }
+        Ok(right)
+    }
+
+    pub(crate) fn add_child(
+        &self,
+        mini: &mut MiniTransaction<'_>,
+        parent: PageSlot,
+        at: usize,
+        separator: &[u8],
+        child: PageNumber,
+    ) {
+        let prefix = NodeRef::new(mini.bytes(parent)).and_then(|node| Ok(node.prefix()?.len())).unwrap_or(0);
+        let bytes = child.0.to_le_bytes();
+        mini.apply(
+            parent,
+            &PageOperation::InsertCell {
+                slot: at as u16,
+                stamp: Stamp::default(),
+                suffix: &separator[prefix..],
+                value: CellValue::inline(&bytes),
+            },
+        );
+    }
+
+    /// Moves both halves of the root to new nodes; the root becomes their parent.
+    fn grow(&self, mini: &mut MiniTransaction<'_>, root: PageSlot, cut: &Cut) -> Result<(), StorageError> {
+        let old = NodeCopy::read(self, mini, root)?;
+        let left_half = self.on_node(mini, root, |node| self.left_half(node, cut))?;
+        let right_half = self.on_node(mini, root, |node| self.right_half(node, cut))?;
+        let left = mini.allocate(self.id.space)?;
+        let right = mini.allocate(self.id.space)?;
+        let (left_number, right_number) = (mini.page_id(left).number, mini.page_id(right).number);
+        let separator = Fence::Key(&cut.separator);
+        mini.apply(left, &old.init(left_half.stamp, b"", separator, left_half.cells.run(), right_number));
+        mini.apply(
+            right,
+            &old.init(
+                right_half.stamp,
+                &cut.separator,
+                Fence::Infinite,
+                right_half.cells.run(),
+                PageNumber(0),
+            ),
+        );
+        let (left_bytes, right_bytes) = (left_number.0.to_le_bytes(), right_number.0.to_le_bytes());
+        let mut children = CellRunBuilder::new();
+        children.push(b"", b"", CellValue::inline(&left_bytes));
+        children.push(&cut.separator, b"", CellValue::inline(&right_bytes));
+        mini.apply(
+            root,
+            &PageOperation::InitNode {
+                level: old.level + 1,
+                index: self.id.index,
+                right: PageNumber(0),
+                stamp: Stamp::default(),
+                lower: b"",
+                upper: Fence::Infinite,
+                cells: children.run(),
+            },
+        );
+        if old.level == 0 {
+            self.note_rightmost(right_number, &cut.separator);
+        }
+        Ok(())
+    }
+
+    fn left_half(&self, node: &NodeRef<'_>, cut: &Cut) -> Result<Half, CorruptPage> {
+        let prefix = common_prefix(node.lower_fence()?, Fence::Key(&cut.separator));
+        self.half(node, 0..cut.slot, prefix)
+    }
+
+    fn right_half(&self, node: &NodeRef<'_>, cut: &Cut) -> Result<Half, CorruptPage> {
+        let prefix = common_prefix(&cut.separator, node.upper_fence()?);
+        self.half(node, cut.slot..node.count(), prefix)
+    }
+
+    /// Cells as they will stand in a node whose prefix has `prefix` bytes (not fewer than the node's).
+    fn half(
+        &self,
+        node: &NodeRef<'_>,
+        slots: std::ops::Range<usize>,
+        prefix: usize,
+    ) -> Result<Half, CorruptPage> {
+        let cut_off = prefix - node.prefix()?.len().min(prefix);
+        let mut cells = CellRunBuilder::new();
+        let mut live_delta = 0;
+        for slot in slots {
+            let (suffix, value) = node.cell(slot)?;
+            cells.push(suffix.get(cut_off..).ok_or(CORRUPT_KEY)?, b"", value);
+            if node.is_leaf() {
+                live_delta += self.live(value.bytes);
+            }
+        }
+        Ok(Half { cells, stamp: Stamp { writer: node.newest_writer(), live_delta } })
+    }
+}
+
+pub(crate) const CHILD_BYTES: usize = 4;
+pub(crate) const CORRUPT_EMPTY: CorruptPage =
+    CorruptPage { reason: "node without cells where there must be some" };
+const CORRUPT_KEY: CorruptPage = CorruptPage { reason: "key is shorter than its node's prefix" };
+
+/// Cells on their way to another node.
+struct Half {
+    cells: CellRunBuilder,
+    stamp: Stamp,
+}
+
+/// What a node has beside its cells, copied so that the page may change.
+pub(crate) struct NodeCopy {
+    pub level: u8,
+    pub index: stdx::ids::IndexId,
+    pub right: PageNumber,
+    pub lower: Vec<u8>,
+    pub upper: Option<Vec<u8>>,
+}
+
+impl NodeCopy {
+    pub(crate) fn read(
+        tree: &Tree,
+        mini: &MiniTransaction<'_>,
+        slot: PageSlot,
+    ) -> Result<Self, StorageError> {
+        tree.on_node(mini, slot, |node| {
+            Ok(Self {
+                level: node.level(),
+                index: node.index(),
+                right: node.right().unwrap_or_default(),
+                lower: node.lower_fence()?.to_vec(),
+                upper: match node.upper_fence()? {
+                    Fence::Key(key) => Some(key.to_vec()),
+                    Fence::Infinite => None,
+                },
+            })
+        })
+    }
+
+    pub(crate) fn upper(&self) -> Fence<'_> {
+        self.upper.as_deref().map_or(Fence::Infinite, Fence::Key)
+    }
+
+    /// The operation that makes a node of the same level and index.
+    fn init<'a>(
+        &self,
+        stamp: Stamp,
+        lower: &'a [u8],
+        upper: Fence<'a>,
+        cells: CellRun<'a>,
+        right: PageNumber,
+    ) -> PageOperation<'a> {
+        PageOperation::InitNode { level: self.level, index: self.index, right, stamp, lower, upper, cells }
+    }
+}
