@@ -1,7 +1,18 @@
 //! Transactions: ids, snapshots, version store, row locks, deadlock search.
-//! Knows keys and values as bytes only; the engine brings trees, tables and the log.
+//! Knows keys and values as bytes only; the engine brings trees, tables and the log. Rules V, S, L and U of README.md are
+//! referred to by number in the code.
 #![forbid(unsafe_code)]
 
+mod hash;
+mod ids;
 mod kill;
+pub mod locks;
+mod snapshots;
+pub mod undo;
+mod versions;
 
+pub use ids::{CommitTable, TransactionState};
 pub use kill::{KillFlag, Wake};
+pub use snapshots::{Snapshot, SnapshotRegistry};
+pub use undo::{UndoList, UndoRecord};
+pub use versions::{Version, VersionStore};

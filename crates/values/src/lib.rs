@@ -5,6 +5,7 @@
 pub mod column_type;
 pub mod decimal;
 pub mod key;
+pub mod number;
 pub mod packed;
 pub mod row;
 pub mod temporal;

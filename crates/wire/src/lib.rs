@@ -3,9 +3,16 @@
 
 pub mod auth;
 pub mod capabilities;
+pub mod command;
 pub mod compression;
+pub mod encoder;
 pub mod frame;
 pub mod handshake;
 pub mod output;
+pub mod parameter;
 pub mod reader;
+pub mod response;
 pub mod result;
+pub mod row;
+pub mod text;
+pub mod type_code;

@@ -3,6 +3,7 @@
 
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
+use stdx::ids::Lsn;
 use values::{ColumnType, Value};
 
 /// A column of a result set, as the column definition packet describes it.
@@ -85,6 +86,13 @@ pub trait ResultSink {
 
     /// Answers a statement without rows.
     fn ok(&mut self, end: &StatementEnd) -> SqlResult<()>;
+
+    /// Nothing of this answer may reach the client before the log is durable up to that position. For a packet
+    /// whose earlier statement committed: sinks that send big results early wait for it. The position that the
+    /// session returns at the end covers everything; sinks that send only then may ignore this.
+    fn require_durable(&mut self, lsn: Lsn) {
+        let _ = lsn;
+    }
 
     /// Answers with an error (instead of, or in the middle of, a result set).
     fn error(&mut self, error: &SqlError);

@@ -1,0 +1,126 @@
+//! Who holds and waits for locks. Main types: [`Owner`], [`Waiter`].
+
+use super::LockKey;
+use crate::kill::Wake;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use stdx::ids::TransactionId;
+
+/// A transaction as the lock table knows it.
+#[derive(Debug)]
+pub struct Owner {
+    /// Unique among all owners of this run.
+    pub number: u64,
+    /// The connection, for status output.
+    pub session_id: u64,
+    /// The transaction's id once it has written; 0 before.
+    pub transaction: AtomicU64,
+    /// Rows changed: with the locks held, the weight that spares a transaction from being a deadlock victim.
+    pub rows_changed: AtomicU64,
+    pub(super) state: Mutex<OwnerState>,
+    pub(super) waiter: Waiter,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct OwnerState {
+    /// Keys with a request of this owner, in the order of the requests.
+    pub(super) keys: Vec<LockKey>,
+    /// Set at the end: nothing is granted to it any more.
+    pub(super) finished: bool,
+    /// What it waits for.
+    pub(super) waiting: Option<LockKey>,
+    /// Rises with every wait, so that the deadlock search can tell one wait from the next.
+    pub(super) wait_number: u64,
+}
+
+/// How a wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEnd {
+    /// The lock is granted.
+    Granted,
+    /// The owner was chosen as a deadlock victim.
+    Victim,
+    /// The time is up.
+    TimedOut,
+    /// The kill flag is raised.
+    Killed,
+}
+
+/// Where an owner sleeps while it waits.
+#[derive(Debug, Default)]
+pub(super) struct Waiter {
+    outcome: Mutex<Option<WaitEnd>>,
+    changed: Condvar,
+}
+
+impl Owner {
+    /// An owner without locks.
+    pub fn new(number: u64, session_id: u64) -> Owner {
+        Owner {
+            number,
+            session_id,
+            transaction: AtomicU64::new(0),
+            rows_changed: AtomicU64::new(0),
+            state: Mutex::default(),
+            waiter: Waiter::default(),
+        }
+    }
+
+    /// The transaction's id; None before its first write.
+    pub fn transaction_id(&self) -> Option<TransactionId> {
+        Some(TransactionId(self.transaction.load(Ordering::Acquire))).filter(|id| id.0 != 0)
+    }
+
+    /// Number of keys with a lock request: what a statement notes, to know later which locks are its own.
+    pub fn lock_count(&self) -> usize {
+        self.lock_state().keys.len()
+    }
+
+    pub(super) fn weight(&self) -> u64 {
+        self.rows_changed.load(Ordering::Relaxed) + self.lock_count() as u64
+    }
+
+    pub(super) fn lock_state(&self) -> MutexGuard<'_, OwnerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiter {
+    /// Prepares for a new wait.
+    pub(super) fn reset(&self) {
+        *self.lock() = None;
+    }
+
+    /// Ends the wait, unless it has ended already.
+    pub(super) fn end(&self, outcome: WaitEnd) {
+        self.lock().get_or_insert(outcome);
+        self.changed.notify_all();
+    }
+
+    /// Sleeps until the wait ends, the time is up or the flag is raised. The latter two are left to the caller to settle with the lock
+    /// table, because a grant may come at the same moment.
+    pub(super) fn sleep(&self, limit: Duration, killed: impl Fn() -> bool) -> WaitEnd {
+        let guard = self.lock();
+        let undecided = |outcome: &mut Option<WaitEnd>| outcome.is_none() && !killed();
+        let (outcome, _) =
+            self.changed.wait_timeout_while(guard, limit, undecided).unwrap_or_else(PoisonError::into_inner);
+        match *outcome {
+            Some(end) => end,
+            None if killed() => WaitEnd::Killed,
+            None => WaitEnd::TimedOut,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<WaitEnd>> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Owner {
+    fn wake(&self) {
+        // Taken so that the sleeper is either before its test of the flag or asleep.
+        drop(self.waiter.lock());
+        self.waiter.changed.notify_all();
+    }
+}

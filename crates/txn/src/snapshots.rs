@@ -1,0 +1,174 @@
+//! Which snapshots are in use. Main type: [`SnapshotRegistry`].
+//! A snapshot costs one compare-and-swap on a slot of its own cache line; nobody takes a mutex (rule S1 in README.md).
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use stdx::ids::CommitTimestamp;
+
+/// Slots in one chunk.
+const CHUNK_SLOTS: usize = 512;
+/// Chunks: with one transaction a connection, far more than connections are possible.
+const CHUNKS: usize = 256;
+/// Content of a slot that nobody uses.
+const FREE: u64 = u64::MAX;
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Slot(AtomicU64);
+
+/// All snapshots in use.
+#[derive(Debug)]
+pub struct SnapshotRegistry {
+    chunks: Box<[OnceLock<Box<[Slot]>>]>,
+    chunks_used: AtomicUsize,
+    /// The newest timestamp that purge has offered as its horizon: no older snapshot may begin.
+    offered: AtomicU64,
+}
+
+/// A snapshot in use; dropping it ends the use.
+#[derive(Debug)]
+pub struct Snapshot {
+    registry: Arc<SnapshotRegistry>,
+    slot: usize,
+    timestamp: CommitTimestamp,
+}
+
+thread_local! {
+    static LAST_SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+impl SnapshotRegistry {
+    /// An empty registry.
+    pub fn new() -> SnapshotRegistry {
+        SnapshotRegistry {
+            chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
+            chunks_used: AtomicUsize::new(1),
+            offered: AtomicU64::new(0),
+        }
+    }
+
+    /// Registers a snapshot of the timestamp that `newest` returns. It is asked again when purge has moved on meanwhile.
+    /// None when all 131,072 slots are in use.
+    pub fn take(self: &Arc<Self>, newest: impl Fn() -> CommitTimestamp) -> Option<Snapshot> {
+        let mut timestamp = newest();
+        let slot = self.claim(timestamp)?;
+        loop {
+            // Either purge sees the slot, or we see what it offers.
+            if self.offered.load(Ordering::SeqCst) <= timestamp.0 {
+                return Some(Snapshot { registry: self.clone(), slot, timestamp });
+            }
+            timestamp = newest();
+            self.slot(slot).store(timestamp.0, Ordering::SeqCst);
+        }
+    }
+
+    /// The oldest snapshot that is in use or can still begin: what every one of them sees needs no older versions.
+    pub fn horizon(&self, newest: CommitTimestamp) -> CommitTimestamp {
+        self.offered.fetch_max(newest.0, Ordering::SeqCst);
+        let mut oldest = newest.0;
+        for chunk in self.chunks.iter().take(self.chunks_used.load(Ordering::SeqCst)) {
+            for slot in chunk.get().map(|slots| slots.iter()).into_iter().flatten() {
+                oldest = oldest.min(slot.0.load(Ordering::SeqCst));
+            }
+        }
+        CommitTimestamp(oldest)
+    }
+
+    /// Number of snapshots in use. For status output.
+    pub fn count(&self) -> usize {
+        let slots = self.chunks.iter().filter_map(|chunk| chunk.get()).flat_map(|slots| slots.iter());
+        slots.filter(|slot| slot.0.load(Ordering::Relaxed) != FREE).count()
+    }
+
+    fn claim(&self, timestamp: CommitTimestamp) -> Option<usize> {
+        let hint = LAST_SLOT.get();
+        if hint < CHUNKS * CHUNK_SLOTS && self.try_claim(hint, timestamp) {
+            return Some(hint);
+        }
+        for chunk in 0..CHUNKS {
+            self.chunks_used.fetch_max(chunk + 1, Ordering::SeqCst);
+            for slot in chunk * CHUNK_SLOTS..(chunk + 1) * CHUNK_SLOTS {
+                if self.try_claim(slot, timestamp) {
+                    LAST_SLOT.set(slot);
+                    return Some(slot);
+                }
+            }
+        }
+        None
+    }
+
+    fn try_claim(&self, slot: usize, timestamp: CommitTimestamp) -> bool {
+        let place = self.slot(slot);
+        place.load(Ordering::Relaxed) == FREE
+            && place.compare_exchange(FREE, timestamp.0, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+    }
+
+    fn slot(&self, slot: usize) -> &AtomicU64 {
+        let chunk = self.chunks[slot / CHUNK_SLOTS]
+            .get_or_init(|| (0..CHUNK_SLOTS).map(|_| Slot(AtomicU64::new(FREE))).collect());
+        &chunk[slot % CHUNK_SLOTS].0
+    }
+}
+
+impl Default for SnapshotRegistry {
+    fn default() -> Self {
+        SnapshotRegistry::new()
+    }
+}
+
+impl Snapshot {
+    /// The last commit that it sees.
+    #[inline]
+    pub fn timestamp(&self) -> CommitTimestamp {
+        self.timestamp
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        self.registry.slot(self.slot).store(FREE, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn horizon_is_the_oldest_snapshot_in_use() {
+        let registry = Arc::new(SnapshotRegistry::new());
+        let old = registry.take(|| CommitTimestamp(10)).unwrap();
+        let new = registry.take(|| CommitTimestamp(20)).unwrap();
+        assert_eq!(registry.horizon(CommitTimestamp(30)), CommitTimestamp(10));
+        drop(old);
+        assert_eq!(registry.horizon(CommitTimestamp(30)), CommitTimestamp(20));
+        drop(new);
+        assert_eq!(registry.horizon(CommitTimestamp(30)), CommitTimestamp(30));
+        assert_eq!(registry.count(), 0);
+    }
+
+    #[test]
+    fn a_snapshot_behind_the_offered_horizon_is_taken_again() {
+        let registry = Arc::new(SnapshotRegistry::new());
+        registry.horizon(CommitTimestamp(30));
+        let answers = std::cell::Cell::new(10);
+        let snapshot = registry
+            .take(|| {
+                answers.set(answers.get() + 15);
+                CommitTimestamp(answers.get())
+            })
+            .unwrap();
+        assert_eq!(snapshot.timestamp(), CommitTimestamp(40));
+    }
+
+    #[test]
+    fn more_snapshots_than_a_chunk_holds() {
+        let registry = Arc::new(SnapshotRegistry::new());
+        let all: Vec<_> = (0..CHUNK_SLOTS as u64 + 10)
+            .map(|at| registry.take(|| CommitTimestamp(at + 5)).unwrap())
+            .collect();
+        assert_eq!(registry.count(), all.len());
+        assert_eq!(registry.horizon(CommitTimestamp(9999)), CommitTimestamp(5));
+    }
+}

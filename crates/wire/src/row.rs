@@ -1,0 +1,318 @@
+//! Rows as the client wants them: text or binary. Main type: [`RowWriter`], made once for a result set.
+//! Values go straight into the output buffer; only text in another character set is copied.
+
+use crate::output::{push_length_encoded_bytes, push_length_encoded_integer};
+use crate::result::ResultColumn;
+use crate::text;
+use crate::type_code;
+use charset::{Charset, CollationId};
+use std::sync::Arc;
+use values::temporal::{Date, DateTime, Time};
+use values::{TypeKind, Value};
+
+/// NULL in a text row.
+const NULL: u8 = 0xFB;
+/// First bit used in the NULL bitmap of a binary row.
+const NULL_BITMAP_OFFSET: usize = 2;
+
+/// Writes the rows of one result set.
+#[derive(Debug, Default)]
+pub struct RowWriter {
+    columns: Vec<ColumnWriter>,
+    /// Numbers and dates must be converted too: the result character set is not an extension of ASCII.
+    wide: Option<&'static Charset>,
+    /// For values that are written before they are converted.
+    scratch: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct ColumnWriter {
+    kind: TypeKind,
+    decimals: Option<u8>,
+    /// ZEROFILL to that many digits; 0 for none.
+    zerofill_digits: usize,
+    /// Bytes of a BIT value.
+    bit_bytes: usize,
+    /// ENUM and SET.
+    members: Arc<[Vec<u8>]>,
+    /// Text is converted from the first character set to the second.
+    conversion: Option<(&'static Charset, &'static Charset)>,
+}
+
+impl RowWriter {
+    /// A writer for those columns. Text is converted to the character set of `results` unless that is BINARY.
+    pub fn new(columns: &[ResultColumn], results: CollationId) -> RowWriter {
+        let wanted = results.charset();
+        let convert = results != CollationId::BINARY;
+        RowWriter {
+            columns: columns
+                .iter()
+                .map(|column| ColumnWriter::new(column, convert.then_some(wanted)))
+                .collect(),
+            wide: (convert && !wanted.is_ascii_based()).then_some(wanted),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Appends a row of the text protocol.
+    pub fn push_text(&mut self, out: &mut Vec<u8>, values: &[Value]) {
+        debug_assert_eq!(values.len(), self.columns.len(), "a row has a value for each column");
+        for (column, value) in self.columns.iter().zip(values) {
+            match (value, self.wide) {
+                (Value::Null, _) => out.push(NULL),
+                (Value::Bytes(bytes), _) => column.push_bytes(out, bytes),
+                (value, None) => column.push_short_text(out, value),
+                (value, Some(wide)) => {
+                    self.scratch.clear();
+                    column.push_plain_text(&mut self.scratch, value);
+                    let ascii = String::from_utf8_lossy(&self.scratch);
+                    push_length_encoded_bytes(out, &wide.from_str(&ascii).text);
+                }
+            }
+        }
+    }
+
+    /// Appends a row of the binary protocol.
+    pub fn push_binary(&self, out: &mut Vec<u8>, values: &[Value]) {
+        debug_assert_eq!(values.len(), self.columns.len(), "a row has a value for each column");
+        out.push(0);
+        let bitmap = out.len();
+        out.resize(bitmap + (self.columns.len() + 7 + NULL_BITMAP_OFFSET) / 8, 0);
+        for (index, (column, value)) in self.columns.iter().zip(values).enumerate() {
+            if matches!(value, Value::Null) {
+                let bit = index + NULL_BITMAP_OFFSET;
+                out[bitmap + bit / 8] |= 1 << (bit % 8);
+            } else {
+                column.push_binary(out, value);
+            }
+        }
+    }
+}
+
+impl ColumnWriter {
+    fn new(column: &ResultColumn, results: Option<&'static Charset>) -> ColumnWriter {
+        let column_type = &column.column_type;
+        let zerofill = column_type.zerofill.then(|| type_code::display_length(column_type, 1) as usize);
+        let conversion = match results {
+            Some(target) if type_code::is_text(column_type) => {
+                let source = column_type.collation.charset();
+                (!contains(target, source)).then_some((source, target))
+            }
+            _ => None,
+        };
+        ColumnWriter {
+            kind: column_type.kind,
+            decimals: column_type.decimals,
+            zerofill_digits: zerofill.unwrap_or(0),
+            bit_bytes: column_type.length.unwrap_or(1).div_ceil(8).clamp(1, 8) as usize,
+            members: Arc::clone(&column_type.members),
+            conversion,
+        }
+    }
+
+    fn push_bytes(&self, out: &mut Vec<u8>, bytes: &[u8]) {
+        match self.conversion {
+            Some((source, target)) if !source.converts_unchanged(bytes, target) => {
+                push_length_encoded_bytes(out, &source.convert(bytes, target).text);
+            }
+            _ => push_length_encoded_bytes(out, bytes),
+        }
+    }
+
+    /// Text that is mostly short: its length is patched in front of it. Long texts are rare and moved.
+    fn push_short_text(&self, out: &mut Vec<u8>, value: &Value) {
+        if self.pushes_member(out, value) {
+            return;
+        }
+        let start = out.len();
+        out.push(0);
+        self.push_plain_text(out, value);
+        let length = out.len() - start - 1;
+        if length < usize::from(NULL) {
+            out[start] = length as u8;
+            return;
+        }
+        let long = out.split_off(start + 1);
+        out.truncate(start);
+        push_length_encoded_bytes(out, &long);
+    }
+
+    /// ENUM and SET values that are still numbers, as their members' text.
+    fn pushes_member(&self, out: &mut Vec<u8>, value: &Value) -> bool {
+        let Value::UInt(number) = value else { return false };
+        match self.kind {
+            TypeKind::Enum => {
+                let member = (*number as usize).checked_sub(1).and_then(|index| self.members.get(index));
+                self.push_bytes(out, member.map_or(b"", Vec::as_slice));
+                true
+            }
+            TypeKind::Set => {
+                let mut text = Vec::new();
+                for (index, member) in self.members.iter().enumerate().take(64) {
+                    if number >> index & 1 == 1 {
+                        if !text.is_empty() {
+                            text.push(b',');
+                        }
+                        text.extend_from_slice(member);
+                    }
+                }
+                self.push_bytes(out, &text);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The value's text without a length.
+    fn push_plain_text(&self, out: &mut Vec<u8>, value: &Value) {
+        let start = out.len();
+        let fraction = self.decimals.unwrap_or(0);
+        match value {
+            Value::Null => {}
+            Value::UInt(number) if self.kind == TypeKind::Bit => {
+                out.extend_from_slice(&number.to_be_bytes()[8 - self.bit_bytes..]);
+            }
+            Value::UInt(number) if self.kind == TypeKind::Year => {
+                (number < &1000).then(|| out.resize(start + 4 - digits(*number), b'0'));
+                text::push_unsigned(out, *number);
+            }
+            Value::Int(number) => text::push_signed(out, *number),
+            Value::UInt(number) => text::push_unsigned(out, *number),
+            Value::Decimal(number) => number.append_text(out),
+            Value::Float(number) => text::push_float(out, *number, self.fixed_decimals()),
+            Value::Double(number) if self.kind == TypeKind::Float => {
+                text::push_float(out, *number as f32, self.fixed_decimals());
+            }
+            Value::Double(number) => text::push_double(out, *number, self.fixed_decimals()),
+            Value::Bytes(bytes) => out.extend_from_slice(bytes),
+            Value::Date(date) => text::push_date(out, *date),
+            Value::Time(time) => text::push_time(out, *time, fraction),
+            Value::DateTime(value) if self.kind == TypeKind::Date => text::push_date(out, value.date),
+            Value::DateTime(value) => text::push_date_time(out, *value, fraction),
+        }
+        let missing = self.zerofill_digits.saturating_sub(out.len() - start);
+        if missing > 0 {
+            out.splice(start..start, std::iter::repeat_n(b'0', missing));
+        }
+    }
+
+    /// Decimals of FLOAT(M,D) and DOUBLE(M,D); 31 means that none were declared.
+    fn fixed_decimals(&self) -> Option<u8> {
+        self.decimals.filter(|decimals| *decimals < 31)
+    }
+
+    fn push_binary(&self, out: &mut Vec<u8>, value: &Value) {
+        match self.kind {
+            TypeKind::TinyInt => out.push(integer(value) as u8),
+            TypeKind::SmallInt | TypeKind::Year => {
+                out.extend_from_slice(&(integer(value) as u16).to_le_bytes());
+            }
+            TypeKind::Int | TypeKind::MediumInt => {
+                out.extend_from_slice(&(integer(value) as u32).to_le_bytes());
+            }
+            TypeKind::BigInt => out.extend_from_slice(&integer(value).to_le_bytes()),
+            TypeKind::Float => out.extend_from_slice(&(approximate(value) as f32).to_le_bytes()),
+            TypeKind::Double => out.extend_from_slice(&approximate(value).to_le_bytes()),
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
+                self.push_binary_date_time(out, value)
+            }
+            TypeKind::Time => push_binary_time(out, value),
+            _ => match value {
+                Value::Bytes(bytes) => self.push_bytes(out, bytes),
+                value => self.push_short_text(out, value),
+            },
+        }
+    }
+
+    fn push_binary_date_time(&self, out: &mut Vec<u8>, value: &Value) {
+        let value = match value {
+            Value::DateTime(value) => *value,
+            Value::Date(date) => DateTime { date: *date, ..DateTime::default() },
+            _ => DateTime::default(),
+        };
+        let date = value.date;
+        let has_time = self.kind != TypeKind::Date && (value.hour | value.minute | value.second) != 0;
+        let has_fraction = self.kind != TypeKind::Date && value.microsecond != 0;
+        let length = match (has_time, has_fraction) {
+            (_, true) => 11,
+            (true, false) => 7,
+            (false, false) if date == Date::default() => 0,
+            (false, false) => 4,
+        };
+        out.push(length);
+        let bytes = [date.month, date.day, value.hour, value.minute, value.second];
+        if length >= 4 {
+            out.extend_from_slice(&date.year.to_le_bytes());
+            out.extend_from_slice(&bytes[..usize::from(length.min(7)) - 2]);
+        }
+        if length == 11 {
+            out.extend_from_slice(&value.microsecond.to_le_bytes());
+        }
+    }
+}
+
+/// Whether text of `source` needs no conversion to be text of `target`.
+fn contains(target: &Charset, source: &Charset) -> bool {
+    target.name == source.name
+        || source.is_binary()
+        || (source.name == "ascii" && target.is_ascii_based())
+        || (source.name == "utf8mb3" && target.name == "utf8mb4")
+}
+
+fn digits(number: u64) -> usize {
+    number.checked_ilog10().unwrap_or(0) as usize + 1
+}
+
+/// The value as the 64 bits of an integer. Only integers are expected here; others are cut to one.
+fn integer(value: &Value) -> u64 {
+    match value {
+        Value::Int(number) => *number as u64,
+        Value::UInt(number) => *number,
+        Value::Double(number) => *number as i64 as u64,
+        Value::Float(number) => *number as i64 as u64,
+        Value::Decimal(number) => number.to_f64() as i64 as u64,
+        _ => 0,
+    }
+}
+
+fn approximate(value: &Value) -> f64 {
+    match value {
+        Value::Int(number) => *number as f64,
+        Value::UInt(number) => *number as f64,
+        Value::Double(number) => *number,
+        Value::Float(number) => f64::from(*number),
+        Value::Decimal(number) => number.to_f64(),
+        _ => 0.0,
+    }
+}
+
+fn push_binary_time(out: &mut Vec<u8>, value: &Value) {
+    let time = match value {
+        Value::Time(time) => *time,
+        _ => Time::default(),
+    };
+    if (Time { negative: false, ..time }) == Time::default() {
+        return out.push(0);
+    }
+    out.push(if time.microseconds == 0 { 8 } else { 12 });
+    out.push(u8::from(time.negative));
+    out.extend_from_slice(&u32::from(time.hours / 24).to_le_bytes());
+    out.extend_from_slice(&[(time.hours % 24) as u8, time.minutes, time.seconds]);
+    if time.microseconds != 0 {
+        out.extend_from_slice(&time.microseconds.to_le_bytes());
+    }
+}
+
+/// Appends a NULL or a value with its length: the default of COM_FIELD_LIST.
+pub(crate) fn push_nullable_text(out: &mut Vec<u8>, text: Option<&[u8]>) {
+    match text {
+        None => out.push(NULL),
+        Some(text) => {
+            push_length_encoded_integer(out, text.len() as u64);
+            out.extend_from_slice(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
