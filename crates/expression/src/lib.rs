@@ -2,12 +2,25 @@
 //! Main types: [`Expression`], [`EvaluationContext`], [`FunctionDefinition`]. See README.md for how to add functions.
 #![forbid(unsafe_code)]
 
+pub mod build;
 pub mod context;
+pub mod convert;
+pub mod derive;
+pub mod evaluate;
 pub mod facts;
+pub mod functions;
+pub mod operators;
+mod print;
 pub mod result_type;
+pub mod text;
 pub mod time_zone;
+pub mod tree;
+mod walk;
 
+pub use build::BuildFacts;
 pub use context::{CallState, EvaluationContext, SessionView, SubqueryValue, TypedValue, VariableScope};
 pub use facts::{SqlMode, StatementFacts};
+pub use functions::{Call, Derivation, FunctionDefinition};
 pub use result_type::{Coercibility, ResultType, TypeClass};
 pub use time_zone::{TimeZone, ZoneRules};
+pub use tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall, SubqueryCall, SubqueryUse};

@@ -1,0 +1,530 @@
+//! Constructors that derive types: what `plan` calls to build an expression. One function per form; each checks
+//! operands, gives text operands a common collation and folds constants where that is safe.
+
+use crate::context::EvaluationContext;
+use crate::derive;
+use crate::facts::{SqlMode, StatementFacts};
+use crate::functions::{self, Derivation, FunctionDefinition};
+use crate::operators::{
+    Arithmetic, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast, CastFailure, Comparison,
+    ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like, Regexp, derive_negation,
+};
+use crate::result_type::{Coercibility, ResultType, TypeClass};
+use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use std::sync::Arc;
+use values::{ColumnType, Value};
+
+/// What constructors need to know of the statement.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildFacts {
+    /// sql_mode.
+    pub sql_mode: SqlMode,
+    /// collation_connection.
+    pub connection: CollationId,
+    /// div_precision_increment.
+    pub division_precision_increment: u8,
+}
+
+impl BuildFacts {
+    /// Those of a statement.
+    pub fn of(facts: &StatementFacts) -> BuildFacts {
+        BuildFacts {
+            sql_mode: facts.sql_mode,
+            connection: facts.connection_collation,
+            division_precision_increment: facts.division_precision_increment,
+        }
+    }
+}
+
+fn new(kind: ExpressionKind, result: ResultType) -> Expression {
+    Expression { kind, result }
+}
+
+impl Expression {
+    /// NULL.
+    pub fn null() -> Expression {
+        new(ExpressionKind::Literal(Value::Null), ResultType::null())
+    }
+
+    /// An integer literal.
+    pub fn integer(value: u64) -> Expression {
+        let length = value.checked_ilog10().unwrap_or(0) + 1;
+        match i64::try_from(value) {
+            Ok(value) => new(ExpressionKind::Literal(Value::Int(value)), ResultType::integer(length)),
+            Err(_) => new(ExpressionKind::Literal(Value::UInt(value)), ResultType::unsigned(length)),
+        }
+    }
+
+    /// TRUE and FALSE.
+    pub fn boolean(value: bool) -> Expression {
+        new(ExpressionKind::Literal(Value::Int(i64::from(value))), ResultType::boolean())
+    }
+
+    /// Any constant with its type.
+    pub fn constant(value: Value, result: ResultType) -> Expression {
+        new(ExpressionKind::Literal(value), result)
+    }
+
+    /// A string literal in a collation.
+    pub fn text(bytes: Vec<u8>, collation: CollationId) -> Expression {
+        let characters = crate::text::character_count(&bytes, collation);
+        let length = u32::try_from(characters).unwrap_or(u32::MAX);
+        let result = ResultType::text(length, collation, Coercibility::Coercible);
+        new(ExpressionKind::Literal(Value::Bytes(bytes)), result)
+    }
+
+    /// A column by slot.
+    pub fn column(slot: usize, name: Arc<str>, column_type: ColumnType, nullable: bool) -> Expression {
+        new(ExpressionKind::Column(ColumnSlot { slot, name }), ResultType::column(column_type, nullable))
+    }
+
+    /// A value of the row that has exactly this type.
+    pub fn slot(slot: usize, name: Arc<str>, result: ResultType) -> Expression {
+        new(ExpressionKind::Column(ColumnSlot { slot, name }), result)
+    }
+
+    /// An arithmetic operation.
+    pub fn arithmetic(
+        operator: ArithmeticOperator,
+        left: Expression,
+        right: Expression,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        scalar(&left)?;
+        scalar(&right)?;
+        let (mode, result) = Arithmetic::derive(
+            operator,
+            &left.result,
+            &right.result,
+            facts.sql_mode,
+            facts.division_precision_increment,
+        );
+        let operation = Arithmetic { operator, mode, left, right };
+        Ok(new(ExpressionKind::Arithmetic(Box::new(operation)), result))
+    }
+
+    /// Unary minus; a literal becomes the negative literal.
+    pub fn negate(operand: Expression) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        match operand.literal() {
+            Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer => {
+                let mut result = operand.result.clone();
+                result.column_type.length = result.column_type.length.map(|length| length + 1);
+                return Ok(new(ExpressionKind::Literal(Value::Int(-value)), result));
+            }
+            Some(Value::UInt(value)) if *value == 1 << 63 => {
+                return Ok(new(ExpressionKind::Literal(Value::Int(i64::MIN)), ResultType::integer(20)));
+            }
+            Some(Value::UInt(value)) if operand.result.class() == TypeClass::Integer => {
+                let exact = values::Decimal::from(*value).negated();
+                return Ok(new(ExpressionKind::Literal(Value::Decimal(exact)), ResultType::decimal(20, 0)));
+            }
+            Some(Value::Decimal(value)) => {
+                let value = Value::Decimal(value.negated());
+                return Ok(new(ExpressionKind::Literal(value), operand.result.clone()));
+            }
+            Some(Value::Double(value)) => {
+                return Ok(new(ExpressionKind::Literal(Value::Double(-value)), operand.result.clone()));
+            }
+            _ => {}
+        }
+        let result = derive_negation(&operand.result);
+        Ok(new(ExpressionKind::Negate(Box::new(operand)), result))
+    }
+
+    /// A bit operation.
+    pub fn bit(operator: BitOperator, left: Expression, right: Option<Expression>) -> SqlResult<Expression> {
+        scalar(&left)?;
+        right.as_ref().map_or(Ok(()), scalar)?;
+        let (operation, result) = BitOperation::derive(operator, left, right);
+        Ok(new(ExpressionKind::Bit(Box::new(operation)), result))
+    }
+
+    /// A comparison. Rows are compared member by member.
+    pub fn compare(
+        operator: ComparisonOperator,
+        left: Expression,
+        right: Expression,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        match (left.kind, right.kind) {
+            (ExpressionKind::Row(left), ExpressionKind::Row(right)) => {
+                compare_rows(operator, left, right, facts)
+            }
+            (ExpressionKind::Row(members), _) | (_, ExpressionKind::Row(members)) => {
+                Err(sql_error!(ER_OPERAND_COLUMNS, members.len()))
+            }
+            (left_kind, right_kind) => {
+                let left = new(left_kind, left.result);
+                let right = new(right_kind, right.result);
+                compare_scalars(operator, left, right, facts)
+            }
+        }
+    }
+
+    /// AND; nested ANDs become one.
+    pub fn and(terms: Vec<Expression>) -> Expression {
+        let mut flat = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term.kind {
+                ExpressionKind::And(inner) => flat.extend(inner),
+                kind => flat.push(new(kind, term.result)),
+            }
+        }
+        combine(flat, ExpressionKind::And, true)
+    }
+
+    /// OR; nested ORs become one.
+    pub fn or(terms: Vec<Expression>) -> Expression {
+        let mut flat = Vec::with_capacity(terms.len());
+        for term in terms {
+            match term.kind {
+                ExpressionKind::Or(inner) => flat.extend(inner),
+                kind => flat.push(new(kind, term.result)),
+            }
+        }
+        combine(flat, ExpressionKind::Or, false)
+    }
+
+    /// XOR.
+    pub fn xor(left: Expression, right: Expression) -> Expression {
+        let nullable = left.result.nullable || right.result.nullable;
+        new(ExpressionKind::Xor(Box::new([left, right])), ResultType::boolean().nullable_if(nullable))
+    }
+
+    /// NOT; comparisons are turned round instead where that is the same.
+    #[allow(clippy::should_implement_trait)]
+    pub fn not(operand: Expression) -> Expression {
+        let result = ResultType::boolean().nullable_if(operand.result.nullable);
+        match operand.kind {
+            ExpressionKind::Compare(mut comparison) => {
+                if let Some(operator) = comparison.operator.negated() {
+                    comparison.operator = operator;
+                    return new(ExpressionKind::Compare(comparison), operand.result);
+                }
+                let inner = new(ExpressionKind::Compare(comparison), operand.result);
+                new(ExpressionKind::Not(Box::new(inner)), result)
+            }
+            kind => {
+                let inner = new(kind, operand.result);
+                new(ExpressionKind::Not(Box::new(inner)), result)
+            }
+        }
+    }
+
+    /// IS [NOT] NULL.
+    pub fn is_null(operand: Expression, negated: bool) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        let test = new(ExpressionKind::IsNull(Box::new(operand)), ResultType::boolean());
+        Ok(if negated { Expression::not(test) } else { test })
+    }
+
+    /// IS [NOT] TRUE and FALSE.
+    pub fn is_truth(operand: Expression, wanted: bool, negated: bool) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        let test = new(ExpressionKind::IsTruth(Box::new(operand), wanted), ResultType::boolean());
+        Ok(if negated { Expression::not(test) } else { test })
+    }
+
+    /// BETWEEN.
+    pub fn between(
+        mut operand: Expression,
+        mut low: Expression,
+        mut high: Expression,
+        negated: bool,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        if matches!(operand.kind, ExpressionKind::Row(_)) {
+            let at_least =
+                Expression::compare(ComparisonOperator::GreaterOrEqual, operand.clone(), low, facts)?;
+            let at_most = Expression::compare(ComparisonOperator::LessOrEqual, operand, high, facts)?;
+            let both = Expression::and(vec![at_least, at_most]);
+            return Ok(if negated { Expression::not(both) } else { both });
+        }
+        let all_text = [&operand, &low, &high].iter().all(|part| part.result.class() == TypeClass::Text);
+        if all_text {
+            derive::common_collation(
+                &mut [&mut operand, &mut low, &mut high],
+                facts.connection,
+                "BETWEEN",
+                true,
+            )?;
+        }
+        let nullable = operand.result.nullable || low.result.nullable || high.result.nullable;
+        let low = (ComparisonMode::choose(&operand, &low), low);
+        let high = (ComparisonMode::choose(&operand, &high), high);
+        let between = Between { operand, low, high, negated };
+        Ok(new(ExpressionKind::Between(Box::new(between)), ResultType::boolean().nullable_if(nullable)))
+    }
+
+    /// IN with a list.
+    pub fn in_list(
+        mut operand: Expression,
+        mut list: Vec<Expression>,
+        negated: bool,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        if matches!(operand.kind, ExpressionKind::Row(_)) {
+            let mut terms = Vec::with_capacity(list.len());
+            for member in list {
+                terms.push(Expression::compare(ComparisonOperator::Equal, operand.clone(), member, facts)?);
+            }
+            let any = Expression::or(terms);
+            return Ok(if negated { Expression::not(any) } else { any });
+        }
+        for member in &list {
+            scalar(member)?;
+        }
+        if operand.result.class() == TypeClass::Text {
+            let mut parts: Vec<&mut Expression> = std::iter::once(&mut operand)
+                .chain(list.iter_mut().filter(|member| member.result.class() == TypeClass::Text))
+                .collect();
+            derive::common_collation(&mut parts, facts.connection, "IN", true)?;
+        }
+        let nullable = operand.result.nullable || list.iter().any(|member| member.result.nullable);
+        let list = InList::new(operand, list, negated);
+        Ok(new(ExpressionKind::In(Box::new(list)), ResultType::boolean().nullable_if(nullable)))
+    }
+
+    /// LIKE.
+    pub fn like(
+        mut operand: Expression,
+        mut pattern: Expression,
+        escape: Option<char>,
+        negated: bool,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        scalar(&pattern)?;
+        let common =
+            derive::common_collation(&mut [&mut operand, &mut pattern], facts.connection, "like", true)?;
+        let nullable = operand.result.nullable || pattern.result.nullable;
+        let like = Like { operand, pattern, escape, negated, collation: common.collation };
+        Ok(new(ExpressionKind::Like(Box::new(like)), ResultType::boolean().nullable_if(nullable)))
+    }
+
+    /// REGEXP.
+    pub fn regexp(
+        mut operand: Expression,
+        mut pattern: Expression,
+        negated: bool,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        scalar(&pattern)?;
+        let common =
+            derive::common_collation(&mut [&mut operand, &mut pattern], facts.connection, "regexp", true)?;
+        let nullable = operand.result.nullable || pattern.result.nullable;
+        let regexp = Regexp::new(operand, pattern, negated, common.collation)?;
+        Ok(new(ExpressionKind::Regexp(Box::new(regexp)), ResultType::boolean().nullable_if(nullable)))
+    }
+
+    /// CASE WHEN.
+    pub fn case(
+        mut branches: Vec<(Expression, Expression)>,
+        mut otherwise: Option<Expression>,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        let mut results: Vec<&mut Expression> =
+            branches.iter_mut().map(|(_, result)| result).chain(otherwise.as_mut()).collect();
+        let mut derivation_collation = derive::DerivedCollation {
+            collation: facts.connection,
+            coercibility: Coercibility::Coercible,
+            ascii_only: true,
+        };
+        if results.iter().any(|result| result.result.class() == TypeClass::Text) {
+            derivation_collation = derive::common_collation(&mut results, facts.connection, "case", false)?;
+        }
+        let types: Vec<&ResultType> = branches
+            .iter()
+            .map(|(_, result)| &result.result)
+            .chain(otherwise.iter().map(|e| &e.result))
+            .collect();
+        let nullable = otherwise.is_none();
+        let result = derive::common_type(&types, derivation_collation).nullable_if(nullable);
+        Ok(new(ExpressionKind::Case(Box::new(Case { branches, otherwise })), result))
+    }
+
+    /// CAST to a type, with warnings for what does not fit.
+    pub fn cast(operand: Expression, target: ColumnType) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        let coercibility = if crate::result_type::class_of(target.kind) == TypeClass::Text {
+            Coercibility::Implicit
+        } else {
+            Coercibility::Numeric
+        };
+        let may_fail = operand.result.class() != crate::result_type::class_of(target.kind);
+        let nullable = operand.result.nullable || may_fail && target.kind.is_temporal();
+        let result = ResultType { column_type: target, nullable, coercibility };
+        let cast = Cast { operand, failure: CastFailure::Warn };
+        Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
+    }
+
+    /// Text in another character set.
+    pub fn convert_character_set(operand: Expression, result: ResultType) -> Expression {
+        let cast = Cast { operand, failure: CastFailure::Ignore };
+        new(ExpressionKind::Cast(Box::new(cast)), result)
+    }
+
+    /// A COLLATE clause; error 1253 when the collation is not of the operand's character set.
+    pub fn collate(operand: Expression, collation: CollationId, facts: BuildFacts) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        let operand = if operand.result.class() == TypeClass::Text {
+            operand
+        } else {
+            let length = operand.result.text_length();
+            let result = ResultType::text(length, facts.connection, Coercibility::Coercible)
+                .nullable_if(operand.result.nullable);
+            Expression::convert_character_set(operand, result)
+        };
+        if !crate::text::same_character_set(operand.result.collation(), collation) {
+            let name = crate::text::collation_name(collation);
+            let set = crate::text::character_set_name(operand.result.collation());
+            return Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, name, set));
+        }
+        let mut result = operand.result.clone();
+        result.column_type.collation = collation;
+        result.coercibility = Coercibility::Explicit;
+        Ok(new(ExpressionKind::Retyped(Box::new(operand)), result))
+    }
+
+    /// The same value with another type (no conversion).
+    pub fn retyped(operand: Expression, result: ResultType) -> Expression {
+        new(ExpressionKind::Retyped(Box::new(operand)), result)
+    }
+
+    /// `operand + INTERVAL amount unit`.
+    pub fn date_arithmetic(
+        operand: Expression,
+        amount: Expression,
+        unit: IntervalUnit,
+        subtract: bool,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        scalar(&amount)?;
+        let result = DateArithmetic::derive(&operand.result, &amount.result, unit, facts.connection);
+        let operation = DateArithmetic { operand, amount, unit, subtract };
+        Ok(new(ExpressionKind::DateArithmetic(Box::new(operation)), result))
+    }
+
+    /// A call of a built-in function. `site` is unique within the plan.
+    pub fn call(
+        definition: &'static FunctionDefinition,
+        mut arguments: Vec<Expression>,
+        site: usize,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        functions::check_arity(definition, arguments.len())?;
+        for argument in &arguments {
+            scalar(argument)?;
+        }
+        let mut derivation =
+            Derivation { name: definition.name, arguments: &mut arguments, connection: facts.connection };
+        let result = (definition.derive)(&mut derivation)?;
+        let call = FunctionCall { definition, arguments, site };
+        Ok(new(ExpressionKind::Function(Box::new(call)), result))
+    }
+
+    /// Replaces an expression over constants by its value, where evaluation gives neither error nor warning.
+    pub fn fold(self, context: &mut dyn EvaluationContext) -> Expression {
+        let worth = !matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_));
+        if !worth || !self.is_foldable() {
+            return self;
+        }
+        let warnings = context.diagnostics().count();
+        let before = context.diagnostics().clone();
+        match self.evaluate(&[], context) {
+            Ok(value) if context.diagnostics().count() == warnings => {
+                let result = ResultType { nullable: value == Value::Null, ..self.result };
+                new(ExpressionKind::Literal(value), result)
+            }
+            _ => {
+                *context.diagnostics() = before;
+                self
+            }
+        }
+    }
+}
+
+/// Error 1241 for a row where one value is wanted.
+pub fn scalar(expression: &Expression) -> SqlResult<()> {
+    match &expression.kind {
+        ExpressionKind::Row(_) => Err(sql_error!(ER_OPERAND_COLUMNS, 1)),
+        _ => Ok(()),
+    }
+}
+
+fn combine(
+    mut terms: Vec<Expression>,
+    kind: fn(Vec<Expression>) -> ExpressionKind,
+    empty: bool,
+) -> Expression {
+    if terms.len() == 1 {
+        return terms.remove(0);
+    }
+    if terms.is_empty() {
+        return Expression::boolean(empty);
+    }
+    let nullable = terms.iter().any(|term| term.result.nullable);
+    new(kind(terms), ResultType::boolean().nullable_if(nullable))
+}
+
+fn compare_scalars(
+    operator: ComparisonOperator,
+    mut left: Expression,
+    mut right: Expression,
+    facts: BuildFacts,
+) -> SqlResult<Expression> {
+    if left.result.class() == TypeClass::Text && right.result.class() == TypeClass::Text {
+        derive::common_collation(&mut [&mut left, &mut right], facts.connection, operator.sign(), true)?;
+    }
+    let mode = ComparisonMode::choose(&left, &right);
+    let nullable =
+        operator != ComparisonOperator::NullSafeEqual && (left.result.nullable || right.result.nullable);
+    let comparison = Comparison { operator, mode, left, right };
+    Ok(new(ExpressionKind::Compare(Box::new(comparison)), ResultType::boolean().nullable_if(nullable)))
+}
+
+fn compare_rows(
+    operator: ComparisonOperator,
+    left: Vec<Expression>,
+    right: Vec<Expression>,
+    facts: BuildFacts,
+) -> SqlResult<Expression> {
+    if left.len() != right.len() {
+        return Err(sql_error!(ER_OPERAND_COLUMNS, left.len()));
+    }
+    let pairs = || left.iter().cloned().zip(right.iter().cloned());
+    match operator {
+        ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual => {
+            let terms: SqlResult<Vec<Expression>> =
+                pairs().map(|(left, right)| Expression::compare(operator, left, right, facts)).collect();
+            Ok(Expression::and(terms?))
+        }
+        ComparisonOperator::NotEqual => {
+            let terms: SqlResult<Vec<Expression>> =
+                pairs().map(|(left, right)| Expression::compare(operator, left, right, facts)).collect();
+            Ok(Expression::or(terms?))
+        }
+        _ => {
+            let strict = match operator {
+                ComparisonOperator::LessOrEqual => ComparisonOperator::Less,
+                ComparisonOperator::GreaterOrEqual => ComparisonOperator::Greater,
+                other => other,
+            };
+            let mut pairs: Vec<(Expression, Expression)> = pairs().collect();
+            let Some((last_left, last_right)) = pairs.pop() else { return Ok(Expression::boolean(true)) };
+            let mut result = Expression::compare(operator, last_left, last_right, facts)?;
+            for (left, right) in pairs.into_iter().rev() {
+                let equal =
+                    Expression::compare(ComparisonOperator::Equal, left.clone(), right.clone(), facts)?;
+                let decided = Expression::compare(strict, left, right, facts)?;
+                result = Expression::or(vec![decided, Expression::and(vec![equal, result])]);
+            }
+            Ok(result)
+        }
+    }
+}

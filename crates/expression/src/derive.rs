@@ -1,0 +1,317 @@
+//! Rules that combine the types of several expressions: one collation for text operands, one type for the
+//! branches of CASE, IF, COALESCE and UNION, the type of an arithmetic result.
+//! Main functions: [`common_collation`], [`common_type`].
+
+use crate::result_type::{Coercibility, ResultType, TypeClass, plain_type};
+use crate::text;
+use crate::tree::Expression;
+use charset::CollationId;
+use errors::{SqlError, SqlResult, sql_error};
+use values::{ColumnType, TypeKind};
+
+/// A collation and how strongly it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DerivedCollation {
+    /// The collation.
+    pub collation: CollationId,
+    /// How strongly it holds.
+    pub coercibility: Coercibility,
+    /// Whether the text can only be ASCII, which every character set can hold.
+    pub ascii_only: bool,
+}
+
+/// What an expression brings into the choice of a common collation.
+pub fn derived_collation(expression: &Expression, connection: CollationId) -> DerivedCollation {
+    let result = &expression.result;
+    match result.class() {
+        TypeClass::Text => DerivedCollation {
+            collation: result.collation(),
+            coercibility: result.coercibility,
+            ascii_only: match expression.literal() {
+                Some(values::Value::Bytes(bytes)) => bytes.is_ascii(),
+                _ => false,
+            },
+        },
+        TypeClass::Null => DerivedCollation {
+            collation: connection,
+            coercibility: Coercibility::Ignorable,
+            ascii_only: true,
+        },
+        _ => {
+            DerivedCollation { collation: connection, coercibility: Coercibility::Numeric, ascii_only: true }
+        }
+    }
+}
+
+/// The collation for an operation over two texts; None when neither wins.
+pub fn combine_collations(left: DerivedCollation, right: DerivedCollation) -> Option<DerivedCollation> {
+    if left.collation == right.collation {
+        let coercibility = left.coercibility.min(right.coercibility);
+        return Some(DerivedCollation {
+            coercibility,
+            ascii_only: left.ascii_only && right.ascii_only,
+            ..left
+        });
+    }
+    if left.coercibility == Coercibility::Ignorable {
+        return Some(right);
+    }
+    if right.coercibility == Coercibility::Ignorable {
+        return Some(left);
+    }
+    if left.collation == CollationId::BINARY {
+        return Some(if left.coercibility <= right.coercibility { left } else { right });
+    }
+    if right.collation == CollationId::BINARY {
+        return Some(if right.coercibility <= left.coercibility { right } else { left });
+    }
+    if text::same_character_set(left.collation, right.collation) {
+        return combine_in_one_set(left, right);
+    }
+    if is_superset(left, right) {
+        return Some(left);
+    }
+    if is_superset(right, left) {
+        return Some(right);
+    }
+    if left.coercibility < right.coercibility && right.coercibility >= Coercibility::SystemConstant {
+        return Some(left);
+    }
+    if right.coercibility < left.coercibility && left.coercibility >= Coercibility::SystemConstant {
+        return Some(right);
+    }
+    None
+}
+
+fn combine_in_one_set(left: DerivedCollation, right: DerivedCollation) -> Option<DerivedCollation> {
+    use std::cmp::Ordering;
+    match left.coercibility.cmp(&right.coercibility) {
+        Ordering::Less => Some(left),
+        Ordering::Greater => Some(right),
+        Ordering::Equal if left.coercibility == Coercibility::Explicit => None,
+        Ordering::Equal if text::is_binary_order(left.collation) => Some(left),
+        Ordering::Equal if text::is_binary_order(right.collation) => Some(right),
+        Ordering::Equal => Some(DerivedCollation {
+            collation: text::binary_order_of(left.collation),
+            coercibility: Coercibility::None,
+            ascii_only: left.ascii_only && right.ascii_only,
+        }),
+    }
+}
+
+/// Whether `wide` can hold every text of `narrow` without loss, by MySQL's rules.
+fn is_superset(wide: DerivedCollation, narrow: DerivedCollation) -> bool {
+    let stronger = wide.coercibility < narrow.coercibility;
+    let equal = wide.coercibility == narrow.coercibility;
+    let unicode = text::is_unicode(wide.collation)
+        && (stronger || equal && (!text::is_unicode(narrow.collation) || text::is_utf8mb4(wide.collation)));
+    let from_ascii = narrow.ascii_only && (stronger || equal && !wide.ascii_only);
+    unicode || from_ascii
+}
+
+fn describe(derived: DerivedCollation) -> String {
+    let strength = match derived.coercibility {
+        Coercibility::Explicit => "EXPLICIT",
+        Coercibility::None => "NONE",
+        Coercibility::Implicit => "IMPLICIT",
+        Coercibility::SystemConstant => "SYSCONST",
+        Coercibility::Coercible => "COERCIBLE",
+        Coercibility::Numeric => "NUMERIC",
+        Coercibility::Ignorable => "IGNORABLE",
+    };
+    format!("({},{strength})", text::collation_name(derived.collation))
+}
+
+fn illegal_mix(all: &[DerivedCollation], operation: &str) -> SqlError {
+    match all {
+        [left, right] => {
+            let message = format!(
+                "Illegal mix of collations {} and {} for operation '{operation}'",
+                describe(*left),
+                describe(*right)
+            );
+            errors::code::ER_CANT_AGGREGATE_2COLLATIONS.message(message)
+        }
+        [first, second, third] => {
+            let message = format!(
+                "Illegal mix of collations {}, {}, {} for operation '{operation}'",
+                describe(*first),
+                describe(*second),
+                describe(*third)
+            );
+            errors::code::ER_CANT_AGGREGATE_3COLLATIONS.message(message)
+        }
+        _ => sql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, operation),
+    }
+}
+
+/// The common collation of some operands. With `compares`, a mix that only concatenation can bear is error 1267.
+/// The operands are wrapped in conversions where their character set differs from the common one.
+pub fn common_collation(
+    operands: &mut [&mut Expression],
+    connection: CollationId,
+    operation: &str,
+    compares: bool,
+) -> SqlResult<DerivedCollation> {
+    let all: Vec<DerivedCollation> =
+        operands.iter().map(|operand| derived_collation(operand, connection)).collect();
+    let Some(first) = all.first() else {
+        return Ok(DerivedCollation {
+            collation: connection,
+            coercibility: Coercibility::Coercible,
+            ascii_only: true,
+        });
+    };
+    let mut common = *first;
+    for next in &all[1..] {
+        common = combine_collations(common, *next).ok_or_else(|| illegal_mix(&all, operation))?;
+    }
+    // A later explicit collation settles a mix that earlier operands left open.
+    if compares && common.coercibility == Coercibility::None {
+        return Err(illegal_mix(&all, operation));
+    }
+    for operand in operands.iter_mut() {
+        convert_to(operand, common.collation);
+    }
+    Ok(common)
+}
+
+/// Wraps a text operand whose character set differs in a conversion to that collation's set.
+pub fn convert_to(operand: &mut Expression, collation: CollationId) {
+    let result = &operand.result;
+    let needs = result.class() == TypeClass::Text
+        && collation != CollationId::BINARY
+        && result.collation() != CollationId::BINARY
+        && !text::same_character_set(result.collation(), collation);
+    if !needs {
+        return;
+    }
+    let ascii_literal = matches!(operand.literal(), Some(values::Value::Bytes(bytes)) if bytes.is_ascii());
+    let mut result = operand.result.clone();
+    result.column_type.collation = collation;
+    if ascii_literal && text::is_ascii_superset(collation) {
+        operand.result = result;
+        return;
+    }
+    let inner = std::mem::replace(operand, Expression::null());
+    *operand = Expression::convert_character_set(inner, result);
+}
+
+/// The type that holds the values of all of these: for CASE, IF, COALESCE, UNION, GREATEST.
+pub fn common_type(types: &[&ResultType], collation: DerivedCollation) -> ResultType {
+    let mut known = types.iter().filter(|result| result.class() != TypeClass::Null);
+    let Some(first) = known.next() else { return ResultType::null() };
+    let nullable = types.iter().any(|result| result.nullable);
+    let mut common = (*first).clone();
+    for next in known {
+        common = common_of_two(&common, next);
+    }
+    if common.class() == TypeClass::Text && !matches!(common.kind(), TypeKind::Enum | TypeKind::Set) {
+        let length = types.iter().map(|result| result.text_length()).max().unwrap_or(0);
+        common = text_like(&common, length, collation);
+    }
+    common.nullable = nullable;
+    common
+}
+
+fn text_like(common: &ResultType, length: u32, collation: DerivedCollation) -> ResultType {
+    let fixed = matches!(common.kind(), TypeKind::Char | TypeKind::Binary);
+    let mut result = ResultType::text(length, collation.collation, collation.coercibility);
+    if fixed {
+        result.column_type.kind = match collation.collation {
+            CollationId::BINARY => TypeKind::Binary,
+            _ => TypeKind::Char,
+        };
+    }
+    result
+}
+
+fn common_of_two(left: &ResultType, right: &ResultType) -> ResultType {
+    if left.column_type == right.column_type {
+        return left.clone();
+    }
+    use TypeClass::{DateTime, Decimal, Double, Integer, Text, Time};
+    match (left.class(), right.class()) {
+        (Integer, Integer) => common_integer(left, right),
+        (Double, Integer | Decimal | Double) | (Integer | Decimal, Double) => ResultType::double(),
+        (Decimal, Integer | Decimal) | (Integer, Decimal) => common_decimal(left, right),
+        (DateTime, DateTime) => {
+            if left.kind() == right.kind() && left.kind() == TypeKind::Date {
+                ResultType::date()
+            } else {
+                ResultType::datetime(temporal_digits(left).max(temporal_digits(right)))
+            }
+        }
+        (Time, Time) => ResultType::time(temporal_digits(left).max(temporal_digits(right))),
+        (DateTime, Time) | (Time, DateTime) => {
+            ResultType::datetime(temporal_digits(left).max(temporal_digits(right)))
+        }
+        (Text, Text) if both(left, right, TypeKind::Char) || both(left, right, TypeKind::Binary) => {
+            left.clone()
+        }
+        _ => {
+            let collation = if left.class() == Text { left.collation() } else { right.collation() };
+            let length = left.text_length().max(right.text_length());
+            ResultType::text(length, collation, left.coercibility.min(right.coercibility))
+        }
+    }
+}
+
+fn both(left: &ResultType, right: &ResultType, kind: TypeKind) -> bool {
+    left.kind() == kind && right.kind() == kind
+}
+
+/// Fractional second digits of a temporal type.
+pub fn temporal_digits(result: &ResultType) -> u8 {
+    match result.class() {
+        TypeClass::DateTime | TypeClass::Time => result.column_type.decimals.unwrap_or(0),
+        TypeClass::Text | TypeClass::Double | TypeClass::Decimal => result.scale().min(6),
+        _ => 0,
+    }
+}
+
+fn common_integer(left: &ResultType, right: &ResultType) -> ResultType {
+    let rank = |kind| match kind {
+        TypeKind::TinyInt => 1,
+        TypeKind::SmallInt | TypeKind::Year => 2,
+        TypeKind::MediumInt => 3,
+        TypeKind::Int => 4,
+        _ => 5,
+    };
+    if left.column_type.unsigned != right.column_type.unsigned {
+        let (unsigned, signed) = if left.column_type.unsigned { (left, right) } else { (right, left) };
+        if rank(unsigned.kind()) < 5 && rank(signed.kind()) <= 5 {
+            return ResultType::integer(left.text_length().max(right.text_length() + 1).min(20));
+        }
+        return ResultType::decimal(20, 0);
+    }
+    let mut wider = if rank(left.kind()) >= rank(right.kind()) { left.clone() } else { right.clone() };
+    if matches!(wider.kind(), TypeKind::Bit | TypeKind::Year) {
+        wider = ResultType::integer(20);
+    }
+    wider.column_type.zerofill = false;
+    wider.column_type.length = left.column_type.length.max(right.column_type.length);
+    wider
+}
+
+fn common_decimal(left: &ResultType, right: &ResultType) -> ResultType {
+    let scale = left.scale().max(right.scale()).min(30);
+    let digits = left.integer_digits().max(right.integer_digits());
+    let unsigned = left.column_type.unsigned && right.column_type.unsigned;
+    let mut result = ResultType::decimal(digits + u32::from(scale), scale);
+    result.column_type.unsigned = unsigned;
+    result
+}
+
+/// A type of text of the same length and collation as another, for functions that return a piece of an argument.
+pub fn same_text(like: &ResultType, collation: DerivedCollation) -> ResultType {
+    ResultType::text(like.text_length(), collation.collation, collation.coercibility)
+}
+
+/// The declared type for materialising a result (a derived table's column).
+pub fn storage_type(result: &ResultType) -> ColumnType {
+    match result.kind() {
+        TypeKind::Null => ColumnType { length: Some(0), ..plain_type(TypeKind::Binary) },
+        _ => result.column_type.clone(),
+    }
+}

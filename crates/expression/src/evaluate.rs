@@ -1,0 +1,158 @@
+//! Evaluation of a bound expression for one row: [`Expression::evaluate`], [`Expression::operand`],
+//! [`Expression::truth`]. Only dispatch; each operator family computes in its own file.
+
+use crate::context::{EvaluationContext, SubqueryValue, TypedValue};
+use crate::convert;
+use crate::functions::Call;
+use crate::operators::arithmetic_negate;
+use crate::tree::{Expression, ExpressionKind, SubqueryCall};
+use errors::{SqlResult, sql_error};
+use std::borrow::Cow;
+use values::Value;
+
+/// MySQL's boolean: 1, 0 or NULL.
+pub fn truth_value(truth: Option<bool>) -> Value {
+    truth.map_or(Value::Null, |truth| Value::Int(i64::from(truth)))
+}
+
+impl Expression {
+    /// The value for a row.
+    pub fn evaluate(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+        match &self.kind {
+            ExpressionKind::Literal(value) => Ok(value.clone()),
+            ExpressionKind::Column(column) => Ok(row[column.slot].clone()),
+            ExpressionKind::Parameter(index) => context.parameter(*index),
+            ExpressionKind::Outer(index) => Ok(context.outer(*index)),
+            ExpressionKind::Arithmetic(operation) => operation.evaluate(self, row, context),
+            ExpressionKind::Negate(operand) => arithmetic_negate(self, operand, row, context),
+            ExpressionKind::Bit(operation) => operation.evaluate(row, context),
+            ExpressionKind::Case(case) => case.evaluate(&self.result.column_type, row, context),
+            ExpressionKind::Cast(cast) => cast.evaluate(self, row, context),
+            ExpressionKind::Retyped(operand) => operand.evaluate(row, context),
+            ExpressionKind::DateArithmetic(operation) => operation.evaluate(self, row, context),
+            ExpressionKind::Function(call) => {
+                let mut running = Call { call, result: &self.result, row, context };
+                (call.definition.evaluate)(&mut running)
+            }
+            ExpressionKind::UserVariable(_)
+            | ExpressionKind::AssignUserVariable(..)
+            | ExpressionKind::SystemVariable(..) => self.variable(row, context),
+            ExpressionKind::Subquery(call) => match run_subquery(call, row, context)? {
+                SubqueryValue::Scalar(value) => Ok(value),
+                SubqueryValue::Row(_) => Err(sql_error!(ER_OPERAND_COLUMNS, 1)),
+            },
+            ExpressionKind::Row(members) => {
+                debug_assert!(members.len() != 1);
+                Err(sql_error!(ER_OPERAND_COLUMNS, 1))
+            }
+            ExpressionKind::Aggregate(_) | ExpressionKind::Window(_) => {
+                Err(sql_error!(ER_INVALID_GROUP_FUNC_USE))
+            }
+            _ => Ok(truth_value(self.truth(row, context)?)),
+        }
+    }
+
+    /// The value for a row, without a copy where it is a column or a constant.
+    #[inline]
+    pub fn operand<'r>(
+        &'r self,
+        row: &'r [Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Cow<'r, Value>> {
+        match &self.kind {
+            ExpressionKind::Literal(value) => Ok(Cow::Borrowed(value)),
+            ExpressionKind::Column(column) => Ok(Cow::Borrowed(&row[column.slot])),
+            ExpressionKind::Retyped(operand) => operand.operand(row, context),
+            _ => Ok(Cow::Owned(self.evaluate(row, context)?)),
+        }
+    }
+
+    /// The truth for a row: None is unknown.
+    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        match &self.kind {
+            ExpressionKind::Compare(comparison) => comparison.truth(row, context),
+            ExpressionKind::And(terms) => {
+                let mut unknown = false;
+                for term in terms {
+                    match term.truth(row, context)? {
+                        Some(false) => return Ok(Some(false)),
+                        Some(true) => {}
+                        None => unknown = true,
+                    }
+                }
+                Ok(if unknown { None } else { Some(true) })
+            }
+            ExpressionKind::Or(terms) => {
+                let mut unknown = false;
+                for term in terms {
+                    match term.truth(row, context)? {
+                        Some(true) => return Ok(Some(true)),
+                        Some(false) => {}
+                        None => unknown = true,
+                    }
+                }
+                Ok(if unknown { None } else { Some(false) })
+            }
+            ExpressionKind::Xor(terms) => {
+                let left = terms[0].truth(row, context)?;
+                let right = terms[1].truth(row, context)?;
+                Ok(left.zip(right).map(|(left, right)| left != right))
+            }
+            ExpressionKind::Not(operand) => Ok(operand.truth(row, context)?.map(|truth| !truth)),
+            ExpressionKind::IsNull(operand) => Ok(Some(*operand.operand(row, context)? == Value::Null)),
+            ExpressionKind::IsTruth(operand, wanted) => {
+                Ok(Some(operand.truth(row, context)? == Some(*wanted)))
+            }
+            ExpressionKind::Between(between) => between.truth(row, context),
+            ExpressionKind::In(list) => list.truth(row, context),
+            ExpressionKind::Like(like) => like.truth(row, context),
+            ExpressionKind::Regexp(regexp) => regexp.truth(row, context),
+            _ => {
+                let value = self.operand(row, context)?;
+                convert::truth(&value, &self.result.column_type, context)
+            }
+        }
+    }
+
+    /// Whether a condition holds for a row (unknown does not).
+    #[inline]
+    pub fn holds(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<bool> {
+        Ok(self.truth(row, context)? == Some(true))
+    }
+
+    fn variable(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+        match &self.kind {
+            ExpressionKind::UserVariable(name) => {
+                let Some(found) = context.session().user_variable(name) else { return Ok(Value::Null) };
+                convert::to_type(found.value, &found.column_type, &self.result.column_type, context)
+            }
+            ExpressionKind::AssignUserVariable(name, operand) => {
+                let value = operand.evaluate(row, context)?;
+                let column_type = operand.result.column_type.clone();
+                context.session().set_user_variable(name, TypedValue { value: value.clone(), column_type });
+                Ok(value)
+            }
+            ExpressionKind::SystemVariable(scope, name) => {
+                Ok(context.session().system_variable(*scope, name)?.value)
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+}
+
+/// Runs a subquery for a row.
+pub fn run_subquery(
+    call: &SubqueryCall,
+    row: &[Value],
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<SubqueryValue> {
+    let mut outer = Vec::with_capacity(call.outer.len());
+    for expression in &call.outer {
+        outer.push(expression.evaluate(row, context)?);
+    }
+    let mut operands = Vec::with_capacity(call.operands.len());
+    for expression in &call.operands {
+        operands.push(expression.evaluate(row, context)?);
+    }
+    context.subquery(call.id, outer, operands)
+}

@@ -1,0 +1,162 @@
+//! What a function sees when it runs for one row: its arguments, evaluated when asked for. Main type: [`Call`].
+
+use crate::context::{CallState, EvaluationContext};
+use crate::convert;
+use crate::result_type::ResultType;
+use crate::tree::{Expression, FunctionCall};
+use charset::CollationId;
+use errors::{SqlError, SqlResult};
+use std::borrow::Cow;
+use values::temporal::{DateTime, Time};
+use values::{Decimal, Value};
+
+/// One evaluation of a function.
+pub struct Call<'a> {
+    pub(crate) call: &'a FunctionCall,
+    pub(crate) result: &'a ResultType,
+    pub(crate) row: &'a [Value],
+    pub(crate) context: &'a mut dyn EvaluationContext,
+}
+
+impl<'a> Call<'a> {
+    /// How many arguments there are.
+    pub fn count(&self) -> usize {
+        self.call.arguments.len()
+    }
+
+    /// The function's name.
+    pub fn name(&self) -> &'static str {
+        self.call.definition.name
+    }
+
+    /// The type that was derived for the result.
+    pub fn result(&self) -> &'a ResultType {
+        self.result
+    }
+
+    /// The expression of an argument.
+    pub fn expression(&self, index: usize) -> &'a Expression {
+        &self.call.arguments[index]
+    }
+
+    /// Type of an argument.
+    pub fn argument(&self, index: usize) -> &'a ResultType {
+        &self.call.arguments[index].result
+    }
+
+    /// The statement and session.
+    pub fn context(&mut self) -> &mut dyn EvaluationContext {
+        self.context
+    }
+
+    /// What this call keeps between rows.
+    pub fn state(&mut self) -> &mut Option<CallState> {
+        self.context.call_state(self.call.site)
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, error: SqlError) {
+        self.context.diagnostics().warning(error);
+    }
+
+    /// An argument as it is.
+    pub fn value(&mut self, index: usize) -> SqlResult<Value> {
+        self.call.arguments[index].evaluate(self.row, self.context)
+    }
+
+    /// An argument as it is, without a copy where it is a column or a constant.
+    pub fn operand(&mut self, index: usize) -> SqlResult<Cow<'a, Value>> {
+        let call = self.call;
+        call.arguments[index].operand(self.row, self.context)
+    }
+
+    /// An argument as a signed integer, rounded, clamped to the range of BIGINT; None for NULL.
+    pub fn integer(&mut self, index: usize) -> SqlResult<Option<i64>> {
+        let wide = self.wide_integer(index)?;
+        Ok(wide.map(|value| value.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64))
+    }
+
+    /// An argument as BIGINT UNSIGNED: the bits of a negative number are kept.
+    pub fn unsigned(&mut self, index: usize) -> SqlResult<Option<u64>> {
+        let wide = self.wide_integer(index)?;
+        Ok(wide.map(|value| if value < 0 { value as i64 as u64 } else { value as u64 }))
+    }
+
+    /// An argument as an integer that is signed or unsigned as its type is.
+    pub fn wide_integer(&mut self, index: usize) -> SqlResult<Option<i128>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        convert::to_integer(&operand, column_type, self.context)
+    }
+
+    /// An argument as a floating point number.
+    pub fn double(&mut self, index: usize) -> SqlResult<Option<f64>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        convert::to_double(&operand, column_type, self.context)
+    }
+
+    /// An argument as an exact number.
+    pub fn decimal(&mut self, index: usize) -> SqlResult<Option<Decimal>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        convert::to_decimal(&operand, column_type, self.context)
+    }
+
+    /// An argument as text in its own collation's character set (numbers and dates: the connection's).
+    pub fn text(&mut self, index: usize) -> SqlResult<Option<Cow<'a, [u8]>>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        Ok(match operand {
+            Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes.as_slice())),
+            Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
+            other => convert::to_text(&other, column_type, self.context).map(Cow::Owned),
+        })
+    }
+
+    /// The collation of what [`Call::text`] returns for that argument.
+    pub fn text_collation(&self, index: usize) -> CollationId {
+        let result = self.argument(index);
+        match result.class() {
+            crate::result_type::TypeClass::Text => result.collation(),
+            _ => self.context.facts().connection_collation,
+        }
+    }
+
+    /// An argument as text in UTF-8, whatever its character set; bad bytes are replaced.
+    pub fn utf8(&mut self, index: usize) -> SqlResult<Option<String>> {
+        let collation = self.text_collation(index);
+        Ok(self.text(index)?.map(|bytes| crate::text::to_utf8(&bytes, collation)))
+    }
+
+    /// An argument as a date and time; None for NULL and, with a warning, for what is no date.
+    pub fn datetime(&mut self, index: usize) -> SqlResult<Option<DateTime>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        convert::to_datetime(&operand, column_type, self.context)
+    }
+
+    /// An argument as a time span; None for NULL and, with a warning, for what is no time.
+    pub fn time(&mut self, index: usize) -> SqlResult<Option<Time>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        convert::to_time(&operand, column_type, self.context)
+    }
+
+    /// An argument as a truth value.
+    pub fn truth(&mut self, index: usize) -> SqlResult<Option<bool>> {
+        let call = self.call;
+        call.arguments[index].truth(self.row, self.context)
+    }
+
+    /// An argument converted to the type of the result (COALESCE, IF).
+    pub fn as_result(&mut self, index: usize) -> SqlResult<Value> {
+        let value = self.value(index)?;
+        convert::to_type(value, &self.argument(index).column_type, &self.result.column_type, self.context)
+    }
+
+    /// Text in UTF-8 turned to the character set of the result.
+    pub fn text_result(&self, text: &str) -> Value {
+        Value::Bytes(crate::text::from_utf8(text, self.result.collation()))
+    }
+}

@@ -1,0 +1,53 @@
+//! The registry of built-in functions: name, arity, type rule, evaluation. Main types: [`FunctionDefinition`],
+//! [`Call`]. Each family is a file with a `FUNCTIONS` table; see the crate's README for how to add one.
+
+mod call;
+mod control;
+mod derivation;
+
+pub use call::Call;
+pub use derivation::Derivation;
+
+use crate::result_type::ResultType;
+use errors::{SqlResult, sql_error};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use values::Value;
+
+/// A built-in function.
+#[derive(Debug)]
+pub struct FunctionDefinition {
+    /// Name in lower case.
+    pub name: &'static str,
+    /// Fewest arguments.
+    pub arguments_min: usize,
+    /// Most arguments; `usize::MAX` for no limit.
+    pub arguments_max: usize,
+    /// Whether equal arguments always give equal results and nothing else happens, so that a call with constant
+    /// arguments may be folded when the plan is made.
+    pub pure: bool,
+    /// Type rule. May convert arguments.
+    pub derive: fn(&mut Derivation<'_>) -> SqlResult<ResultType>,
+    /// Evaluation for one row.
+    pub evaluate: fn(&mut Call<'_>) -> SqlResult<Value>,
+}
+
+/// The families.
+static FAMILIES: &[&[FunctionDefinition]] = &[control::FUNCTIONS];
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> = LazyLock::new(|| {
+    FAMILIES.iter().flat_map(|family| family.iter()).map(|function| (function.name, function)).collect()
+});
+
+/// The function of that name (lower case).
+pub fn find(name: &str) -> Option<&'static FunctionDefinition> {
+    BY_NAME.get(name).copied()
+}
+
+/// Error 1582 unless the function takes that many arguments.
+pub fn check_arity(definition: &FunctionDefinition, count: usize) -> SqlResult<()> {
+    if (definition.arguments_min..=definition.arguments_max).contains(&count) {
+        return Ok(());
+    }
+    Err(sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, definition.name))
+}

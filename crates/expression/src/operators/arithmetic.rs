@@ -1,0 +1,330 @@
+//! `+ - * / DIV %` and unary minus with MySQL's result types, overflow and division by zero.
+//! Main type: [`Arithmetic`].
+
+use crate::context::EvaluationContext;
+use crate::convert;
+use crate::facts::SqlMode;
+use crate::result_type::{ResultType, TypeClass};
+use crate::tree::Expression;
+use errors::{SqlError, SqlResult, sql_error};
+use values::{Decimal, Value};
+
+/// The operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArithmeticOperator {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `DIV`
+    IntegerDivide,
+    /// `%`
+    Modulo,
+}
+
+impl ArithmeticOperator {
+    /// The sign, as it is printed.
+    pub fn sign(self) -> &'static str {
+        match self {
+            ArithmeticOperator::Add => "+",
+            ArithmeticOperator::Subtract => "-",
+            ArithmeticOperator::Multiply => "*",
+            ArithmeticOperator::Divide => "/",
+            ArithmeticOperator::IntegerDivide => "DIV",
+            ArithmeticOperator::Modulo => "%",
+        }
+    }
+}
+
+/// In which numbers the operation is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArithmeticMode {
+    /// 64-bit integers, checked.
+    Integer,
+    /// Exact numbers.
+    Decimal,
+    /// Floating point.
+    Double,
+}
+
+/// An operation over two operands.
+#[derive(Clone, Debug)]
+pub struct Arithmetic {
+    /// The operator.
+    pub operator: ArithmeticOperator,
+    /// In which numbers.
+    pub mode: ArithmeticMode,
+    /// Left operand.
+    pub left: Expression,
+    /// Right operand.
+    pub right: Expression,
+}
+
+fn mode_of(result: &ResultType) -> ArithmeticMode {
+    match result.class() {
+        TypeClass::Integer | TypeClass::Null => ArithmeticMode::Integer,
+        TypeClass::Decimal => ArithmeticMode::Decimal,
+        TypeClass::Double | TypeClass::Text => ArithmeticMode::Double,
+        TypeClass::DateTime | TypeClass::Time if result.scale() == 0 => ArithmeticMode::Integer,
+        TypeClass::DateTime | TypeClass::Time => ArithmeticMode::Decimal,
+    }
+}
+
+fn is_bit_or_unsigned(result: &ResultType) -> bool {
+    result.column_type.unsigned || matches!(result.kind(), values::TypeKind::Bit | values::TypeKind::Year)
+}
+
+impl Arithmetic {
+    /// The mode and result type of an operation.
+    pub fn derive(
+        operator: ArithmeticOperator,
+        left: &ResultType,
+        right: &ResultType,
+        sql_mode: SqlMode,
+        division_precision_increment: u8,
+    ) -> (ArithmeticMode, ResultType) {
+        let (left_mode, right_mode) = (mode_of(left), mode_of(right));
+        let widest = match (left_mode, right_mode) {
+            (ArithmeticMode::Double, _) | (_, ArithmeticMode::Double) => ArithmeticMode::Double,
+            (ArithmeticMode::Decimal, _) | (_, ArithmeticMode::Decimal) => ArithmeticMode::Decimal,
+            _ => ArithmeticMode::Integer,
+        };
+        let nullable = left.nullable || right.nullable;
+        let unsigned = is_bit_or_unsigned(left) || is_bit_or_unsigned(right);
+        let integer = |digits: u32, unsigned: bool| {
+            let mut result = ResultType::integer(digits.min(21));
+            result.column_type.unsigned = unsigned;
+            result
+        };
+        let (scale_left, scale_right) = (left.scale().min(30), right.scale().min(30));
+        let (digits_left, digits_right) = (left.integer_digits(), right.integer_digits());
+        use ArithmeticOperator::{Add, Divide, IntegerDivide, Modulo, Multiply, Subtract};
+        let (mode, result) = match (operator, widest) {
+            (IntegerDivide, mode) => (mode, integer(digits_left + 1, unsigned).nullable()),
+            (Divide, ArithmeticMode::Double) => (ArithmeticMode::Double, ResultType::double().nullable()),
+            (Divide, _) => {
+                let scale = (u32::from(scale_left) + u32::from(division_precision_increment)).min(30);
+                let precision = digits_left + u32::from(scale_right) + scale;
+                (ArithmeticMode::Decimal, ResultType::decimal(precision, scale as u8).nullable())
+            }
+            (Modulo, ArithmeticMode::Integer) => {
+                (widest, integer(digits_left.max(digits_right), is_bit_or_unsigned(left)).nullable())
+            }
+            (Modulo, ArithmeticMode::Decimal) => {
+                let scale = scale_left.max(scale_right);
+                let precision = digits_left.max(digits_right) + u32::from(scale);
+                (widest, ResultType::decimal(precision, scale).nullable())
+            }
+            (Modulo, ArithmeticMode::Double) => (widest, ResultType::double().nullable()),
+            (_, ArithmeticMode::Double) => (widest, ResultType::double()),
+            (Add | Subtract, ArithmeticMode::Decimal) => {
+                let scale = scale_left.max(scale_right);
+                (widest, ResultType::decimal(digits_left.max(digits_right) + 1 + u32::from(scale), scale))
+            }
+            (Multiply, ArithmeticMode::Decimal) => {
+                let scale = (u32::from(scale_left) + u32::from(scale_right)).min(30);
+                (widest, ResultType::decimal(digits_left + digits_right + scale, scale as u8))
+            }
+            (Subtract, ArithmeticMode::Integer) => {
+                let unsigned = unsigned && !sql_mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION);
+                (widest, integer(digits_left.max(digits_right) + 1, unsigned))
+            }
+            (Multiply, ArithmeticMode::Integer) => (widest, integer(digits_left + digits_right, unsigned)),
+            (Add, ArithmeticMode::Integer) => (widest, integer(digits_left.max(digits_right) + 1, unsigned)),
+        };
+        (mode, result.nullable_if(nullable))
+    }
+
+    /// The value for one row. `whole` is the expression that this operation is, for its type and for errors.
+    pub fn evaluate(
+        &self,
+        whole: &Expression,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let left = self.left.operand(row, context)?;
+        if *left == Value::Null {
+            return Ok(Value::Null);
+        }
+        let right = self.right.operand(row, context)?;
+        if *right == Value::Null {
+            return Ok(Value::Null);
+        }
+        let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
+        match self.mode {
+            ArithmeticMode::Integer => {
+                let left = convert::to_integer(&left, left_type, context)?;
+                let right = convert::to_integer(&right, right_type, context)?;
+                match (left, right) {
+                    (Some(left), Some(right)) => self.integers(whole, left, right, context),
+                    _ => Ok(Value::Null),
+                }
+            }
+            ArithmeticMode::Decimal => {
+                let left = convert::to_decimal(&left, left_type, context)?;
+                let right = convert::to_decimal(&right, right_type, context)?;
+                match (left, right) {
+                    (Some(left), Some(right)) => self.decimals(whole, &left, &right, context),
+                    _ => Ok(Value::Null),
+                }
+            }
+            ArithmeticMode::Double => {
+                let left = convert::to_double(&left, left_type, context)?;
+                let right = convert::to_double(&right, right_type, context)?;
+                match (left, right) {
+                    (Some(left), Some(right)) => self.doubles(whole, left, right, context),
+                    _ => Ok(Value::Null),
+                }
+            }
+        }
+    }
+
+    fn integers(
+        &self,
+        whole: &Expression,
+        left: i128,
+        right: i128,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let exact = match self.operator {
+            ArithmeticOperator::Add => left + right,
+            ArithmeticOperator::Subtract => left - right,
+            ArithmeticOperator::Multiply => left.checked_mul(right).unwrap_or(i128::MAX),
+            ArithmeticOperator::IntegerDivide | ArithmeticOperator::Modulo if right == 0 => {
+                return division_by_zero(context);
+            }
+            ArithmeticOperator::IntegerDivide => left / right,
+            ArithmeticOperator::Modulo => left % right,
+            ArithmeticOperator::Divide => {
+                return self.decimals(
+                    whole,
+                    &convert::decimal_of_integer(left),
+                    &convert::decimal_of_integer(right),
+                    context,
+                );
+            }
+        };
+        integer_result(whole, exact)
+    }
+
+    fn decimals(
+        &self,
+        whole: &Expression,
+        left: &Decimal,
+        right: &Decimal,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let exact = match self.operator {
+            ArithmeticOperator::Add => left.add(right),
+            ArithmeticOperator::Subtract => left.subtract(right),
+            ArithmeticOperator::Multiply => left.multiply(right),
+            _ if right.is_zero() => return division_by_zero(context),
+            ArithmeticOperator::Divide => left.divide(right, context.facts().division_precision_increment),
+            ArithmeticOperator::Modulo => left.remainder(right),
+            ArithmeticOperator::IntegerDivide => {
+                let quotient = left.divide_to_integer(right).ok();
+                let exact = quotient.and_then(|quotient| quotient.unscaled_i128());
+                return integer_result(whole, exact.unwrap_or(i128::MAX));
+            }
+        };
+        match exact {
+            Ok(exact) => Ok(Value::Decimal(exact)),
+            Err(_) => Err(out_of_range("DECIMAL", whole)),
+        }
+    }
+
+    fn doubles(
+        &self,
+        whole: &Expression,
+        left: f64,
+        right: f64,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let result = match self.operator {
+            ArithmeticOperator::Add => left + right,
+            ArithmeticOperator::Subtract => left - right,
+            ArithmeticOperator::Multiply => left * right,
+            _ if right == 0.0 => return division_by_zero(context),
+            ArithmeticOperator::Divide => left / right,
+            ArithmeticOperator::Modulo => left % right,
+            ArithmeticOperator::IntegerDivide => {
+                let quotient = (left / right).trunc();
+                let exact = if quotient.abs() < 1e30 { quotient as i128 } else { i128::MAX };
+                return integer_result(whole, exact);
+            }
+        };
+        if result.is_finite() { Ok(Value::Double(result)) } else { Err(out_of_range("DOUBLE", whole)) }
+    }
+}
+
+/// An exact integer as the value of an expression, checked against the range of its type.
+pub fn integer_result(whole: &Expression, exact: i128) -> SqlResult<Value> {
+    if whole.result.column_type.unsigned {
+        return match u64::try_from(exact) {
+            Ok(value) => Ok(Value::UInt(value)),
+            Err(_) => Err(out_of_range("BIGINT UNSIGNED", whole)),
+        };
+    }
+    match i64::try_from(exact) {
+        Ok(value) => Ok(Value::Int(value)),
+        Err(_) => Err(out_of_range("BIGINT", whole)),
+    }
+}
+
+/// Error 1690.
+pub fn out_of_range(kind: &str, whole: &Expression) -> SqlError {
+    sql_error!(ER_DATA_OUT_OF_RANGE, kind, whole)
+}
+
+/// NULL; with a warning or an error where sql_mode asks for it.
+pub fn division_by_zero(context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    let facts = context.facts();
+    if facts.sql_mode.contains(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+        let error = sql_error!(ER_DIVISION_BY_ZERO);
+        if facts.strict_changes {
+            return Err(error);
+        }
+        context.diagnostics().warning(error);
+    }
+    Ok(Value::Null)
+}
+
+/// Unary minus: the type of its result.
+pub fn derive_negation(operand: &ResultType) -> ResultType {
+    match mode_of(operand) {
+        ArithmeticMode::Integer => ResultType::integer(operand.integer_digits() + 1),
+        ArithmeticMode::Decimal => {
+            ResultType::decimal(operand.integer_digits() + u32::from(operand.scale()), operand.scale())
+        }
+        ArithmeticMode::Double => ResultType::double(),
+    }
+    .nullable_if(operand.nullable)
+}
+
+/// Unary minus for one row.
+pub fn negate(
+    whole: &Expression,
+    operand: &Expression,
+    row: &[Value],
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
+    let value = operand.operand(row, context)?;
+    let column_type = &operand.result.column_type;
+    if *value == Value::Null {
+        return Ok(Value::Null);
+    }
+    match mode_of(&operand.result) {
+        ArithmeticMode::Integer => match convert::to_integer(&value, column_type, context)? {
+            Some(value) => integer_result(whole, -value),
+            None => Ok(Value::Null),
+        },
+        ArithmeticMode::Decimal => Ok(convert::to_decimal(&value, column_type, context)?
+            .map_or(Value::Null, |value| Value::Decimal(value.negated()))),
+        ArithmeticMode::Double => Ok(convert::to_double(&value, column_type, context)?
+            .map_or(Value::Null, |value| Value::Double(-value))),
+    }
+}

@@ -1,0 +1,166 @@
+//! Bit operators over BIGINT UNSIGNED and, when an operand is a binary string, over bytes. Main type: [`BitOperation`].
+
+use crate::context::EvaluationContext;
+use crate::convert;
+use crate::result_type::{Coercibility, ResultType, TypeClass};
+use crate::tree::Expression;
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use values::Value;
+
+/// The operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BitOperator {
+    /// `&`
+    And,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`
+    ShiftRight,
+    /// `~`; the right operand is not used.
+    Invert,
+}
+
+impl BitOperator {
+    /// The sign, as it is printed.
+    pub fn sign(self) -> &'static str {
+        match self {
+            BitOperator::And => "&",
+            BitOperator::Or => "|",
+            BitOperator::Xor => "^",
+            BitOperator::ShiftLeft => "<<",
+            BitOperator::ShiftRight => ">>",
+            BitOperator::Invert => "~",
+        }
+    }
+}
+
+/// An operation over bits.
+#[derive(Clone, Debug)]
+pub struct BitOperation {
+    /// The operator.
+    pub operator: BitOperator,
+    /// Over bytes, not numbers.
+    pub over_bytes: bool,
+    /// Left operand.
+    pub left: Expression,
+    /// Right operand; None for `~`.
+    pub right: Option<Expression>,
+}
+
+/// Whether an expression counts as a binary string for bit operators: hexadecimal and bit literals and NULL do not.
+fn is_binary_string(expression: &Expression) -> bool {
+    let result = &expression.result;
+    result.class() == TypeClass::Text
+        && result.collation() == CollationId::BINARY
+        && !(expression.is_constant() && result.coercibility == Coercibility::Numeric)
+}
+
+impl BitOperation {
+    /// Builds the operation with its type.
+    pub fn derive(
+        operator: BitOperator,
+        left: Expression,
+        right: Option<Expression>,
+    ) -> (BitOperation, ResultType) {
+        let over_bytes = match (operator, &right) {
+            (BitOperator::And | BitOperator::Or | BitOperator::Xor, Some(right)) => {
+                let both_text = [&left, right].iter().all(|operand| {
+                    operand.result.class() == TypeClass::Text
+                        && operand.result.collation() == CollationId::BINARY
+                });
+                both_text && (is_binary_string(&left) || is_binary_string(right))
+            }
+            _ => is_binary_string(&left),
+        };
+        let nullable = left.result.nullable || right.as_ref().is_some_and(|right| right.result.nullable);
+        let result = if over_bytes {
+            ResultType::binary(left.result.text_length()).nullable_if(nullable)
+        } else {
+            ResultType::unsigned(21).nullable_if(nullable)
+        };
+        (BitOperation { operator, over_bytes, left, right }, result)
+    }
+
+    /// The value for one row.
+    pub fn evaluate(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+        let left = self.left.operand(row, context)?;
+        if *left == Value::Null {
+            return Ok(Value::Null);
+        }
+        if self.over_bytes
+            && let Value::Bytes(bytes) = &*left
+        {
+            return self.bytes(bytes, row, context);
+        }
+        let Some(left) = convert::to_integer(&left, &self.left.result.column_type, context)? else {
+            return Ok(Value::Null);
+        };
+        let left = convert::integer_bits(left);
+        let Some(right) = &self.right else { return Ok(Value::UInt(!left)) };
+        let value = right.operand(row, context)?;
+        let Some(right) = convert::to_integer(&value, &right.result.column_type, context)? else {
+            return Ok(Value::Null);
+        };
+        let right = convert::integer_bits(right);
+        Ok(Value::UInt(match self.operator {
+            BitOperator::And => left & right,
+            BitOperator::Or => left | right,
+            BitOperator::Xor => left ^ right,
+            BitOperator::ShiftLeft if right < 64 => left << right,
+            BitOperator::ShiftRight if right < 64 => left >> right,
+            BitOperator::ShiftLeft | BitOperator::ShiftRight => 0,
+            BitOperator::Invert => !left,
+        }))
+    }
+
+    fn bytes(&self, left: &[u8], row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+        let Some(right) = &self.right else {
+            return Ok(Value::Bytes(left.iter().map(|byte| !byte).collect()));
+        };
+        let value = right.operand(row, context)?;
+        if *value == Value::Null {
+            return Ok(Value::Null);
+        }
+        if matches!(self.operator, BitOperator::ShiftLeft | BitOperator::ShiftRight) {
+            let count = convert::to_integer(&value, &right.result.column_type, context)?.unwrap_or(0);
+            let count = usize::try_from(convert::integer_bits(count)).unwrap_or(usize::MAX);
+            return Ok(Value::Bytes(shift(left, count, self.operator == BitOperator::ShiftLeft)));
+        }
+        let Some(right) = convert::to_text(&value, &right.result.column_type, context) else {
+            return Ok(Value::Null);
+        };
+        if left.len() != right.len() {
+            return Err(sql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE, self.operator.sign()));
+        }
+        let combine = |(left, right): (&u8, &u8)| match self.operator {
+            BitOperator::And => left & right,
+            BitOperator::Or => left | right,
+            _ => left ^ right,
+        };
+        Ok(Value::Bytes(left.iter().zip(right.iter()).map(combine).collect()))
+    }
+}
+
+/// Shifts a byte string as one number, most significant byte first; the length stays.
+fn shift(bytes: &[u8], count: usize, left: bool) -> Vec<u8> {
+    let (whole, part) = (count / 8, (count % 8) as u32);
+    let at = |index: Option<usize>| index.and_then(|index| bytes.get(index)).copied().map_or(0u16, u16::from);
+    (0..bytes.len())
+        .map(|index| {
+            if left {
+                let high = at(index.checked_add(whole));
+                let low = at(index.checked_add(whole).and_then(|index| index.checked_add(1)));
+                ((high << part) | (low << part >> 8)) as u8
+            } else {
+                let low = at(index.checked_sub(whole));
+                let high = at(index.checked_sub(whole).and_then(|index| index.checked_sub(1)));
+                (((high << 8) | low) >> part) as u8
+            }
+        })
+        .collect()
+}

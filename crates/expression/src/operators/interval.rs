@@ -1,0 +1,348 @@
+//! `date + INTERVAL n unit` and its spellings. Main types: [`DateArithmetic`], [`Interval`].
+
+use crate::context::EvaluationContext;
+use crate::convert;
+use crate::derive::temporal_digits;
+use crate::result_type::{ResultType, TypeClass};
+use crate::time_zone::{date_of_day, days_since_1970};
+use crate::tree::Expression;
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use values::temporal::{Date, DateTime, Time};
+use values::{TypeKind, Value};
+
+/// The unit of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntervalUnit {
+    Microsecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    SecondMicrosecond,
+    MinuteMicrosecond,
+    MinuteSecond,
+    HourMicrosecond,
+    HourSecond,
+    HourMinute,
+    DayMicrosecond,
+    DaySecond,
+    DayMinute,
+    DayHour,
+    YearMonth,
+}
+
+/// An amount of time in the two measures that do not convert into each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Interval {
+    /// Months.
+    pub months: i128,
+    /// Microseconds.
+    pub microseconds: i128,
+}
+
+const SECOND: i128 = 1_000_000;
+const DAY: i128 = 86_400 * SECOND;
+
+impl IntervalUnit {
+    /// The unit of that name in lower case, e.g. `day_hour`.
+    pub fn from_name(name: &str) -> Option<IntervalUnit> {
+        use IntervalUnit::*;
+        Some(match name {
+            "microsecond" => Microsecond,
+            "second" => Second,
+            "minute" => Minute,
+            "hour" => Hour,
+            "day" => Day,
+            "week" => Week,
+            "month" => Month,
+            "quarter" => Quarter,
+            "year" => Year,
+            "second_microsecond" => SecondMicrosecond,
+            "minute_microsecond" => MinuteMicrosecond,
+            "minute_second" => MinuteSecond,
+            "hour_microsecond" => HourMicrosecond,
+            "hour_second" => HourSecond,
+            "hour_minute" => HourMinute,
+            "day_microsecond" => DayMicrosecond,
+            "day_second" => DaySecond,
+            "day_minute" => DayMinute,
+            "day_hour" => DayHour,
+            "year_month" => YearMonth,
+            _ => return None,
+        })
+    }
+
+    /// Whether adding it leaves the time of day of a DATE alone.
+    pub fn is_date_only(self) -> bool {
+        use IntervalUnit::*;
+        matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
+    }
+
+    /// Whether it counts microseconds.
+    pub fn has_microseconds(self) -> bool {
+        use IntervalUnit::*;
+        matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
+    }
+
+    /// The fields of a compound unit from the left, as factors in microseconds (months for YEAR_MONTH); None for
+    /// simple units. The last field of the `_MICROSECOND` units is a fraction.
+    fn fields(self) -> Option<&'static [i128]> {
+        use IntervalUnit::*;
+        const M: i128 = 60 * SECOND;
+        const H: i128 = 3600 * SECOND;
+        Some(match self {
+            SecondMicrosecond => &[SECOND, 1],
+            MinuteMicrosecond => &[M, SECOND, 1],
+            MinuteSecond => &[M, SECOND],
+            HourMicrosecond => &[H, M, SECOND, 1],
+            HourSecond => &[H, M, SECOND],
+            HourMinute => &[H, M],
+            DayMicrosecond => &[DAY, H, M, SECOND, 1],
+            DaySecond => &[DAY, H, M, SECOND],
+            DayMinute => &[DAY, H, M],
+            DayHour => &[DAY, H],
+            YearMonth => &[12, 1],
+            _ => return None,
+        })
+    }
+}
+
+/// An addition of an interval to a date, time or text.
+#[derive(Clone, Debug)]
+pub struct DateArithmetic {
+    /// What is added to.
+    pub operand: Expression,
+    /// How much.
+    pub amount: Expression,
+    /// Of what.
+    pub unit: IntervalUnit,
+    /// Whether it is taken away.
+    pub subtract: bool,
+}
+
+impl DateArithmetic {
+    /// The type of the result.
+    pub fn derive(
+        operand: &ResultType,
+        amount: &ResultType,
+        unit: IntervalUnit,
+        connection: CollationId,
+    ) -> ResultType {
+        let digits = if unit.has_microseconds() {
+            6
+        } else if unit == IntervalUnit::Second {
+            temporal_digits(amount).max(temporal_digits(operand))
+        } else {
+            temporal_digits(operand)
+        };
+        let result = match operand.kind() {
+            TypeKind::Date if unit.is_date_only() => ResultType::date(),
+            TypeKind::Date => ResultType::datetime(if unit.has_microseconds() { 6 } else { digits }),
+            TypeKind::DateTime | TypeKind::Timestamp => ResultType::datetime(digits),
+            TypeKind::Time if !unit.is_date_only() => ResultType::time(digits),
+            TypeKind::Time => ResultType::datetime(digits),
+            _ => ResultType::text(29, connection, crate::result_type::Coercibility::Coercible),
+        };
+        result.nullable()
+    }
+
+    /// The value for one row. `whole` carries the type of the result.
+    pub fn evaluate(
+        &self,
+        whole: &Expression,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let operand = self.operand.operand(row, context)?;
+        let amount = self.amount.operand(row, context)?;
+        if *operand == Value::Null || *amount == Value::Null {
+            return Ok(Value::Null);
+        }
+        let Some(mut interval) = read_interval(&amount, &self.amount, self.unit, context)? else {
+            return Ok(Value::Null);
+        };
+        if self.subtract {
+            interval = Interval { months: -interval.months, microseconds: -interval.microseconds };
+        }
+        if whole.result.kind() == TypeKind::Time {
+            let time = convert::to_time(&operand, &self.operand.result.column_type, context)?;
+            return Ok(time.map_or(Value::Null, |time| add_to_time(time, interval)));
+        }
+        let Some(start) = convert::to_datetime(&operand, &self.operand.result.column_type, context)? else {
+            return Ok(Value::Null);
+        };
+        let Some(end) = add_interval(start, interval) else {
+            context.diagnostics().warning(sql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"));
+            return Ok(Value::Null);
+        };
+        Ok(self.shape(whole, &operand, end))
+    }
+
+    /// The result in its type. Text that held only a date stays a date where the unit allows it.
+    fn shape(&self, whole: &Expression, operand: &Value, end: DateTime) -> Value {
+        match whole.result.class() {
+            TypeClass::DateTime if whole.result.kind() == TypeKind::Date => Value::Date(end.date),
+            TypeClass::DateTime => Value::DateTime(end),
+            _ => {
+                let date_only = match operand {
+                    Value::Bytes(bytes) => {
+                        !bytes.iter().any(|byte| matches!(byte, b':' | b' ' | b'T')) && bytes.len() <= 10
+                    }
+                    Value::Int(number) => *number < 100_000_000,
+                    Value::UInt(number) => *number < 100_000_000,
+                    _ => false,
+                };
+                let text = if date_only && self.unit.is_date_only() {
+                    convert::date_text(end.date)
+                } else {
+                    convert::datetime_text(end, if end.microsecond == 0 { 0 } else { 6 })
+                };
+                Value::Bytes(crate::text::from_utf8(&text, whole.result.collation()))
+            }
+        }
+    }
+}
+
+fn add_to_time(time: Time, interval: Interval) -> Value {
+    let magnitude =
+        (i128::from(time.hours) * 3600 + i128::from(time.minutes) * 60 + i128::from(time.seconds)) * SECOND
+            + i128::from(time.microseconds);
+    let total = if time.negative { -magnitude } else { magnitude } + interval.microseconds;
+    let limit = (838 * 3600 + 59 * 60 + 59) * SECOND;
+    let bounded = total.clamp(-limit, limit);
+    let size = bounded.unsigned_abs();
+    let seconds = size / 1_000_000;
+    Value::Time(Time {
+        negative: bounded < 0,
+        hours: (seconds / 3600) as u16,
+        minutes: (seconds / 60 % 60) as u8,
+        seconds: (seconds % 60) as u8,
+        microseconds: (size % 1_000_000) as u32,
+    })
+}
+
+/// A date and time plus an interval; None beyond the years 0 to 9999.
+pub fn add_interval(start: DateTime, interval: Interval) -> Option<DateTime> {
+    let mut date = start.date;
+    if interval.months != 0 {
+        let month = i128::from(date.year) * 12 + i128::from(date.month) - 1 + interval.months;
+        if !(0..120_000).contains(&month) {
+            return None;
+        }
+        date.year = (month / 12) as u16;
+        date.month = (month % 12) as u8 + 1;
+        date.day = date.day.min(days_in_month(date.year, date.month));
+    }
+    if interval.microseconds == 0 {
+        return Some(DateTime { date, ..start });
+    }
+    let clock = (i128::from(start.hour) * 3600 + i128::from(start.minute) * 60 + i128::from(start.second))
+        * SECOND
+        + i128::from(start.microsecond);
+    let total = i128::from(days_since_1970(date)) * DAY + clock + interval.microseconds;
+    let days = i64::try_from(total.div_euclid(DAY)).ok()?;
+    let (first, last) = (
+        days_since_1970(Date { year: 0, month: 1, day: 1 }),
+        days_since_1970(Date { year: 9999, month: 12, day: 31 }),
+    );
+    if !(first..=last).contains(&days) {
+        return None;
+    }
+    let clock = total.rem_euclid(DAY);
+    let seconds = (clock / SECOND) as u32;
+    Some(DateTime {
+        date: date_of_day(days),
+        hour: (seconds / 3600) as u8,
+        minute: (seconds / 60 % 60) as u8,
+        second: (seconds % 60) as u8,
+        microsecond: (clock % SECOND) as u32,
+    })
+}
+
+/// Days of a month of the Gregorian calendar; 31 for month 0.
+pub fn days_in_month(year: u16, month: u8) -> u8 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// Reads the amount of an interval in its unit.
+fn read_interval(
+    amount: &Value,
+    expression: &Expression,
+    unit: IntervalUnit,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Interval>> {
+    let column_type = &expression.result.column_type;
+    if let Some(factors) = unit.fields() {
+        let Some(text) = convert::to_text(amount, column_type, context) else { return Ok(None) };
+        return Ok(Some(compound(&text, factors, unit)));
+    }
+    if unit == IntervalUnit::Second {
+        let Some(exact) = convert::to_decimal(amount, column_type, context)? else { return Ok(None) };
+        return Ok(Some(Interval { months: 0, microseconds: convert::decimal_micros(&exact) }));
+    }
+    let Some(count) = convert::to_integer(amount, column_type, context)? else { return Ok(None) };
+    let (months, microseconds) = match unit {
+        IntervalUnit::Year => (12, 0),
+        IntervalUnit::Quarter => (3, 0),
+        IntervalUnit::Month => (1, 0),
+        IntervalUnit::Week => (0, 7 * DAY),
+        IntervalUnit::Day => (0, DAY),
+        IntervalUnit::Hour => (0, 3600 * SECOND),
+        IntervalUnit::Minute => (0, 60 * SECOND),
+        _ => (0, 1),
+    };
+    Ok(Some(Interval { months: count * months, microseconds: count * microseconds }))
+}
+
+/// `'1 10:30'` and the like: digits are taken as fields from the right when some are missing.
+fn compound(text: &[u8], factors: &[i128], unit: IntervalUnit) -> Interval {
+    let negative = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'-');
+    let mut numbers: Vec<(i128, u32)> = Vec::new();
+    let mut digits = text.iter().peekable();
+    while let Some(byte) = digits.next() {
+        if !byte.is_ascii_digit() {
+            continue;
+        }
+        let (mut value, mut length) = (i128::from(byte - b'0'), 1);
+        while let Some(next) = digits.next_if(|next| next.is_ascii_digit()) {
+            if length < 18 {
+                value = value * 10 + i128::from(next - b'0');
+                length += 1;
+            }
+        }
+        numbers.push((value, length));
+        if numbers.len() == factors.len() {
+            break;
+        }
+    }
+    let fraction_last = unit.has_microseconds();
+    let missing = factors.len() - numbers.len();
+    let mut total = 0;
+    for (index, (value, length)) in numbers.iter().enumerate() {
+        let field = missing + index;
+        let scale = if fraction_last && field + 1 == factors.len() && *length < 6 {
+            10i128.pow(6 - length)
+        } else {
+            1
+        };
+        total += value * scale * factors[field];
+    }
+    if negative {
+        total = -total;
+    }
+    match unit {
+        IntervalUnit::YearMonth => Interval { months: total, microseconds: 0 },
+        _ => Interval { months: 0, microseconds: total },
+    }
+}

@@ -1,0 +1,155 @@
+//! BETWEEN and IN with a list; a long list of constants is searched, not walked. Main types: [`Between`], [`InList`].
+
+use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
+use crate::context::EvaluationContext;
+use crate::tree::Expression;
+use errors::SqlResult;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::sync::Arc;
+use values::Value;
+
+/// `operand BETWEEN low AND high`, with NOT when `negated`.
+#[derive(Clone, Debug)]
+pub struct Between {
+    /// The operand.
+    pub operand: Expression,
+    /// Lower bound and how it is compared.
+    pub low: (ComparisonMode, Expression),
+    /// Upper bound and how it is compared.
+    pub high: (ComparisonMode, Expression),
+    /// NOT BETWEEN.
+    pub negated: bool,
+}
+
+impl Between {
+    /// The truth for one row.
+    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        let operand = self.operand.operand(row, context)?;
+        if *operand == Value::Null {
+            return Ok(None);
+        }
+        let column_type = &self.operand.result.column_type;
+        let mut against = |(mode, bound): &(ComparisonMode, Expression)| {
+            let value = bound.operand(row, context)?;
+            compare_values(*mode, &operand, column_type, &value, &bound.result.column_type, context)
+        };
+        let above = against(&self.low)?.map(|order| order != Ordering::Less);
+        let below = if above == Some(false) {
+            Some(false)
+        } else {
+            against(&self.high)?.map(|order| order != Ordering::Greater)
+        };
+        let inside = match (above, below) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+        Ok(inside.map(|inside| inside != self.negated))
+    }
+}
+
+/// From this many integer constants on, IN looks the operand up in a set.
+const LOOKUP_LENGTH_MIN: usize = 4;
+
+/// `operand IN (list)`, with NOT when `negated`.
+#[derive(Clone, Debug)]
+pub struct InList {
+    /// The operand.
+    pub operand: Expression,
+    /// The list with the way each member is compared.
+    pub list: Vec<(ComparisonMode, Expression)>,
+    /// NOT IN.
+    pub negated: bool,
+    lookup: Option<Arc<Lookup>>,
+}
+
+#[derive(Debug)]
+struct Lookup {
+    integers: HashSet<i128>,
+    has_null: bool,
+}
+
+impl InList {
+    /// Builds the list; the operands have their common collation already.
+    pub fn new(operand: Expression, list: Vec<Expression>, negated: bool) -> InList {
+        let list: Vec<(ComparisonMode, Expression)> =
+            list.into_iter().map(|member| (ComparisonMode::choose(&operand, &member), member)).collect();
+        let lookup = Lookup::build(&operand, &list).map(Arc::new);
+        InList { operand, list, negated, lookup }
+    }
+
+    /// The truth for one row.
+    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        let operand = self.operand.operand(row, context)?;
+        let exact = match (&*operand, &self.lookup) {
+            (Value::Null, _) => return Ok(None),
+            (Value::Int(value), Some(lookup)) => Some(lookup.find(i128::from(*value))),
+            (Value::UInt(value), Some(lookup)) => Some(lookup.find(i128::from(*value))),
+            _ => None,
+        };
+        let found = match exact {
+            Some(found) => found,
+            None => self.walk(&operand, row, context)?,
+        };
+        Ok(found.map(|found| found != self.negated))
+    }
+
+    fn walk(
+        &self,
+        operand: &Value,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Option<bool>> {
+        let column_type = &self.operand.result.column_type;
+        let mut unknown = false;
+        for (mode, member) in &self.list {
+            let value = member.operand(row, context)?;
+            match compare_values(*mode, operand, column_type, &value, &member.result.column_type, context)? {
+                Some(Ordering::Equal) => return Ok(Some(true)),
+                Some(_) => {}
+                None => unknown = true,
+            }
+        }
+        Ok(if unknown { None } else { Some(false) })
+    }
+
+    /// The members as comparisons with the operand, for range analysis.
+    pub fn comparisons(&self) -> impl Iterator<Item = Comparison> + '_ {
+        self.list.iter().map(|(mode, member)| Comparison {
+            operator: ComparisonOperator::Equal,
+            mode: *mode,
+            left: self.operand.clone(),
+            right: member.clone(),
+        })
+    }
+}
+
+impl Lookup {
+    fn build(operand: &Expression, list: &[(ComparisonMode, Expression)]) -> Option<Lookup> {
+        if list.len() < LOOKUP_LENGTH_MIN || operand.result.class() != crate::result_type::TypeClass::Integer
+        {
+            return None;
+        }
+        let mut lookup = Lookup { integers: HashSet::with_capacity(list.len()), has_null: false };
+        for (_, member) in list {
+            match member.literal()? {
+                Value::Int(value) => lookup.integers.insert(i128::from(*value)),
+                Value::UInt(value) => lookup.integers.insert(i128::from(*value)),
+                Value::Null => {
+                    lookup.has_null = true;
+                    true
+                }
+                _ => return None,
+            };
+        }
+        Some(lookup)
+    }
+
+    fn find(&self, value: i128) -> Option<bool> {
+        if self.integers.contains(&value) {
+            return Some(true);
+        }
+        if self.has_null { None } else { Some(false) }
+    }
+}

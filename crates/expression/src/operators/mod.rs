@@ -1,0 +1,22 @@
+//! Operators, one file per family: how each is typed, and how it is evaluated for one row.
+
+mod arithmetic;
+mod bits;
+mod case;
+mod cast;
+mod comparison;
+mod interval;
+mod list;
+mod pattern;
+
+pub use arithmetic::{
+    Arithmetic, ArithmeticMode, ArithmeticOperator, derive_negation, division_by_zero, integer_result,
+    negate as arithmetic_negate, out_of_range,
+};
+pub use bits::{BitOperation, BitOperator};
+pub use case::Case;
+pub use cast::{Cast, CastFailure};
+pub use comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
+pub use interval::{DateArithmetic, Interval, IntervalUnit, add_interval, days_in_month};
+pub use list::{Between, InList};
+pub use pattern::{Like, Regexp, compile_regexp, like_prefix};

@@ -1,0 +1,178 @@
+//! LIKE and REGEXP. A constant REGEXP pattern is compiled once. Main types: [`Like`], [`Regexp`].
+
+use crate::context::EvaluationContext;
+use crate::convert;
+use crate::text;
+use crate::tree::Expression;
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use std::sync::Arc;
+use values::Value;
+
+/// `operand LIKE pattern ESCAPE escape`.
+#[derive(Clone, Debug)]
+pub struct Like {
+    /// The operand.
+    pub operand: Expression,
+    /// The pattern.
+    pub pattern: Expression,
+    /// The escape character; None for none at all (NO_BACKSLASH_ESCAPES).
+    pub escape: Option<char>,
+    /// NOT LIKE.
+    pub negated: bool,
+    /// The collation in which characters match.
+    pub collation: CollationId,
+}
+
+impl Like {
+    /// The truth for one row.
+    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        let operand = self.operand.operand(row, context)?;
+        let converted;
+        let subject = match &*operand {
+            Value::Null => return Ok(None),
+            Value::Bytes(bytes) => bytes.as_slice(),
+            other => {
+                converted = convert::to_text(other, &self.operand.result.column_type, context);
+                match &converted {
+                    Some(bytes) => bytes.as_slice(),
+                    None => return Ok(None),
+                }
+            }
+        };
+        let pattern = self.pattern.operand(row, context)?;
+        let escape = self.escape.map(u32::from);
+        let found = match &*pattern {
+            Value::Null => return Ok(None),
+            Value::Bytes(pattern) => self.collation.get().like(subject, pattern, escape),
+            other => match convert::to_text(other, &self.pattern.result.column_type, context) {
+                Some(pattern) => self.collation.get().like(subject, &pattern, escape),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(found != self.negated))
+    }
+}
+
+/// The text that every match of a pattern begins with, up to the first wildcard, and whether there is no wildcard
+/// at all.
+pub fn like_prefix(pattern: &[u8], escape: Option<char>, collation: CollationId) -> (Vec<u8>, bool) {
+    let mut prefix = Vec::new();
+    let escape = escape.map(u32::from);
+    let mut escaped = false;
+    let mut at = 0;
+    for decoded in collation.charset().characters(pattern) {
+        let bytes = &pattern[at..at + decoded.length];
+        at += decoded.length;
+        if escaped {
+            escaped = false;
+        } else if decoded.character == escape && escape.is_some() {
+            escaped = true;
+            continue;
+        } else if decoded.character == Some(u32::from('%')) || decoded.character == Some(u32::from('_')) {
+            return (prefix, false);
+        }
+        prefix.extend_from_slice(bytes);
+    }
+    (prefix, !escaped)
+}
+
+/// `operand REGEXP pattern`.
+#[derive(Clone, Debug)]
+pub struct Regexp {
+    /// The operand.
+    pub operand: Expression,
+    /// The pattern.
+    pub pattern: Expression,
+    /// NOT REGEXP.
+    pub negated: bool,
+    /// The collation in which characters match.
+    pub collation: CollationId,
+    compiled: Option<Arc<fancy_regex::Regex>>,
+}
+
+/// Steps that a pattern with backtracking may take (regexp_time_limit keeps runaway patterns down in MySQL).
+const BACKTRACK_STEPS_MAX: usize = 1_000_000;
+
+/// Compiles a pattern; error 3685 and its like for a bad one. `flags` are those of REGEXP_LIKE: c, i, m, n, u.
+pub fn compile_regexp(pattern: &str, case_sensitive: bool, flags: &str) -> SqlResult<fancy_regex::Regex> {
+    let mut insensitive = !case_sensitive;
+    let (mut multiline, mut dot_all) = (false, false);
+    for flag in flags.chars() {
+        match flag {
+            'c' => insensitive = false,
+            'i' => insensitive = true,
+            'm' => multiline = true,
+            'n' => dot_all = true,
+            'u' => {}
+            _ => return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_like")),
+        }
+    }
+    let mut prefix = String::new();
+    for (on, letter) in [(insensitive, 'i'), (multiline, 'm'), (dot_all, 's')] {
+        if on {
+            prefix.push(letter);
+        }
+    }
+    let whole = if prefix.is_empty() { pattern.to_owned() } else { format!("(?{prefix}){pattern}") };
+    fancy_regex::RegexBuilder::new(&whole)
+        .backtrack_limit(BACKTRACK_STEPS_MAX)
+        .build()
+        .map_err(|error| regexp_error(pattern, &error))
+}
+
+/// MySQL's error for a pattern that does not compile.
+fn regexp_error(pattern: &str, error: &fancy_regex::Error) -> errors::SqlError {
+    let text = error.to_string();
+    if pattern.is_empty() {
+        sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT)
+    } else if text.contains("unclosed character class") {
+        sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET)
+    } else if text.to_lowercase().contains("paren") {
+        sql_error!(ER_REGEXP_MISMATCHED_PAREN)
+    } else {
+        sql_error!(ER_REGEXP_RULE_SYNTAX, 1, 1)
+    }
+}
+
+impl Regexp {
+    /// Builds the operator; both operands have their common collation already.
+    pub fn new(
+        operand: Expression,
+        pattern: Expression,
+        negated: bool,
+        collation: CollationId,
+    ) -> SqlResult<Regexp> {
+        let compiled = match pattern.literal() {
+            Some(Value::Bytes(bytes)) => {
+                let pattern = text::to_utf8(bytes, collation);
+                Some(Arc::new(compile_regexp(&pattern, text::is_case_sensitive(collation), "")?))
+            }
+            _ => None,
+        };
+        Ok(Regexp { operand, pattern, negated, collation, compiled })
+    }
+
+    /// The truth for one row.
+    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        let operand = self.operand.operand(row, context)?;
+        let Some(subject) = convert::to_text(&operand, &self.operand.result.column_type, context) else {
+            return Ok(None);
+        };
+        let subject = text::to_utf8(&subject, self.collation);
+        let found = match &self.compiled {
+            Some(regex) => regex.is_match(&subject),
+            None => {
+                let pattern = self.pattern.operand(row, context)?;
+                let column_type = &self.pattern.result.column_type;
+                let Some(pattern) = convert::to_text(&pattern, column_type, context) else { return Ok(None) };
+                let pattern = text::to_utf8(&pattern, self.collation);
+                compile_regexp(&pattern, text::is_case_sensitive(self.collation), "")?.is_match(&subject)
+            }
+        };
+        match found {
+            Ok(found) => Ok(Some(found != self.negated)),
+            Err(_) => Err(sql_error!(ER_REGEXP_TIME_OUT)),
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! The physical plan: a tree of nodes that `exec` runs. Main types: [`Node`], [`TableAccess`], [`QueryPlan`].
+//! All rows within one query block have one width; each table fills its own slots, so that a join copies nothing
+//! but fills in. After grouping and projection the layout changes; each node says what it hands out.
+
+use dictionary::TableDefinition;
+use engine::Table;
+use expression::{Expression, ResultType};
+use std::sync::Arc;
+
+/// A column of a result set.
+#[derive(Clone, Debug)]
+pub struct OutputColumn {
+    /// Name shown.
+    pub name: String,
+    /// Type.
+    pub result: ResultType,
+    /// The base column, if it is one.
+    pub origin: Option<ColumnOrigin>,
+}
+
+/// The base column of a result column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnOrigin {
+    /// Schema.
+    pub schema: String,
+    /// Alias of the table.
+    pub table: String,
+    /// Name of the table.
+    pub original_table: String,
+    /// Name of the column.
+    pub column: String,
+    /// Protocol flags of the column: NOT_NULL, PRI_KEY, UNIQUE_KEY, MULTIPLE_KEY, AUTO_INCREMENT, NO_DEFAULT_VALUE, ...
+    pub flags: u16,
+}
+
+/// A query with its result columns.
+#[derive(Clone, Debug)]
+pub struct QueryPlan {
+    /// The tree. Its rows begin with the result columns.
+    pub root: Node,
+    /// The result columns.
+    pub columns: Vec<OutputColumn>,
+    /// Expressions over the enclosing row whose values this query reads as outer references.
+    pub outer: Vec<Expression>,
+    /// What EXPLAIN prints, one entry a table.
+    pub explain: Vec<ExplainRow>,
+}
+
+/// One line of EXPLAIN.
+#[derive(Clone, Debug, Default)]
+pub struct ExplainRow {
+    /// Number of the query block.
+    pub id: Option<u32>,
+    /// SIMPLE, PRIMARY, SUBQUERY, ...
+    pub select_type: &'static str,
+    /// Alias, `<derived2>`, or None.
+    pub table: Option<String>,
+    /// const, eq_ref, ref, range, index, ALL, ...
+    pub access: Option<&'static str>,
+    /// Usable indexes.
+    pub possible_keys: Vec<String>,
+    /// Index used.
+    pub key: Option<String>,
+    /// Bytes of the key that are used.
+    pub key_length: Option<u32>,
+    /// What the key is compared with.
+    pub reference: Option<String>,
+    /// Estimated rows read.
+    pub rows: Option<u64>,
+    /// Estimated percentage that remains after conditions.
+    pub filtered: Option<f64>,
+    /// Notes in MySQL's words.
+    pub extra: Vec<String>,
+}
+
+/// How the sides of a join relate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// Pairs that match.
+    Inner,
+    /// Pairs that match, and outer rows without match with NULLs.
+    Left,
+    /// Outer rows that have a match, once.
+    Semi,
+    /// Outer rows that have no match.
+    Anti,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// No row at all.
+    Nothing,
+    /// One row of so many NULL slots: SELECT without FROM.
+    OneRow {
+        /// Slots of the row.
+        width: usize,
+    },
+    /// Rows of expressions: VALUES.
+    Values {
+        /// The rows.
+        rows: Vec<Vec<Expression>>,
+    },
+    /// Rows of a base table.
+    Table(Box<TableAccess>),
+    /// Rows of a table without storage.
+    Virtual(Box<VirtualAccess>),
+    /// Rows of a subquery in FROM.
+    Derived(Box<DerivedAccess>),
+    /// For each row of `outer`, the rows of `inner`, whose access reads the outer row.
+    NestedLoop(Box<NestedLoop>),
+    /// Rows of `build` are kept in a hash table; each row of `probe` looks up its matches.
+    HashJoin(Box<HashJoin>),
+    /// Rows for which all conditions hold.
+    Filter {
+        /// Rows.
+        input: Box<Node>,
+        /// Conditions.
+        conditions: Vec<Expression>,
+    },
+    /// Groups: rows of the group keys followed by the aggregates.
+    Aggregate(Box<Aggregate>),
+    /// The number of rows of a table or range, as one row of one slot.
+    Count(Box<TableAccess>),
+    /// Rows with window function results appended.
+    Window(Box<WindowStep>),
+    /// Rows of expressions.
+    Project {
+        /// Rows.
+        input: Box<Node>,
+        /// One expression a slot.
+        expressions: Vec<Expression>,
+    },
+    /// Rows whose first `columns` slots differ from all before.
+    Distinct {
+        /// Rows.
+        input: Box<Node>,
+        /// Types of the slots that count.
+        columns: Vec<ResultType>,
+    },
+    /// Rows in order.
+    Sort {
+        /// Rows.
+        input: Box<Node>,
+        /// Sort keys.
+        keys: Vec<SortKey>,
+        /// Only so many rows are wanted (with the offset included).
+        limit: Option<RowLimit>,
+    },
+    /// A part of the rows.
+    Limit {
+        /// Rows.
+        input: Box<Node>,
+        /// Which part.
+        limit: RowLimit,
+        /// SQL_CALC_FOUND_ROWS: the input is read to its end and counted.
+        count_all: bool,
+    },
+    /// UNION, INTERSECT and EXCEPT.
+    SetOperation(Box<SetOperation>),
+    /// WITH RECURSIVE: the seed, then the step until it yields nothing.
+    Recursive(Box<Recursive>),
+    /// The rows that the last round of the recursion of that number yielded.
+    RecursiveInput {
+        /// Number of the recursion.
+        id: usize,
+        /// Slots: (column, slot).
+        columns: Vec<(usize, usize)>,
+        /// Slots of the row.
+        width: usize,
+    },
+}
+
+/// LIMIT as expressions, because a prepared statement may give it as parameters.
+#[derive(Clone, Debug)]
+pub struct RowLimit {
+    /// Rows wanted.
+    pub count: Option<Expression>,
+    /// Rows left out before.
+    pub offset: Option<Expression>,
+}
+
+/// One key of a sort.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// What to sort by.
+    pub expression: Expression,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// What a read locks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowLock {
+    /// Nothing (or shared locks under SERIALIZABLE).
+    #[default]
+    None,
+    /// FOR SHARE.
+    Shared(engine::WaitPolicy),
+    /// FOR UPDATE, and what UPDATE and DELETE do.
+    Exclusive(engine::WaitPolicy),
+}
+
+/// Reading a base table.
+#[derive(Clone, Debug)]
+pub struct TableAccess {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Alias.
+    pub alias: String,
+    /// Columns that are needed: (position in the table, slot).
+    pub columns: Vec<(usize, usize)>,
+    /// Slots of the row.
+    pub width: usize,
+    /// How rows are found.
+    pub path: AccessPath,
+    /// Conditions that are checked on each row.
+    pub conditions: Vec<Expression>,
+    /// What is locked.
+    pub lock: RowLock,
+    /// Slot that receives the clustered key, if the row will be changed.
+    pub key_slot: Option<usize>,
+    /// Estimated rows that are read.
+    pub rows_read: f64,
+    /// Estimated rows that pass the conditions.
+    pub rows_kept: f64,
+}
+
+/// How rows of a base table are found.
+#[derive(Clone, Debug)]
+pub struct AccessPath {
+    /// Index number in [`Table::indexes`].
+    pub index: usize,
+    /// Ranges of the index; None for the whole of it.
+    pub ranges: Option<Vec<KeyConditions>>,
+    /// Reverse key order.
+    pub backward: bool,
+    /// Only columns of the index are needed.
+    pub covering: bool,
+    /// At most one row is found for each set of key values.
+    pub single_row: bool,
+    /// The order of the rows matters: ranges are read in key order.
+    pub ordered: bool,
+}
+
+/// What a range demands of the first parts of an index, in order. All but the last are points.
+pub type KeyConditions = Vec<KeyCondition>;
+
+/// What a range demands of one index part. Expressions read the row as it is before this table is read.
+#[derive(Clone, Debug)]
+pub enum KeyCondition {
+    /// Equal to one of these; with the flag, NULL is a value that is equal to NULL.
+    Points(Vec<(Expression, bool)>),
+    /// Between bounds; NULL is outside. The flag tells whether the bound itself is inside.
+    Range {
+        /// Lower bound.
+        low: Option<(Expression, bool)>,
+        /// Upper bound.
+        high: Option<(Expression, bool)>,
+    },
+    /// LIKE with a pattern that begins with text: pattern and escape character.
+    Prefix(Expression, Option<char>),
+}
+
+/// Reading a table without storage.
+#[derive(Clone, Debug)]
+pub struct VirtualAccess {
+    /// The definition.
+    pub definition: Arc<TableDefinition>,
+    /// Columns that are needed: (position, slot).
+    pub columns: Vec<(usize, usize)>,
+    /// Slots of the row.
+    pub width: usize,
+    /// Columns that are compared with a constant, for the provider to use.
+    pub equal: Vec<(usize, Expression)>,
+    /// Conditions that are checked on each row.
+    pub conditions: Vec<Expression>,
+}
+
+/// Reading a subquery in FROM.
+#[derive(Clone, Debug)]
+pub struct DerivedAccess {
+    /// The subquery.
+    pub query: QueryPlan,
+    /// Columns that are needed: (position, slot).
+    pub columns: Vec<(usize, usize)>,
+    /// Slots of the row.
+    pub width: usize,
+    /// Conditions that are checked on each row.
+    pub conditions: Vec<Expression>,
+}
+
+/// A nested loop join.
+#[derive(Clone, Debug)]
+pub struct NestedLoop {
+    /// Outer side.
+    pub outer: Node,
+    /// Inner side.
+    pub inner: TableAccess,
+    /// Kind.
+    pub kind: JoinKind,
+    /// Conditions that a pair must meet besides the access' own.
+    pub conditions: Vec<Expression>,
+}
+
+/// A hash join. Without keys every pair is tried.
+#[derive(Clone, Debug)]
+pub struct HashJoin {
+    /// The side that streams. For Left, Semi and Anti the outer side.
+    pub probe: Node,
+    /// The side that is kept.
+    pub build: Node,
+    /// Slots that the build side fills.
+    pub build_slots: Vec<usize>,
+    /// Pairs of equal expressions: probe, build, and as what they are compared.
+    pub keys: Vec<JoinKey>,
+    /// Kind.
+    pub kind: JoinKind,
+    /// Conditions that a pair must meet besides the keys.
+    pub conditions: Vec<Expression>,
+}
+
+/// One pair of equal expressions of a hash join.
+#[derive(Clone, Debug)]
+pub struct JoinKey {
+    /// Over the probe side's row.
+    pub probe: Expression,
+    /// Over the build side's row.
+    pub build: Expression,
+    /// As what they are compared.
+    pub mode: expression::operators::ComparisonMode,
+    /// `<=>`: NULL matches NULL.
+    pub null_safe: bool,
+}
+
+/// Grouping.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// Rows.
+    pub input: Node,
+    /// Group keys over the input row.
+    pub keys: Vec<Expression>,
+    /// Aggregates over the input row.
+    pub aggregates: Vec<AggregateCall>,
+    /// The input comes in the order of the keys.
+    pub sorted: bool,
+    /// WITH ROLLUP: super-aggregate rows follow each group.
+    pub rollup: bool,
+}
+
+/// Which aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggregateKind {
+    /// COUNT(*).
+    CountRows,
+    /// COUNT(expressions): rows where none is NULL.
+    Count,
+    /// SUM.
+    Sum,
+    /// AVG.
+    Average,
+    /// MIN.
+    Minimum,
+    /// MAX.
+    Maximum,
+    /// GROUP_CONCAT.
+    GroupConcat,
+    /// BIT_AND.
+    BitAnd,
+    /// BIT_OR.
+    BitOr,
+    /// BIT_XOR.
+    BitXor,
+    /// Variance; `sample` divides by n - 1, `root` takes the square root.
+    Variance {
+        /// VAR_SAMP, STDDEV_SAMP.
+        sample: bool,
+        /// STD.
+        root: bool,
+    },
+    /// The value of the group's first row: ANY_VALUE and columns that depend on the group keys.
+    First,
+    /// GROUPING(key): whether the row is a super-aggregate over that key.
+    Grouping(usize),
+}
+
+/// An aggregate.
+#[derive(Clone, Debug)]
+pub struct AggregateCall {
+    /// Which.
+    pub kind: AggregateKind,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// Arguments.
+    pub arguments: Vec<Expression>,
+    /// ORDER BY of GROUP_CONCAT.
+    pub order_by: Vec<SortKey>,
+    /// SEPARATOR of GROUP_CONCAT.
+    pub separator: Vec<u8>,
+    /// Type of the result.
+    pub result: ResultType,
+}
+
+/// Window functions over one window.
+#[derive(Clone, Debug)]
+pub struct WindowStep {
+    /// Rows.
+    pub input: Node,
+    /// PARTITION BY.
+    pub partition_by: Vec<Expression>,
+    /// ORDER BY.
+    pub order_by: Vec<SortKey>,
+    /// The functions; each appends one slot.
+    pub functions: Vec<WindowCall>,
+}
+
+/// A window function.
+#[derive(Clone, Debug)]
+pub struct WindowCall {
+    /// Which.
+    pub kind: WindowKind,
+    /// Arguments.
+    pub arguments: Vec<Expression>,
+    /// Frame; None for functions that ignore it and for the default.
+    pub frame: Option<parser::ast::WindowFrame>,
+    /// Type of the result.
+    pub result: ResultType,
+}
+
+/// Which window function.
+#[derive(Clone, Debug)]
+pub enum WindowKind {
+    /// An aggregate over the frame.
+    Aggregate(AggregateCall),
+    /// A function that exists only with OVER.
+    Function(parser::ast::WindowFunctionKind),
+}
+
+/// UNION, INTERSECT and EXCEPT.
+#[derive(Clone, Debug)]
+pub struct SetOperation {
+    /// First operand.
+    pub first: Node,
+    /// Further operands, from left to right.
+    pub rest: Vec<SetTerm>,
+    /// Types of the result columns.
+    pub columns: Vec<ResultType>,
+}
+
+/// A further operand of a set operation.
+#[derive(Clone, Debug)]
+pub struct SetTerm {
+    /// Operator.
+    pub operator: parser::ast::SetOperator,
+    /// ALL.
+    pub all: bool,
+    /// Operand.
+    pub node: Node,
+}
+
+/// WITH RECURSIVE.
+#[derive(Clone, Debug)]
+pub struct Recursive {
+    /// Number of the recursion in the plan.
+    pub id: usize,
+    /// The seed.
+    pub seed: Node,
+    /// The steps; each reads [`Node::RecursiveInput`].
+    pub steps: Vec<Node>,
+    /// UNION ALL; otherwise rows that were seen are dropped.
+    pub all: bool,
+    /// Types of the columns.
+    pub columns: Vec<ResultType>,
+}
