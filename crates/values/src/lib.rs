@@ -3,14 +3,20 @@
 #![forbid(unsafe_code)]
 
 pub mod column_type;
+mod column_type_protocol;
+mod column_type_text;
 pub mod decimal;
+pub mod encoder;
 pub mod key;
 pub mod number;
 pub mod packed;
 pub mod row;
 pub mod temporal;
+pub mod text;
 pub mod value;
 
 pub use column_type::{ColumnType, TypeKind};
+pub use column_type_protocol::DECIMALS_NOT_FIXED;
 pub use decimal::Decimal;
+pub use encoder::ColumnEncoder;
 pub use value::Value;
