@@ -72,11 +72,11 @@ impl<'t> BulkAppend<'t> {
             assert!(inserted > 0 || needs_room, "key of a bulk load is in the tree already");
             if inserted > 0 {
                 self.end = mini.commit();
-            } else {
-                drop(mini);
-                self.tree.make_room(self.pool, key, value.len())?;
+                rest = &rest[inserted..];
+                continue;
             }
-            rest = &rest[inserted..];
+            drop(mini);
+            self.tree.make_room(self.pool, key, value.len())?;
         }
         self.bytes.clear();
         self.ends.clear();

@@ -134,7 +134,7 @@ impl Cursor {
 
     /// Whether the remembered leaf is still where the walk goes on.
     fn finger_holds(&self, tree: &Tree, page: &[u8]) -> bool {
-        let holds = || {
+        let holds = || -> Result<bool, CorruptPage> {
             let node = NodeRef::new(page)?;
             if !node.is_leaf() || node.index() != tree.id.index {
                 return Ok(false);
@@ -150,7 +150,7 @@ impl Cursor {
                 _ => Ok(false),
             }
         };
-        holds().unwrap_or_else(|_: CorruptPage| false)
+        holds().unwrap_or(false)
     }
 
     fn slots_of(&self, node: &NodeRef<'_>) -> Result<Range<usize>, CorruptPage> {
