@@ -1,8 +1,11 @@
 //! Definitions of schemas, tables, columns and indexes as plain data, and their serialised form.
 //! Knows no pages, no SQL text and no sessions; the engine stores these, the SQL layers read them.
+#![forbid(unsafe_code)]
 
+pub mod codec;
 pub mod table;
 
+pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, encode_table};
 pub use table::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat, SchemaDefinition,
     TableDefinition, TableName, TableOptions,

@@ -1,0 +1,282 @@
+//! The stored form of definitions: [`encode_table`], [`decode_table`], [`encode_schema`], [`decode_schema`].
+//! Decoding checks everything: damaged bytes give [`CorruptDefinition`], never a panic or a huge allocation.
+//! The byte table is in README.md.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use crate::table::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat, SchemaDefinition,
+    TableDefinition, TableName, TableOptions,
+};
+use charset::CollationId;
+use reader::Reader;
+use stdx::ids::{IndexId, TableId};
+use values::{ColumnType, TypeKind, Value};
+use writer::Writer;
+
+/// Version of the form that is written. Every version that was ever released is read.
+const VERSION: u8 = 1;
+
+/// The bytes are not a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorruptDefinition;
+
+impl std::fmt::Display for CorruptDefinition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("stored definition is damaged or of an unknown version")
+    }
+}
+
+impl std::error::Error for CorruptDefinition {}
+
+type Result<T> = std::result::Result<T, CorruptDefinition>;
+
+/// The stored form of a schema.
+pub fn encode_schema(schema: &SchemaDefinition) -> Vec<u8> {
+    let mut out = Writer::new(VERSION);
+    out.string(&schema.name);
+    out.u16(schema.collation.0);
+    out.finish()
+}
+
+/// The schema of a stored form.
+pub fn decode_schema(bytes: &[u8]) -> Result<SchemaDefinition> {
+    let mut from = Reader::new(bytes, VERSION)?;
+    let schema = SchemaDefinition { name: from.string()?, collation: CollationId(from.u16()?) };
+    from.finish()?;
+    Ok(schema)
+}
+
+/// The stored form of a table.
+pub fn encode_table(table: &TableDefinition) -> Vec<u8> {
+    let mut out = Writer::new(VERSION);
+    out.u64(table.id.0);
+    out.string(&table.name.schema);
+    out.string(&table.name.table);
+    out.u16(table.collation.0);
+    out.list(&table.columns, write_column);
+    out.list(&table.indexes, write_index);
+    write_options(&mut out, &table.options);
+    out.finish()
+}
+
+/// The table of a stored form. Index parts are checked to name columns of the table.
+pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
+    let mut from = Reader::new(bytes, VERSION)?;
+    let table = TableDefinition {
+        id: TableId(from.u64()?),
+        name: TableName { schema: from.string()?, table: from.string()? },
+        collation: CollationId(from.u16()?),
+        columns: from.list(read_column)?,
+        indexes: from.list(read_index)?,
+        options: read_options(&mut from)?,
+    };
+    from.finish()?;
+    let parts = table.indexes.iter().flat_map(|index| &index.parts);
+    if parts.into_iter().any(|part| part.column >= table.columns.len()) {
+        return Err(CorruptDefinition);
+    }
+    Ok(table)
+}
+
+fn write_options(out: &mut Writer, options: &TableOptions) {
+    out.string(&options.comment);
+    out.option(options.auto_increment, Writer::u64);
+    out.u8(match options.row_format {
+        RowFormat::Default => 0,
+        RowFormat::Dynamic => 1,
+        RowFormat::Compact => 2,
+        RowFormat::Redundant => 3,
+        RowFormat::Compressed => 4,
+    });
+    out.list(&options.create_options, |out, (name, value)| {
+        out.string(name);
+        out.string(value);
+    });
+}
+
+fn read_options(from: &mut Reader<'_>) -> Result<TableOptions> {
+    Ok(TableOptions {
+        comment: from.string()?,
+        auto_increment: from.option(Reader::u64)?,
+        row_format: match from.u8()? {
+            0 => RowFormat::Default,
+            1 => RowFormat::Dynamic,
+            2 => RowFormat::Compact,
+            3 => RowFormat::Redundant,
+            4 => RowFormat::Compressed,
+            _ => return Err(CorruptDefinition),
+        },
+        create_options: from.list(|from| Ok((from.string()?, from.string()?)))?,
+    })
+}
+
+fn write_column(out: &mut Writer, column: &ColumnDefinition) {
+    out.string(&column.name);
+    write_type(out, &column.column_type);
+    out.u8(u8::from(column.nullable)
+        | u8::from(column.auto_increment) << 1
+        | u8::from(column.invisible) << 2);
+    write_default(out, &column.default, &column.column_type);
+    out.option(column.on_update_now, Writer::u8);
+    out.string(&column.comment);
+}
+
+fn read_column(from: &mut Reader<'_>) -> Result<ColumnDefinition> {
+    let name = from.string()?;
+    let column_type = read_type(from)?;
+    let flags = from.u8()?;
+    let default = read_default(from, &column_type)?;
+    Ok(ColumnDefinition {
+        name,
+        nullable: flags & 1 != 0,
+        auto_increment: flags & 2 != 0,
+        invisible: flags & 4 != 0,
+        default,
+        column_type,
+        on_update_now: from.option(Reader::u8)?,
+        comment: from.string()?,
+    })
+}
+
+fn write_type(out: &mut Writer, column_type: &ColumnType) {
+    out.u8(kind_code(column_type.kind));
+    out.u8(u8::from(column_type.unsigned) | u8::from(column_type.zerofill) << 1);
+    out.option(column_type.length, Writer::u32);
+    out.option(column_type.decimals, Writer::u8);
+    out.u16(column_type.collation.0);
+    out.list(&column_type.members, |out, member| out.bytes(member));
+}
+
+fn read_type(from: &mut Reader<'_>) -> Result<ColumnType> {
+    let code = from.u8()?;
+    let kind = *KINDS.get(usize::from(code)).ok_or(CorruptDefinition)?;
+    let flags = from.u8()?;
+    Ok(ColumnType {
+        kind,
+        unsigned: flags & 1 != 0,
+        zerofill: flags & 2 != 0,
+        length: from.option(Reader::u32)?,
+        decimals: from.option(Reader::u8)?,
+        collation: CollationId(from.u16()?),
+        members: from.list(|from| from.bytes().map(<[u8]>::to_vec))?.into(),
+    })
+}
+
+/// A literal default is stored as a row of one nullable column of the column's type.
+fn write_default(out: &mut Writer, default: &ColumnDefault, column_type: &ColumnType) {
+    match default {
+        ColumnDefault::None => out.u8(0),
+        ColumnDefault::Literal(value) => {
+            out.u8(1);
+            let layout = values::row::RowLayout::new([(column_type, true)]);
+            let row = layout.encode(std::slice::from_ref(value));
+            debug_assert!(row.is_ok(), "a literal default has been converted to its column's type");
+            out.bytes(&row.unwrap_or_default());
+        }
+        ColumnDefault::CurrentTimestamp(digits) => {
+            out.u8(2);
+            out.u8(*digits);
+        }
+        ColumnDefault::Expression(text) => {
+            out.u8(3);
+            out.string(text);
+        }
+    }
+}
+
+fn read_default(from: &mut Reader<'_>, column_type: &ColumnType) -> Result<ColumnDefault> {
+    Ok(match from.u8()? {
+        0 => ColumnDefault::None,
+        1 => ColumnDefault::Literal(read_literal(from.bytes()?, column_type)?),
+        2 => ColumnDefault::CurrentTimestamp(from.u8()?),
+        3 => ColumnDefault::Expression(from.string()?),
+        _ => return Err(CorruptDefinition),
+    })
+}
+
+fn read_literal(row: &[u8], column_type: &ColumnType) -> Result<Value> {
+    let layout = values::row::RowLayout::new([(column_type, true)]);
+    let view = values::row::RowView::new(&layout, row).map_err(|_| CorruptDefinition)?;
+    view.check().map_err(|_| CorruptDefinition)?;
+    Ok(view.value(0))
+}
+
+fn write_index(out: &mut Writer, index: &IndexDefinition) {
+    out.u64(index.id.0);
+    out.string(&index.name);
+    out.u8(match index.kind {
+        IndexKind::Primary => 0,
+        IndexKind::Unique => 1,
+        IndexKind::Plain => 2,
+    });
+    out.list(&index.parts, |out, part| {
+        out.u32(part.column as u32);
+        out.option(part.prefix_length, Writer::u32);
+        out.u8(u8::from(part.descending));
+    });
+    out.string(&index.comment);
+    out.u8(u8::from(index.invisible));
+}
+
+fn read_index(from: &mut Reader<'_>) -> Result<IndexDefinition> {
+    Ok(IndexDefinition {
+        id: IndexId(from.u64()?),
+        name: from.string()?,
+        kind: match from.u8()? {
+            0 => IndexKind::Primary,
+            1 => IndexKind::Unique,
+            2 => IndexKind::Plain,
+            _ => return Err(CorruptDefinition),
+        },
+        parts: from.list(|from| {
+            Ok(IndexPart {
+                column: from.u32()? as usize,
+                prefix_length: from.option(Reader::u32)?,
+                descending: from.u8()? != 0,
+            })
+        })?,
+        comment: from.string()?,
+        invisible: from.u8()? != 0,
+    })
+}
+
+/// Kinds by their stored code. Codes never change; new kinds are added at the end.
+const KINDS: [TypeKind; 29] = [
+    TypeKind::Null,
+    TypeKind::TinyInt,
+    TypeKind::SmallInt,
+    TypeKind::MediumInt,
+    TypeKind::Int,
+    TypeKind::BigInt,
+    TypeKind::Decimal,
+    TypeKind::Float,
+    TypeKind::Double,
+    TypeKind::Bit,
+    TypeKind::Year,
+    TypeKind::Date,
+    TypeKind::Time,
+    TypeKind::DateTime,
+    TypeKind::Timestamp,
+    TypeKind::Char,
+    TypeKind::VarChar,
+    TypeKind::Binary,
+    TypeKind::VarBinary,
+    TypeKind::TinyText,
+    TypeKind::Text,
+    TypeKind::MediumText,
+    TypeKind::LongText,
+    TypeKind::TinyBlob,
+    TypeKind::Blob,
+    TypeKind::MediumBlob,
+    TypeKind::LongBlob,
+    TypeKind::Enum,
+    TypeKind::Set,
+];
+
+fn kind_code(kind: TypeKind) -> u8 {
+    KINDS.iter().position(|&known| known == kind).expect("KINDS lists every kind") as u8
+}

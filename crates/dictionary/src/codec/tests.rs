@@ -1,0 +1,80 @@
+//! Round trips of definitions, and damaged bytes.
+
+use super::*;
+use values::Decimal;
+
+fn column(name: &str, column_type: ColumnType, default: ColumnDefault) -> ColumnDefinition {
+    ColumnDefinition {
+        name: name.to_owned(),
+        column_type,
+        nullable: true,
+        default,
+        on_update_now: None,
+        auto_increment: false,
+        invisible: false,
+        comment: String::new(),
+    }
+}
+
+fn example() -> TableDefinition {
+    let members = vec![b"a".to_vec(), b"b".to_vec()];
+    let price = Value::Decimal(Decimal::from_i128(-1250, 2).unwrap());
+    let mut columns = vec![
+        column("id", ColumnType::big_int_unsigned(), ColumnDefault::None),
+        column("price", ColumnType::decimal(10, 2), ColumnDefault::Literal(price)),
+        column(
+            "name",
+            ColumnType::varchar(20, CollationId(255)),
+            ColumnDefault::Literal(Value::Bytes(b"x".to_vec())),
+        ),
+        column("kind", ColumnType::enumeration(members, CollationId(8)), ColumnDefault::Literal(Value::Null)),
+        column("at", ColumnType::temporal(TypeKind::DateTime, 3), ColumnDefault::CurrentTimestamp(3)),
+        column("key", ColumnType::binary(16), ColumnDefault::Expression("uuid_to_bin(uuid())".to_owned())),
+    ];
+    columns[0].nullable = false;
+    columns[0].auto_increment = true;
+    columns[4].on_update_now = Some(3);
+    columns[5].invisible = true;
+    TableDefinition {
+        id: TableId(7),
+        name: TableName { schema: "shop".to_owned(), table: "item".to_owned() },
+        columns,
+        indexes: vec![IndexDefinition {
+            id: IndexId(9),
+            name: "PRIMARY".to_owned(),
+            kind: IndexKind::Primary,
+            parts: vec![IndexPart { column: 2, prefix_length: Some(5), descending: true }],
+            comment: "c".to_owned(),
+            invisible: false,
+        }],
+        collation: CollationId(255),
+        options: TableOptions {
+            comment: "goods".to_owned(),
+            auto_increment: Some(100),
+            row_format: RowFormat::Compressed,
+            create_options: vec![("max_rows".to_owned(), "10".to_owned())],
+        },
+    }
+}
+
+#[test]
+fn definitions_round_trip() {
+    assert_eq!(decode_table(&encode_table(&example())), Ok(example()));
+    let schema = SchemaDefinition { name: "shop".to_owned(), collation: CollationId(45) };
+    assert_eq!(decode_schema(&encode_schema(&schema)), Ok(schema));
+}
+
+#[test]
+fn damaged_bytes_never_panic() {
+    let bytes = encode_table(&example());
+    for length in 0..bytes.len() {
+        assert_eq!(decode_table(&bytes[..length]), Err(CorruptDefinition));
+    }
+    for position in 0..bytes.len() {
+        for bit in 0..8 {
+            let mut damaged = bytes.clone();
+            damaged[position] ^= 1 << bit;
+            let _ = decode_table(&damaged);
+        }
+    }
+}
