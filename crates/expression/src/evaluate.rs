@@ -31,7 +31,7 @@ impl Expression {
             ExpressionKind::Retyped(operand) => operand.evaluate(row, context),
             ExpressionKind::DateArithmetic(operation) => operation.evaluate(self, row, context),
             ExpressionKind::Function(call) => {
-                let mut running = Call { call, result: &self.result, row, context };
+                let mut running = Call { call, whole: self, result: &self.result, row, context };
                 (call.definition.evaluate)(&mut running)
             }
             ExpressionKind::UserVariable(_)

@@ -13,6 +13,8 @@ use values::{Decimal, Value};
 /// One evaluation of a function.
 pub struct Call<'a> {
     pub(crate) call: &'a FunctionCall,
+    /// The call as an expression, for errors that print it.
+    pub(crate) whole: &'a Expression,
     pub(crate) result: &'a ResultType,
     pub(crate) row: &'a [Value],
     pub(crate) context: &'a mut dyn EvaluationContext,

@@ -4,6 +4,8 @@
 mod call;
 mod control;
 mod derivation;
+mod numeric;
+mod temporal;
 
 pub use call::Call;
 pub use derivation::Derivation;
@@ -33,7 +35,17 @@ pub struct FunctionDefinition {
 }
 
 /// The families.
-static FAMILIES: &[&[FunctionDefinition]] = &[control::FUNCTIONS];
+static FAMILIES: &[&[FunctionDefinition]] = &[
+    control::FUNCTIONS,
+    numeric::FUNCTIONS,
+    temporal::arithmetic::FUNCTIONS,
+    temporal::clock::FUNCTIONS,
+    temporal::construct::FUNCTIONS,
+    temporal::format::FUNCTIONS,
+    temporal::parse::FUNCTIONS,
+    temporal::parts::FUNCTIONS,
+    temporal::zones::FUNCTIONS,
+];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> = LazyLock::new(|| {
     FAMILIES.iter().flat_map(|family| family.iter()).map(|function| (function.name, function)).collect()

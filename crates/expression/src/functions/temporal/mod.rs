@@ -1,0 +1,103 @@
+//! Functions over dates, times and date-times, one file a family. Values without a place in the calendar (zero month or
+//! day) are taken where MySQL takes them and give NULL elsewhere.
+
+pub mod arithmetic;
+pub mod clock;
+pub mod construct;
+pub mod format;
+pub mod locale;
+pub mod parse;
+pub mod parts;
+pub mod zones;
+
+use super::{Call, Derivation, FunctionDefinition};
+use crate::convert;
+use crate::result_type::{ResultType, TypeClass};
+use errors::{SqlResult, sql_error};
+use values::Value;
+use values::temporal::{Date, DateTime, Time};
+
+type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
+type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
+
+/// A function without side effects whose result depends on its arguments only.
+const fn pure(
+    name: &'static str,
+    arguments_min: usize,
+    arguments_max: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
+}
+
+/// A function that reads the statement's time, the time zone or the clock.
+const fn reading(
+    name: &'static str,
+    arguments_min: usize,
+    arguments_max: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition { name, arguments_min, arguments_max, pure: false, derive, evaluate }
+}
+
+/// The argument as a date and time that has a place in the calendar; NULL with a warning otherwise.
+fn calendar_moment(call: &mut Call<'_>, index: usize) -> SqlResult<Option<DateTime>> {
+    let Some(moment) = call.datetime(index)? else { return Ok(None) };
+    if moment.date.month == 0 || moment.date.day == 0 {
+        let text = convert::datetime_text(moment, 0);
+        call.warn(sql_error!(ER_WRONG_VALUE, "datetime", text));
+        return Ok(None);
+    }
+    Ok(Some(moment))
+}
+
+/// Fractional digits of an argument as a temporal value.
+fn digits(result: &ResultType) -> u8 {
+    crate::derive::temporal_digits(result)
+}
+
+/// The number of digits that a call like NOW(3) asks for; error 1426 above 6.
+fn asked_digits(derivation: &Derivation<'_>) -> SqlResult<u8> {
+    let asked = match derivation.constant(0) {
+        None => return Ok(0),
+        Some(Value::Int(asked)) => i128::from(*asked),
+        Some(Value::UInt(asked)) => i128::from(*asked),
+        Some(_) => 7,
+    };
+    u8::try_from(asked)
+        .ok()
+        .filter(|asked| *asked <= 6)
+        .ok_or_else(|| sql_error!(ER_TOO_BIG_PRECISION, asked, derivation.name, 6))
+}
+
+/// Whether an argument holds only a time of day.
+fn is_time(result: &ResultType) -> bool {
+    result.class() == TypeClass::Time
+}
+
+fn unsigned_value(number: u64) -> Value {
+    Value::Int(number as i64)
+}
+
+/// NULL for None.
+fn optional(value: Option<Value>) -> SqlResult<Value> {
+    Ok(value.unwrap_or(Value::Null))
+}
+
+/// A count of microseconds as a time span, cut to the range of TIME with a warning.
+fn time_value(call: &mut Call<'_>, microseconds: i64) -> Value {
+    let (time, cut) = Time::from_microseconds(microseconds);
+    if cut {
+        let sign = if microseconds < 0 { "-" } else { "" };
+        let seconds = microseconds.unsigned_abs() / 1_000_000;
+        let shown = format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", shown));
+    }
+    Value::Time(time)
+}
+
+fn is_zero(date: Date) -> bool {
+    date.is_zero()
+}

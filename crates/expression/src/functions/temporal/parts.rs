@@ -1,0 +1,213 @@
+//! Functions that give one part of a date or time: YEAR, MONTH, HOUR, WEEK, DAYNAME, EXTRACT and their kin.
+
+use super::{calendar_moment, is_zero, locale, optional, pure, reading, unsigned_value};
+use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::operators::IntervalUnit;
+use crate::result_type::{ResultType, plain_type};
+use errors::{SqlResult, sql_error};
+use values::temporal::{DateTime, Time, WeekMode};
+use values::{ColumnType, TypeKind, Value};
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("year", 1, 1, derive_year, |call| date_part(call, |moment| u64::from(moment.date.year))),
+    pure("month", 1, 1, width3, |call| date_part(call, |moment| u64::from(moment.date.month))),
+    pure("day", 1, 1, width3, |call| date_part(call, |moment| u64::from(moment.date.day))),
+    pure("dayofmonth", 1, 1, width3, |call| date_part(call, |moment| u64::from(moment.date.day))),
+    pure("quarter", 1, 1, width2, |call| date_part(call, |moment| u64::from(moment.date.month.div_ceil(3)))),
+    pure("hour", 1, 1, width4, |call| time_part(call, |time| u64::from(time.hours))),
+    pure("minute", 1, 1, width3, |call| time_part(call, |time| u64::from(time.minutes))),
+    pure("second", 1, 1, width3, |call| time_part(call, |time| u64::from(time.seconds))),
+    pure("microsecond", 1, 1, width21, |call| time_part(call, |time| u64::from(time.microseconds))),
+    pure("dayofweek", 1, 1, width2, |call| {
+        calendar_part(call, |moment| u64::from((moment.date.weekday() + 1) % 7 + 1))
+    }),
+    pure("weekday", 1, 1, width2, |call| calendar_part(call, |moment| u64::from(moment.date.weekday()))),
+    pure("dayofyear", 1, 1, width4, |call| {
+        calendar_part(call, |moment| u64::from(moment.date.day_of_year()))
+    }),
+    pure("to_days", 1, 1, width8, |call| calendar_part(call, |moment| u64::from(moment.date.day_number()))),
+    pure("to_seconds", 1, 1, width21, |call| {
+        calendar_part(call, |moment| {
+            u64::from(moment.date.day_number()) * 86_400 + moment.day_seconds().unsigned_abs()
+        })
+    }),
+    pure("last_day", 1, 1, |_| Ok(ResultType::date().nullable()), last_day),
+    reading("dayname", 1, 1, derive_name, |call| {
+        name(call, |moment, locale| {
+            (!is_zero(moment.date)).then(|| locale::DAYS[locale][usize::from(moment.date.weekday())])
+        })
+    }),
+    reading("monthname", 1, 1, derive_name, month_name),
+    reading("week", 1, 2, width3, week),
+    pure("weekofyear", 1, 1, width3, |call| {
+        calendar_part(call, |moment| u64::from(moment.date.week(WeekMode::new(3)).0))
+    }),
+    pure("yearweek", 1, 2, width7, year_week),
+    pure("time_to_sec", 1, 1, width10, time_to_seconds),
+    pure("extract", 2, 2, derive_extract, extract),
+];
+
+fn derive_year(_: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let column_type = ColumnType { unsigned: true, length: Some(4), ..plain_type(TypeKind::Year) };
+    Ok(ResultType { column_type, ..ResultType::integer(4) }.nullable())
+}
+
+macro_rules! width {
+    ($($name:ident $width:expr),*) => {
+        $(fn $name(_: &mut Derivation<'_>) -> SqlResult<ResultType> {
+            Ok(ResultType::integer($width).nullable())
+        })*
+    };
+}
+width!(width2 2, width3 3, width4 4, width7 7, width8 8, width10 10, width21 21);
+
+fn date_part(call: &mut Call<'_>, part: fn(&DateTime) -> u64) -> SqlResult<Value> {
+    optional(call.datetime(0)?.map(|moment| unsigned_value(part(&moment))))
+}
+
+fn calendar_part(call: &mut Call<'_>, part: fn(&DateTime) -> u64) -> SqlResult<Value> {
+    optional(calendar_moment(call, 0)?.map(|moment| unsigned_value(part(&moment))))
+}
+
+fn time_part(call: &mut Call<'_>, part: fn(&Time) -> u64) -> SqlResult<Value> {
+    optional(call.time(0)?.map(|time| unsigned_value(part(&time))))
+}
+
+fn last_day(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let last = moment.date.last_day();
+    if last.is_none() {
+        let text = crate::convert::datetime_text(moment, 0);
+        call.warn(sql_error!(ER_WRONG_VALUE, "datetime", text));
+    }
+    optional(last.map(Value::Date))
+}
+
+fn derive_name(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(derivation.connection_text(9).nullable())
+}
+
+fn name(call: &mut Call<'_>, choose: fn(&DateTime, usize) -> Option<&'static str>) -> SqlResult<Value> {
+    let Some(moment) = calendar_moment(call, 0)? else { return Ok(Value::Null) };
+    let locale = locale::number(&call.context().facts().time_names_locale);
+    optional(choose(&moment, locale).map(|name| call.text_result(name)))
+}
+
+fn month_name(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let locale = locale::number(&call.context().facts().time_names_locale);
+    let month = usize::from(moment.date.month);
+    optional((month > 0).then(|| call.text_result(locale::MONTHS[locale][month - 1])))
+}
+
+fn week(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = calendar_moment(call, 0)? else { return Ok(Value::Null) };
+    let mode = if call.count() > 1 {
+        call.unsigned(1)?.unwrap_or(0)
+    } else {
+        u64::from(call.context().facts().default_week_format)
+    };
+    Ok(Value::Int(i64::from(moment.date.week(WeekMode::new(mode & 7)).0)))
+}
+
+fn year_week(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = calendar_moment(call, 0)? else { return Ok(Value::Null) };
+    let mode = if call.count() > 1 { call.unsigned(1)?.unwrap_or(0) } else { 0 };
+    let (week, year) = moment.date.week(WeekMode::new(mode & 7 | 2));
+    Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
+}
+
+fn time_to_seconds(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(time) = call.time(0)? else { return Ok(Value::Null) };
+    Ok(Value::Int(time.to_microseconds() / 1_000_000))
+}
+
+fn unit(call_or_literal: Option<&Value>) -> Option<IntervalUnit> {
+    match call_or_literal {
+        Some(Value::Bytes(name)) => std::str::from_utf8(name).ok().and_then(IntervalUnit::from_name),
+        _ => None,
+    }
+}
+
+fn derive_extract(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    use IntervalUnit::*;
+    let width = match unit(derivation.constant(0)) {
+        Some(Year) => 5,
+        Some(YearMonth) => 7,
+        Some(Quarter) => 2,
+        Some(Month | Week | Day | Minute | Second) => 3,
+        Some(DayHour) => 9,
+        Some(DayMinute) => 11,
+        Some(DaySecond) => 13,
+        Some(Hour) => 4,
+        Some(HourMinute) => 6,
+        Some(HourSecond) => 8,
+        Some(MinuteSecond) => 5,
+        _ => 21,
+    };
+    Ok(ResultType::integer(width).nullable())
+}
+
+fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
+    use IntervalUnit::*;
+    let Some(unit) = unit(call.expression(0).literal()) else { return Ok(Value::Null) };
+    if matches!(unit, Year | YearMonth | Quarter | Month | Week | Day) {
+        let Some(moment) = call.datetime(1)? else { return Ok(Value::Null) };
+        let date = moment.date;
+        let number = match unit {
+            Year => i64::from(date.year),
+            YearMonth => i64::from(date.year) * 100 + i64::from(date.month),
+            Quarter => i64::from(date.month.div_ceil(3)),
+            Month => i64::from(date.month),
+            Week if date.month == 0 || date.day == 0 => return Ok(Value::Null),
+            Week => {
+                let mode = u64::from(call.context().facts().default_week_format);
+                i64::from(date.week(WeekMode::new(mode & 7)).0)
+            }
+            _ => i64::from(date.day),
+        };
+        return Ok(Value::Int(number));
+    }
+    let Some((negative, day, time)) = day_and_time(call, unit)? else { return Ok(Value::Null) };
+    let number = clock_number(unit, day, time);
+    Ok(Value::Int(if negative { -number } else { number }))
+}
+
+/// The clock of an argument: as a moment with its day of the month for DAY_ units, as a span otherwise.
+fn day_and_time(call: &mut Call<'_>, unit: IntervalUnit) -> SqlResult<Option<(bool, i64, Time)>> {
+    use IntervalUnit::*;
+    let with_day = matches!(unit, DayMicrosecond | DaySecond | DayMinute | DayHour);
+    if with_day && !super::is_time(call.argument(1)) {
+        let moment = call.datetime(1)?;
+        return Ok(moment.map(|moment| (false, i64::from(moment.date.day), moment.time())));
+    }
+    let Some(time) = call.time(1)? else { return Ok(None) };
+    let days = if with_day { i64::from(time.hours / 24) } else { 0 };
+    let hours = if with_day { time.hours % 24 } else { time.hours };
+    Ok(Some((time.negative, days, Time { hours, ..time })))
+}
+
+/// The fields of a unit as one number, two digits a field (six for microseconds).
+fn clock_number(unit: IntervalUnit, day: i64, time: Time) -> i64 {
+    use IntervalUnit::*;
+    let (hour, minute) = (i64::from(time.hours), i64::from(time.minutes));
+    let (second, microsecond) = (i64::from(time.seconds), i64::from(time.microseconds));
+    let clock = (day * 100 + hour) * 10_000 + minute * 100 + second;
+    match unit {
+        Microsecond => microsecond,
+        Second => second,
+        Minute => minute,
+        Hour => hour,
+        SecondMicrosecond => second * 1_000_000 + microsecond,
+        MinuteMicrosecond => (minute * 100 + second) * 1_000_000 + microsecond,
+        MinuteSecond => minute * 100 + second,
+        HourMicrosecond => (hour * 10_000 + minute * 100 + second) * 1_000_000 + microsecond,
+        HourSecond => hour * 10_000 + minute * 100 + second,
+        HourMinute => hour * 100 + minute,
+        DayMicrosecond => clock * 1_000_000 + microsecond,
+        DaySecond => clock,
+        DayMinute => clock / 100,
+        _ => clock / 10_000,
+    }
+}

@@ -1,0 +1,120 @@
+//! Time zones and the Unix clock: UNIX_TIMESTAMP, FROM_UNIXTIME, CONVERT_TZ.
+
+use super::{digits, format, optional, reading};
+use crate::convert;
+use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::result_type::{ResultType, TypeClass};
+use crate::time_zone::TimeZone;
+use errors::SqlResult;
+use values::temporal::DateTime;
+use values::{Decimal, Value};
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    reading("unix_timestamp", 0, 1, derive_unix_timestamp, unix_timestamp),
+    reading("from_unixtime", 1, 2, derive_from_unixtime, from_unixtime),
+    reading(
+        "convert_tz",
+        3,
+        3,
+        |derivation| Ok(ResultType::datetime(digits(derivation.argument(0))).nullable()),
+        convert_zone,
+    ),
+];
+
+/// 3001-01-19 03:14:07.999999 UTC: the last instant that these functions know.
+const INSTANT_MAX_MICROSECONDS: i128 = 32_536_771_199_999_999;
+/// Digits of the whole seconds of such an instant.
+const SECOND_DIGITS: u32 = 11;
+
+fn derive_unix_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let nullable = derivation.any_nullable();
+    if derivation.count() == 0 {
+        return Ok(ResultType::integer(21));
+    }
+    let argument = derivation.argument(0);
+    let shown = match (argument.class(), derivation.constant(0)) {
+        (TypeClass::Text, Some(Value::Bytes(text))) => text_digits(text),
+        _ => digits(argument),
+    };
+    let result = match shown {
+        0 => ResultType::integer(21),
+        shown => ResultType::decimal(SECOND_DIGITS + u32::from(shown), shown),
+    };
+    Ok(result.nullable_if(nullable))
+}
+
+/// Fractional digits of a literal, at most 6.
+fn text_digits(text: &[u8]) -> u8 {
+    let fraction = text.iter().position(|byte| *byte == b'.').map_or(0, |at| text.len() - at - 1);
+    fraction.min(6) as u8
+}
+
+fn unix_timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
+    if call.count() == 0 {
+        return Ok(Value::Int(call.context().facts().statement_time_microseconds.div_euclid(1_000_000)));
+    }
+    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let instant = if moment.date.month == 0 || moment.date.day == 0 {
+        0
+    } else {
+        i128::from(call.context().facts().time_zone.instant(moment))
+    };
+    let instant = if (0..=INSTANT_MAX_MICROSECONDS).contains(&instant) { instant } else { 0 };
+    let scale = call.result().column_type.decimals.unwrap_or(0);
+    if call.result().class() == TypeClass::Integer {
+        return Ok(Value::Int((instant / 1_000_000) as i64));
+    }
+    let unscaled = instant / 10i128.pow(6 - u32::from(scale.min(6)));
+    optional(Decimal::from_i128(unscaled, scale.min(6)).map(Value::Decimal))
+}
+
+fn derive_from_unixtime(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    if derivation.count() == 2 {
+        return format::derive_formatted(derivation, 1);
+    }
+    let argument = derivation.argument(0);
+    let shown = if argument.class() == TypeClass::Integer { 0 } else { argument.scale().min(6) };
+    Ok(ResultType::datetime(shown).nullable())
+}
+
+fn from_unixtime(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(seconds) = call.decimal(0)? else { return Ok(Value::Null) };
+    let microseconds = convert::decimal_micros(&seconds);
+    if !(0..=INSTANT_MAX_MICROSECONDS).contains(&microseconds) {
+        return Ok(Value::Null);
+    }
+    let moment = call.context().facts().time_zone.local(microseconds as i64);
+    if call.count() == 1 {
+        let shown = call.result().column_type.decimals.unwrap_or(6);
+        return optional(moment.rounded(shown).map(Value::DateTime));
+    }
+    format::formatted(call, moment, 1)
+}
+
+fn convert_zone(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let (Some(from), Some(to)) = (zone(call, 1)?, zone(call, 2)?) else { return Ok(Value::Null) };
+    if moment.date.month == 0 || moment.date.day == 0 {
+        return Ok(Value::Null);
+    }
+    let instant = from.instant(moment);
+    Ok(Value::DateTime(within_range(moment, instant, &to)))
+}
+
+/// What lies outside the range of TIMESTAMP is not converted.
+fn within_range(moment: DateTime, instant: i64, to: &TimeZone) -> DateTime {
+    if (0..=INSTANT_MAX_MICROSECONDS).contains(&i128::from(instant)) { to.local(instant) } else { moment }
+}
+
+fn zone(call: &mut Call<'_>, index: usize) -> SqlResult<Option<TimeZone>> {
+    let Some(name) = call.utf8(index)? else { return Ok(None) };
+    if name.eq_ignore_ascii_case("SYSTEM") {
+        return Ok(Some(TimeZone::UTC));
+    }
+    let found = values::temporal::TimeZone::parse(&name).map(|zone| TimeZone::Fixed(zone.offset_seconds()));
+    Ok(found.or_else(|| {
+        let own = &call.context().facts().time_zone;
+        matches!(own, TimeZone::Rules(rules) if rules.name().eq_ignore_ascii_case(&name)).then(|| own.clone())
+    }))
+}
