@@ -1,0 +1,323 @@
+//! Conversion of a value to another class of value, as expressions do it: text to numbers by the longest
+//! prefix with warning 1292, temporal values to numbers, numbers to temporal values.
+//! Columns are stored to by `store`, which has stricter rules.
+
+use crate::column_type::{ColumnType, TypeKind};
+use crate::decimal::{Decimal, Rounding};
+use crate::number;
+use crate::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_time};
+use crate::text;
+use crate::value::Value;
+use charset::CollationId;
+use errors::{Diagnostics, SqlError, sql_error};
+use std::borrow::Cow;
+
+/// The value's text, in its own character set for text types and ENUM and SET, ASCII for all others.
+/// None for NULL.
+pub fn to_text<'a>(value: &'a Value, column_type: &ColumnType) -> Option<Cow<'a, [u8]>> {
+    match value {
+        Value::Null => None,
+        Value::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+        _ => {
+            let mut out = Vec::with_capacity(24);
+            text::append_narrow_text(value, column_type, &mut out);
+            Some(Cow::Owned(out))
+        }
+    }
+}
+
+/// The value's text in ASCII-compatible form, for reading numbers and dates from it.
+pub(crate) fn readable_text<'a>(bytes: &'a [u8], collation: CollationId) -> Cow<'a, [u8]> {
+    let charset = collation.charset();
+    if charset.is_ascii_based() || !charset.is_supported() {
+        return Cow::Borrowed(bytes);
+    }
+    Cow::Owned(charset.to_string_lossy(bytes).into_bytes())
+}
+
+/// The text of a value as messages quote it.
+pub fn quoted_text(value: &Value, column_type: &ColumnType) -> String {
+    let text = to_text(value, column_type).unwrap_or(Cow::Borrowed(b"NULL"));
+    column_type.collation.charset().to_string_lossy(&text)
+}
+
+fn truncated(kind: &str, value: &Value, column_type: &ColumnType) -> SqlError {
+    sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, quoted_text(value, column_type))
+}
+
+/// The value as a double; None for NULL. Warns about text that is not wholly a number.
+pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<f64> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Int(number) => *number as f64,
+        Value::UInt(number) => *number as f64,
+        Value::Decimal(number) => number.to_f64(),
+        Value::Float(number) => f64::from(*number),
+        Value::Double(number) => *number,
+        Value::Date(date) => date.to_number() as f64,
+        Value::Time(time) => {
+            let fraction = f64::from(time.microseconds) / 1e6;
+            time.to_number() as f64 + if time.negative { -fraction } else { fraction }
+        }
+        Value::DateTime(moment) => moment.to_number() as f64 + f64::from(moment.microsecond) / 1e6,
+        Value::Bytes(bytes) => {
+            let text = readable_text(bytes, column_type.collation);
+            let parsed = number::parse_f64(&text);
+            if parsed.is_truncated(&text) || parsed.overflow {
+                diagnostics.warning(truncated("DOUBLE", value, column_type));
+            }
+            parsed.number
+        }
+    })
+}
+
+/// The value as an exact number; None for NULL. Warns about text that is not wholly a number and about
+/// doubles beyond 65 digits.
+pub fn to_decimal(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<Decimal> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Int(number) => Decimal::from(*number),
+        Value::UInt(number) => Decimal::from(*number),
+        Value::Decimal(number) => *number,
+        Value::Float(number) => decimal_of_f64(f64::from(*number), value, column_type, diagnostics),
+        Value::Double(number) => decimal_of_f64(*number, value, column_type, diagnostics),
+        Value::Date(date) => Decimal::from(date.to_number()),
+        Value::Time(time) => {
+            let whole = i128::from(time.to_number().unsigned_abs());
+            temporal_decimal(whole, time.microseconds, time.negative, column_type)
+        }
+        Value::DateTime(moment) => {
+            temporal_decimal(i128::from(moment.to_number()), moment.microsecond, false, column_type)
+        }
+        Value::Bytes(bytes) => {
+            let text = readable_text(bytes, column_type.collation);
+            let parsed = Decimal::parse(&text);
+            let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
+            if parsed.length == 0 || rest || parsed.overflow {
+                diagnostics.warning(truncated("DECIMAL", value, column_type));
+            }
+            parsed.number
+        }
+    })
+}
+
+fn decimal_of_f64(
+    number: f64,
+    value: &Value,
+    column_type: &ColumnType,
+    diagnostics: &mut Diagnostics,
+) -> Decimal {
+    Decimal::from_f64(number).unwrap_or_else(|_| {
+        diagnostics.warning(truncated("DECIMAL", value, column_type));
+        Decimal::largest(crate::decimal::DIGITS_MAX, 0, number < 0.0)
+    })
+}
+
+/// A temporal number with its fractional digits as decimals.
+fn temporal_decimal(whole: i128, microseconds: u32, negative: bool, column_type: &ColumnType) -> Decimal {
+    let digits = column_type.fractional_digits();
+    let scaled = whole * 1_000_000 + i128::from(microseconds);
+    let number = Decimal::from_i128(if negative { -scaled } else { scaled }, 6).unwrap_or(Decimal::ZERO);
+    number.with_scale(digits, Rounding::HalfUp).unwrap_or(number)
+}
+
+/// The value as an integer within the range of BIGINT and BIGINT UNSIGNED together; None for NULL.
+/// Numbers are rounded, text is read up to its first character that is no digit, with warning 1292.
+pub fn to_integer(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<i128> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Int(number) => i128::from(*number),
+        Value::UInt(number) => i128::from(*number),
+        Value::Decimal(number) => integer_of_decimal(number, value, column_type, diagnostics),
+        Value::Float(number) => integer_of_f64(f64::from(*number), value, column_type, diagnostics),
+        Value::Double(number) => integer_of_f64(*number, value, column_type, diagnostics),
+        Value::Date(date) => i128::from(date.to_number()),
+        Value::Time(time) => i128::from(time.rounded(0).to_number()),
+        Value::DateTime(moment) => i128::from(moment.rounded(0).unwrap_or(*moment).to_number()),
+        Value::Bytes(bytes) => {
+            let text = readable_text(bytes, column_type.collation);
+            let parsed = number::parse_integer(&text);
+            let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
+            let too_low = parsed.negative && parsed.magnitude > 1 << 63;
+            if parsed.length == 0 || rest || parsed.overflow || too_low {
+                diagnostics.warning(truncated("INTEGER", value, column_type));
+            }
+            match parsed.negative {
+                true => -i128::from(parsed.magnitude.min(1 << 63)),
+                false => i128::from(parsed.magnitude),
+            }
+        }
+    })
+}
+
+const INTEGER_MIN: i128 = i64::MIN as i128;
+const INTEGER_MAX: i128 = u64::MAX as i128;
+
+fn integer_of_decimal(
+    number: &Decimal,
+    value: &Value,
+    from: &ColumnType,
+    diagnostics: &mut Diagnostics,
+) -> i128 {
+    let whole = number.with_scale(0, Rounding::HalfUp).ok().and_then(|whole| whole.unscaled_i128());
+    let bound = if number.is_negative() { INTEGER_MIN } else { INTEGER_MAX };
+    let whole = whole.unwrap_or(bound);
+    let cut = whole.clamp(INTEGER_MIN, INTEGER_MAX);
+    if cut != whole || number.integer_digits() > 38 {
+        diagnostics.warning(truncated("DECIMAL", value, from));
+    }
+    cut
+}
+
+fn integer_of_f64(number: f64, value: &Value, from: &ColumnType, diagnostics: &mut Diagnostics) -> i128 {
+    // The cast cuts to the range of i128; NaN gives 0.
+    let whole = number.round_ties_even() as i128;
+    let cut = whole.clamp(INTEGER_MIN, INTEGER_MAX);
+    if cut != whole {
+        diagnostics.warning(truncated("INTEGER", value, from));
+    }
+    cut
+}
+
+/// Whether the value counts as true; None for NULL.
+pub fn to_bool(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<bool> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Int(number) => *number != 0,
+        Value::UInt(number) => *number != 0,
+        Value::Decimal(number) => !number.is_zero(),
+        _ => to_f64(value, column_type, diagnostics)? != 0.0,
+    })
+}
+
+/// What conversions to temporal values take from the session.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TemporalContext {
+    /// Which dates are accepted.
+    pub rules: DateRules,
+    /// The statement's date: a TIME turned to DATETIME falls on it.
+    pub today: Date,
+    /// Seconds east of UTC of the session's time zone.
+    pub offset_seconds: i32,
+}
+
+/// The value as a date with time; None for NULL and, with warning 1292, for what is none.
+pub fn to_date_time(
+    value: &Value,
+    column_type: &ColumnType,
+    context: TemporalContext,
+    diagnostics: &mut Diagnostics,
+) -> Option<DateTime> {
+    let found = match value {
+        Value::Null => return None,
+        Value::DateTime(moment) => moment.date.is_allowed(context.rules).then_some((*moment, false)),
+        Value::Date(date) => date.is_allowed(context.rules).then_some((date.midnight(), false)),
+        Value::Time(time) => time_on_date(*time, context.today).map(|moment| (moment, false)),
+        Value::Bytes(bytes) => date_time_of_text(&readable_text(bytes, column_type.collation), context),
+        _ => date_time_of_number(value, column_type, context.rules).map(|moment| (moment, false)),
+    };
+    let warning = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "datetime", quoted_text(value, column_type));
+    match found {
+        Some((moment, truncated)) => {
+            if truncated {
+                diagnostics.warning(warning());
+            }
+            Some(moment)
+        }
+        None => {
+            let error = errors::code::ER_TRUNCATED_WRONG_VALUE
+                .message(format!("Incorrect datetime value: '{}'", quoted_text(value, column_type)));
+            diagnostics.warning(error);
+            None
+        }
+    }
+}
+
+/// The moment of a time span counted from midnight of a date.
+pub fn time_on_date(time: Time, date: Date) -> Option<DateTime> {
+    let start = date.midnight().epoch_microseconds();
+    let microseconds = start + time.to_microseconds();
+    DateTime::from_epoch(microseconds.div_euclid(1_000_000), microseconds.rem_euclid(1_000_000) as u32)
+}
+
+/// The moment in a text, on the session's clock, rounded to microseconds; and whether text was ignored.
+pub(crate) fn date_time_of_text(text: &[u8], context: TemporalContext) -> Option<(DateTime, bool)> {
+    let parsed = parse_date_time(text, context.rules)?;
+    let moment = parsed.rounded(6)?;
+    let moment = match parsed.offset_seconds {
+        Some(offset) => moment.add_seconds(i64::from(context.offset_seconds) - i64::from(offset))?,
+        None => moment,
+    };
+    Some((moment, parsed.notes.truncated))
+}
+
+/// The moment that a number names (20240229, 20240229123000.5).
+pub(crate) fn date_time_of_number(
+    value: &Value,
+    column_type: &ColumnType,
+    rules: DateRules,
+) -> Option<DateTime> {
+    let (whole, microsecond) = temporal_number(value, column_type)?;
+    let moment = DateTime::from_number(whole, rules)?;
+    // A fraction needs a time of day.
+    let date_only = (1..=99_991_231).contains(&whole);
+    if microsecond > 0 && date_only {
+        return None;
+    }
+    Some(DateTime { microsecond, ..moment })
+}
+
+/// A number's integer part and its microseconds, rounded.
+pub(crate) fn temporal_number(value: &Value, column_type: &ColumnType) -> Option<(i64, u32)> {
+    let number = match value {
+        Value::Int(number) => return Some((*number, 0)),
+        Value::UInt(number) => return i64::try_from(*number).ok().map(|number| (number, 0)),
+        _ => to_decimal(value, column_type, &mut Diagnostics::new(0))?,
+    };
+    let micro = number.with_scale(6, Rounding::HalfUp).ok()?.unscaled_i128()?;
+    Some((i64::try_from(micro / 1_000_000).ok()?, (micro % 1_000_000).unsigned_abs() as u32))
+}
+
+/// The value as a time span; None for NULL and, with warning 1292, for what is none.
+pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<Time> {
+    let found = match value {
+        Value::Null => return None,
+        Value::Time(time) => Some((*time, false)),
+        Value::DateTime(moment) => Some((moment.time(), false)),
+        Value::Date(_) => Some((Time::default(), false)),
+        Value::Bytes(bytes) => parse_time(&readable_text(bytes, column_type.collation))
+            .map(|parsed| (parsed.rounded(6), parsed.notes.truncated || parsed.notes.out_of_range)),
+        _ => time_of_number(value, column_type),
+    };
+    let error = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", quoted_text(value, column_type));
+    if found.is_none_or(|(_, noted)| noted) {
+        diagnostics.warning(error());
+    }
+    found.map(|(time, _)| time)
+}
+
+/// The span that a number names (123000.5), and whether it was cut.
+pub(crate) fn time_of_number(value: &Value, column_type: &ColumnType) -> Option<(Time, bool)> {
+    let (whole, microseconds) = temporal_number(value, column_type)?;
+    let (time, notes) = Time::from_number(whole)?;
+    let negative = time.negative || matches!(value, Value::Decimal(number) if number.is_negative());
+    let time = Time { microseconds: if notes.out_of_range { 0 } else { microseconds }, negative, ..time };
+    let (time, cut) = Time::from_microseconds(time.to_microseconds());
+    Some((time, cut || notes.out_of_range))
+}
+
+/// The number or text that an ENUM or SET value stands for in an expression: text, as [`Value::Bytes`].
+/// Other values stay as they are.
+pub fn member_text(value: Value, column_type: &ColumnType) -> Value {
+    match (&value, column_type.kind) {
+        (Value::UInt(number), TypeKind::Enum) => {
+            Value::Bytes(text::enum_member(*number, column_type).to_vec())
+        }
+        (Value::UInt(number), TypeKind::Set) => {
+            let mut out = Vec::new();
+            text::append_set_members(*number, column_type, &mut out);
+            Value::Bytes(out)
+        }
+        _ => value,
+    }
+}

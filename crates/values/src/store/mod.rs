@@ -1,0 +1,133 @@
+//! Putting a value into a column: conversion to its type with MySQL's errors, warnings and notes.
+//! Main function: [`store`]. Rules that differ by sql_mode are in [`StoreMode`].
+//! NULL passes through: whether a column takes NULL is the caller's business (1048).
+
+mod members;
+mod numeric;
+mod string;
+mod temporal;
+#[cfg(test)]
+mod tests;
+
+use crate::column_type::{ColumnType, TypeKind};
+use crate::convert;
+use crate::temporal::{Date, DateRules, TimeZone};
+use crate::value::Value;
+use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+
+/// What a session's settings say about storing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StoreMode {
+    /// A value that does not fit is an error (STRICT_TRANS_TABLES without IGNORE); otherwise the nearest
+    /// value is stored with a warning.
+    pub strict: bool,
+    /// Which dates are accepted.
+    pub dates: DateRules,
+    /// Cut fractional seconds instead of rounding them (TIME_TRUNCATE_FRACTIONAL).
+    pub truncate_fraction: bool,
+    /// The session's time zone: TIMESTAMP columns hold UTC.
+    pub time_zone: TimeZone,
+    /// The statement's date on the session's clock: a TIME stored as DATETIME falls on it.
+    pub today: Date,
+}
+
+/// Where a value goes to, for messages, and where messages go to.
+pub struct StoreContext<'a> {
+    /// The session's settings.
+    pub mode: StoreMode,
+    /// Column name.
+    pub column: &'a str,
+    /// Row of the statement, from 1.
+    pub row: u64,
+    /// Where warnings and notes go.
+    pub diagnostics: &'a mut Diagnostics,
+}
+
+impl StoreContext<'_> {
+    /// An error in strict mode, a warning otherwise.
+    fn reject(&mut self, error: SqlError) -> SqlResult<()> {
+        if self.mode.strict {
+            return Err(error);
+        }
+        self.diagnostics.warning(error);
+        Ok(())
+    }
+
+    fn out_of_range(&mut self) -> SqlResult<()> {
+        self.reject(sql_error!(ER_WARN_DATA_OUT_OF_RANGE, self.column, self.row))
+    }
+
+    fn data_truncated(&mut self) -> SqlResult<()> {
+        self.reject(sql_error!(WARN_DATA_TRUNCATED, self.column, self.row))
+    }
+
+    fn note_truncated(&mut self) {
+        self.diagnostics.note(sql_error!(WARN_DATA_TRUNCATED, self.column, self.row));
+    }
+
+    fn too_long(&mut self) -> SqlResult<()> {
+        match self.mode.strict {
+            true => Err(sql_error!(ER_DATA_TOO_LONG, self.column, self.row)),
+            false => self.data_truncated(),
+        }
+    }
+
+    fn incorrect(&mut self, kind: &str, text: &str) -> SqlResult<()> {
+        self.reject(sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, text, self.column, self.row))
+    }
+}
+
+/// The value as the column holds it in rows. `from` is the value's own type (its collation says how to read
+/// text; ENUM and SET values may come as numbers of their members).
+pub fn store(
+    value: &Value,
+    from: &ColumnType,
+    to: &ColumnType,
+    context: &mut StoreContext<'_>,
+) -> SqlResult<Value> {
+    use TypeKind::*;
+    if matches!(value, Value::Null) {
+        return Ok(Value::Null);
+    }
+    if from.kind.has_members()
+        && !to.kind.is_number()
+        && !(from.kind == to.kind && from.members == to.members)
+    {
+        let text = convert::member_text(value.clone(), from);
+        let text_type = ColumnType::varchar(u32::MAX, from.collation);
+        return store_plain(&text, &text_type, to, context);
+    }
+    if from.kind == Bit && (to.kind.is_string() || to.kind.has_members()) {
+        if let Value::UInt(number) = value {
+            let bytes = Value::Bytes(crate::text::bit_bytes(*number, from));
+            return store_plain(&bytes, &ColumnType::varbinary(8), to, context);
+        }
+    }
+    store_plain(value, from, to, context)
+}
+
+fn store_plain(
+    value: &Value,
+    from: &ColumnType,
+    to: &ColumnType,
+    context: &mut StoreContext<'_>,
+) -> SqlResult<Value> {
+    use TypeKind::*;
+    match to.kind {
+        Null => Ok(Value::Null),
+        TinyInt | SmallInt | MediumInt | Int | BigInt => numeric::integer(value, from, to, context),
+        Decimal => numeric::decimal(value, from, to, context),
+        Float | Double => numeric::float(value, from, to, context),
+        Bit => numeric::bit(value, from, to, context),
+        Year => numeric::year(value, from, context),
+        Date => temporal::date(value, from, context),
+        Time => temporal::time(value, from, to, context),
+        DateTime | Timestamp => temporal::date_time(value, from, to, context),
+        Char | VarChar | TinyText | Text | MediumText | LongText => string::text(value, from, to, context),
+        Binary | VarBinary | TinyBlob | Blob | MediumBlob | LongBlob => {
+            string::binary(value, from, to, context)
+        }
+        Enum => members::enumeration(value, from, to, context),
+        Set => members::set(value, from, to, context),
+    }
+}
