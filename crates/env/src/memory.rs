@@ -40,7 +40,7 @@ impl Region {
         // SAFETY: `aligned` lies within the mapping just made, which stays until drop.
         let advice = unsafe { madvise(aligned as *mut _, bytes, Advice::LinuxHugepage) };
         // Huge pages are a wish; kernels without them run all the same.
-        drop(advice);
+        let _ = advice;
         Some(Region { start: NonNull::new(aligned as *mut u8)?, bytes })
     }
 

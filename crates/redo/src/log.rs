@@ -1,32 +1,468 @@
-//! [`RedoLog`]: the endless log. Signatures first; the bodies follow.
+//! [`RedoLog`]: appending, and flushing by whoever needs it.
+//!
+//! Appending copies a finished group into the active buffer under a short mutex. Whoever needs the log written or
+//! durable becomes the leader: it swaps the buffer, writes it in whole blocks and syncs, for all who wait. There is no
+//! log thread. The first failure of a write or sync latches the log for good (I2). Lock order: `leader`, then
+//! `segments`, `control`, `active`; none is held while another thread's progress is awaited.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock};
+
+use env::{DiskError, Environment, blocking};
+use metrics::Counter;
 use stdx::ids::Lsn;
+use stdx::sync::lock;
 
-use crate::RedoError;
+use crate::control::{CheckpointRecord, Control};
+use crate::group;
+use crate::segments::Segments;
+use crate::{BLOCK_BYTES, FIRST_LSN, GROUP_HEADER_BYTES, GroupRange, LOG_DIRECTORY, LogReader, RedoError};
+
+/// Sizes of a log.
+#[derive(Clone, Debug)]
+pub struct RedoOptions {
+    /// Bytes that all files together may occupy.
+    pub capacity_bytes: u64,
+    /// Bytes of one file; a multiple of 4096. Only read when the log is made.
+    pub segment_bytes: u64,
+    /// Bytes that may wait in memory before appending waits for a write.
+    pub buffer_bytes: usize,
+}
 
 /// The redo log of an engine. Shared by all threads.
 pub struct RedoLog {
-    _private: (),
+    buffer_bytes: usize,
+    epoch: u32,
+    active: Mutex<ActiveBuffer>,
+    end: AtomicU64,
+    written: AtomicU64,
+    durable: AtomicU64,
+    checkpoint: AtomicU64,
+    ready: AtomicU64,
+    /// Set when the disk had no room for another file; cleared when it has again.
+    starved: AtomicBool,
+    failure: OnceLock<DiskError>,
+    leader: Mutex<LeaderSeat>,
+    leader_left: Condvar,
+    segments: Mutex<Segments>,
+    control: Mutex<Control>,
+    flushes: AtomicU64,
+}
+
+/// The groups that were appended and not yet taken by a leader, behind the bytes of their first block that were.
+struct ActiveBuffer {
+    /// LSN of the first byte; a multiple of the block size.
+    base: u64,
+    bytes: Vec<u8>,
+}
+
+#[derive(Default)]
+struct LeaderSeat {
+    taken: bool,
+    /// The buffer that is not active.
+    spare: Vec<u8>,
+    /// Files that were written since they were last synced, by number.
+    unsynced: BTreeSet<u64>,
+}
+
+/// A log that was found or made, before its records are replayed.
+pub struct OpenedLog {
+    environment: Environment,
+    options: RedoOptions,
+    control: Control,
+    segments: Segments,
+}
+
+impl OpenedLog {
+    /// Reads the log from the last checkpoint on.
+    pub fn reader(&self) -> LogReader {
+        LogReader::new(self.segments.files_from(self.checkpoint()), self.control.record)
+    }
+
+    /// Where recovery starts.
+    pub fn checkpoint(&self) -> Lsn {
+        self.control.record.checkpoint
+    }
+
+    /// Makes durable what the reader may have read from the operating system's cache only. Before any page is written
+    /// in recovery, its log must be durable (I1).
+    pub fn sync(&self) -> Result<(), RedoError> {
+        for file in self.segments.files_from(self.checkpoint()).iter() {
+            file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Starts a new epoch at `end`, where the reader stopped. The checkpoint stays where it is. Allocates nothing.
+    pub fn start(mut self, end: Lsn) -> Result<RedoLog, RedoError> {
+        let old = self.control.record;
+        let record =
+            CheckpointRecord { durable: end.max(old.durable), epoch: old.epoch + 1, epoch_start: end, ..old };
+        self.control.write(record)?;
+        let base = end.0 / BLOCK_BYTES * BLOCK_BYTES;
+        let mut bytes = vec![0; (end.0 - base) as usize];
+        if let Some(file) = self.segments.file(Lsn(base)) {
+            file.read_at(&mut bytes, base % self.segments.segment_bytes)?;
+        }
+        bytes.reserve(self.options.buffer_bytes.min(1 << 20));
+        Ok(RedoLog {
+            buffer_bytes: self.options.buffer_bytes,
+            epoch: record.epoch,
+            active: Mutex::new(ActiveBuffer { base, bytes }),
+            end: AtomicU64::new(end.0),
+            written: AtomicU64::new(end.0),
+            durable: AtomicU64::new(end.0),
+            checkpoint: AtomicU64::new(record.checkpoint.0),
+            ready: AtomicU64::new(self.segments.ready_lsn().0),
+            starved: AtomicBool::new(false),
+            failure: OnceLock::new(),
+            leader: Mutex::new(LeaderSeat::default()),
+            leader_left: Condvar::new(),
+            segments: Mutex::new(self.segments),
+            control: Mutex::new(self.control),
+            flushes: AtomicU64::new(0),
+        })
+    }
+
+    /// The world.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
 }
 
 impl RedoLog {
-    /// Everything before this LSN survives a power cut.
-    pub fn durable_lsn(&self) -> Lsn {
-        unreachable!("follows")
+    /// Finds the log below the data directory, or makes an empty one.
+    pub fn open(environment: &Environment, options: &RedoOptions) -> Result<OpenedLog, RedoError> {
+        environment.disk.create_directory(Path::new(LOG_DIRECTORY))?;
+        let (control, segments) = match Control::open(environment)? {
+            Some(control) => {
+                let record = control.record;
+                let segments = Segments::open(
+                    environment,
+                    record.segment_bytes,
+                    options.capacity_bytes,
+                    record.checkpoint,
+                )?;
+                (control, segments)
+            }
+            None => RedoLog::create(environment, options)?,
+        };
+        Ok(OpenedLog { environment: environment.clone(), options: options.clone(), control, segments })
     }
 
-    /// The LSN at which the next record will start.
+    /// The control file comes last: without it there is no log, and a start that was cut short begins again.
+    fn create(environment: &Environment, options: &RedoOptions) -> Result<(Control, Segments), RedoError> {
+        let start = Lsn(FIRST_LSN);
+        let segment_bytes = options.segment_bytes.max(BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
+        environment.disk.sync_directory(Path::new(""))?;
+        let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, start);
+        for _ in 0..Segments::FILES_MIN {
+            segments.prepare_next(start, false)?;
+        }
+        let record = CheckpointRecord {
+            sequence: 0,
+            segment_bytes,
+            checkpoint: start,
+            durable: start,
+            epoch: 0,
+            epoch_start: start,
+        };
+        Ok((Control::create(environment, record)?, segments))
+    }
+
+    /// Everything before this LSN survives a power cut.
+    #[inline]
+    pub fn durable_lsn(&self) -> Lsn {
+        Lsn(self.durable.load(Ordering::Acquire))
+    }
+
+    /// Everything before this LSN was handed to the operating system.
+    #[inline]
+    pub fn written_lsn(&self) -> Lsn {
+        Lsn(self.written.load(Ordering::Acquire))
+    }
+
+    /// The LSN at which the next group will start.
+    #[inline]
     pub fn end_lsn(&self) -> Lsn {
-        unreachable!("follows")
+        Lsn(self.end.load(Ordering::Acquire))
+    }
+
+    /// Where recovery would start.
+    #[inline]
+    pub fn checkpoint_lsn(&self) -> Lsn {
+        Lsn(self.checkpoint.load(Ordering::Acquire))
+    }
+
+    /// How many times the log was synced.
+    pub fn flush_count(&self) -> u64 {
+        self.flushes.load(Ordering::Relaxed)
+    }
+
+    /// The failure that latched the log, if one did.
+    pub fn failure(&self) -> Option<RedoError> {
+        self.failure.get().map(|error| RedoError::Failed(error.clone()))
+    }
+
+    /// Latches the log after a failure elsewhere (a page file): nothing is acknowledged any more.
+    pub fn fail(&self, error: DiskError) {
+        let _ = self.failure.set(error);
+        let _seat = lock(&self.leader);
+        self.leader_left.notify_all();
+    }
+
+    /// Appends a group: `group` holds [`GROUP_HEADER_BYTES`] bytes to be filled in, then the payload. It cannot fail: after
+    /// a failure of the log the group goes nowhere, and nobody is ever told that it is durable.
+    pub fn append(&self, group: &mut [u8]) -> GroupRange {
+        let checksum = group::prepare(group, self.epoch);
+        let mut active = lock(&self.active);
+        while active.bytes.len() + group.len() > self.buffer_bytes && active.bytes.len() as u64 > BLOCK_BYTES
+        {
+            let end = Lsn(active.base + active.bytes.len() as u64);
+            drop(active);
+            Counter::LogWaits.increment();
+            // A failure is latched, and reported to whoever asks for durability.
+            let failed = self.reach(end, Goal::Written).is_err();
+            active = lock(&self.active);
+            if failed {
+                return self.discard(&mut active, group.len());
+            }
+        }
+        let start = Lsn(active.base + active.bytes.len() as u64);
+        group[..4].copy_from_slice(&group::place(checksum, start).to_le_bytes());
+        active.bytes.extend_from_slice(group);
+        let end = Lsn(start.0 + group.len() as u64);
+        self.end.store(end.0, Ordering::Release);
+        GroupRange { start, end }
+    }
+
+    /// Moves the end on without keeping the bytes: the log has failed.
+    #[cold]
+    fn discard(&self, active: &mut ActiveBuffer, group_bytes: usize) -> GroupRange {
+        let start = Lsn(active.base + active.bytes.len() as u64);
+        let end = Lsn(start.0 + group_bytes as u64);
+        active.bytes.clear();
+        active.base = end.0;
+        self.end.store(end.0, Ordering::Release);
+        GroupRange { start, end }
     }
 
     /// Returns when everything before `lsn` is durable. Whoever comes first writes and syncs for all who wait.
+    #[inline]
     pub fn flush_to(&self, lsn: Lsn) -> Result<(), RedoError> {
-        unreachable!("follows {lsn}")
+        if self.durable_lsn() >= lsn { Ok(()) } else { self.reach(lsn, Goal::Durable) }
     }
 
-    /// Returns when everything before `lsn` was handed to the operating system: survives the end of the process only.
+    /// Returns when everything before `lsn` was handed to the operating system: it then survives the end of the process,
+    /// not that of the machine.
+    #[inline]
     pub fn write_to(&self, lsn: Lsn) -> Result<(), RedoError> {
-        unreachable!("follows {lsn}")
+        if self.written_lsn() >= lsn { Ok(()) } else { self.reach(lsn, Goal::Written) }
     }
+
+    fn reach(&self, lsn: Lsn, goal: Goal) -> Result<(), RedoError> {
+        assert!(lsn <= self.end_lsn(), "LSN {lsn} lies beyond the end of the log");
+        let mut seat = lock(&self.leader);
+        loop {
+            let reached = match goal {
+                Goal::Written => self.written_lsn(),
+                Goal::Durable => self.durable_lsn(),
+            };
+            if reached >= lsn {
+                return Ok(());
+            }
+            if let Some(error) = self.failure() {
+                return Err(error);
+            }
+            if seat.taken {
+                seat = blocking::region(|| {
+                    self.leader_left.wait(seat).unwrap_or_else(std::sync::PoisonError::into_inner)
+                });
+                continue;
+            }
+            seat.taken = true;
+            let spare = std::mem::take(&mut seat.spare);
+            let unsynced = std::mem::take(&mut seat.unsynced);
+            drop(seat);
+            let (spare, unsynced) = self.lead(spare, unsynced, goal);
+            seat = lock(&self.leader);
+            seat.taken = false;
+            seat.spare = spare;
+            seat.unsynced = unsynced;
+            self.leader_left.notify_all();
+        }
+    }
+
+    /// The leader's work. Gives the spare buffer and the unsynced files back; a failure is latched.
+    fn lead(&self, spare: Vec<u8>, mut unsynced: BTreeSet<u64>, goal: Goal) -> (Vec<u8>, BTreeSet<u64>) {
+        let (mut bytes, base) = self.take_active(spare);
+        let end = base + bytes.len() as u64;
+        bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES as usize), 0);
+        let outcome = self.write_blocks(&bytes, base, &mut unsynced).and_then(|()| {
+            self.written.store(end, Ordering::Release);
+            match goal {
+                Goal::Written => Ok(()),
+                Goal::Durable => self.sync_files(&mut unsynced, end),
+            }
+        });
+        if let Err(error) = outcome {
+            let _ = self.failure.set(error);
+        }
+        (bytes, unsynced)
+    }
+
+    /// Swaps the active buffer for `spare`, which starts with the bytes of the last, unfinished block.
+    fn take_active(&self, mut spare: Vec<u8>) -> (Vec<u8>, u64) {
+        let mut active = lock(&self.active);
+        let whole = active.bytes.len() / BLOCK_BYTES as usize * BLOCK_BYTES as usize;
+        spare.clear();
+        spare.extend_from_slice(&active.bytes[whole..]);
+        let base = active.base;
+        active.base += whole as u64;
+        (std::mem::replace(&mut active.bytes, spare), base)
+    }
+
+    fn write_blocks(&self, bytes: &[u8], base: u64, unsynced: &mut BTreeSet<u64>) -> Result<(), DiskError> {
+        let mut position = base;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (file, number, segment_bytes) = {
+                let mut segments = lock(&self.segments);
+                while segments.ready_lsn().0 <= position {
+                    // Out of turn, so that a commit is not lost: normally the flusher keeps files ready.
+                    segments.prepare_next(self.checkpoint_lsn(), true)?;
+                    self.ready.store(segments.ready_lsn().0, Ordering::Release);
+                }
+                let number = position / segments.segment_bytes;
+                let Some(file) = segments.file(Lsn(position)) else { break };
+                (std::sync::Arc::clone(file), number, segments.segment_bytes)
+            };
+            let offset = position % segment_bytes;
+            let count = (segment_bytes - offset).min(rest.len() as u64) as usize;
+            unsynced.insert(number);
+            file.write_at(&rest[..count], offset)?;
+            Counter::LogWrites.increment();
+            Counter::LogBytesWritten.add(count as u64);
+            position += count as u64;
+            rest = &rest[count..];
+        }
+        assert!(rest.is_empty(), "a log file that was made ready is missing");
+        Ok(())
+    }
+
+    fn sync_files(&self, unsynced: &mut BTreeSet<u64>, end: u64) -> Result<(), DiskError> {
+        while let Some(number) = unsynced.pop_first() {
+            let file = {
+                let segments = lock(&self.segments);
+                segments.file(Lsn(number * segments.segment_bytes)).map(std::sync::Arc::clone)
+            };
+            // A file that was recycled meanwhile lay before the checkpoint, and so was synced for it.
+            if let Some(file) = file {
+                file.sync_data()?;
+                Counter::LogFsyncs.increment();
+            }
+        }
+        self.flushes.fetch_add(1, Ordering::Relaxed);
+        // I1: nothing is called durable that was not written and synced by now.
+        assert!(end <= self.written.load(Ordering::Acquire));
+        self.durable.store(end, Ordering::Release);
+        Ok(())
+    }
+
+    /// Moves the checkpoint to `lsn`: recovery will start there, and files before it may be used again. The caller
+    /// vouches that no page change before `lsn` is missing on disk.
+    pub fn set_checkpoint(&self, lsn: Lsn) -> Result<(), RedoError> {
+        self.flush_to(lsn)?;
+        let mut control = lock(&self.control);
+        if let Some(error) = self.failure() {
+            return Err(error);
+        }
+        let old = control.record;
+        if lsn <= old.checkpoint {
+            return Ok(());
+        }
+        // I1: a checkpoint beyond the durable log would skip groups that recovery cannot find.
+        assert!(lsn <= self.durable_lsn());
+        let record = CheckpointRecord { checkpoint: lsn, durable: self.durable_lsn(), ..old };
+        if let Err(error) = control.write(record) {
+            if let RedoError::Disk(error) = &error {
+                self.fail(error.clone());
+            }
+            return Err(error);
+        }
+        self.checkpoint.store(lsn.0, Ordering::Release);
+        Ok(())
+    }
+
+    /// Bytes that can be appended before the log has to move its checkpoint: up to the files that are ready, or that can
+    /// be made unless the disk has lately been full.
+    pub fn room_bytes(&self) -> u64 {
+        self.limit_lsn().0.saturating_sub(self.end_lsn().0)
+    }
+
+    /// Bytes that the log can hold altogether, at present.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.limit_lsn().0.saturating_sub(self.checkpoint_lsn().0)
+    }
+
+    fn limit_lsn(&self) -> Lsn {
+        if self.starved.load(Ordering::Acquire) {
+            return Lsn(self.ready.load(Ordering::Acquire));
+        }
+        lock(&self.segments).limit_lsn(self.checkpoint_lsn())
+    }
+
+    /// Bytes that can be appended to files that are ready.
+    #[inline]
+    pub fn ready_bytes(&self) -> u64 {
+        self.ready.load(Ordering::Acquire).saturating_sub(self.end_lsn().0)
+    }
+
+    /// Keeps files for `ahead_bytes` ready behind the end of the log. False if the disk has no room or the maximum is
+    /// reached: then the checkpoint must move.
+    pub fn prepare_files(&self, ahead_bytes: u64) -> Result<bool, RedoError> {
+        while self.ready_bytes() < ahead_bytes {
+            if let Some(error) = self.failure() {
+                return Err(error);
+            }
+            let mut segments = lock(&self.segments);
+            match segments.prepare_next(self.checkpoint_lsn(), false) {
+                Ok(true) => self.ready.store(segments.ready_lsn().0, Ordering::Release),
+                Ok(false) => return Ok(false),
+                Err(error) if error.kind == env::DiskErrorKind::NoSpace => {
+                    self.starved.store(true, Ordering::Release);
+                    return Ok(false);
+                }
+                Err(error) => {
+                    drop(segments);
+                    self.fail(error.clone());
+                    return Err(RedoError::Failed(error));
+                }
+            }
+            self.starved.store(false, Ordering::Release);
+        }
+        let mut segments = lock(&self.segments);
+        segments.remove_surplus(self.checkpoint_lsn()).map_err(RedoError::Disk)?;
+        Ok(true)
+    }
+
+    /// Bytes of one log file.
+    pub fn segment_bytes(&self) -> u64 {
+        lock(&self.segments).segment_bytes
+    }
+}
+
+/// How far a flush must go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    Written,
+    Durable,
+}
+
+/// An empty group for [`RedoLog::append`]: room for the header, payload to be added.
+pub fn new_group(buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.resize(GROUP_HEADER_BYTES, 0);
 }

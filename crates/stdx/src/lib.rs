@@ -1,4 +1,8 @@
 //! Gaps of the standard library that every layer shares: id newtypes, checksums, bounded containers.
 //! Nothing here knows a page, a row or a statement.
 
+pub mod aligned;
+pub mod checksum;
 pub mod ids;
+pub mod sync;
+pub mod varint;

@@ -1,0 +1,195 @@
+//! [`Segments`]: the files of the log. File `n` holds the bytes from `n * segment_bytes` of the endless log.
+//!
+//! Files are written full of zeroes and synced before the log may use them, and those that lie before the checkpoint are
+//! renamed to become the next ones, so that a flush neither grows a file nor changes metadata.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use env::{DiskError, Environment, File, OpenMode};
+use stdx::ids::Lsn;
+
+use crate::{LOG_DIRECTORY, RedoError};
+
+const NAME_PREFIX: &str = "log_";
+/// Under this name a file is prepared.
+const NEW_NAME: &str = "log.new";
+/// New files are zeroed in pieces of this size.
+const ZERO_CHUNK_BYTES: u64 = 1 << 20;
+
+pub(crate) struct Segments {
+    environment: Environment,
+    pub segment_bytes: u64,
+    /// Most files that may exist; never below [`Segments::FILES_MIN`].
+    files_max: u64,
+    files: BTreeMap<u64, Arc<dyn File>>,
+    /// The file behind the last of the gapless run that starts at the checkpoint.
+    ready_end: u64,
+}
+
+fn path_of(number: u64) -> PathBuf {
+    Path::new(LOG_DIRECTORY).join(format!("{NAME_PREFIX}{number:016x}"))
+}
+
+impl Segments {
+    /// The file that is written, the one behind it, and one that the checkpoint still needs.
+    pub const FILES_MIN: u64 = 3;
+
+    /// Finds the files of an existing log whose checkpoint lies in file `first`.
+    pub fn open(
+        environment: &Environment,
+        segment_bytes: u64,
+        capacity_bytes: u64,
+        checkpoint: Lsn,
+    ) -> Result<Segments, RedoError> {
+        let mut segments = Segments::new(environment, segment_bytes, capacity_bytes, checkpoint);
+        for name in environment.disk.list(Path::new(LOG_DIRECTORY))? {
+            let number =
+                name.strip_prefix(NAME_PREFIX).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            if let Some(number) = number {
+                let file = environment.disk.open(&path_of(number), OpenMode::Existing)?;
+                segments.files.insert(number, file);
+            }
+        }
+        while segments.files.contains_key(&segments.ready_end) {
+            segments.ready_end += 1;
+        }
+        if segments.ready_end == checkpoint.0 / segment_bytes {
+            return Err(RedoError::Corrupt {
+                reason: "the file of the checkpoint is missing",
+                lsn: checkpoint,
+            });
+        }
+        Ok(segments)
+    }
+
+    /// No files yet; `prepare_next` makes them.
+    pub fn new(
+        environment: &Environment,
+        segment_bytes: u64,
+        capacity_bytes: u64,
+        checkpoint: Lsn,
+    ) -> Segments {
+        Segments {
+            environment: environment.clone(),
+            segment_bytes,
+            files_max: (capacity_bytes / segment_bytes).max(Self::FILES_MIN),
+            files: BTreeMap::new(),
+            ready_end: checkpoint.0 / segment_bytes,
+        }
+    }
+
+    /// The LSN up to which files are ready to be written.
+    pub fn ready_lsn(&self) -> Lsn {
+        Lsn(self.ready_end * self.segment_bytes)
+    }
+
+    /// The LSN that the log can reach without moving `checkpoint`, if the disk has room for all files.
+    pub fn limit_lsn(&self, checkpoint: Lsn) -> Lsn {
+        Lsn((checkpoint.0 / self.segment_bytes + self.files_max) * self.segment_bytes)
+    }
+
+    /// Makes one more file ready: renames one that lies before `checkpoint`, else creates one if fewer than the maximum
+    /// exist or `beyond_maximum` is set. False if neither is possible.
+    pub fn prepare_next(&mut self, checkpoint: Lsn, beyond_maximum: bool) -> Result<bool, DiskError> {
+        let (first_needed, next) = (checkpoint.0 / self.segment_bytes, self.ready_end);
+        let spare = self.files.keys().copied().find(|number| *number < first_needed || *number > next);
+        let directory = Path::new(LOG_DIRECTORY);
+        let disk = Arc::clone(&self.environment.disk);
+        let file = match spare {
+            Some(number) => {
+                disk.rename(&path_of(number), &path_of(next))?;
+                disk.sync_directory(directory)?;
+                let Some(file) = self.files.remove(&number) else { return Ok(false) };
+                file
+            }
+            None if beyond_maximum || (self.files.len() as u64) < self.files_max => {
+                let file = self.create()?;
+                disk.rename(&directory.join(NEW_NAME), &path_of(next))?;
+                disk.sync_directory(directory)?;
+                file
+            }
+            None => return Ok(false),
+        };
+        self.files.insert(next, file);
+        self.ready_end = next + 1;
+        Ok(true)
+    }
+
+    fn create(&self) -> Result<Arc<dyn File>, DiskError> {
+        let path = Path::new(LOG_DIRECTORY).join(NEW_NAME);
+        let file = self.environment.disk.open(&path, OpenMode::CreateIfMissing)?;
+        let outcome = self.fill_with_zeroes(file.as_ref());
+        if outcome.is_err() {
+            // Room matters more than the half-made file, and a later attempt overwrites it anyway.
+            let _ = self.environment.disk.remove(&path);
+        }
+        outcome.map(|()| file)
+    }
+
+    fn fill_with_zeroes(&self, file: &dyn File) -> Result<(), DiskError> {
+        file.allocate(0, self.segment_bytes)?;
+        let zeroes = vec![0; ZERO_CHUNK_BYTES.min(self.segment_bytes) as usize];
+        let mut position = 0;
+        while position < self.segment_bytes {
+            let count = ZERO_CHUNK_BYTES.min(self.segment_bytes - position);
+            file.write_at(&zeroes[..count as usize], position)?;
+            position += count;
+        }
+        file.sync_all()
+    }
+
+    /// Removes files that neither the log nor a maximum that was lowered needs.
+    pub fn remove_surplus(&mut self, checkpoint: Lsn) -> Result<(), DiskError> {
+        let first_needed = checkpoint.0 / self.segment_bytes;
+        while self.files.len() as u64 > self.files_max {
+            let Some(number) = self.files.keys().copied().find(|number| *number < first_needed) else {
+                break;
+            };
+            self.environment.disk.remove(&path_of(number))?;
+            self.files.remove(&number);
+        }
+        Ok(())
+    }
+
+    /// The file that holds `lsn`, if it is ready.
+    pub fn file(&self, lsn: Lsn) -> Option<&Arc<dyn File>> {
+        let number = lsn.0 / self.segment_bytes;
+        if number < self.ready_end { self.files.get(&number) } else { None }
+    }
+
+    /// The ready files from the one that holds `lsn` on.
+    pub fn files_from(&self, lsn: Lsn) -> LogFiles {
+        let ready = self.files.range(lsn.0 / self.segment_bytes..self.ready_end);
+        LogFiles {
+            segment_bytes: self.segment_bytes,
+            end: self.ready_end,
+            files: ready.map(|(number, file)| (*number, Arc::clone(file))).collect(),
+        }
+    }
+}
+
+/// Files for reading.
+pub(crate) struct LogFiles {
+    pub segment_bytes: u64,
+    end: u64,
+    files: BTreeMap<u64, Arc<dyn File>>,
+}
+
+impl LogFiles {
+    /// The LSN behind the last file.
+    pub fn end_lsn(&self) -> Lsn {
+        Lsn(self.end * self.segment_bytes)
+    }
+
+    /// The file that holds `lsn`.
+    pub fn file(&self, lsn: Lsn) -> Option<&Arc<dyn File>> {
+        self.files.get(&(lsn.0 / self.segment_bytes))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn File>> {
+        self.files.values()
+    }
+}

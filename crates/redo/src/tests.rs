@@ -1,0 +1,263 @@
+//! The log as a whole: what was flushed comes back, what was not comes back as a prefix, and mistakes are seen.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk, SimulatedRandom};
+use env::{Environment, Threads};
+use stdx::ids::Lsn;
+
+use crate::{RedoError, RedoLog, RedoOptions, new_group};
+
+fn options() -> RedoOptions {
+    RedoOptions { capacity_bytes: 64 << 10, segment_bytes: 8 << 10, buffer_bytes: 12 << 10 }
+}
+
+fn environment(disk: &SimulatedDisk) -> Environment {
+    Environment::simulated(disk.clone(), 1)
+}
+
+/// Opens the log and gives the payloads found in it.
+fn open(disk: &SimulatedDisk) -> Result<(RedoLog, Vec<Vec<u8>>), RedoError> {
+    let opened = RedoLog::open(&environment(disk), &options())?;
+    let mut payloads = Vec::new();
+    let mut reader = opened.reader();
+    while let Some((_, payload)) = reader.next()? {
+        payloads.push(payload.to_vec());
+    }
+    let end = reader.position();
+    opened.sync()?;
+    Ok((opened.start(end)?, payloads))
+}
+
+fn append(log: &RedoLog, payload: &[u8]) -> Lsn {
+    let mut group = Vec::new();
+    new_group(&mut group);
+    group.extend_from_slice(payload);
+    log.append(&mut group).end
+}
+
+/// A payload that tells its number and varies in length.
+fn payload(number: u64, random: &SimulatedRandom) -> Vec<u8> {
+    let mut bytes = number.to_le_bytes().to_vec();
+    let longer = if random.one_in(20) { 6000 } else { 300 };
+    bytes.resize(8 + random.below(longer) as usize, number as u8);
+    bytes
+}
+
+fn number_of(payload: &[u8]) -> u64 {
+    u64::from_le_bytes(payload[..8].try_into().unwrap())
+}
+
+#[test]
+fn flushed_groups_come_back() {
+    let disk = SimulatedDisk::new(1);
+    let (log, found) = open(&disk).unwrap();
+    assert!(found.is_empty());
+    let random = SimulatedRandom::new(7);
+    let payloads: Vec<Vec<u8>> = (0..100).map(|number| payload(number, &random)).collect();
+    let mut end = Lsn(0);
+    for payload in &payloads {
+        end = append(&log, payload);
+    }
+    log.flush_to(end).unwrap();
+    assert!(log.durable_lsn() >= end);
+    let (log, found) = open(&disk.restart_with_durable_state()).unwrap();
+    assert_eq!(found, payloads);
+    assert_eq!(log.end_lsn(), end);
+}
+
+#[test]
+fn one_write_and_one_sync_for_a_flush() {
+    let disk = SimulatedDisk::new(1);
+    let (log, _) = open(&disk).unwrap();
+    let before = disk.counts();
+    let end = append(&log, b"commit");
+    log.flush_to(end).unwrap();
+    log.flush_to(end).unwrap();
+    let after = disk.counts();
+    assert_eq!((after.writes - before.writes, after.syncs - before.syncs), (1, 1));
+    assert_eq!(after.mutations - before.mutations, 2);
+}
+
+/// Appends, flushes and moves the checkpoint until the disk crashes. Gives the number of the last acknowledged group and
+/// of the last group that need not come back because the checkpoint passed it.
+fn run_until_crash(disk: &SimulatedDisk, log: &RedoLog, first: u64, seed: u64) -> (Option<u64>, u64) {
+    let random = SimulatedRandom::new(seed);
+    let mut acknowledged = None;
+    let mut checkpointed = first;
+    let mut last_end = Vec::new();
+    for number in first..first + 60 {
+        if disk.has_crashed() {
+            break;
+        }
+        let end = append(log, &payload(number, &random));
+        last_end.push((number, end));
+        match random.below(4) {
+            0 => {
+                if log.flush_to(end).is_ok() {
+                    assert!(log.durable_lsn() >= end);
+                    acknowledged = Some(number);
+                }
+            }
+            1 => drop(log.write_to(end)),
+            2 if log.room_bytes() < 24 << 10 => {
+                if log.set_checkpoint(end).is_ok() {
+                    acknowledged = Some(number);
+                }
+                // Whether the record survived a failed write or not: either is right.
+                checkpointed = number + 1;
+            }
+            _ => drop(log.prepare_files(8 << 10)),
+        }
+    }
+    (acknowledged, checkpointed)
+}
+
+/// The groups found must be a gapless run that reaches what was acknowledged.
+fn check_found(found: &[Vec<u8>], acknowledged: Option<u64>, checkpointed: u64) -> bool {
+    let numbers: Vec<u64> = found.iter().map(|payload| number_of(payload)).collect();
+    let gapless = numbers.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    let last = numbers.last().copied();
+    let complete = acknowledged.is_none_or(|number| last >= Some(number) || number < checkpointed);
+    gapless && complete
+}
+
+#[test]
+fn every_crash_point_keeps_what_was_acknowledged() {
+    let total = {
+        let disk = SimulatedDisk::new(1);
+        let (log, _) = open(&disk).unwrap();
+        run_until_crash(&disk, &log, 0, 5);
+        disk.counts().mutations
+    };
+    assert!(total > 60);
+    for crash_at in 0..total {
+        for seed in 0..6 {
+            let disk = SimulatedDisk::new(seed);
+            disk.crash_at(crash_at);
+            let (acknowledged, checkpointed) = match open(&disk) {
+                Ok((log, _)) => run_until_crash(&disk, &log, 0, 5),
+                Err(error) if error.is_crash() => (None, 0),
+                Err(error) => panic!("crash at {crash_at}, seed {seed}: {error}"),
+            };
+            let disk = disk.restart(seed);
+            let (log, found) =
+                open(&disk).unwrap_or_else(|error| panic!("crash {crash_at}, seed {seed}: {error}"));
+            assert!(check_found(&found, acknowledged, checkpointed), "crash at {crash_at}, seed {seed}");
+            second_life(&disk, log, &found, crash_at, seed);
+        }
+    }
+}
+
+/// The log goes on after a crash: new groups follow the old, and a second crash shows no ghost of the first life.
+fn second_life(disk: &SimulatedDisk, log: RedoLog, found: &[Vec<u8>], crash_at: u64, seed: u64) {
+    let next = found.last().map_or(1000, |payload| number_of(payload) + 1);
+    let operations = disk.counts().mutations;
+    disk.crash_at(operations + 3 + seed * 5);
+    let (acknowledged, checkpointed) = run_until_crash(disk, &log, next, seed);
+    drop(log);
+    let (_, found) = open(&disk.restart(seed + 100)).unwrap();
+    assert!(check_found(&found, acknowledged, checkpointed), "second crash after {crash_at}, seed {seed}");
+}
+
+#[test]
+fn a_skipped_sync_is_seen() {
+    let mut lost = false;
+    for seed in 0..20 {
+        let disk = SimulatedDisk::new(seed);
+        let (log, _) = open(&disk).unwrap();
+        let nth = disk.counts().syncs;
+        disk.add_fault(Fault { class: OperationClass::Sync, nth, kind: FaultKind::SilentlySkipped });
+        let end = append(&log, b"acknowledged");
+        log.flush_to(end).unwrap();
+        lost |= open(&disk.restart(seed)).unwrap().1.is_empty();
+    }
+    assert!(lost);
+}
+
+#[test]
+fn a_failed_sync_latches_the_log() {
+    for class in [OperationClass::Sync, OperationClass::Write] {
+        let disk = SimulatedDisk::new(3);
+        let (log, _) = open(&disk).unwrap();
+        let counts = disk.counts();
+        let nth = if class == OperationClass::Sync { counts.syncs } else { counts.writes };
+        disk.add_fault(Fault { class, nth, kind: FaultKind::InputOutput });
+        let end = append(&log, b"lost");
+        assert!(log.flush_to(end).is_err());
+        let operations = disk.counts().mutations;
+        assert!(log.flush_to(end).is_err(), "the second attempt must not succeed");
+        assert!(log.set_checkpoint(end).is_err());
+        for _ in 0..100 {
+            append(&log, &[1; 1000]);
+        }
+        assert!(log.durable_lsn() < end);
+        assert_eq!(disk.counts().mutations, operations, "nothing is retried");
+    }
+}
+
+#[test]
+fn a_log_that_lost_its_durable_end_is_refused() {
+    let disk = SimulatedDisk::new(1);
+    let (log, _) = open(&disk).unwrap();
+    let first = append(&log, &[1; 5000]);
+    append(&log, &[2; 5000]);
+    let end = append(&log, &[3; 5000]);
+    log.flush_to(end).unwrap();
+    log.set_checkpoint(first).unwrap();
+    drop(log);
+    let disk = disk.restart_with_durable_state();
+    disk.corrupt(Path::new("redo/log_0000000000000001"), 3000, &[0xFF; 8]);
+    assert!(matches!(open(&disk), Err(RedoError::Corrupt { .. })));
+}
+
+#[test]
+fn a_full_disk_leaves_the_log_usable() {
+    let disk = SimulatedDisk::new(1);
+    let (log, _) = open(&disk).unwrap();
+    disk.set_capacity_bytes(Some(disk.used_bytes()));
+    assert!(!log.prepare_files(1 << 20).unwrap());
+    assert!(log.room_bytes() <= 24 << 10, "only what is ready counts");
+    let end = append(&log, &[1; 7000]);
+    log.flush_to(end).unwrap();
+    log.set_checkpoint(end).unwrap();
+    assert!(log.prepare_files(16 << 10).unwrap(), "files before the checkpoint are used again");
+}
+
+#[test]
+fn many_threads_share_flushes() {
+    const THREADS: u64 = 8;
+    const COMMITS: u64 = 200;
+    let disk = SimulatedDisk::new(1);
+    let options = RedoOptions { capacity_bytes: 8 << 20, segment_bytes: 1 << 20, buffer_bytes: 64 << 10 };
+    let opened = RedoLog::open(&environment(&disk), &options).unwrap();
+    let log = Arc::new(opened.start(Lsn(crate::FIRST_LSN)).unwrap());
+    let next = Arc::new(AtomicU64::new(0));
+    let threads: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let (log, next) = (Arc::clone(&log), Arc::clone(&next));
+            let body = move || {
+                for _ in 0..COMMITS {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let end = append(&log, &number.to_le_bytes());
+                    log.flush_to(end).unwrap();
+                    assert!(log.durable_lsn() >= end);
+                }
+            };
+            env::RealThreads.spawn("committer", Box::new(body))
+        })
+        .collect();
+    assert!(threads.into_iter().all(env::JoinHandle::join));
+    assert!(log.flush_count() <= THREADS * COMMITS);
+    drop(log);
+    let opened = RedoLog::open(&environment(&disk.restart_with_durable_state()), &options).unwrap();
+    let mut reader = opened.reader();
+    let mut numbers = Vec::new();
+    while let Some((_, payload)) = reader.next().unwrap() {
+        numbers.push(number_of(payload));
+    }
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..THREADS * COMMITS).collect::<Vec<_>>());
+}
