@@ -31,6 +31,8 @@ pub enum StorageError {
     PoolExhausted,
     /// The redo log failed, or cannot be read.
     Log(RedoError),
+    /// The disk is full and the redo log cannot be emptied; as `NoSpace`, for all spaces.
+    LogFull,
     /// A write or sync of a durable file failed: the engine stops, and nothing is retried (I2).
     Stopped,
 }
@@ -83,6 +85,7 @@ impl fmt::Display for StorageError {
             StorageError::SpaceExists(space) => write!(f, "tablespace {space} exists already"),
             StorageError::PoolExhausted => f.write_str("no free page in the buffer pool"),
             StorageError::Log(error) => error.fmt(f),
+            StorageError::LogFull => f.write_str("disk full: no room in the redo log"),
             StorageError::Stopped => f.write_str("storage stopped after a failed write"),
         }
     }

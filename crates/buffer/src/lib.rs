@@ -3,16 +3,29 @@
 //! [`BufferPool`] serves pages; [`MiniTransaction`] is the only way to change one (I3). The rules are in this crate's
 //! README.
 
+mod checkpoint;
 mod checkpoint_participant;
+mod doublewrite;
 mod error;
+mod flusher;
+mod frames;
+mod growing_array;
+mod latch;
 mod mini_transaction;
 mod options;
 mod pool;
+mod record;
+mod recovery;
+mod space_files;
+mod spaces;
+#[cfg(test)]
+mod tests;
 
 pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, NothingNeeded, RecoveryHandler};
 pub use error::StorageError;
 pub use mini_transaction::{MiniTransaction, PageSlot};
 pub use options::PoolOptions;
 pub use page::PAGE_BYTES;
-pub use pool::{BufferPool, DATA_FILE_SUFFIX, SharedPage};
+pub use pool::{BufferPool, SharedPage};
 pub use redo::{RedoError, RedoLog};
+pub use space_files::DATA_FILE_SUFFIX;

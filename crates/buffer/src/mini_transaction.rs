@@ -1,9 +1,13 @@
-//! [`MiniTransaction`]: a set of pages changed together, replayed wholly or not at all.
+//! [`MiniTransaction`]: a set of pages changed together, replayed wholly or not at all. The only way to change a page (I3).
 
-use page::PageOperation;
-use stdx::ids::{Lsn, PageId, SpaceId};
+use std::cell::Cell;
 
-use crate::{BufferPool, StorageError};
+use metrics::Counter;
+use page::{PageOperation, SpaceHeaderRef};
+use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
+
+use crate::frames::ExclusiveFrame;
+use crate::{BufferPool, StorageError, record};
 
 /// A page latched by a mini-transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +19,60 @@ pub struct PageSlot(pub(crate) u16);
 /// of the space and keep it, so latch whatever other threads may hold (neighbours, parents) before them.
 pub struct MiniTransaction<'pool> {
     pool: &'pool BufferPool,
+    slots: Vec<Option<Slot<'pool>>>,
+    /// The redo group: room for its header, then records.
+    group: Vec<u8>,
+    /// The slot of the last page record, for which the page need not be named again.
+    last_slot: Option<PageSlot>,
+    spaces: Vec<SpaceChange>,
+}
+
+struct Slot<'pool> {
+    frame: ExclusiveFrame<'pool>,
+    page: PageId,
+    changed: bool,
+    fresh: Option<Origin>,
+}
+
+/// Where an allocated page came from, until its creation is logged.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// It was never used.
+    NeverUsed,
+    /// It was first on the free list; the next one is named.
+    FreeList(Option<PageNumber>),
+}
+
+/// What the mini-transaction means to do to a space header when it commits.
+struct SpaceChange {
+    space: SpaceId,
+    header: PageSlot,
+    size_pages: u32,
+    used_pages: u32,
+    free_head: Option<PageNumber>,
+    free_pages: u32,
+    freed: Vec<PageSlot>,
+    changed: bool,
+}
+
+/// Buffers above this size are not kept for the thread's next mini-transaction.
+const KEPT_GROUP_BYTES_MAX: usize = 1 << 20;
+
+thread_local! {
+    static SPARE_GROUP: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    /// Mini-transactions that this thread has open.
+    static OPEN: Cell<u32> = const { Cell::new(0) };
 }
 
 impl<'pool> MiniTransaction<'pool> {
     pub(crate) fn new(pool: &'pool BufferPool) -> Self {
-        MiniTransaction { pool }
+        if OPEN.get() == 0 && pool.log_is_nearly_full() {
+            pool.make_log_room();
+        }
+        OPEN.set(OPEN.get() + 1);
+        let mut group = SPARE_GROUP.take();
+        redo::new_group(&mut group);
+        MiniTransaction { pool, slots: Vec::with_capacity(4), group, last_slot: None, spaces: Vec::new() }
     }
 
     /// The pool.
@@ -29,38 +82,152 @@ impl<'pool> MiniTransaction<'pool> {
 
     /// Latches a page exclusively; the same slot if it is latched already. Waits for other holders.
     pub fn latch(&mut self, page: PageId) -> Result<PageSlot, StorageError> {
-        unreachable!("follows {page}")
+        if let Some(slot) = self.find(page) {
+            return Ok(slot);
+        }
+        let frame = self.pool.exclusive(page)?;
+        Ok(self.add(frame, page))
     }
 
     /// As `latch`, but gives None instead of waiting for another holder.
     pub fn try_latch(&mut self, page: PageId) -> Result<Option<PageSlot>, StorageError> {
-        unreachable!("follows {page}")
+        if let Some(slot) = self.find(page) {
+            return Ok(Some(slot));
+        }
+        let frame = self.pool.try_exclusive(page)?;
+        Ok(frame.map(|frame| self.add(frame, page)))
+    }
+
+    fn find(&self, page: PageId) -> Option<PageSlot> {
+        let index = self.slots.iter().position(|slot| slot.as_ref().is_some_and(|slot| slot.page == page))?;
+        Some(PageSlot(index as u16))
+    }
+
+    fn add(&mut self, frame: ExclusiveFrame<'pool>, page: PageId) -> PageSlot {
+        let Ok(index) = u16::try_from(self.slots.len()) else {
+            panic!("a mini-transaction latched more than {} pages", u16::MAX);
+        };
+        self.slots.push(Some(Slot { frame, page, changed: false, fresh: None }));
+        PageSlot(index)
+    }
+
+    fn slot(&self, slot: PageSlot) -> &Slot<'pool> {
+        match &self.slots[usize::from(slot.0)] {
+            Some(slot) => slot,
+            None => panic!("page slot {} was released", slot.0),
+        }
+    }
+
+    fn slot_mut(&mut self, slot: PageSlot) -> &mut Slot<'pool> {
+        match &mut self.slots[usize::from(slot.0)] {
+            Some(slot) => slot,
+            None => panic!("page slot {} was released", slot.0),
+        }
     }
 
     /// Gives a latch back early. The page must not have been changed.
     pub fn release(&mut self, slot: PageSlot) {
-        unreachable!("follows {slot:?}")
+        let held = self.slot(slot);
+        assert!(!held.changed && held.fresh.is_none(), "page {} was changed, its latch must stay", held.page);
+        let is_header = self.spaces.iter().any(|change| change.header == slot);
+        let is_freed = self.spaces.iter().any(|change| change.freed.contains(&slot));
+        assert!(!is_header && !is_freed, "page {} will change at commit, its latch must stay", held.page);
+        self.slots[usize::from(slot.0)] = None;
     }
 
     /// Takes a page from the space, zeroed but for its header. The file is grown if it must be. `NoSpace` if the disk
-    /// is full.
+    /// is full. A corrupt free list is an error as well.
     pub fn allocate(&mut self, space: SpaceId) -> Result<PageSlot, StorageError> {
-        unreachable!("follows {space}")
+        let change = self.space_change(space)?;
+        let slot = match self.take_from_free_list(change)? {
+            Some(slot) => slot,
+            None => self.take_never_used(change)?,
+        };
+        self.spaces[change].changed = true;
+        let held = self.slot_mut(slot);
+        let (page, lsn) =
+            (held.page, held.frame.header().page_lsn.load(std::sync::atomic::Ordering::Relaxed));
+        zero_page(&mut held.frame, page, Lsn(lsn));
+        Counter::PagesCreated.increment();
+        Ok(slot)
+    }
+
+    /// The pending change of a space's header; the header is latched by it.
+    fn space_change(&mut self, space: SpaceId) -> Result<usize, StorageError> {
+        if let Some(index) = self.spaces.iter().position(|change| change.space == space) {
+            return Ok(index);
+        }
+        let page = PageId { space, number: PageNumber(0) };
+        let header = self.latch(page)?;
+        let view =
+            SpaceHeaderRef::new(self.bytes(header)).map_err(|error| StorageError::corrupt(page, error))?;
+        let change = SpaceChange {
+            space,
+            header,
+            size_pages: view.size_pages(),
+            used_pages: view.used_pages(),
+            free_head: view.free_head(),
+            free_pages: view.free_pages(),
+            freed: Vec::new(),
+            changed: false,
+        };
+        self.spaces.push(change);
+        Ok(self.spaces.len() - 1)
+    }
+
+    fn take_from_free_list(&mut self, change: usize) -> Result<Option<PageSlot>, StorageError> {
+        let (space, Some(number)) = (self.spaces[change].space, self.spaces[change].free_head) else {
+            return Ok(None);
+        };
+        let page = PageId { space, number };
+        // Readers with an old pointer may be on the page for a moment; a page at the end serves as well.
+        let Some(slot) = self.try_latch(page)? else { return Ok(None) };
+        let next = match SpaceHeaderRef::next_free(self.bytes(slot)) {
+            Ok(next) => next,
+            Err(error) => {
+                self.release(slot);
+                return Err(StorageError::corrupt(page, error));
+            }
+        };
+        self.slot_mut(slot).fresh = Some(Origin::FreeList(next));
+        let change = &mut self.spaces[change];
+        change.free_head = next;
+        change.free_pages = change.free_pages.saturating_sub(1);
+        Ok(Some(slot))
+    }
+
+    fn take_never_used(&mut self, change: usize) -> Result<PageSlot, StorageError> {
+        let (space, used_pages) = (self.spaces[change].space, self.spaces[change].used_pages);
+        let file_pages = self.pool.ensure_file_pages(space, used_pages.saturating_add(1))?;
+        let page = PageId { space, number: PageNumber(used_pages) };
+        let frame = self.pool.exclusive_without_reading(page)?;
+        let slot = self.add(frame, page);
+        self.slot_mut(slot).fresh = Some(Origin::NeverUsed);
+        self.spaces[change].size_pages = file_pages;
+        self.spaces[change].used_pages = used_pages + 1;
+        Ok(slot)
     }
 
     /// Gives a page back to its space when the mini-transaction commits. The slot's bytes must not be used after this.
     pub fn free(&mut self, slot: PageSlot) -> Result<(), StorageError> {
-        unreachable!("follows {slot:?}")
+        let change = self.space_change(self.page_id(slot).space)?;
+        let change = &mut self.spaces[change];
+        assert!(slot != change.header && !change.freed.contains(&slot));
+        change.freed.push(slot);
+        change.changed = true;
+        Ok(())
     }
 
     /// The page in a slot.
+    #[inline]
     pub fn page_id(&self, slot: PageSlot) -> PageId {
-        unreachable!("follows {slot:?}")
+        self.slot(slot).page
     }
 
     /// The bytes of the page in a slot.
+    #[inline]
     pub fn bytes(&self, slot: PageSlot) -> &[u8] {
-        unreachable!("follows {slot:?}")
+        &self.slot(slot).frame
     }
 
     /// Changes a page and notes the change for the log.
@@ -68,17 +235,131 @@ impl<'pool> MiniTransaction<'pool> {
     /// # Panics
     /// If the operation does not fit the page: callers check before they change anything.
     pub fn apply(&mut self, slot: PageSlot, operation: &PageOperation<'_>) {
-        unreachable!("follows {slot:?} {operation:?}")
+        Counter::PoolWriteRequests.increment();
+        self.log_creation(slot);
+        let same_page = self.last_slot == Some(slot);
+        let page = self.page_id(slot);
+        let length_at = record::begin_operation(&mut self.group, page, same_page);
+        operation.encode(&mut self.group);
+        record::end_operation(&mut self.group, length_at);
+        self.last_slot = Some(slot);
+        let held = self.slot_mut(slot);
+        held.changed = true;
+        if let Err(error) = operation.apply(&mut held.frame) {
+            panic!("operation does not fit page {page}: {error}");
+        }
+    }
+
+    /// The record that a page starts anew goes before its first operation.
+    fn log_creation(&mut self, slot: PageSlot) {
+        let held = self.slot_mut(slot);
+        if held.fresh.take().is_some() {
+            held.changed = true;
+            let page = held.page;
+            record::put_create(&mut self.group, page);
+            self.last_slot = Some(slot);
+        }
     }
 
     /// Adds a logical record of the layer above to the same atomic group.
     pub fn log(&mut self, kind: u8, payload: &[u8]) {
-        unreachable!("follows {kind} {payload:?}")
+        record::put_logical(&mut self.group, kind, payload);
     }
 
     /// Appends the redo group, stamps the pages with its end and gives all latches back. Returns the end: the changes
     /// are durable once `RedoLog::durable_lsn` has reached it. Without any change: the present end of the log.
-    pub fn commit(self) -> Lsn {
-        unreachable!("follows")
+    pub fn commit(mut self) -> Lsn {
+        self.change_spaces();
+        for index in 0..self.slots.len() {
+            if self.slots[index].as_ref().is_some_and(|slot| slot.fresh.is_some()) {
+                self.log_creation(PageSlot(index as u16));
+            }
+        }
+        if !self.has_changes() {
+            return self.pool.redo.end_lsn();
+        }
+        // A lower bound of the group's start, set before the group is in the log: whoever sees the log's end behind the
+        // group sees the marks too, and the checkpoint cannot pass it.
+        let before = self.pool.redo.end_lsn();
+        for slot in self.slots.iter().flatten().filter(|slot| slot.changed) {
+            slot.frame.header().mark_dirty(before);
+        }
+        Counter::LogWriteRequests.increment();
+        let range = self.pool.redo.append(&mut self.group);
+        for slot in self.slots.iter_mut().flatten().filter(|slot| slot.changed) {
+            page::set_lsn(&mut slot.frame, range.end);
+            slot.frame.header().page_lsn.store(range.end.0, std::sync::atomic::Ordering::Release);
+        }
+        self.group.clear();
+        self.slots.clear();
+        range.end
     }
+
+    /// Puts freed pages on the free list and brings the space headers up to date.
+    fn change_spaces(&mut self) {
+        for mut change in std::mem::take(&mut self.spaces) {
+            for slot in std::mem::take(&mut change.freed) {
+                let next = change.free_head.unwrap_or_default();
+                change.free_head = Some(self.page_id(slot).number);
+                change.free_pages += 1;
+                self.apply(slot, &PageOperation::InitFree { next });
+            }
+            if change.changed {
+                let operation = PageOperation::SetSpaceHeader {
+                    size_pages: change.size_pages,
+                    used_pages: change.used_pages,
+                    free_head: change.free_head.map_or(0, |page| page.0),
+                    free_pages: change.free_pages,
+                };
+                self.apply(change.header, &operation);
+            }
+        }
+    }
+
+    fn has_changes(&self) -> bool {
+        self.group.len() > redo::GROUP_HEADER_BYTES
+    }
+
+    /// Undoes allocations whose creation was not logged.
+    fn return_fresh_pages(&mut self) {
+        for slot in self.slots.iter_mut() {
+            match slot.as_ref().and_then(|slot| slot.fresh) {
+                Some(Origin::NeverUsed) => {
+                    if let Some(slot) = slot.take() {
+                        self.pool.vacate(slot.frame);
+                    }
+                }
+                Some(Origin::FreeList(next)) => {
+                    if let Some(slot) = slot {
+                        let operation = PageOperation::InitFree { next: next.unwrap_or_default() };
+                        // The page was free before, so it can be again; it stays dirty if it was.
+                        let outcome = operation.apply(&mut slot.frame);
+                        debug_assert!(outcome.is_ok());
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Drop for MiniTransaction<'_> {
+    fn drop(&mut self) {
+        OPEN.set(OPEN.get() - 1);
+        if self.has_changes() {
+            eprintln!("a mini-transaction that changed pages was not committed: stopping, recovery repairs");
+            std::process::abort();
+        }
+        self.return_fresh_pages();
+        if self.group.capacity() <= KEPT_GROUP_BYTES_MAX {
+            SPARE_GROUP.set(std::mem::take(&mut self.group));
+        }
+    }
+}
+
+/// Makes a page of zeroes but for its identity and LSN.
+pub(crate) fn zero_page(bytes: &mut [u8], page: PageId, lsn: Lsn) {
+    bytes.fill(0);
+    page::stamp_identity(bytes, page);
+    page::set_lsn(bytes, lsn);
 }

@@ -1,134 +1,369 @@
-//! [`BufferPool`]: the pages of all tablespaces, in memory and on disk.
+//! [`BufferPool`]: the pages of all tablespaces. This file finds pages in memory, reads missing ones and replaces old
+//! ones; space files, flushing, recovery and mini-transactions have files of their own.
 
-use std::marker::PhantomData;
 use std::ops::Deref;
-use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
 
-use env::Environment;
+use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
+use metrics::Counter;
+use page::PAGE_BYTES;
 use redo::RedoLog;
-use stdx::ids::{Lsn, PageId, SpaceId};
+use stdx::checksum::crc32c;
+use stdx::ids::PageId;
+use stdx::sync::lock;
 
-use crate::{CheckpointParticipant, MiniTransaction, PoolOptions, RecoveryHandler, StorageError};
-
-/// The suffix of tablespace files, by which recovery finds them (in the root and in directories below it).
-pub const DATA_FILE_SUFFIX: &str = ".ibd";
+use crate::checkpoint::FlusherSignal;
+use crate::flusher::FlushState;
+use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
+use crate::spaces::Spaces;
+use crate::{CheckpointParticipant, MiniTransaction, PoolOptions, StorageError};
 
 /// The pages of all tablespaces. Shared by all threads.
 pub struct BufferPool {
-    _private: (),
+    pub(crate) environment: Environment,
+    pub(crate) redo: RedoLog,
+    pub(crate) frames: Frames,
+    pub(crate) spaces: Spaces,
+    /// Frames below this index have been used.
+    next_unused: AtomicUsize,
+    /// Frames whose page went away.
+    free: Mutex<Vec<u32>>,
+    clock_hand: AtomicU32,
+    pub(crate) flush: Mutex<FlushState>,
+    pub(crate) participant: RwLock<Option<Arc<dyn CheckpointParticipant>>>,
+    /// Mini-transactions that start when the log has passed this LSN make room first.
+    pub(crate) throttle_lsn: AtomicU64,
+    pub(crate) stopped: AtomicBool,
+    pub(crate) flusher_signal: Arc<FlusherSignal>,
+    pub(crate) flusher_thread: Mutex<Option<JoinHandle>>,
+    pub(crate) damaged_files: Mutex<Vec<std::path::PathBuf>>,
+    pub(crate) _lock: Box<dyn FileLock>,
 }
 
 impl BufferPool {
-    /// Opens the data directory (made if it is empty): finds the last checkpoint, repairs torn pages, replays the log,
-    /// hands logical records to `handler`. Every tablespace file that was found is open afterwards. The checkpoint
-    /// does not move before `set_checkpoint_participant` was called.
-    pub fn open(
-        environment: Environment,
-        options: PoolOptions,
-        handler: &mut dyn RecoveryHandler,
-    ) -> Result<Arc<BufferPool>, StorageError> {
-        let _ = (environment, options, handler);
-        unreachable!("follows")
-    }
-
-    /// From now on checkpoints may move, as far as `participant` allows.
-    pub fn set_checkpoint_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
-        let _ = participant;
-        unreachable!("follows")
-    }
-
     /// Reads a page under a shared latch. Several may be held by a thread, also of the same page; a thread that holds
     /// one must not latch the same page exclusively.
+    #[inline]
     pub fn shared(&self, page: PageId) -> Result<SharedPage<'_>, StorageError> {
-        unreachable!("follows {page}")
+        Counter::PoolReadRequests.increment();
+        if let Some(index) = self.translate(page) {
+            if let Some(frame) = self.frames.try_shared(index) {
+                let header = frame.header();
+                if header.holds(page) {
+                    if !header.referenced.load(Ordering::Relaxed) {
+                        header.referenced.store(true, Ordering::Relaxed);
+                    }
+                    return Ok(SharedPage { frame, page });
+                }
+            }
+        }
+        self.shared_slowly(page, true)
     }
 
-    /// Starts a mini-transaction. May wait for room in the log: hold no exclusive latch of an unfinished
-    /// mini-transaction longer than needed, nesting is allowed.
+    /// As `shared`, for one of many pages that are read once: it does not push out pages that are in use.
+    pub fn shared_for_scan(&self, page: PageId) -> Result<SharedPage<'_>, StorageError> {
+        Counter::PoolReadRequests.increment();
+        self.shared_slowly(page, false)
+    }
+
+    #[inline]
+    fn translate(&self, page: PageId) -> Option<u32> {
+        self.spaces.get(page.space)?.entry(page.number)?.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    #[cold]
+    fn shared_slowly(&self, page: PageId, keep: bool) -> Result<SharedPage<'_>, StorageError> {
+        loop {
+            if let Some(index) = self.translate(page) {
+                let frame = self.frames.shared(index);
+                if frame.header().holds(page) {
+                    if keep {
+                        frame.header().referenced.store(true, Ordering::Relaxed);
+                    }
+                    return Ok(SharedPage { frame, page });
+                }
+            } else if let Some(frame) = self.read_page(page, keep)? {
+                return Ok(SharedPage { frame: frame.downgrade(), page });
+            }
+        }
+    }
+
+    /// Latches a page exclusively, reading it if it must be.
+    pub(crate) fn exclusive(&self, page: PageId) -> Result<ExclusiveFrame<'_>, StorageError> {
+        Counter::PoolReadRequests.increment();
+        loop {
+            if let Some(index) = self.translate(page) {
+                let frame = self.frames.exclusive(index);
+                if frame.header().holds(page) {
+                    frame.header().referenced.store(true, Ordering::Relaxed);
+                    return Ok(frame);
+                }
+            } else if let Some(frame) = self.read_page(page, true)? {
+                return Ok(frame);
+            }
+        }
+    }
+
+    /// As `exclusive`, but None if somebody holds the page.
+    pub(crate) fn try_exclusive(&self, page: PageId) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
+        match self.translate(page) {
+            Some(index) => Ok(self.frames.try_exclusive(index).filter(|frame| frame.header().holds(page))),
+            None => self.read_page(page, true),
+        }
+    }
+
+    /// Latches a page that is about to be written over as a whole: what is on disk is not read. Its bytes are whatever
+    /// they are.
+    pub(crate) fn exclusive_without_reading(&self, page: PageId) -> Result<ExclusiveFrame<'_>, StorageError> {
+        loop {
+            if let Some(index) = self.translate(page) {
+                let frame = self.frames.exclusive(index);
+                if frame.header().holds(page) {
+                    return Ok(frame);
+                }
+            } else if let Some(frame) = self.enter(page, true)? {
+                return Ok(frame);
+            }
+        }
+    }
+
+    /// Reads a page that is not in memory; None if another thread was quicker.
+    fn read_page(&self, page: PageId, keep: bool) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
+        let Some(mut frame) = self.enter(page, keep)? else { return Ok(None) };
+        match self.fill(page, &mut frame) {
+            Ok(()) => Ok(Some(frame)),
+            Err(error) => {
+                self.vacate(frame);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&self, page: PageId, frame: &mut ExclusiveFrame<'_>) -> Result<(), StorageError> {
+        let file = self.spaces.require(page.space)?.file(page.space)?;
+        let offset = u64::from(page.number.0) * PAGE_BYTES as u64;
+        blocking::region(|| file.read_at(frame, offset))?;
+        Counter::PoolReads.increment();
+        Counter::PagesRead.increment();
+        Counter::DataReads.increment();
+        Counter::DataRead.add(PAGE_BYTES as u64);
+        check_page(frame, page)?;
+        // A page from the future means that the log was lost: serving it would mix two histories.
+        if page::lsn(frame) > self.redo.end_lsn() {
+            return Err(StorageError::Corrupt { page, reason: "page is newer than the end of the redo log" });
+        }
+        frame.header().page_lsn.store(page::lsn(frame).0, Ordering::Release);
+        Ok(())
+    }
+
+    /// Gives a page a frame, latched exclusively, with undefined bytes; None if it has one already.
+    fn enter(&self, page: PageId, keep: bool) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
+        let space = self.spaces.require(page.space)?;
+        let entry = space.entry_of_file(page)?;
+        let frame = self.take_frame()?;
+        let header = frame.header();
+        let entered = space.with_file(page.space, |_| {
+            header.set_page(Some(page));
+            header.page_lsn.store(0, Ordering::Release);
+            header.referenced.store(keep, Ordering::Relaxed);
+            entry.compare_exchange(0, frame.index() + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        });
+        match entered {
+            Ok(true) => Ok(Some(frame)),
+            Ok(false) => {
+                self.give_back(frame);
+                Ok(None)
+            }
+            Err(error) => {
+                self.give_back(frame);
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the page out of a frame without writing it.
+    pub(crate) fn vacate(&self, frame: ExclusiveFrame<'_>) {
+        if let Some(page) = frame.header().page() {
+            if let Some(entry) = self.spaces.get(page.space).and_then(|space| space.entry(page.number)) {
+                // A space that took over the object cannot have this frame: it is latched, and named by this page.
+                let _ = entry.compare_exchange(frame.index() + 1, 0, Ordering::AcqRel, Ordering::Relaxed);
+            }
+        }
+        self.give_back(frame);
+    }
+
+    fn give_back(&self, frame: ExclusiveFrame<'_>) {
+        frame.header().set_page(None);
+        frame.header().mark_clean();
+        let index = frame.index();
+        drop(frame);
+        lock(&self.free).push(index);
+    }
+
+    /// A frame without a page, latched exclusively.
+    fn take_frame(&self) -> Result<ExclusiveFrame<'_>, StorageError> {
+        const ATTEMPTS_MAX: usize = 100;
+        if let Some(frame) = self.take_unused_frame() {
+            return Ok(frame);
+        }
+        for attempt in 0..ATTEMPTS_MAX {
+            if let Some(frame) = self.evict_one() {
+                return Ok(frame);
+            }
+            if let Some(frame) = self.take_unused_frame() {
+                return Ok(frame);
+            }
+            // Nothing clean: write some pages here and now. What is latched cannot be written, so it may take more rounds.
+            Counter::PoolWaitFree.increment();
+            self.flusher_signal.wake();
+            if self.flush_some()? == 0 && attempt > 2 {
+                blocking::region(|| self.environment.clock.sleep(std::time::Duration::from_millis(1)));
+            }
+        }
+        Err(StorageError::PoolExhausted)
+    }
+
+    fn take_unused_frame(&self) -> Option<ExclusiveFrame<'_>> {
+        if self.next_unused.load(Ordering::Relaxed) < self.frames.count() {
+            let index = self.next_unused.fetch_add(1, Ordering::Relaxed);
+            if index < self.frames.count() {
+                return Some(self.frames.exclusive(index as u32));
+            }
+        }
+        let index = lock(&self.free).pop()?;
+        // Only a reader with a stale translation can be there, for a moment.
+        Some(self.frames.exclusive(index))
+    }
+
+    /// Looks for a clean page that was not used lately: clock with a second chance, at most two turns.
+    fn evict_one(&self) -> Option<ExclusiveFrame<'_>> {
+        let count = self.frames.count() as u32;
+        for _ in 0..2 * count {
+            let index = self.clock_hand.fetch_add(1, Ordering::Relaxed) % count;
+            let header = self.frames.header(index);
+            if header.page().is_none() || header.is_dirty() {
+                continue;
+            }
+            if header.referenced.load(Ordering::Relaxed) {
+                header.referenced.store(false, Ordering::Relaxed);
+                continue;
+            }
+            let Some(frame) = self.frames.try_exclusive(index) else { continue };
+            let Some(page) = header.page().filter(|_| !header.is_dirty()) else { continue };
+            let entry = self.spaces.get(page.space).and_then(|space| space.entry(page.number));
+            if let Some(entry) = entry {
+                let _ = entry.compare_exchange(index + 1, 0, Ordering::AcqRel, Ordering::Relaxed);
+            }
+            header.set_page(None);
+            return Some(frame);
+        }
+        None
+    }
+
+    /// Starts a mini-transaction. It may first make room in the log, unless this thread has another one open.
+    #[inline]
     pub fn mini_transaction(&self) -> MiniTransaction<'_> {
         MiniTransaction::new(self)
     }
 
-    /// Creates the file of a new space (and its directory), durable on return. `path` is relative to the data directory
-    /// and ends in `.ibd`.
-    pub fn create_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        unreachable!("follows {space} {path:?}")
-    }
-
-    /// Opens the file of a space that is not open.
-    pub fn open_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        unreachable!("follows {space} {path:?}")
-    }
-
-    /// Writes the dirty pages of a space and forgets it.
-    pub fn close_space(&self, space: SpaceId) -> Result<(), StorageError> {
-        unreachable!("follows {space}")
-    }
-
-    /// Forgets the pages of a space and removes its file, durably.
-    pub fn remove_space(&self, space: SpaceId) -> Result<(), StorageError> {
-        unreachable!("follows {space}")
-    }
-
-    /// Renames the file of a space, durably.
-    pub fn rename_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        unreachable!("follows {space} {path:?}")
-    }
-
-    /// The open spaces and their files.
-    pub fn spaces(&self) -> Vec<(SpaceId, std::path::PathBuf)> {
-        unreachable!("follows")
-    }
-
-    /// Pages that the file of a space has.
-    pub fn space_pages(&self, space: SpaceId) -> Result<u32, StorageError> {
-        unreachable!("follows {space}")
-    }
-
     /// The redo log.
+    #[inline]
     pub fn redo(&self) -> &RedoLog {
-        unreachable!("follows")
+        &self.redo
     }
 
     /// The world.
     pub fn environment(&self) -> &Environment {
-        unreachable!("follows")
+        &self.environment
     }
 
-    /// Writes up to 128 dirty pages, oldest change first, and returns how many it wrote.
-    pub fn flush_some(&self) -> Result<usize, StorageError> {
-        unreachable!("follows")
+    /// Frames of the pool.
+    pub fn frame_count(&self) -> usize {
+        self.frames.count()
     }
 
-    /// Writes all pages that are dirty now and moves the checkpoint as far as the participant allows. Returns it.
-    pub fn checkpoint(&self) -> Result<Lsn, StorageError> {
-        unreachable!("follows")
+    /// Frames that hold a page, and those of them that differ from disk. Counted by walking the headers.
+    pub fn page_counts(&self) -> (usize, usize) {
+        let used = self.frames.headers().iter().filter(|header| header.page().is_some());
+        used.fold((0, 0), |(pages, dirty), header| (pages + 1, dirty + usize::from(header.is_dirty())))
     }
 
-    /// Stops the flusher, writes everything, and leaves a log that needs no recovery. Other threads must have stopped
-    /// using the pool.
-    pub fn shutdown(&self) -> Result<(), StorageError> {
-        unreachable!("follows")
+    /// Whether a failed write has stopped the engine (I2).
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire) || self.redo.failure().is_some()
     }
+
+    /// Stops for good after a failed write or sync of a page file: nothing is acknowledged any more (I2).
+    pub(crate) fn stop(&self, error: &DiskError) -> StorageError {
+        self.stopped.store(true, Ordering::Release);
+        self.redo.fail(error.clone());
+        if error.is_crash() { StorageError::Disk(error.clone()) } else { StorageError::Stopped }
+    }
+
+    pub(crate) fn assemble(
+        environment: Environment,
+        options: &PoolOptions,
+        redo: RedoLog,
+        lock: Box<dyn FileLock>,
+    ) -> Result<BufferPool, StorageError> {
+        let frame_count = (options.pool_bytes / PAGE_BYTES as u64).clamp(FRAMES_MIN, FRAMES_MAX);
+        let frames = Frames::reserve(frame_count as usize).ok_or(StorageError::PoolExhausted)?;
+        Ok(BufferPool {
+            flush: Mutex::new(FlushState::new(&environment, options)?),
+            environment,
+            redo,
+            frames,
+            spaces: Spaces::new(),
+            next_unused: AtomicUsize::new(0),
+            free: Mutex::default(),
+            clock_hand: AtomicU32::new(0),
+            participant: RwLock::new(None),
+            throttle_lsn: AtomicU64::new(u64::MAX),
+            stopped: AtomicBool::new(false),
+            flusher_signal: Arc::default(),
+            flusher_thread: Mutex::new(None),
+            damaged_files: Mutex::default(),
+            _lock: lock,
+        })
+    }
+}
+
+/// A pool below this could not hold the pages that one mini-transaction latches.
+const FRAMES_MIN: u64 = 16;
+/// Frame indices plus one fit 32 bits; 64 TiB of frames.
+const FRAMES_MAX: u64 = u32::MAX as u64 - 1;
+
+/// Checks that bytes from disk are the whole page they should be.
+pub(crate) fn check_page(bytes: &[u8], page: PageId) -> Result<(), StorageError> {
+    if page::stored_checksum(bytes) != crc32c(&bytes[4..]) {
+        return Err(StorageError::Corrupt { page, reason: "checksum does not match" });
+    }
+    if page::page_id(bytes) != page {
+        return Err(StorageError::Corrupt { page, reason: "another page was written in its place" });
+    }
+    Ok(())
 }
 
 /// A page under a shared latch, readable as bytes.
 pub struct SharedPage<'pool> {
-    _pool: PhantomData<&'pool BufferPool>,
+    frame: SharedFrame<'pool>,
+    page: PageId,
 }
 
 impl SharedPage<'_> {
     /// The page's address.
+    #[inline]
     pub fn id(&self) -> PageId {
-        unreachable!("follows")
+        self.page
     }
 }
 
 impl Deref for SharedPage<'_> {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
-        unreachable!("follows")
+        &self.frame
     }
 }

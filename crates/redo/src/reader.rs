@@ -34,14 +34,14 @@ impl LogReader {
         }
     }
 
-    /// The place of the next group; after `next` gave None, the end of the log.
+    /// The place of the next group; after `next_group` gave None, the end of the log.
     pub fn position(&self) -> Lsn {
         self.position
     }
 
     /// The next group and its payload; None at the end of the log. A log that ends before what is known to have been
     /// durable is corrupt.
-    pub fn next(&mut self) -> Result<Option<(GroupRange, &[u8])>, RedoError> {
+    pub fn next_group(&mut self) -> Result<Option<(GroupRange, &[u8])>, RedoError> {
         let start = self.position;
         match self.read_group(start)? {
             Some(end) => {

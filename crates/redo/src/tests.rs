@@ -23,7 +23,7 @@ fn open(disk: &SimulatedDisk) -> Result<(RedoLog, Vec<Vec<u8>>), RedoError> {
     let opened = RedoLog::open(&environment(disk), &options())?;
     let mut payloads = Vec::new();
     let mut reader = opened.reader();
-    while let Some((_, payload)) = reader.next()? {
+    while let Some((_, payload)) = reader.next_group()? {
         payloads.push(payload.to_vec());
     }
     let end = reader.position();
@@ -255,7 +255,7 @@ fn many_threads_share_flushes() {
     let opened = RedoLog::open(&environment(&disk.restart_with_durable_state()), &options).unwrap();
     let mut reader = opened.reader();
     let mut numbers = Vec::new();
-    while let Some((_, payload)) = reader.next().unwrap() {
+    while let Some((_, payload)) = reader.next_group().unwrap() {
         numbers.push(number_of(payload));
     }
     numbers.sort_unstable();

@@ -1,0 +1,234 @@
+//! Moving the checkpoint, keeping room in the log, the flusher thread and the clean end.
+//!
+//! The checkpoint lies before the oldest change that is not on disk and before what the participant needs. The log may
+//! grow beyond its capacity when it is pinned, rather than block; writers then make room themselves first.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use env::blocking;
+use stdx::ids::Lsn;
+use stdx::sync::{lock, read, write};
+
+use crate::doublewrite::BATCH_PAGES;
+use crate::{BufferPool, CheckpointParticipant, StorageError};
+
+/// The flusher looks at the pool this often when nobody wakes it.
+const TICK: Duration = Duration::from_millis(100);
+/// The log is made durable at least this often, whatever commits ask for.
+const LOG_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+/// Most pages that one look of the flusher writes: 64 MiB.
+const TICK_PAGES_MAX: usize = 4096;
+
+/// How the flusher thread is woken and stopped.
+#[derive(Default)]
+pub(crate) struct FlusherSignal {
+    state: Mutex<SignalState>,
+    changed: Condvar,
+}
+
+#[derive(Default, Clone, Copy)]
+struct SignalState {
+    wake: bool,
+    stop: bool,
+}
+
+impl FlusherSignal {
+    pub fn wake(&self) {
+        lock(&self.state).wake = true;
+        self.changed.notify_all();
+    }
+
+    pub fn stop(&self) {
+        lock(&self.state).stop = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for a tick or a call; true if the thread must end.
+    fn wait(&self) -> bool {
+        let state = lock(&self.state);
+        let waiting = |state: &mut SignalState| !state.wake && !state.stop;
+        let outcome = self.changed.wait_timeout_while(state, TICK, waiting);
+        let (mut state, _) = outcome.unwrap_or_else(PoisonError::into_inner);
+        state.wake = false;
+        state.stop
+    }
+}
+
+impl BufferPool {
+    /// From now on checkpoints may move, as far as `participant` allows.
+    pub fn set_checkpoint_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
+        *write(&self.participant) = Some(participant);
+    }
+
+    /// Writes all pages that are dirty now and moves the checkpoint as far as the participant allows. Returns it. The
+    /// caller must not hold an exclusive latch.
+    pub fn checkpoint(&self) -> Result<Lsn, StorageError> {
+        let target = self.redo.end_lsn();
+        loop {
+            let written = self.flush_older_than(target, usize::MAX)?;
+            let oldest = self.oldest_change();
+            if oldest.is_none_or(|oldest| oldest >= target) {
+                return self.advance_checkpoint();
+            }
+            if written == 0 {
+                // Somebody is changing the page; that takes microseconds.
+                blocking::region(|| self.environment.clock.sleep(Duration::from_micros(100)));
+            }
+        }
+    }
+
+    fn oldest_change(&self) -> Option<Lsn> {
+        self.frames.headers().iter().filter_map(crate::frames::FrameHeader::oldest_change).min()
+    }
+
+    /// Moves the checkpoint as far as the pages on disk and the participant allow, and returns it.
+    pub fn advance_checkpoint(&self) -> Result<Lsn, StorageError> {
+        let participant = read(&self.participant).clone();
+        if let Some(participant) = participant {
+            // First the end, then the marks: a group that is in the log before `end` has marked its pages.
+            let end = self.redo.end_lsn();
+            let oldest = self.oldest_change().unwrap_or(end);
+            let needed = participant.oldest_needed_lsn(end);
+            self.redo.set_checkpoint(end.min(oldest).min(needed))?;
+        }
+        self.update_throttle();
+        Ok(self.redo.checkpoint_lsn())
+    }
+
+    /// Writers are held up from the last eighth of the log on, or from its last file on.
+    pub(crate) fn update_throttle(&self) {
+        let margin = self.redo.segment_bytes().max(self.redo.capacity_bytes() / 8);
+        let room = self.redo.room_bytes().saturating_sub(margin);
+        let throttle = self.redo.end_lsn().0.saturating_add(room);
+        self.throttle_lsn.store(throttle, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn log_is_nearly_full(&self) -> bool {
+        self.redo.end_lsn().0 > self.throttle_lsn.load(Ordering::Relaxed)
+    }
+
+    /// Whether a statement that writes should start: `NoSpace`-like failure if the disk is full and the log cannot be
+    /// emptied, `Stopped` after a failed write. Statements ask before they change anything (I4).
+    pub fn check_writable(&self) -> Result<(), StorageError> {
+        if self.is_stopped() {
+            return Err(self.redo.failure().map_or(StorageError::Stopped, StorageError::Log));
+        }
+        if self.log_is_nearly_full() {
+            self.make_log_room();
+            let least = self.redo.segment_bytes() / 2;
+            if self.redo.room_bytes() < least && !self.redo.prepare_files(least)? {
+                return Err(StorageError::LogFull);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the older half of what the log holds and moves the checkpoint. Failures show where they matter: in flushes.
+    #[cold]
+    pub(crate) fn make_log_room(&self) {
+        let end = self.redo.end_lsn();
+        let checkpoint = self.redo.checkpoint_lsn();
+        let target = Lsn(checkpoint.0 + (end.0 - checkpoint.0) / 2);
+        if let Some(participant) = read(&self.participant).clone() {
+            participant.release_before(target);
+        }
+        let _ = self.flush_older_than(target, usize::MAX);
+        let _ = self.advance_checkpoint();
+        let _ = self.redo.prepare_files(self.redo.segment_bytes());
+        self.update_throttle();
+        if self.log_is_nearly_full() {
+            // Pinned. The log grows beyond its capacity; look again after half a file.
+            let later = self.redo.end_lsn().0 + self.redo.segment_bytes() / 2;
+            self.throttle_lsn.store(later, Ordering::Release);
+        }
+    }
+
+    pub(crate) fn start_flusher(self: &Arc<BufferPool>) {
+        let pool = Arc::downgrade(self);
+        let signal = Arc::clone(&self.flusher_signal);
+        let body = move || run_flusher(&pool, &signal);
+        let thread = self.environment.threads.spawn("flusher", Box::new(body));
+        *lock(&self.flusher_thread) = Some(thread);
+    }
+
+    /// One look of the flusher thread.
+    fn flush_tick(&self, progress: &mut Progress) -> Result<(), StorageError> {
+        let now = self.environment.clock.monotonic();
+        let end = self.redo.end_lsn();
+        if now.saturating_sub(progress.log_flushed_at) >= LOG_FLUSH_INTERVAL {
+            self.redo.flush_to(end)?;
+            progress.log_flushed_at = now;
+        }
+        self.redo.prepare_files(2 * self.redo.segment_bytes())?;
+        let idle = progress.last_end == end;
+        progress.last_end = end;
+        let written = self.flush_by_need(end, idle)?;
+        let lag = end.0 - self.redo.checkpoint_lsn().0;
+        if written > 0 || lag > self.redo.segment_bytes() {
+            self.advance_checkpoint()?;
+        } else {
+            self.update_throttle();
+        }
+        Ok(())
+    }
+
+    /// Writes what must be written so that neither the log nor the pool fills up; a little when there is nothing to do.
+    fn flush_by_need(&self, end: Lsn, idle: bool) -> Result<usize, StorageError> {
+        let capacity = self.redo.capacity_bytes();
+        let mut written = 0;
+        // From half of the log on, and the more of it is used, the younger the changes that are written.
+        let used = end.0 - self.redo.checkpoint_lsn().0;
+        if used > capacity / 2 {
+            let excess = (used - capacity / 2).saturating_mul(2);
+            let target = Lsn(self.redo.checkpoint_lsn().0 + excess.min(used));
+            written += self.flush_older_than(target, TICK_PAGES_MAX)?;
+        }
+        let (pages, dirty) = self.page_counts();
+        let crowded = pages * 8 > self.frames.count() * 7 && dirty * 4 > self.frames.count();
+        if crowded {
+            let excess = (dirty - self.frames.count() / 4).min(TICK_PAGES_MAX);
+            written += self.flush_older_than(Lsn(u64::MAX), excess.max(BATCH_PAGES))?;
+        } else if idle && dirty > 0 && written == 0 {
+            written += self.flush_some()?;
+        }
+        Ok(written)
+    }
+
+    /// Stops the flusher, writes everything, and leaves a log that needs no recovery. Other threads must have stopped
+    /// using the pool.
+    pub fn shutdown(&self) -> Result<(), StorageError> {
+        self.flusher_signal.stop();
+        let thread = lock(&self.flusher_thread).take();
+        if let Some(thread) = thread {
+            blocking::region(|| thread.join());
+        }
+        self.checkpoint().map(drop)
+    }
+}
+
+impl Drop for BufferPool {
+    fn drop(&mut self) {
+        self.flusher_signal.stop();
+    }
+}
+
+struct Progress {
+    log_flushed_at: Duration,
+    last_end: Lsn,
+}
+
+fn run_flusher(pool: &Weak<BufferPool>, signal: &FlusherSignal) {
+    let mut progress = Progress { log_flushed_at: Duration::ZERO, last_end: Lsn(0) };
+    while !signal.wait() {
+        let Some(pool) = pool.upgrade() else { return };
+        match pool.flush_tick(&mut progress) {
+            Ok(()) => {}
+            // A full disk is tried again at the next tick, a failed one never (I2).
+            Err(_) if pool.is_stopped() => return,
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Writing dirty pages: batches through the doublewrite file, for whoever asks, under one mutex.
+//!
+//! A page is copied under its shared latch and written only when its log is durable (I1). Between the copy and the last
+//! sync it stays in its frame, and its `flushing_since` holds the checkpoint back. A failed write or sync stops the engine
+//! (I2); a full disk leaves the pages dirty for a later attempt (I4). Batches never wait for a latch.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use env::{DiskErrorKind, Environment, File, blocking};
+use metrics::Counter;
+use page::PAGE_BYTES;
+use stdx::aligned::AlignedBuffer;
+use stdx::ids::{Lsn, PageId, SpaceId};
+use stdx::sync::lock;
+
+use crate::doublewrite::{BATCH_PAGES, Doublewrite};
+use crate::space_files::seal_page;
+use crate::{BufferPool, PoolOptions, StorageError};
+
+/// What the one who writes pages needs.
+pub(crate) struct FlushState {
+    doublewrite: Option<Doublewrite>,
+    /// Copies of the pages of a batch.
+    batch: AlignedBuffer,
+    /// Frames found dirty by the last look at all headers, oldest change last.
+    queue: Vec<u32>,
+}
+
+/// Frames kept from one look at all headers: many batches' worth, so that the look costs little per page.
+const QUEUE_MAX: usize = 8192;
+
+/// A page of a batch.
+struct BatchPage {
+    page: PageId,
+    index: u32,
+    file: Arc<dyn File>,
+}
+
+impl FlushState {
+    pub fn new(environment: &Environment, options: &PoolOptions) -> Result<FlushState, StorageError> {
+        let doublewrite = if options.doublewrite { Some(Doublewrite::open(environment)?) } else { None };
+        let batch = AlignedBuffer::zeroed(BATCH_PAGES * PAGE_BYTES);
+        Ok(FlushState { doublewrite, batch, queue: Vec::new() })
+    }
+}
+
+impl BufferPool {
+    /// Writes up to 128 dirty pages, oldest change first, and returns how many it wrote. Pages that are latched
+    /// exclusively are passed over.
+    pub fn flush_some(&self) -> Result<usize, StorageError> {
+        let mut state = blocking::region(|| lock(&self.flush));
+        if state.queue.is_empty() {
+            state.queue = self.dirty_frames(|_, _| true);
+        }
+        let keep = state.queue.len().saturating_sub(BATCH_PAGES);
+        let batch = state.queue.split_off(keep);
+        self.flush_batch(&mut state, batch)
+    }
+
+    /// As `flush_some`, for the pages of one space.
+    pub(crate) fn flush_space_some(&self, space: SpaceId) -> Result<usize, StorageError> {
+        self.flush_chosen(|page, _| page.space == space, BATCH_PAGES)
+    }
+
+    /// Writes up to `pages_max` pages whose oldest change lies before `target`, and returns how many it wrote.
+    pub(crate) fn flush_older_than(&self, target: Lsn, pages_max: usize) -> Result<usize, StorageError> {
+        self.flush_chosen(|_, oldest| oldest < target, pages_max)
+    }
+
+    fn flush_chosen(
+        &self,
+        choose: impl Fn(PageId, Lsn) -> bool,
+        pages_max: usize,
+    ) -> Result<usize, StorageError> {
+        let mut state = blocking::region(|| lock(&self.flush));
+        let mut frames = self.dirty_frames(choose);
+        frames.reverse();
+        frames.truncate(pages_max);
+        let mut written = 0;
+        for batch in frames.chunks(BATCH_PAGES) {
+            written += self.flush_batch(&mut state, batch.to_vec())?;
+        }
+        Ok(written)
+    }
+
+    /// The dirty frames that `choose` wants, oldest change last.
+    fn dirty_frames(&self, choose: impl Fn(PageId, Lsn) -> bool) -> Vec<u32> {
+        let headers = self.frames.headers().iter().enumerate();
+        let dirty =
+            headers.filter_map(|(index, header)| Some((header.oldest_change()?, index, header.page()?)));
+        let mut chosen: Vec<(Lsn, u32)> = dirty
+            .filter(|(oldest, _, page)| choose(*page, *oldest))
+            .map(|(oldest, index, _)| (oldest, index as u32))
+            .collect();
+        chosen.sort_unstable_by(|one, other| other.cmp(one));
+        let surplus = chosen.len().saturating_sub(QUEUE_MAX);
+        chosen.drain(..surplus);
+        chosen.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// Writes the pages in these frames, as far as they are still dirty and nobody changes them just now.
+    fn flush_batch(&self, state: &mut FlushState, mut frames: Vec<u32>) -> Result<usize, StorageError> {
+        if self.is_stopped() {
+            return Err(StorageError::Stopped);
+        }
+        // Neighbours on disk become one write.
+        frames.sort_unstable_by_key(|index| self.frames.header(*index).page());
+        let (pages, newest) = self.copy_pages(&mut state.batch, &frames);
+        if pages.is_empty() {
+            return Ok(0);
+        }
+        self.redo.flush_to(newest)?;
+        // I1: no page is written before the log that explains it.
+        assert!(newest <= self.redo.durable_lsn(), "page LSN {newest} is not durable");
+        let bytes = &mut state.batch[..pages.len() * PAGE_BYTES];
+        bytes.chunks_exact_mut(PAGE_BYTES).for_each(seal_page);
+        let outcome = blocking::region(|| write_batch(state.doublewrite.as_ref(), bytes, &pages));
+        match outcome {
+            Ok(()) => {}
+            Err(error) if error.kind == DiskErrorKind::NoSpace => return Err(StorageError::Disk(error)),
+            Err(error) => return Err(self.stop(&error)),
+        }
+        for page in &pages {
+            self.frames.header(page.index).flushing_since.store(0, Ordering::Release);
+        }
+        Counter::PoolPagesFlushed.add(pages.len() as u64);
+        Ok(pages.len())
+    }
+
+    /// Copies pages into the batch and marks their frames as being flushed. Gives the greatest LSN among them.
+    fn copy_pages(&self, batch: &mut AlignedBuffer, frames: &[u32]) -> (Vec<BatchPage>, Lsn) {
+        let mut pages = Vec::with_capacity(frames.len());
+        let mut newest = Lsn(0);
+        for &index in frames {
+            let Some(frame) = self.frames.try_shared(index) else { continue };
+            let header = frame.header();
+            let (Some(page), Some(oldest)) = (header.page(), header.oldest_change()) else { continue };
+            let file = self.spaces.require(page.space).and_then(|space| space.file(page.space));
+            // Pages of a space that is going away need not be written.
+            let Ok(file) = file else { continue };
+            let at = pages.len() * PAGE_BYTES;
+            batch[at..at + PAGE_BYTES].copy_from_slice(&frame);
+            header.flushing_since.store(oldest.0, Ordering::Release);
+            header.dirty_since.store(0, Ordering::Release);
+            newest = newest.max(Lsn(header.page_lsn.load(Ordering::Acquire)));
+            pages.push(BatchPage { page, index, file });
+        }
+        (pages, newest)
+    }
+}
+
+/// One durable copy of all, then each page in its place, then one sync for each file.
+fn write_batch(
+    doublewrite: Option<&Doublewrite>,
+    bytes: &[u8],
+    pages: &[BatchPage],
+) -> Result<(), env::DiskError> {
+    if let Some(doublewrite) = doublewrite {
+        doublewrite.write(bytes)?;
+    }
+    let mut start = 0;
+    while start < pages.len() {
+        let run = run_length(&pages[start..]);
+        let offset = u64::from(pages[start].page.number.0) * PAGE_BYTES as u64;
+        pages[start].file.write_at(&bytes[start * PAGE_BYTES..(start + run) * PAGE_BYTES], offset)?;
+        Counter::DataWrites.increment();
+        Counter::DataWritten.add((run * PAGE_BYTES) as u64);
+        Counter::PagesWritten.add(run as u64);
+        start += run;
+    }
+    for group in pages.chunk_by(|one, next| one.page.space == next.page.space) {
+        group[0].file.sync_data()?;
+        Counter::DataFsyncs.increment();
+    }
+    Ok(())
+}
+
+/// How many pages from the first on lie side by side in one file.
+fn run_length(pages: &[BatchPage]) -> usize {
+    let adjoining = pages.windows(2).take_while(|pair| {
+        let (one, next) = (pair[0].page, pair[1].page);
+        one.space == next.space && one.number.0 + 1 == next.number.0
+    });
+    adjoining.count() + 1
+}

@@ -1,0 +1,228 @@
+//! [`Latch`]: a reader-writer latch in one word, with a version, and the table where waiters park.
+//!
+//! Word: bits 0..31 count shared holders, bit 31 is the exclusive holder, bit 32 says that somebody is parked, bits 33..64
+//! are a version that moves at each exclusive release. Readers are let in beside waiting writers, so that a thread may
+//! take the same latch shared twice; a writer that finds readers spins, then parks. Waiting is announced to `env::blocking`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use env::blocking;
+use stdx::sync::lock;
+
+const SHARED_MASK: u64 = (1 << 31) - 1;
+const EXCLUSIVE: u64 = 1 << 31;
+const PARKED: u64 = 1 << 32;
+const VERSION_STEP: u64 = 1 << 33;
+/// Looks at the word before parking; a latch is normally held for well under a microsecond.
+const SPINS_MAX: u32 = 60;
+/// Parking places. Latches that share one only wake each other's waiters in vain.
+const PARKING_PLACES: usize = 64;
+
+/// A reader-writer latch. Whoever acquires must release exactly once; guards in `frames` do.
+#[derive(Default)]
+pub(crate) struct Latch {
+    word: AtomicU64,
+}
+
+struct ParkingPlace {
+    guard: Mutex<()>,
+    released: Condvar,
+}
+
+static PARKING: [ParkingPlace; PARKING_PLACES] =
+    [const { ParkingPlace { guard: Mutex::new(()), released: Condvar::new() } }; PARKING_PLACES];
+
+impl Latch {
+    /// Acquires shared unless an exclusive holder is there.
+    #[inline]
+    pub fn try_shared(&self) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & EXCLUSIVE == 0 {
+            match self.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(present) => word = present,
+            }
+        }
+        false
+    }
+
+    /// Acquires exclusively unless anybody holds it.
+    #[inline]
+    pub fn try_exclusive(&self) -> bool {
+        let mut word = self.word.load(Ordering::Relaxed);
+        while word & (EXCLUSIVE | SHARED_MASK) == 0 {
+            let taken = word | EXCLUSIVE;
+            match self.word.compare_exchange_weak(word, taken, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(present) => word = present,
+            }
+        }
+        false
+    }
+
+    /// Acquires shared, waiting for an exclusive holder.
+    #[inline]
+    pub fn shared(&self) {
+        if !self.try_shared() {
+            self.wait(EXCLUSIVE, Latch::try_shared);
+        }
+    }
+
+    /// Acquires exclusively, waiting for all holders.
+    #[inline]
+    pub fn exclusive(&self) {
+        if !self.try_exclusive() {
+            self.wait(EXCLUSIVE | SHARED_MASK, Latch::try_exclusive);
+        }
+    }
+
+    /// Gives back a shared hold.
+    #[inline]
+    pub fn release_shared(&self) {
+        let word = self.word.fetch_sub(1, Ordering::Release);
+        debug_assert!(word & SHARED_MASK > 0 && word & EXCLUSIVE == 0);
+        if word & SHARED_MASK == 1 && word & PARKED != 0 {
+            self.wake();
+        }
+    }
+
+    /// Gives back the exclusive hold.
+    #[inline]
+    pub fn release_exclusive(&self) {
+        self.end_exclusive(0);
+    }
+
+    /// Turns the exclusive hold into a shared one.
+    #[inline]
+    pub fn downgrade(&self) {
+        self.end_exclusive(1);
+    }
+
+    #[inline]
+    fn end_exclusive(&self, shared: u64) {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            debug_assert!(word & EXCLUSIVE != 0 && word & SHARED_MASK == 0);
+            let next = (word & !(EXCLUSIVE | PARKED)).wrapping_add(VERSION_STEP) + shared;
+            match self.word.compare_exchange_weak(word, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(present) => word = present,
+            }
+        }
+        if word & PARKED != 0 {
+            self.notify();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        self.word.fetch_and(!PARKED, Ordering::Relaxed);
+        self.notify();
+    }
+
+    /// Whoever set `PARKED` did so holding the place's mutex and gave it up only by waiting, so it cannot miss this.
+    #[cold]
+    fn notify(&self) {
+        let place = self.place();
+        let _guard = lock(&place.guard);
+        place.released.notify_all();
+    }
+
+    fn place(&self) -> &'static ParkingPlace {
+        let address = std::ptr::from_ref(self) as usize;
+        &PARKING[(address / 64).wrapping_mul(0x9E37_79B9) / 64 % PARKING_PLACES]
+    }
+
+    /// Waits until none of the `obstacle` bits is set and `attempt` succeeds.
+    #[cold]
+    fn wait(&self, obstacle: u64, attempt: fn(&Latch) -> bool) {
+        for _ in 0..SPINS_MAX {
+            std::hint::spin_loop();
+            if attempt(self) {
+                return;
+            }
+        }
+        while !attempt(self) {
+            blocking::region(|| self.park(obstacle));
+        }
+    }
+
+    /// Parks once, unless the obstacle is gone already.
+    fn park(&self, obstacle: u64) {
+        let place = self.place();
+        let guard = lock(&place.guard);
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            if word & obstacle == 0 {
+                return;
+            }
+            match self.word.compare_exchange_weak(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(present) => word = present,
+            }
+        }
+        drop(place.released.wait(guard).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+
+    use env::Threads;
+
+    use super::*;
+
+    #[test]
+    fn holders_exclude_each_other() {
+        let latch = Latch::default();
+        assert!(latch.try_shared() && latch.try_shared() && !latch.try_exclusive());
+        latch.release_shared();
+        latch.release_shared();
+        assert!(latch.try_exclusive() && !latch.try_shared() && !latch.try_exclusive());
+        latch.downgrade();
+        assert!(latch.try_shared() && !latch.try_exclusive());
+        latch.release_shared();
+        latch.release_shared();
+        assert!(latch.try_exclusive());
+        latch.release_exclusive();
+    }
+
+    #[test]
+    fn threads_lose_no_update_and_no_wakeup() {
+        const THREADS: u64 = 4;
+        const ROUNDS: u64 = 3000;
+        let shared = Arc::new((Latch::default(), AtomicU64::new(0), AtomicU64::new(0)));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let shared = Arc::clone(&shared);
+                let body = move || {
+                    let (latch, first, second) = &*shared;
+                    for round in 0..ROUNDS {
+                        if (round + thread) % 3 == 0 {
+                            latch.shared();
+                            let seen = first.load(Ordering::Relaxed);
+                            assert_eq!(seen, second.load(Ordering::Relaxed));
+                            latch.release_shared();
+                        } else {
+                            latch.exclusive();
+                            first.store(first.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                            if round % 64 == 0 {
+                                std::thread::yield_now();
+                            }
+                            second.store(second.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                            latch.release_exclusive();
+                        }
+                    }
+                };
+                env::RealThreads.spawn("latcher", Box::new(body))
+            })
+            .collect();
+        assert!(threads.into_iter().all(env::JoinHandle::join));
+        let (_, first, second) = &*shared;
+        assert_eq!(first.load(Ordering::Relaxed), THREADS * ROUNDS * 2 / 3);
+        assert_eq!(first.load(Ordering::Relaxed), second.load(Ordering::Relaxed));
+    }
+}

@@ -1,0 +1,263 @@
+//! Opening a data directory: finding the files, repairing torn pages, replaying the log.
+//!
+//! Recovery may be interrupted anywhere and starts again from the same checkpoint; page LSNs make replaying idempotent.
+//! It allocates nothing on disk (I5). The log it reads is made durable before pages are written from it (I1).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use env::{Environment, OpenMode};
+use page::{PAGE_BYTES, PageOperation};
+use redo::{GroupRange, LogReader, RedoLog, RedoOptions};
+use stdx::aligned::AlignedBuffer;
+use stdx::ids::{Lsn, PageId};
+use stdx::sync::lock;
+
+use crate::doublewrite::Doublewrite;
+use crate::frames::ExclusiveFrame;
+use crate::mini_transaction::zero_page;
+use crate::pool::check_page;
+use crate::record::{Record, Records};
+use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
+use crate::spaces::SpaceFile;
+use crate::{BufferPool, DATA_FILE_SUFFIX, PoolOptions, RecoveryHandler, StorageError};
+
+const LOCK_NAME: &str = "iruka.lock";
+
+impl BufferPool {
+    /// Opens the data directory (made if it is empty): finds the last checkpoint, repairs torn pages, replays the log,
+    /// hands logical records to `handler`. Every tablespace file that was found is open afterwards. The checkpoint
+    /// does not move before `set_checkpoint_participant` was called.
+    pub fn open(
+        environment: Environment,
+        options: PoolOptions,
+        handler: &mut dyn RecoveryHandler,
+    ) -> Result<Arc<BufferPool>, StorageError> {
+        environment.disk.create_directory(Path::new(""))?;
+        let lock = environment.disk.lock(Path::new(LOCK_NAME))?;
+        let redo_options = RedoOptions {
+            capacity_bytes: options.log_capacity_bytes,
+            segment_bytes: options.log_segment_bytes,
+            buffer_bytes: options.log_buffer_bytes,
+        };
+        let opened = RedoLog::open(&environment, &redo_options)?;
+        let end = end_of_log(opened.reader())?;
+        opened.sync()?;
+        let reader = opened.reader();
+        let copies = Doublewrite::copies(&environment)?;
+        let pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
+        pool.find_files(&copies)?;
+        pool.repair_torn_pages(&copies)?;
+        pool.replay(reader, end, handler)?;
+        pool.update_throttle();
+        let pool = Arc::new(pool);
+        if options.background {
+            pool.start_flusher();
+        }
+        Ok(pool)
+    }
+
+    /// Opens every tablespace file in the root and in the directories below it; removes those that were never finished.
+    fn find_files(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
+        let disk = Arc::clone(&self.environment.disk);
+        let mut directories = vec![PathBuf::new()];
+        for name in disk.list(Path::new(""))? {
+            if let Some(name) = name.strip_suffix('/').filter(|name| *name != redo::LOG_DIRECTORY) {
+                directories.push(PathBuf::from(name));
+            }
+        }
+        let unfinished = format!("{DATA_FILE_SUFFIX}{NEW_SUFFIX}");
+        for directory in directories {
+            for name in disk.list(&directory)? {
+                let path = directory.join(&name);
+                if name.ends_with(&unfinished) {
+                    disk.remove(&path)?;
+                } else if is_data_file(&path) && !self.open_found_file(&path, copies)? {
+                    lock(&self.damaged_files).push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a file that was found; false if it is none of ours, or damaged beyond repair.
+    fn open_found_file(&self, path: &Path, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<bool, StorageError> {
+        let file = self.environment.disk.open(path, OpenMode::Existing)?;
+        let pages = file_pages(file.as_ref())?;
+        if pages == 0 {
+            return Ok(false);
+        }
+        let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
+        file.read_at(&mut bytes, 0)?;
+        // A torn write leaves the identity as it was: it lies in the first sector and never changes.
+        let page = page::page_id(&bytes);
+        let is_whole = page.number.0 == 0 && check_page(&bytes, page).is_ok();
+        if !is_whole && !(page.number.0 == 0 && copies.contains_key(&page)) {
+            return Ok(false);
+        }
+        let file = SpaceFile { space: page.space, path: path.to_path_buf(), file };
+        match self.spaces.add(file, pages) {
+            Ok(()) => Ok(true),
+            Err(StorageError::SpaceExists(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes doublewrite copies over pages that are not whole.
+    fn repair_torn_pages(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
+        let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
+        for (page, copy) in copies {
+            let Some(space) = self.spaces.get(page.space) else { continue };
+            let Ok(file) = space.file(page.space) else { continue };
+            if page.number.0 >= space.file_pages() {
+                continue;
+            }
+            let offset = u64::from(page.number.0) * PAGE_BYTES as u64;
+            file.read_at(&mut bytes, offset)?;
+            if check_page(&bytes, *page).is_err() {
+                bytes[..PAGE_BYTES].copy_from_slice(copy);
+                file.write_at(&bytes, offset).map_err(|error| self.stop(&error))?;
+                file.sync_data().map_err(|error| self.stop(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn replay(
+        &self,
+        mut reader: LogReader,
+        end: Lsn,
+        handler: &mut dyn RecoveryHandler,
+    ) -> Result<(), StorageError> {
+        while reader.position() < end {
+            let Some((range, payload)) = reader.next_group()? else {
+                return Err(log_corrupt("the log changed while it was read", reader.position()));
+            };
+            self.replay_pages(range, payload)?;
+            for record in Records::new(payload) {
+                if let Ok(Record::Logical { kind, payload }) = record {
+                    handler.logical_record(kind, payload, range.start)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies a group to its pages. They stay latched until all of the group is applied and the LSN is stamped, so none
+    /// is ever written, or found after the next crash, with half of it.
+    fn replay_pages(&self, range: GroupRange, payload: &[u8]) -> Result<(), StorageError> {
+        let mut pages = GroupPages { pool: self, range, held: Vec::new() };
+        for record in Records::new(payload) {
+            match record {
+                Ok(Record::Create { page }) => pages.create(page)?,
+                Ok(Record::Operation { page, operation }) => pages.apply(page, operation)?,
+                Ok(Record::Logical { .. }) => {}
+                Err(_) => return Err(log_corrupt("a group holds an unknown record", range.start)),
+            }
+        }
+        pages.stamp();
+        Ok(())
+    }
+
+    /// The page's file may be gone: then its history does not matter.
+    fn has_space(&self, page: PageId) -> bool {
+        self.spaces.get(page.space).is_some_and(|space| space.file(page.space).is_ok())
+    }
+}
+
+/// The pages of the group that is being replayed.
+struct GroupPages<'pool> {
+    pool: &'pool BufferPool,
+    range: GroupRange,
+    held: Vec<HeldPage<'pool>>,
+}
+
+struct HeldPage<'pool> {
+    page: PageId,
+    frame: ExclusiveFrame<'pool>,
+    /// The page on disk has the group already.
+    is_done: bool,
+}
+
+impl<'pool> GroupPages<'pool> {
+    fn find(&self, page: PageId) -> Option<usize> {
+        self.held.iter().position(|held| held.page == page)
+    }
+
+    fn hold(&mut self, page: PageId, frame: ExclusiveFrame<'pool>) -> usize {
+        let is_done = page::lsn(&frame) >= self.range.end;
+        if !is_done {
+            frame.header().mark_dirty(self.range.start);
+        }
+        self.held.push(HeldPage { page, frame, is_done });
+        self.held.len() - 1
+    }
+
+    fn create(&mut self, page: PageId) -> Result<(), StorageError> {
+        if !self.pool.has_space(page) {
+            return Ok(());
+        }
+        let index = match self.find(page) {
+            Some(index) => index,
+            None => {
+                let frame = self.frame_to_create(page)?;
+                self.hold(page, frame)
+            }
+        };
+        let held = &mut self.held[index];
+        if !held.is_done {
+            zero_page(&mut held.frame, page, Lsn(0));
+        }
+        Ok(())
+    }
+
+    /// What is on disk need not make sense before a page's first write.
+    fn frame_to_create(&self, page: PageId) -> Result<ExclusiveFrame<'pool>, StorageError> {
+        match self.pool.exclusive(page) {
+            Err(StorageError::Corrupt { .. }) => {
+                let mut frame = self.pool.exclusive_without_reading(page)?;
+                zero_page(&mut frame, page, Lsn(0));
+                Ok(frame)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn apply(&mut self, page: PageId, operation: &[u8]) -> Result<(), StorageError> {
+        if !self.pool.has_space(page) {
+            return Ok(());
+        }
+        let index = match self.find(page) {
+            Some(index) => index,
+            None => {
+                let frame = self.pool.exclusive(page)?;
+                self.hold(page, frame)
+            }
+        };
+        let held = &mut self.held[index];
+        if held.is_done {
+            return Ok(());
+        }
+        let corrupt = |error| StorageError::corrupt(page, error);
+        PageOperation::decode(operation).map_err(corrupt)?.apply(&mut held.frame).map_err(corrupt)
+    }
+
+    fn stamp(mut self) {
+        for held in self.held.iter_mut().filter(|held| !held.is_done) {
+            page::set_lsn(&mut held.frame, self.range.end);
+            held.frame.header().page_lsn.store(self.range.end.0, Ordering::Release);
+        }
+    }
+}
+
+/// Reads the log once, to find where it ends.
+fn end_of_log(mut reader: LogReader) -> Result<Lsn, StorageError> {
+    while reader.next_group()?.is_some() {}
+    Ok(reader.position())
+}
+
+fn log_corrupt(reason: &'static str, lsn: Lsn) -> StorageError {
+    StorageError::Log(redo::RedoError::Corrupt { reason, lsn })
+}

@@ -1,0 +1,228 @@
+//! Tablespace files: creating, opening, growing, renaming, removing them.
+//!
+//! A file's blocks are allocated, and its length is durable, before a page of it is used (I4, I5). A new file gets its
+//! name only when its header is durable, so a file under a final name always was whole.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use env::{DiskErrorKind, File, OpenMode, blocking};
+use metrics::Counter;
+use page::{PAGE_BYTES, PageOperation};
+use stdx::aligned::AlignedBuffer;
+use stdx::checksum::crc32c;
+use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
+use stdx::sync::lock;
+
+use crate::mini_transaction::zero_page;
+use crate::pool::check_page;
+use crate::spaces::SpaceFile;
+use crate::{BufferPool, StorageError};
+
+/// The suffix of tablespace files, by which recovery finds them (in the root and in directories below it).
+pub const DATA_FILE_SUFFIX: &str = ".ibd";
+/// Added to the name of a file that is being made.
+pub(crate) const NEW_SUFFIX: &str = ".new";
+
+const PAGE: u64 = PAGE_BYTES as u64;
+/// A new file has the space header and room for a few small trees.
+const FIRST_PAGES: u32 = 8;
+/// Files grow by 64 KiB at least and 64 MiB at most.
+const GROWTH_PAGES_MIN: u32 = 4;
+const GROWTH_PAGES_MAX: u32 = 4096;
+/// Below this size a file doubles, above it grows by a quarter.
+const DOUBLING_PAGES_MAX: u32 = 64;
+
+impl BufferPool {
+    /// Creates the file of a new space (and its directory), durable on return. `path` is relative to the data directory
+    /// and ends in `.ibd`.
+    pub fn create_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
+        assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
+        let disk = &self.environment.disk;
+        if self.spaces.get(space).is_some() || self.file_exists(path)? {
+            return Err(StorageError::SpaceExists(space));
+        }
+        let directory = parent_of(path);
+        if !directory.as_os_str().is_empty() {
+            disk.create_directory(directory)?;
+            self.sync_directory(parent_of(directory))?;
+        }
+        let new_path = new_name(path);
+        let file = match self.write_new_file(space, &new_path) {
+            Ok(file) => file,
+            Err(error) => {
+                // Half a file is of no use; if it cannot be removed, the next start does it.
+                let _ = disk.remove(&new_path);
+                return Err(error);
+            }
+        };
+        disk.rename(&new_path, path)?;
+        self.sync_directory(directory)?;
+        self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, FIRST_PAGES)
+    }
+
+    fn write_new_file(&self, space: SpaceId, path: &Path) -> Result<Arc<dyn File>, StorageError> {
+        let in_space = |error| StorageError::in_space(space, error);
+        let file = self.environment.disk.open(path, OpenMode::CreateIfMissing).map_err(in_space)?;
+        file.set_len(0).map_err(in_space)?;
+        file.allocate(0, u64::from(FIRST_PAGES) * PAGE).map_err(in_space)?;
+        let page = PageId { space, number: PageNumber(0) };
+        let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
+        zero_page(&mut bytes, page, Lsn(0));
+        let operation = PageOperation::InitSpaceHeader { size_pages: FIRST_PAGES };
+        operation.apply(&mut bytes).map_err(|error| StorageError::corrupt(page, error))?;
+        seal_page(&mut bytes);
+        file.write_at(&bytes, 0).map_err(in_space)?;
+        blocking::region(|| file.sync_all()).map_err(|error| self.stop(&error))?;
+        Ok(file)
+    }
+
+    fn file_exists(&self, path: &Path) -> Result<bool, StorageError> {
+        match self.environment.disk.open(path, OpenMode::Existing) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind == DiskErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A directory that cannot be synced is a failed sync as any other (I2).
+    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        blocking::region(|| self.environment.disk.sync_directory(directory))
+            .map_err(|error| self.stop(&error))
+    }
+
+    /// Opens the file of a space that is not open.
+    pub fn open_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
+        let file = self.environment.disk.open(path, OpenMode::Existing)?;
+        let page = PageId { space, number: PageNumber(0) };
+        let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
+        file.read_at(&mut bytes, 0)?;
+        check_page(&bytes, page)?;
+        let pages = file_pages(file.as_ref())?;
+        self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
+    }
+
+    /// Writes the dirty pages of a space and forgets it. Nobody else may use it meanwhile.
+    pub fn close_space(&self, space: SpaceId) -> Result<(), StorageError> {
+        while self.flush_space_some(space)? > 0 {}
+        self.detach_space(space).map(drop)
+    }
+
+    /// Forgets the pages of a space and removes its file, durably. Readers that come later get `SpaceMissing`.
+    pub fn remove_space(&self, space: SpaceId) -> Result<(), StorageError> {
+        let file = self.detach_space(space)?;
+        self.environment.disk.remove(&file.path)?;
+        self.sync_directory(parent_of(&file.path))
+    }
+
+    /// Renames the file of a space, durably. The directory is made if it is missing.
+    pub fn rename_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
+        assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
+        let disk = &self.environment.disk;
+        let old_path = self.spaces.require(space)?.with_file(space, |file| file.path.clone())?;
+        if self.file_exists(path)? {
+            return Err(StorageError::SpaceExists(space));
+        }
+        let (old_directory, directory) = (parent_of(&old_path), parent_of(path));
+        if !directory.as_os_str().is_empty() {
+            disk.create_directory(directory)?;
+            self.sync_directory(parent_of(directory))?;
+        }
+        disk.rename(&old_path, path)?;
+        self.sync_directory(directory)?;
+        if old_directory != directory {
+            self.sync_directory(old_directory)?;
+        }
+        self.spaces.set_path(space, path)
+    }
+
+    /// The open spaces and their files.
+    pub fn spaces(&self) -> Vec<(SpaceId, PathBuf)> {
+        self.spaces.list().into_iter().map(|file| (file.space, file.path)).collect()
+    }
+
+    /// Pages that the file of a space has.
+    pub fn space_pages(&self, space: SpaceId) -> Result<u32, StorageError> {
+        let object = self.spaces.require(space)?;
+        object.with_file(space, |_| object.file_pages())
+    }
+
+    /// Files that look like tablespaces but whose header cannot be read, or whose space another file claims: found at
+    /// start-up, and left alone.
+    pub fn damaged_files(&self) -> Vec<PathBuf> {
+        lock(&self.damaged_files).clone()
+    }
+
+    /// Takes file and pages of a space out of the pool. The flusher's mutex keeps pages that are being written in place.
+    fn detach_space(&self, space: SpaceId) -> Result<SpaceFile, StorageError> {
+        let flush = lock(&self.flush);
+        let file = self.spaces.detach(space)?;
+        let object = self.spaces.require(space)?;
+        for (number, index) in object.frames() {
+            let frame = self.frames.exclusive(index);
+            if frame.header().holds(PageId { space, number }) {
+                self.vacate(frame);
+            }
+        }
+        self.spaces.forget(space);
+        drop(flush);
+        Ok(file)
+    }
+
+    /// Grows the file of a space, if it must be, until it has `needed` pages; gives the pages that it has. Called by the
+    /// holder of the header's latch.
+    pub(crate) fn ensure_file_pages(&self, space: SpaceId, needed: u32) -> Result<u32, StorageError> {
+        let object = self.spaces.require(space)?;
+        let file = object.file(space)?;
+        let pages = object.file_pages();
+        if pages >= needed {
+            return Ok(pages);
+        }
+        if needed == u32::MAX {
+            return Err(StorageError::NoSpace(space));
+        }
+        let wanted = if pages < DOUBLING_PAGES_MAX { pages } else { pages / 4 };
+        let wanted = wanted.clamp(GROWTH_PAGES_MIN, GROWTH_PAGES_MAX).max(needed - pages);
+        let grown = match grow(file.as_ref(), pages, wanted) {
+            Err(error) if error.kind == DiskErrorKind::NoSpace && needed - pages < wanted => {
+                let least = GROWTH_PAGES_MIN.max(needed - pages);
+                grow(file.as_ref(), pages, least).map(|()| pages + least)
+            }
+            outcome => outcome.map(|()| pages + wanted),
+        };
+        let grown = grown.map_err(|error| StorageError::in_space(space, error))?;
+        blocking::region(|| file.sync_data()).map_err(|error| self.stop(&error))?;
+        Counter::DataFsyncs.increment();
+        object.set_file_pages(grown);
+        Ok(grown)
+    }
+}
+
+fn grow(file: &dyn File, pages: u32, by: u32) -> Result<(), env::DiskError> {
+    blocking::region(|| file.allocate(u64::from(pages) * PAGE, u64::from(by) * PAGE))
+}
+
+/// Whole pages of a file.
+pub(crate) fn file_pages(file: &dyn File) -> Result<u32, StorageError> {
+    Ok(u32::try_from(file.len()? / PAGE).unwrap_or(u32::MAX))
+}
+
+/// Stores the checksum before a page is written.
+pub(crate) fn seal_page(bytes: &mut [u8]) {
+    let checksum = crc32c(&bytes[4..]);
+    page::set_checksum(bytes, checksum);
+}
+
+pub(crate) fn is_data_file(path: &Path) -> bool {
+    path.to_str().is_some_and(|name| name.ends_with(DATA_FILE_SUFFIX))
+}
+
+fn new_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(NEW_SUFFIX);
+    PathBuf::from(name)
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}

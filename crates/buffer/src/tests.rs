@@ -1,0 +1,312 @@
+//! The pool as a whole, on a simulated disk: pages, spaces, eviction, damage, full disks. Crashes: `crash_tests`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use env::Environment;
+use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
+use page::PageOperation;
+use stdx::ids::{PageId, PageNumber, SpaceId};
+
+use crate::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
+
+const SPACE: SpaceId = SpaceId(1);
+const PATH: &str = "shop/item.ibd";
+const BODY: u16 = 24;
+
+fn open_with(disk: &SimulatedDisk, options: PoolOptions) -> Result<Arc<BufferPool>, StorageError> {
+    let pool = BufferPool::open(Environment::simulated(disk.clone(), 1), options, &mut NoLogicalRecords)?;
+    pool.set_checkpoint_participant(Arc::new(NothingNeeded));
+    Ok(pool)
+}
+
+fn open(disk: &SimulatedDisk, frames: u64) -> Arc<BufferPool> {
+    open_with(disk, PoolOptions::small(frames)).unwrap()
+}
+
+fn new_pool(frames: u64) -> (SimulatedDisk, Arc<BufferPool>) {
+    let disk = SimulatedDisk::new(1);
+    let pool = open(&disk, frames);
+    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    (disk, pool)
+}
+
+fn id(number: u32) -> PageId {
+    PageId { space: SPACE, number: PageNumber(number) }
+}
+
+/// Allocates a page and writes `value` into its body.
+fn add_page(pool: &BufferPool, value: u32) -> Result<PageId, StorageError> {
+    let mut mini = pool.mini_transaction();
+    let slot = mini.allocate(SPACE)?;
+    assert!(mini.bytes(slot)[usize::from(BODY)..].iter().all(|byte| *byte == 0));
+    mini.apply(slot, &PageOperation::SetBytes { offset: BODY, bytes: &value.to_le_bytes() });
+    let page = mini.page_id(slot);
+    mini.commit();
+    Ok(page)
+}
+
+fn set(pool: &BufferPool, page: PageId, value: u32) {
+    let mut mini = pool.mini_transaction();
+    let slot = mini.latch(page).unwrap();
+    mini.apply(slot, &PageOperation::SetBytes { offset: BODY, bytes: &value.to_le_bytes() });
+    mini.commit();
+}
+
+fn value(pool: &BufferPool, page: PageId) -> Result<u32, StorageError> {
+    let shared = pool.shared(page)?;
+    Ok(u32::from_le_bytes(shared[usize::from(BODY)..][..4].try_into().unwrap()))
+}
+
+#[test]
+fn pages_come_back_from_memory_disk_and_log() {
+    let (disk, pool) = new_pool(64);
+    let page = add_page(&pool, 77).unwrap();
+    assert_eq!(page, id(1));
+    assert_eq!(value(&pool, page).unwrap(), 77);
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    let pool = open(&disk, 64);
+    assert_eq!(pool.spaces(), [(SPACE, PATH.into())]);
+    assert_eq!(value(&pool, page).unwrap(), 77, "from the log");
+    pool.shutdown().unwrap();
+    drop(pool);
+    let pool = open(&disk.restart_with_durable_state(), 64);
+    assert_eq!(pool.redo().checkpoint_lsn(), pool.redo().end_lsn());
+    assert_eq!(value(&pool, page).unwrap(), 77, "from the file");
+}
+
+#[test]
+fn a_small_pool_serves_many_pages() {
+    let (_, pool) = new_pool(16);
+    let pages: Vec<PageId> = (0..200).map(|number| add_page(&pool, number).unwrap()).collect();
+    for round in 0..3 {
+        for (number, page) in pages.iter().enumerate() {
+            assert_eq!(value(&pool, *page).unwrap(), number as u32 + round * 1000);
+            set(&pool, *page, number as u32 + (round + 1) * 1000);
+        }
+    }
+    assert!(pool.page_counts().0 <= 16);
+}
+
+#[test]
+fn freed_pages_are_used_again() {
+    let (_, pool) = new_pool(64);
+    let pages: Vec<PageId> = (0..5).map(|number| add_page(&pool, number).unwrap()).collect();
+    for page in &pages[1..3] {
+        let mut mini = pool.mini_transaction();
+        let slot = mini.latch(*page).unwrap();
+        mini.free(slot).unwrap();
+        mini.commit();
+    }
+    assert_eq!(add_page(&pool, 9).unwrap(), pages[2]);
+    assert_eq!(add_page(&pool, 9).unwrap(), pages[1]);
+    assert_eq!(add_page(&pool, 9).unwrap(), id(6));
+}
+
+#[test]
+fn a_dropped_mini_transaction_leaves_no_trace() {
+    let (_, pool) = new_pool(64);
+    let page = add_page(&pool, 1).unwrap();
+    let mut mini = pool.mini_transaction();
+    let slot = mini.latch(page).unwrap();
+    mini.free(slot).unwrap();
+    mini.commit();
+    for _ in 0..3 {
+        let end = pool.redo().end_lsn();
+        let mut mini = pool.mini_transaction();
+        let first = mini.allocate(SPACE).unwrap();
+        let second = mini.allocate(SPACE).unwrap();
+        assert_eq!((mini.page_id(first), mini.page_id(second)), (id(1), id(2)));
+        drop(mini);
+        assert_eq!(pool.redo().end_lsn(), end);
+    }
+    assert_eq!(add_page(&pool, 5).unwrap(), id(1));
+    assert_eq!(add_page(&pool, 6).unwrap(), id(2));
+    assert_eq!((value(&pool, id(1)).unwrap(), value(&pool, id(2)).unwrap()), (5, 6));
+}
+
+#[test]
+fn allocating_and_freeing_in_one_mini_transaction() {
+    let (disk, pool) = new_pool(64);
+    let mut mini = pool.mini_transaction();
+    let slots: Vec<_> = (0..4).map(|_| mini.allocate(SPACE).unwrap()).collect();
+    mini.apply(slots[0], &PageOperation::SetBytes { offset: BODY, bytes: &[1] });
+    mini.free(slots[1]).unwrap();
+    mini.free(slots[3]).unwrap();
+    let end = mini.commit();
+    pool.redo().flush_to(end).unwrap();
+    drop(pool);
+    let pool = open(&disk.restart_with_durable_state(), 64);
+    assert_eq!(value(&pool, id(1)).unwrap(), 1);
+    assert_eq!(value(&pool, id(3)).unwrap(), 0);
+    assert_eq!(add_page(&pool, 1).unwrap(), id(4));
+    assert_eq!(add_page(&pool, 1).unwrap(), id(2));
+    assert_eq!(add_page(&pool, 1).unwrap(), id(5));
+}
+
+#[test]
+fn spaces_are_created_renamed_closed_and_removed() {
+    let (disk, pool) = new_pool(64);
+    let page = add_page(&pool, 3).unwrap();
+    assert!(matches!(pool.create_space(SPACE, Path::new("a.ibd")), Err(StorageError::SpaceExists(_))));
+    assert!(matches!(pool.create_space(SpaceId(2), Path::new(PATH)), Err(StorageError::SpaceExists(_))));
+    pool.rename_space(SPACE, Path::new("other/thing.ibd")).unwrap();
+    assert_eq!(value(&pool, page).unwrap(), 3);
+    pool.close_space(SPACE).unwrap();
+    assert!(matches!(pool.shared(page), Err(StorageError::SpaceMissing(SPACE))));
+    pool.open_space(SPACE, Path::new("other/thing.ibd")).unwrap();
+    assert_eq!(value(&pool, page).unwrap(), 3);
+    set(&pool, page, 4);
+    pool.remove_space(SPACE).unwrap();
+    assert!(matches!(pool.shared(page), Err(StorageError::SpaceMissing(SPACE))));
+    pool.create_space(SpaceId(2), Path::new(PATH)).unwrap();
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    drop(pool);
+    let pool = open(&disk.restart_with_durable_state(), 64);
+    assert_eq!(pool.spaces(), [(SpaceId(2), PATH.into())], "redo of the removed space is skipped");
+}
+
+#[test]
+fn damaged_pages_are_never_served() {
+    let (disk, pool) = new_pool(64);
+    let pages: Vec<PageId> = (0..3).map(|number| add_page(&pool, number).unwrap()).collect();
+    pool.shutdown().unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    disk.corrupt(Path::new(PATH), 16384 + 9000, &[1]);
+    let third = disk.contents(Path::new(PATH)).unwrap()[3 * 16384..4 * 16384].to_vec();
+    disk.corrupt(Path::new(PATH), 2 * 16384, &third);
+    let copies = disk.contents(Path::new("redo/doublewrite")).unwrap().len();
+    disk.corrupt(Path::new("redo/doublewrite"), 0, &vec![0; copies]);
+    let pool = open(&disk, 64);
+    assert!(matches!(pool.shared(pages[0]), Err(StorageError::Corrupt { .. })), "checksum");
+    assert!(matches!(pool.shared(pages[1]), Err(StorageError::Corrupt { .. })), "misplaced write");
+    assert_eq!(value(&pool, pages[2]).unwrap(), 2, "others go on");
+    assert!(matches!(pool.shared(id(100_000)), Err(StorageError::PageOutOfRange(_))));
+    assert!(matches!(pool.shared(PageId { space: SpaceId(9), ..id(1) }), Err(StorageError::SpaceMissing(_))));
+}
+
+#[test]
+fn torn_pages_are_repaired_and_foreign_files_left_alone() {
+    let (disk, pool) = new_pool(64);
+    let page = add_page(&pool, 8).unwrap();
+    pool.shutdown().unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    disk.corrupt(Path::new(PATH), 16384 + 512, &[0xAA; 512]);
+    disk.corrupt(Path::new(PATH), 600, &[0xAA; 512]);
+    for name in ["strange.ibd", "shop/half.ibd.new"] {
+        let file = env::Disk::open(&disk, Path::new(name), env::OpenMode::CreateNew).unwrap();
+        file.write_at(&[3; 20_000], 0).unwrap();
+    }
+    let pool = open(&disk, 64);
+    assert_eq!(value(&pool, page).unwrap(), 8);
+    assert_eq!(pool.damaged_files(), [Path::new("strange.ibd")]);
+    assert!(disk.contents(Path::new("strange.ibd")).is_some());
+    assert!(disk.contents(Path::new("shop/half.ibd.new")).is_none());
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_passes() {
+    let (disk, pool) = new_pool(64);
+    disk.set_capacity_bytes(Some(disk.used_bytes() + 4 * 16384));
+    let mut added = Vec::new();
+    let error = loop {
+        match add_page(&pool, added.len() as u32) {
+            Ok(page) => added.push(page),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StorageError::NoSpace(SPACE)));
+    assert_eq!(added.len(), 11, "the smallest growth was tried");
+    for (number, page) in added.iter().enumerate() {
+        assert_eq!(value(&pool, *page).unwrap(), number as u32);
+        set(&pool, *page, 100 + number as u32);
+    }
+    pool.checkpoint().unwrap();
+    disk.set_capacity_bytes(None);
+    add_page(&pool, 1).unwrap();
+}
+
+#[test]
+fn a_failed_page_write_stops_the_pool() {
+    for class in [OperationClass::Write, OperationClass::Sync] {
+        for nth in 0..2 {
+            let (disk, pool) = new_pool(64);
+            let page = add_page(&pool, 8).unwrap();
+            pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+            let counts = disk.counts();
+            let base = if class == OperationClass::Write { counts.writes } else { counts.syncs };
+            disk.add_fault(Fault { class, nth: base + nth, kind: FaultKind::InputOutput });
+            assert!(matches!(pool.checkpoint(), Err(StorageError::Stopped)), "{class:?} {nth}");
+            assert!(pool.is_stopped() && pool.check_writable().is_err());
+            let operations = disk.counts().mutations;
+            set(&pool, page, 9);
+            assert!(pool.redo().flush_to(pool.redo().end_lsn()).is_err());
+            assert!(pool.checkpoint().is_err());
+            assert_eq!(disk.counts().mutations, operations, "nothing is retried");
+        }
+    }
+}
+
+#[test]
+fn the_log_goes_round_and_the_checkpoint_follows() {
+    let (disk, pool) = new_pool(32);
+    let pages: Vec<PageId> = (0..20).map(|number| add_page(&pool, number).unwrap()).collect();
+    let mut bytes = [0; 4096];
+    for round in 0_u32..3000 {
+        bytes[..4].copy_from_slice(&round.to_le_bytes());
+        let mut mini = pool.mini_transaction();
+        let slot = mini.latch(pages[round as usize % pages.len()]).unwrap();
+        mini.apply(slot, &PageOperation::SetBytes { offset: BODY, bytes: &bytes });
+        mini.commit();
+    }
+    let log_files = env::Disk::list(&disk, Path::new("redo")).unwrap().len();
+    assert!(log_files <= 8 + 2, "{log_files} files");
+    assert!(pool.redo().end_lsn().0 > 12_000_000);
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    drop(pool);
+    let pool = open(&disk.restart_with_durable_state(), 32);
+    for (index, page) in pages.iter().enumerate() {
+        assert_eq!(value(&pool, *page).unwrap(), 2980 + index as u32);
+    }
+}
+
+#[test]
+fn threads_share_pages_and_the_flusher_keeps_up() {
+    const THREADS: u32 = 4;
+    const ROUNDS: u32 = 2000;
+    let disk = SimulatedDisk::new(1);
+    let options = PoolOptions { background: true, ..PoolOptions::small(24) };
+    let pool = open_with(&disk, options).unwrap();
+    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    let pages: Vec<PageId> = (0..60).map(|_| add_page(&pool, 0).unwrap()).collect();
+    let threads: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            let (pool, pages) = (Arc::clone(&pool), pages.clone());
+            let body = move || {
+                for round in 0..ROUNDS {
+                    let page = pages[((round * 7 + thread * 13) % 60) as usize];
+                    if round % 2 == 0 {
+                        let mut mini = pool.mini_transaction();
+                        let slot = mini.latch(page).unwrap();
+                        let old = &mini.bytes(slot)[usize::from(BODY)..][..4];
+                        let next = u32::from_le_bytes(old.try_into().unwrap()) + 1;
+                        let operation = PageOperation::SetBytes { offset: BODY, bytes: &next.to_le_bytes() };
+                        mini.apply(slot, &operation);
+                        mini.commit();
+                    } else {
+                        value(&pool, page).unwrap();
+                    }
+                }
+            };
+            env::Threads::spawn(&env::RealThreads, "worker", Box::new(body))
+        })
+        .collect();
+    assert!(threads.into_iter().all(env::JoinHandle::join));
+    let sum: u32 = pages.iter().map(|page| value(&pool, *page).unwrap()).sum();
+    assert_eq!(sum, THREADS * ROUNDS / 2);
+    pool.shutdown().unwrap();
+}
