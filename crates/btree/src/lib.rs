@@ -27,5 +27,6 @@ pub use check::{TreeFault, TreeReport};
 pub use cursor::{Cursor, CursorRange, Direction, LeafView, Taken};
 pub use estimate::RangeEstimate;
 pub use leaf_edit::{LeafEdit, Placed, RunStop};
+pub use page::KEY_BYTES_MAX;
 pub use tree::{LIVENESS_BYTES, Liveness, Tree, TreeId};
 pub use value::{LongValue, Value};
