@@ -4,7 +4,9 @@
 mod call;
 mod control;
 mod derivation;
+mod information;
 mod numeric;
+mod string;
 mod temporal;
 
 pub use call::Call;
@@ -37,7 +39,12 @@ pub struct FunctionDefinition {
 /// The families.
 static FAMILIES: &[&[FunctionDefinition]] = &[
     control::FUNCTIONS,
+    information::FUNCTIONS,
     numeric::FUNCTIONS,
+    string::build::FUNCTIONS,
+    string::code::FUNCTIONS,
+    string::cut::FUNCTIONS,
+    string::search::FUNCTIONS,
     temporal::arithmetic::FUNCTIONS,
     temporal::clock::FUNCTIONS,
     temporal::construct::FUNCTIONS,

@@ -1,0 +1,391 @@
+//! Functions that put texts together: CONCAT, CONCAT_WS, REPEAT, SPACE, LPAD, RPAD, INSERT, REPLACE, ELT, MAKE_SET,
+//! EXPORT_SET, REVERSE, UPPER, LOWER, QUOTE, FORMAT.
+
+use super::{constant_integer, length, pure, result_charset, text_of, too_long};
+use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::result_type::{ResultType, TypeClass};
+use errors::SqlResult;
+use values::{Value, number};
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("concat", 1, usize::MAX, derive_concat, concat),
+    pure("concat_ws", 2, usize::MAX, derive_concat_ws, concat_ws),
+    pure("repeat", 2, 2, derive_repeat, repeat),
+    pure("space", 1, 1, derive_space, space),
+    pure("lpad", 2, 3, derive_pad, |call| pad(call, true)),
+    pure("rpad", 2, 3, derive_pad, |call| pad(call, false)),
+    pure("insert", 4, 4, derive_insert, insert),
+    pure("replace", 3, 3, derive_replace, replace),
+    pure("elt", 2, usize::MAX, derive_elt, elt),
+    pure("make_set", 2, usize::MAX, derive_make_set, make_set),
+    pure("export_set", 3, 5, derive_export_set, export_set),
+    pure("reverse", 1, 1, derive_same, reverse),
+    pure("upper", 1, 1, derive_same, |call| change_case(call, true)),
+    pure("ucase", 1, 1, derive_same, |call| change_case(call, true)),
+    pure("lower", 1, 1, derive_same, |call| change_case(call, false)),
+    pure("lcase", 1, 1, derive_same, |call| change_case(call, false)),
+    pure("quote", 1, 1, derive_quote, quote),
+    pure("format", 2, 3, derive_format, format),
+];
+
+fn total_length(derivation: &Derivation<'_>, from: usize) -> u64 {
+    (from..derivation.count()).map(|index| length(derivation, index)).sum()
+}
+
+fn derive_concat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..derivation.count())?;
+    Ok(text_of(derivation, common, total_length(derivation, 0)))
+}
+
+fn concat(call: &mut Call<'_>) -> SqlResult<Value> {
+    let mut out = Vec::new();
+    for index in 0..call.count() {
+        let Some(text) = call.text(index)? else { return Ok(Value::Null) };
+        out.extend_from_slice(&text);
+        if too_long(call, out.len() as u64) {
+            return Ok(Value::Null);
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn derive_concat_ws(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..derivation.count())?;
+    let separators = length(derivation, 0) * (derivation.count() as u64 - 2);
+    let nullable = derivation.argument(0).nullable;
+    let result = text_of(derivation, common, total_length(derivation, 1) + separators);
+    Ok(ResultType { nullable, ..result })
+}
+
+fn concat_ws(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(separator) = call.text(0)? else { return Ok(Value::Null) };
+    let mut out = Vec::new();
+    let mut first = true;
+    for index in 1..call.count() {
+        let Some(text) = call.text(index)? else { continue };
+        if !first {
+            out.extend_from_slice(&separator);
+        }
+        first = false;
+        out.extend_from_slice(&text);
+        if too_long(call, out.len() as u64) {
+            return Ok(Value::Null);
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn derive_repeat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    let characters = match constant_integer(derivation, 1) {
+        Some(count) => length(derivation, 0).saturating_mul(count.max(0).unsigned_abs()),
+        None => u64::from(u32::MAX),
+    };
+    Ok(text_of(derivation, common, characters).nullable())
+}
+
+fn repeat(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(count)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
+    let count = count.max(0).unsigned_abs();
+    if too_long(call, count.saturating_mul(text.len() as u64)) {
+        return Ok(Value::Null);
+    }
+    Ok(Value::Bytes(text.repeat(if text.is_empty() { 0 } else { count as usize })))
+}
+
+fn derive_space(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let characters =
+        constant_integer(derivation, 0).map_or(u32::MAX, |count| count.clamp(0, i64::from(u32::MAX)) as u32);
+    Ok(derivation.connection_text(characters).nullable())
+}
+
+fn space(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(count) = call.integer(0)? else { return Ok(Value::Null) };
+    let count = count.max(0).unsigned_abs();
+    if too_long(call, count) {
+        return Ok(Value::Null);
+    }
+    Ok(call.text_result(&" ".repeat(count as usize)))
+}
+
+fn derive_pad(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = if derivation.count() == 3 {
+        derivation.arguments.swap(1, 2);
+        let common = derivation.collation(0..2);
+        derivation.arguments.swap(1, 2);
+        common?
+    } else {
+        derivation.collation(0..1)?
+    };
+    let characters =
+        constant_integer(derivation, 1).map_or(u64::from(u32::MAX), |count| count.max(0).unsigned_abs());
+    Ok(text_of(derivation, common, characters).nullable())
+}
+
+fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
+    let charset = result_charset(call);
+    let (Some(text), Some(wanted)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
+    let mut filler = Vec::new();
+    if call.count() == 3 {
+        let Some(given) = call.text(2)? else { return Ok(Value::Null) };
+        filler.extend_from_slice(&given);
+    } else {
+        charset.push(u32::from(b' '), &mut filler);
+    }
+    let Ok(wanted) = usize::try_from(wanted) else { return Ok(Value::Null) };
+    let present = charset.character_count(&text);
+    if wanted <= present {
+        return Ok(Value::Bytes(charset.prefix(&text, wanted).to_vec()));
+    }
+    let filler_characters = charset.character_count(&filler);
+    if too_long(call, (wanted as u64).saturating_mul(u64::from(charset.max_bytes))) {
+        return Ok(Value::Null);
+    }
+    if filler_characters == 0 {
+        return Ok(Value::Bytes(Vec::new()));
+    }
+    let missing = wanted - present;
+    let mut padding = filler.repeat(missing / filler_characters);
+    padding.extend_from_slice(charset.prefix(&filler, missing % filler_characters));
+    let (first, second) = if left { (padding.as_slice(), &*text) } else { (&*text, padding.as_slice()) };
+    Ok(Value::Bytes([first, second].concat()))
+}
+
+fn derive_insert(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    derivation.arguments.swap(1, 3);
+    let common = derivation.collation(0..2);
+    derivation.arguments.swap(1, 3);
+    let common = common?;
+    let characters = length(derivation, 0) + length(derivation, 3);
+    Ok(text_of(derivation, common, characters))
+}
+
+fn insert(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(position), Some(count), Some(inserted)) =
+        (call.text(0)?, call.integer(1)?, call.integer(2)?, call.text(3)?)
+    else {
+        return Ok(Value::Null);
+    };
+    let charset = result_charset(call);
+    let characters = charset.character_count(&text);
+    if position < 1 || position as u64 > characters as u64 {
+        return Ok(Value::Bytes(text.into_owned()));
+    }
+    let start = position as usize - 1;
+    let count = usize::try_from(count).unwrap_or(usize::MAX).min(characters - start);
+    let (from, to) = (charset.offset(&text, start), charset.offset(&text, start + count));
+    if too_long(call, (text.len() - (to - from) + inserted.len()) as u64) {
+        return Ok(Value::Null);
+    }
+    Ok(Value::Bytes([&text[..from], &inserted, &text[to..]].concat()))
+}
+
+fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..3)?;
+    let growth = length(derivation, 2).saturating_sub(length(derivation, 1));
+    let places = length(derivation, 0).checked_div(length(derivation, 1)).unwrap_or(0);
+    let characters = length(derivation, 0).saturating_add(growth.saturating_mul(places));
+    Ok(text_of(derivation, common, characters))
+}
+
+/// REPLACE compares bytes, whatever the collation.
+fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(from), Some(to)) = (call.text(0)?, call.text(1)?, call.text(2)?) else {
+        return Ok(Value::Null);
+    };
+    if from.is_empty() || from.len() > text.len() {
+        return Ok(Value::Bytes(text.into_owned()));
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let charset = result_charset(call);
+    let mut rest: &[u8] = &text;
+    while !rest.is_empty() {
+        if rest.starts_with(&from) {
+            out.extend_from_slice(&to);
+            rest = &rest[from.len()..];
+        } else {
+            let step = charset.prefix(rest, 1).len().max(1);
+            out.extend_from_slice(&rest[..step]);
+            rest = &rest[step..];
+        }
+        if too_long(call, out.len() as u64) {
+            return Ok(Value::Null);
+        }
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn derive_elt(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(1..derivation.count())?;
+    let longest = (1..derivation.count()).map(|index| length(derivation, index)).max().unwrap_or(0);
+    Ok(text_of(derivation, common, longest).nullable())
+}
+
+fn elt(call: &mut Call<'_>) -> SqlResult<Value> {
+    let chosen = call.integer(0)?.and_then(|number| usize::try_from(number).ok()).unwrap_or(0);
+    if chosen == 0 || chosen >= call.count() {
+        return Ok(Value::Null);
+    }
+    Ok(call.text(chosen)?.map_or(Value::Null, |text| Value::Bytes(text.into_owned())))
+}
+
+fn derive_make_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(1..derivation.count())?;
+    let characters = total_length(derivation, 1) + derivation.count() as u64 - 2;
+    let nullable = derivation.argument(0).nullable;
+    Ok(ResultType { nullable, ..text_of(derivation, common, characters) })
+}
+
+fn make_set(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(bits) = call.unsigned(0)? else { return Ok(Value::Null) };
+    let charset = result_charset(call);
+    let mut out = Vec::new();
+    let mut first = true;
+    for index in 1..call.count().min(65) {
+        if bits >> (index - 1) & 1 == 0 {
+            continue;
+        }
+        let Some(text) = call.text(index)? else { continue };
+        if !first {
+            charset.push(u32::from(b','), &mut out);
+        }
+        first = false;
+        out.extend_from_slice(&text);
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn derive_export_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(1..derivation.count().min(4))?;
+    let separator = if derivation.count() > 3 { length(derivation, 3) } else { 1 };
+    let longest = length(derivation, 1).max(length(derivation, 2));
+    Ok(text_of(derivation, common, longest * 64 + separator * 63))
+}
+
+fn export_set(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(bits), Some(on), Some(off)) = (call.unsigned(0)?, call.text(1)?, call.text(2)?) else {
+        return Ok(Value::Null);
+    };
+    let mut separator = Vec::new();
+    if call.count() > 3 {
+        let Some(given) = call.text(3)? else { return Ok(Value::Null) };
+        separator.extend_from_slice(&given);
+    } else {
+        result_charset(call).push(u32::from(b','), &mut separator);
+    }
+    let mut places = 64;
+    if call.count() > 4 {
+        let Some(given) = call.integer(4)? else { return Ok(Value::Null) };
+        places = usize::try_from(given).unwrap_or(64).min(64);
+    }
+    let pieces: Vec<&[u8]> = (0..places).map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off }).collect();
+    Ok(Value::Bytes(pieces.join(&separator[..])))
+}
+
+fn derive_same(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    Ok(text_of(derivation, common, length(derivation, 0)))
+}
+
+fn reverse(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let charset = result_charset(call);
+    let mut out = vec![0; text.len()];
+    let (mut from, mut end) = (0, text.len());
+    while from < text.len() {
+        let step = charset.prefix(&text[from..], 1).len().max(1);
+        out[end - step..end].copy_from_slice(&text[from..from + step]);
+        from += step;
+        end -= step;
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn change_case(call: &mut Call<'_>, to_upper: bool) -> SqlResult<Value> {
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let collation = call.result().collation().get();
+    Ok(Value::Bytes(match (collation.is_binary(), to_upper) {
+        (true, _) => text.into_owned(),
+        (_, true) => collation.upper(&text),
+        (_, false) => collation.lower(&text),
+    }))
+}
+
+fn derive_quote(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    Ok(text_of(derivation, common, length(derivation, 0) * 2 + 2))
+}
+
+fn quote(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(text) = call.text(0)? else { return Ok(call.text_result("NULL")) };
+    let charset = result_charset(call);
+    let mut out = Vec::with_capacity(text.len() + 2);
+    charset.push(u32::from(b'\''), &mut out);
+    let mut rest: &[u8] = &text;
+    while !rest.is_empty() {
+        let step = charset.prefix(rest, 1).len().max(1);
+        let (character, tail) = rest.split_at(step);
+        let escaped = match character {
+            b"'" => Some(b'\''),
+            b"\\" => Some(b'\\'),
+            b"\0" => Some(b'0'),
+            b"\x1a" => Some(b'Z'),
+            _ => None,
+        };
+        match escaped {
+            Some(letter) => {
+                charset.push(u32::from(b'\\'), &mut out);
+                charset.push(u32::from(letter), &mut out);
+            }
+            None => out.extend_from_slice(character),
+        }
+        rest = tail;
+    }
+    charset.push(u32::from(b'\''), &mut out);
+    Ok(Value::Bytes(out))
+}
+
+/// FORMAT shows at most that many decimals.
+const FORMAT_DECIMALS_MAX: i64 = 30;
+
+fn derive_format(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let digits = length(derivation, 0);
+    let characters = digits + digits / 3 + FORMAT_DECIMALS_MAX as u64 + 1;
+    let nullable = derivation.any_nullable();
+    Ok(derivation.connection_text(characters as u32).nullable_if(nullable))
+}
+
+fn format(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(decimals) = call.integer(1)? else { return Ok(Value::Null) };
+    let decimals = decimals.clamp(0, FORMAT_DECIMALS_MAX);
+    let mut text = Vec::new();
+    match call.argument(0).class() {
+        TypeClass::Integer | TypeClass::Decimal => {
+            let Some(number) = call.decimal(0)? else { return Ok(Value::Null) };
+            let rounding = values::decimal::Rounding::HalfUp;
+            number.with_scale(decimals as u8, rounding).unwrap_or(number).append_text(&mut text);
+        }
+        _ => {
+            let Some(number) = call.double(0)? else { return Ok(Value::Null) };
+            number::append_fixed(number, decimals as u8, &mut text);
+        }
+    }
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok(call.text_result(&grouped(&text)))
+}
+
+/// The digits before the point in groups of three.
+fn grouped(text: &str) -> String {
+    let (sign, number) = text.strip_prefix('-').map_or(("", text), |number| ("-", number));
+    let whole = number.find('.').unwrap_or(number.len());
+    let mut out = String::from(sign);
+    for (at, digit) in number[..whole].chars().enumerate() {
+        if at > 0 && (whole - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out.push_str(&number[whole..]);
+    out
+}

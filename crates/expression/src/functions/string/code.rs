@@ -1,0 +1,292 @@
+//! Codes and number bases: HEX, UNHEX, CONV, BIN, OCT, ASCII, ORD, CHAR, TO_BASE64, FROM_BASE64, SOUNDEX.
+
+use super::{constant_integer, length, pure, too_long};
+use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::result_type::{Coercibility, ResultType, TypeClass};
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use std::fmt::Write as _;
+use values::Value;
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("hex", 1, 1, derive_hex, hex),
+    pure("unhex", 1, 1, derive_unhex, unhex),
+    pure("conv", 3, 3, derive_base_text, |call| {
+        let (Some(from), Some(to)) = (call.integer(1)?, call.integer(2)?) else { return Ok(Value::Null) };
+        convert_base(call, from, to)
+    }),
+    pure("bin", 1, 1, derive_base_text, |call| convert_base(call, 10, 2)),
+    pure("oct", 1, 1, derive_base_text, |call| convert_base(call, 10, 8)),
+    pure("ascii", 1, 1, derive_ascii, |call| {
+        Ok(call
+            .text(0)?
+            .map_or(Value::Null, |text| Value::Int(text.first().map_or(0, |byte| i64::from(*byte)))))
+    }),
+    pure("ord", 1, 1, derive_ord, ord),
+    pure("char", 2, usize::MAX, derive_char, char),
+    pure("to_base64", 1, 1, derive_to_base64, to_base64),
+    pure("from_base64", 1, 1, derive_from_base64, from_base64),
+    pure("soundex", 1, 1, derive_soundex, soundex),
+];
+
+/// Characters of a line of TO_BASE64.
+const BASE64_LINE: usize = 76;
+
+fn connection_text(derivation: &Derivation<'_>, characters: u64) -> ResultType {
+    let characters = u32::try_from(characters).unwrap_or(u32::MAX);
+    derivation.connection_text(characters).nullable_if(derivation.any_nullable())
+}
+
+fn byte_length(derivation: &Derivation<'_>, index: usize) -> u64 {
+    let argument = derivation.argument(index);
+    let per_character = match argument.class() {
+        TypeClass::Text => u64::from(argument.collation().charset().max_bytes),
+        _ => 1,
+    };
+    length(derivation, index) * per_character
+}
+
+fn derive_hex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let characters = match derivation.argument(0).class() {
+        TypeClass::Text | TypeClass::DateTime | TypeClass::Time => byte_length(derivation, 0) * 2,
+        _ => 16,
+    };
+    Ok(connection_text(derivation, characters))
+}
+
+fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
+    let text = match call.argument(0).class() {
+        TypeClass::Integer | TypeClass::Decimal | TypeClass::Double => {
+            let number = match call.argument(0).class() {
+                TypeClass::Integer => call.unsigned(0)?,
+                _ => call.double(0)?.map(double_bits),
+            };
+            number.map(|number| format!("{number:X}"))
+        }
+        _ => call.text(0)?.map(|bytes| upper_hex(&bytes)),
+    };
+    Ok(text.map_or(Value::Null, |text| call.text_result(&text)))
+}
+
+/// A floating point number as BIGINT UNSIGNED bits, cut to the range of 64 bits.
+fn double_bits(number: f64) -> u64 {
+    let rounded = number.round();
+    if rounded <= i64::MIN as f64 || rounded >= u64::MAX as f64 {
+        u64::MAX
+    } else if rounded < 0.0 {
+        rounded as i64 as u64
+    } else {
+        rounded as u64
+    }
+}
+
+fn upper_hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let written = write!(out, "{byte:02X}");
+        debug_assert!(written.is_ok());
+    }
+    out
+}
+
+fn derive_unhex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let bytes = byte_length(derivation, 0).div_ceil(2);
+    let bytes = match derivation.argument(0).class() {
+        TypeClass::Text => {
+            length(derivation, 0).div_ceil(2)
+                * u64::from(derivation.argument(0).collation().charset().max_bytes)
+        }
+        _ => bytes,
+    };
+    Ok(ResultType::binary(u32::try_from(bytes).unwrap_or(u32::MAX)).nullable())
+}
+
+fn unhex(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(text) = call.utf8(0)? else { return Ok(Value::Null) };
+    let digits: Option<Vec<u8>> =
+        text.bytes().map(|byte| (byte as char).to_digit(16).map(|digit| digit as u8)).collect();
+    let Some(digits) = digits else {
+        call.warn(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", text, "unhex"));
+        return Ok(Value::Null);
+    };
+    let odd = digits.len() % 2;
+    let mut out = Vec::with_capacity(digits.len().div_ceil(2));
+    out.extend(digits[..odd].iter());
+    out.extend(digits[odd..].chunks(2).map(|pair| pair[0] << 4 | pair[1]));
+    Ok(Value::Bytes(out))
+}
+
+fn derive_base_text(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(derivation.connection_text(65).nullable())
+}
+
+/// The number at the start of a text in one base, in another. A negative target base gives a sign.
+fn convert_base(call: &mut Call<'_>, from: i64, to: i64) -> SqlResult<Value> {
+    let Some(text) = call.utf8(0)? else { return Ok(Value::Null) };
+    let bases = 2..=36;
+    if !bases.contains(&from.abs()) || !bases.contains(&to.abs()) {
+        return Ok(Value::Null);
+    }
+    let text = text.trim_start();
+    let (negative, digits) = match text.as_bytes().first() {
+        Some(b'-') => (true, &text[1..]),
+        Some(b'+') => (false, &text[1..]),
+        _ => (false, text),
+    };
+    let base = from.unsigned_abs();
+    let mut number: u64 = 0;
+    for digit in digits.chars().map_while(|c| c.to_digit(base as u32)) {
+        number = number.checked_mul(base).and_then(|n| n.checked_add(u64::from(digit))).unwrap_or(u64::MAX);
+    }
+    let bits = if negative { number.wrapping_neg() } else { number };
+    let (sign, magnitude) =
+        if to < 0 && (bits as i64) < 0 { ("-", (bits as i64).unsigned_abs()) } else { ("", bits) };
+    let shown = format!("{sign}{}", in_base(magnitude, to.unsigned_abs()));
+    Ok(call.text_result(&shown))
+}
+
+fn in_base(mut number: u64, base: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits
+            .push(char::from_digit((number % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
+        number /= base;
+        if number == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
+fn derive_ascii(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(ResultType::integer(4).nullable_if(derivation.any_nullable()))
+}
+
+fn derive_ord(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(ResultType::integer(21).nullable_if(derivation.any_nullable()))
+}
+
+/// The bytes of the first character as a number.
+fn ord(call: &mut Call<'_>) -> SqlResult<Value> {
+    let charset = call.text_collation(0).charset();
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let first = charset.prefix(&text, 1);
+    Ok(Value::Int(first.iter().fold(0, |number, byte| number << 8 | i64::from(*byte))))
+}
+
+/// The first argument is the collation's number.
+fn derive_char(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let collation = constant_integer(derivation, 0)
+        .and_then(|id| u16::try_from(id).ok())
+        .map_or(CollationId::BINARY, CollationId);
+    let characters = (derivation.count() as u32 - 1).saturating_mul(4);
+    let length = if collation == CollationId::BINARY {
+        characters
+    } else {
+        characters / u32::from(collation.charset().max_bytes).max(1)
+    };
+    Ok(ResultType::text(length.max(1), collation, Coercibility::Coercible).nullable())
+}
+
+fn char(call: &mut Call<'_>) -> SqlResult<Value> {
+    let mut out = Vec::new();
+    for index in 1..call.count() {
+        let Some(number) = call.unsigned(index)? else { continue };
+        let bytes = (number as u32).to_be_bytes();
+        let skipped = bytes.iter().take_while(|byte| **byte == 0).count().min(3);
+        out.extend_from_slice(&bytes[skipped..]);
+    }
+    let collation = call.result().collation();
+    if collation != CollationId::BINARY && !collation.charset().is_valid(&out) {
+        let shown = upper_hex(&out);
+        call.warn(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));
+        return Ok(Value::Null);
+    }
+    Ok(Value::Bytes(out))
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn derive_to_base64(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let encoded = byte_length(derivation, 0).div_ceil(3) * 4;
+    Ok(connection_text(derivation, encoded + encoded.saturating_sub(1) / BASE64_LINE as u64))
+}
+
+fn to_base64(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    if too_long(call, text.len() as u64 * 4 / 3 + 4) {
+        return Ok(Value::Null);
+    }
+    let mut out = String::with_capacity(text.len() * 4 / 3 + 4);
+    for (at, group) in text.chunks(3).enumerate() {
+        if at > 0 && (at * 4) % BASE64_LINE == 0 {
+            out.push('\n');
+        }
+        let bits =
+            group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = (bits >> (18 - 6 * place)) as usize & 63;
+            out.push(if place <= group.len() { BASE64[digit] as char } else { '=' });
+        }
+    }
+    Ok(call.text_result(&out))
+}
+
+fn derive_from_base64(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let bytes = byte_length(derivation, 0) * 3 / 4;
+    Ok(ResultType::binary(u32::try_from(bytes).unwrap_or(u32::MAX)).nullable())
+}
+
+fn from_base64(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
+    if digits.len() % 4 != 0 || padding > 2 {
+        return Ok(Value::Null);
+    }
+    let mut out = Vec::with_capacity(digits.len() / 4 * 3);
+    for group in digits[..digits.len() - padding].chunks(4) {
+        let mut bits = 0u32;
+        for byte in group {
+            let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
+            bits = bits << 6 | digit as u32;
+        }
+        bits <<= 6 * (4 - group.len());
+        out.extend_from_slice(&bits.to_be_bytes()[1..group.len().max(1)]);
+    }
+    Ok(Value::Bytes(out))
+}
+
+fn derive_soundex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    Ok(super::text_of(derivation, common, length(derivation, 0).max(4)))
+}
+
+/// The code of a letter A to Z; '0' for vowels and their kin.
+const SOUNDEX_CODES: &[u8; 26] = b"01230120022455012623010202";
+
+fn soundex(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(text) = call.utf8(0)? else { return Ok(Value::Null) };
+    let code = |letter: char| match letter.to_ascii_uppercase() {
+        upper @ 'A'..='Z' => SOUNDEX_CODES[upper as usize - 'A' as usize],
+        _ => b'0',
+    };
+    let mut letters = text.chars().filter(|c| c.is_alphabetic());
+    let Some(first) = letters.next() else { return Ok(call.text_result("")) };
+    let mut out: String = first.to_uppercase().collect();
+    let mut last = code(first);
+    for letter in letters {
+        if matches!(letter.to_ascii_uppercase(), 'H' | 'W') {
+            continue;
+        }
+        let next = code(letter);
+        if next != b'0' && next != last {
+            out.push(next as char);
+        }
+        last = next;
+    }
+    while out.chars().count() < 4 {
+        out.push('0');
+    }
+    Ok(call.text_result(&out))
+}

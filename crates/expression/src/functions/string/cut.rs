@@ -1,0 +1,157 @@
+//! Functions that take a piece of a text: SUBSTRING, LEFT, RIGHT, TRIM and its kin, SUBSTRING_INDEX.
+
+use super::{constant_integer, length, pure, result_charset, start_offset, text_of};
+use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::result_type::ResultType;
+use errors::SqlResult;
+use values::Value;
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("substring", 2, 3, derive_substring, substring),
+    pure("substr", 2, 3, derive_substring, substring),
+    pure("mid", 3, 3, derive_substring, substring),
+    pure("left", 2, 2, derive_side, left),
+    pure("right", 2, 2, derive_side, right),
+    pure("ltrim", 1, 1, derive_first, |call| trim(call, true, false)),
+    pure("rtrim", 1, 1, derive_first, |call| trim(call, false, true)),
+    pure("trim", 1, 1, derive_first, |call| trim(call, true, true)),
+    pure("trim_both", 1, 2, derive_first, |call| trim(call, true, true)),
+    pure("trim_leading", 1, 2, derive_first, |call| trim(call, true, false)),
+    pure("trim_trailing", 1, 2, derive_first, |call| trim(call, false, true)),
+    pure("substring_index", 3, 3, derive_first_of_two, substring_index),
+];
+
+fn derive_substring(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    let mut characters = length(derivation, 0);
+    if let Some(position) = constant_integer(derivation, 1) {
+        characters = match position {
+            0 => 0,
+            1.. => characters.saturating_sub(position.unsigned_abs() - 1),
+            _ => characters.min(position.unsigned_abs()),
+        };
+    }
+    if let Some(count) = constant_integer(derivation, 2) {
+        characters = characters.min(count.max(0).unsigned_abs());
+    }
+    Ok(text_of(derivation, common, characters))
+}
+
+fn substring(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(position)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
+    let count = match call.count() {
+        2 => i64::MAX,
+        _ => match call.integer(2)? {
+            Some(count) => count,
+            None => return Ok(Value::Null),
+        },
+    };
+    let charset = result_charset(call);
+    if count <= 0 || position == 0 {
+        return Ok(Value::Bytes(Vec::new()));
+    }
+    let start = if position > 0 {
+        usize::try_from(position - 1).unwrap_or(usize::MAX)
+    } else {
+        match start_offset(position, charset.character_count(&text)) {
+            Some(start) => start,
+            None => return Ok(Value::Bytes(Vec::new())),
+        }
+    };
+    let rest = &text[charset.offset(&text, start)..];
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    Ok(Value::Bytes(charset.prefix(rest, count).to_vec()))
+}
+
+fn derive_side(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    let mut characters = length(derivation, 0);
+    if let Some(count) = constant_integer(derivation, 1) {
+        characters = characters.min(count.max(0).unsigned_abs());
+    }
+    Ok(text_of(derivation, common, characters))
+}
+
+fn left(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(count)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
+    let count = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
+    Ok(Value::Bytes(result_charset(call).prefix(&text, count).to_vec()))
+}
+
+fn right(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(count)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
+    let charset = result_charset(call);
+    let count = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
+    let start = charset.character_count(&text).saturating_sub(count);
+    Ok(Value::Bytes(text[charset.offset(&text, start)..].to_vec()))
+}
+
+fn derive_first(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..derivation.count())?;
+    Ok(text_of(derivation, common, length(derivation, 0)))
+}
+
+fn trim(call: &mut Call<'_>, leading: bool, trailing: bool) -> SqlResult<Value> {
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let charset = result_charset(call);
+    let mut removed = Vec::new();
+    if call.count() > 1 {
+        let Some(given) = call.text(1)? else { return Ok(Value::Null) };
+        removed.extend_from_slice(&given);
+    } else {
+        charset.push(u32::from(b' '), &mut removed);
+    }
+    let mut rest: &[u8] = &text;
+    if !removed.is_empty() {
+        while leading && rest.starts_with(&removed) {
+            rest = &rest[removed.len()..];
+        }
+        // From the back only where the piece starts at a character's border.
+        while trailing && rest.ends_with(&removed) && at_border(charset, rest, rest.len() - removed.len()) {
+            rest = &rest[..rest.len() - removed.len()];
+        }
+    }
+    Ok(Value::Bytes(rest.to_vec()))
+}
+
+fn at_border(charset: &charset::Charset, text: &[u8], offset: usize) -> bool {
+    charset.is_ascii_based() && text[offset].is_ascii()
+        || charset.offset(text, charset.character_count(&text[..offset])) == offset
+}
+
+fn derive_first_of_two(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.comparison_collation(0..2)?;
+    Ok(text_of(derivation, common, length(derivation, 0)))
+}
+
+/// Delimiters are found byte by byte, at borders of characters.
+fn substring_index(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (Some(text), Some(delimiter), Some(count)) = (call.text(0)?, call.text(1)?, call.integer(2)?) else {
+        return Ok(Value::Null);
+    };
+    if text.is_empty() || delimiter.is_empty() || count == 0 {
+        return Ok(Value::Bytes(Vec::new()));
+    }
+    let charset = result_charset(call);
+    let mut places = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        if text[at..].starts_with(&delimiter) {
+            places.push(at);
+            at += delimiter.len();
+        } else {
+            at += charset.prefix(&text[at..], 1).len().max(1);
+        }
+    }
+    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
+    if wanted > places.len() {
+        return Ok(Value::Bytes(text.into_owned()));
+    }
+    let piece = if count > 0 {
+        &text[..places[wanted - 1]]
+    } else {
+        &text[places[places.len() - wanted] + delimiter.len()..]
+    };
+    Ok(Value::Bytes(piece.to_vec()))
+}

@@ -1,0 +1,70 @@
+//! String functions, one file a family. Positions and lengths count characters of the argument's character set, from 1.
+
+pub mod build;
+pub mod code;
+pub mod cut;
+pub mod search;
+
+use super::{Call, Derivation, FunctionDefinition};
+use crate::derive::DerivedCollation;
+use crate::result_type::ResultType;
+use charset::Charset;
+use errors::{SqlResult, sql_error};
+use values::Value;
+
+type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
+type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
+
+const fn pure(
+    name: &'static str,
+    arguments_min: usize,
+    arguments_max: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
+}
+
+/// Text of so many characters, NULL if an argument is.
+fn text_of(derivation: &Derivation<'_>, common: DerivedCollation, characters: u64) -> ResultType {
+    let characters = u32::try_from(characters).unwrap_or(u32::MAX);
+    ResultType::text(characters, common.collation, common.coercibility).nullable_if(derivation.any_nullable())
+}
+
+/// Most characters of an argument.
+fn length(derivation: &Derivation<'_>, index: usize) -> u64 {
+    u64::from(derivation.argument(index).text_length())
+}
+
+/// A constant argument as a number.
+fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
+    match derivation.constant(index) {
+        Some(Value::Int(number)) => Some(*number),
+        Some(Value::UInt(number)) => Some(i64::try_from(*number).unwrap_or(i64::MAX)),
+        _ => None,
+    }
+}
+
+/// The result's character set.
+fn result_charset(call: &Call<'_>) -> &'static Charset {
+    call.result().collation().charset()
+}
+
+/// NULL with warning 1301 for what would be longer than max_allowed_packet.
+fn too_long(call: &mut Call<'_>, bytes: u64) -> bool {
+    let limit = call.context().facts().max_allowed_packet;
+    if bytes <= limit {
+        return false;
+    }
+    let name = call.name();
+    call.warn(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
+    true
+}
+
+/// A one-based position counted from the front, or from the back if negative, as an offset in characters;
+/// None for what lies outside.
+fn start_offset(position: i64, characters: usize) -> Option<usize> {
+    let length = characters as i64;
+    let start = if position > 0 { position - 1 } else { length.checked_add(position)? };
+    (position != 0 && (0..length).contains(&start)).then_some(start as usize)
+}

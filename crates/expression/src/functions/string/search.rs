@@ -1,0 +1,134 @@
+//! Functions that measure and search: LENGTH, CHAR_LENGTH, LOCATE, INSTR, FIELD, FIND_IN_SET, STRCMP.
+
+use super::pure;
+use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::operators::{ComparisonMode, compare_values};
+use crate::result_type::{ResultType, TypeClass};
+use charset::CollationId;
+use errors::SqlResult;
+use std::cmp::Ordering;
+use values::Value;
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("length", 1, 1, derive_length, |call| measure(call, |text, _| text.len())),
+    pure("octet_length", 1, 1, derive_length, |call| measure(call, |text, _| text.len())),
+    pure("bit_length", 1, 1, derive_length, |call| measure(call, |text, _| text.len() * 8)),
+    pure("char_length", 1, 1, derive_length, character_length),
+    pure("character_length", 1, 1, derive_length, character_length),
+    pure("locate", 2, 3, derive_search, |call| locate(call, 0, 1)),
+    pure("position", 2, 2, derive_search, |call| locate(call, 0, 1)),
+    pure("instr", 2, 2, derive_search, |call| locate(call, 1, 0)),
+    pure("field", 2, usize::MAX, derive_field, field),
+    pure("find_in_set", 2, 2, derive_search, find_in_set),
+    pure("strcmp", 2, 2, derive_strcmp, compare),
+];
+
+fn derive_length(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(ResultType::integer(11).nullable_if(derivation.any_nullable()))
+}
+
+fn measure(call: &mut Call<'_>, size: fn(&[u8], CollationId) -> usize) -> SqlResult<Value> {
+    let collation = call.text_collation(0);
+    Ok(call.text(0)?.map_or(Value::Null, |text| Value::Int(size(&text, collation) as i64)))
+}
+
+fn character_length(call: &mut Call<'_>) -> SqlResult<Value> {
+    measure(call, |text, collation| collation.charset().character_count(text))
+}
+
+fn derive_search(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    derivation.comparison_collation(0..2)?;
+    Ok(ResultType::integer(11).nullable_if(derivation.any_nullable()))
+}
+
+/// The collation in which two arguments are compared: that of the text among them.
+fn common_collation(call: &Call<'_>) -> CollationId {
+    let first_is_text = call.argument(0).class() == TypeClass::Text;
+    call.text_collation(usize::from(!first_is_text))
+}
+
+fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Value> {
+    let collation = common_collation(call);
+    let (Some(needle), Some(text)) = (call.text(needle)?, call.text(haystack)?) else {
+        return Ok(Value::Null);
+    };
+    let mut start = 0;
+    if call.count() > 2 {
+        match call.integer(2)? {
+            None => return Ok(Value::Null),
+            Some(position) if position < 1 => return Ok(Value::Int(0)),
+            Some(position) => start = usize::try_from(position - 1).unwrap_or(usize::MAX),
+        }
+    }
+    let charset = collation.charset();
+    if start > charset.character_count(&text) {
+        return Ok(Value::Int(0));
+    }
+    if needle.is_empty() {
+        return Ok(Value::Int(start as i64 + 1));
+    }
+    let from = charset.offset(&text, start);
+    let found = collation.get().find(&text, &needle, from);
+    Ok(Value::Int(found.map_or(0, |(at, _)| charset.character_count(&text[..at]) as i64 + 1)))
+}
+
+fn derive_field(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let all_text = derivation.arguments.iter().all(|argument| argument.result.class() == TypeClass::Text);
+    if all_text {
+        derivation.comparison_collation(0..derivation.count())?;
+    }
+    Ok(ResultType::integer(11))
+}
+
+/// FIELD compares as text if all arguments are text, as integers if all are, otherwise as numbers.
+fn field(call: &mut Call<'_>) -> SqlResult<Value> {
+    let count = call.count();
+    let all = |call: &Call<'_>, class| (0..count).all(|index| call.argument(index).class() == class);
+    if all(call, TypeClass::Text) {
+        let wanted = call.operand(0)?;
+        for index in 1..count {
+            let mode = ComparisonMode::choose(call.expression(0), call.expression(index));
+            let other = call.operand(index)?;
+            let (left, right) = (&call.argument(0).column_type, &call.argument(index).column_type);
+            if compare_values(mode, &wanted, left, &other, right, call.context())? == Some(Ordering::Equal) {
+                return Ok(Value::Int(index as i64));
+            }
+        }
+    } else if all(call, TypeClass::Integer) {
+        let wanted = call.wide_integer(0)?;
+        for index in 1..count {
+            if wanted.is_some() && call.wide_integer(index)? == wanted {
+                return Ok(Value::Int(index as i64));
+            }
+        }
+    } else if let Some(wanted) = call.double(0)? {
+        for index in 1..count {
+            if call.double(index)? == Some(wanted) {
+                return Ok(Value::Int(index as i64));
+            }
+        }
+    }
+    Ok(Value::Int(0))
+}
+
+fn find_in_set(call: &mut Call<'_>) -> SqlResult<Value> {
+    let collation = common_collation(call).get();
+    let (Some(wanted), Some(list)) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
+    if list.is_empty() || wanted.contains(&b',') {
+        return Ok(Value::Int(0));
+    }
+    let found = list.split(|byte| *byte == b',').position(|member| collation.equal(member, &wanted));
+    Ok(Value::Int(found.map_or(0, |at| at as i64 + 1)))
+}
+
+fn derive_strcmp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    derivation.comparison_collation(0..2)?;
+    Ok(ResultType::integer(2).nullable_if(derivation.any_nullable()))
+}
+
+fn compare(call: &mut Call<'_>) -> SqlResult<Value> {
+    let collation = common_collation(call).get();
+    let (Some(left), Some(right)) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
+    Ok(Value::Int(collation.compare(&left, &right) as i64))
+}
