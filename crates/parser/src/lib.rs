@@ -1,5 +1,61 @@
 //! Lexer, syntax tree and recursive-descent parser of MySQL's SQL. Knows no catalogue.
-//! The tree is in [`ast`].
+//! The tree is in [`ast`]; [`parse_one`] reads one statement of a text that may hold several.
+//! Text is bytes: strings may hold any bytes, names must be UTF-8.
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod keyword;
+pub mod lexer;
+mod literal;
+mod options;
+mod parser;
+pub mod token;
+
+pub use keyword::Keyword;
+pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
+
+use errors::{SqlResult, sql_error};
+
+/// The longest text that is parsed, in bytes: token positions are 32 bits wide.
+const TEXT_BYTES_MAX: usize = u32::MAX as usize - 1;
+
+/// A statement with its place in the text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The statement.
+    pub statement: ast::Statement,
+    /// Number of `?` in it.
+    pub parameters: u32,
+    /// The statement's bytes in the text, without the semicolon.
+    pub span: ast::Span,
+    /// The offset behind the statement and its semicolon.
+    pub next: usize,
+}
+
+/// Parses the statement that starts at byte `start` of the text. The error is 1065 where the statement is empty
+/// and 1064 where it is wrong; names that are not UTF-8 give 1300, too deep nesting 1436.
+pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<Parsed> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(sql_error!(ER_NET_PACKET_TOO_LARGE));
+    }
+    let mut parser = parser::Parser::new(text, start, options);
+    if parser.is_blank() {
+        return Err(sql_error!(ER_EMPTY_QUERY));
+    }
+    let statement = parser.statement()?;
+    let next = parser.finish()?;
+    Ok(Parsed { statement, parameters: parser.parameters(), span: parser.span(), next })
+}
+
+/// Whether nothing but blanks and comments follows byte `start`.
+pub fn is_blank(text: &[u8], start: usize, options: ParseOptions) -> bool {
+    lexer::Lexer::new(text, start, options).next_token().kind == token::TokenKind::End
+}
+
+/// Parses a text that is one expression, as DEFAULT, generated columns and CHECK keep it.
+pub fn parse_expression(text: &[u8], options: ParseOptions) -> SqlResult<ast::Expression> {
+    let mut parser = parser::Parser::new(text, 0, options);
+    let expression = parser.expression_alone()?;
+    parser.finish()?;
+    Ok(expression)
+}
