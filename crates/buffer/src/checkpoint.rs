@@ -11,7 +11,7 @@ use env::blocking;
 use stdx::ids::Lsn;
 use stdx::sync::{lock, read, write};
 
-use crate::doublewrite::BATCH_PAGES;
+use crate::doublewrite::BATCH_PAGES_MAX;
 use crate::{BufferPool, CheckpointParticipant, StorageError};
 
 /// The flusher looks at the pool this often when nobody wakes it.
@@ -190,7 +190,7 @@ impl BufferPool {
         let crowded = pages * 8 > self.frames.count() * 7 && dirty * 4 > self.frames.count();
         if crowded {
             let excess = (dirty - self.frames.count() / 4).min(TICK_PAGES_MAX);
-            written += self.flush_older_than(Lsn(u64::MAX), excess.max(BATCH_PAGES))?;
+            written += self.flush_older_than(Lsn(u64::MAX), excess.max(BATCH_PAGES_MAX))?;
         } else if idle && dirty > 0 && written == 0 {
             written += self.flush_some()?;
         }

@@ -1,7 +1,7 @@
 //! [`Doublewrite`]: pages go to one small file, durably, before they go to their places, so that a write torn by a power
 //! cut can be repaired.
 //!
-//! The file has room for [`BATCH_PAGES`] whole pages, which name themselves. A batch overwrites the one before only after
+//! The file has room for a batch of whole pages, which name themselves. A batch overwrites the one before only after
 //! all pages of that one are durable in their places.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use stdx::ids::{Lsn, PageId};
 use crate::pool::check_page;
 
 /// Most pages of a batch.
-pub(crate) const BATCH_PAGES: usize = 128;
+pub(crate) const BATCH_PAGES_MAX: usize = 128;
 
 pub(crate) struct Doublewrite {
     file: Arc<dyn File>,
@@ -28,13 +28,13 @@ fn file_path() -> PathBuf {
 }
 
 impl Doublewrite {
-    /// Opens the file; makes it, full of zeroes and durable, if it is missing or was left unfinished.
-    pub fn open(environment: &Environment) -> Result<Doublewrite, DiskError> {
+    /// Opens the file; makes it, full of zeroes and durable, if it is missing or too small for batches of this many pages.
+    pub fn open(environment: &Environment, batch_pages: usize) -> Result<Doublewrite, DiskError> {
         let file = environment.disk.open(&file_path(), OpenMode::CreateIfMissing)?;
-        let bytes = (BATCH_PAGES * PAGE_BYTES) as u64;
+        let bytes = (batch_pages * PAGE_BYTES) as u64;
         if file.len()? < bytes {
             file.allocate(0, bytes)?;
-            file.write_at(&AlignedBuffer::zeroed(BATCH_PAGES * PAGE_BYTES), 0)?;
+            file.write_at(&AlignedBuffer::zeroed(batch_pages * PAGE_BYTES), 0)?;
             file.sync_all()?;
         }
         environment.disk.sync_directory(Path::new(redo::LOG_DIRECTORY))?;
@@ -43,7 +43,7 @@ impl Doublewrite {
 
     /// Makes copies of the pages durable.
     pub fn write(&self, pages: &[u8]) -> Result<(), DiskError> {
-        assert!(pages.len() <= BATCH_PAGES * PAGE_BYTES);
+        assert!(pages.len() <= BATCH_PAGES_MAX * PAGE_BYTES);
         self.file.write_at(pages, 0)?;
         self.file.sync_data()?;
         Counter::DoublewriteWrites.increment();
@@ -59,11 +59,9 @@ impl Doublewrite {
             Err(error) if error.kind == DiskErrorKind::NotFound => return Ok(copies),
             Err(error) => return Err(error),
         };
-        let mut bytes = AlignedBuffer::zeroed(BATCH_PAGES * PAGE_BYTES);
-        match file.read_at(&mut bytes, 0) {
-            Err(error) if error.kind == DiskErrorKind::UnexpectedEnd => return Ok(copies),
-            outcome => outcome?,
-        }
+        let pages = (file.len()? / PAGE_BYTES as u64).min(BATCH_PAGES_MAX as u64);
+        let mut bytes = AlignedBuffer::zeroed(pages as usize * PAGE_BYTES);
+        file.read_at(&mut bytes, 0)?;
         for copy in bytes.chunks_exact(PAGE_BYTES) {
             let page = page::page_id(copy);
             let is_newest = copies.get(&page).is_none_or(|other| page::lsn(other) < page::lsn(copy));

@@ -14,7 +14,7 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
-use crate::doublewrite::{BATCH_PAGES, Doublewrite};
+use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite};
 use crate::space_files::seal_page;
 use crate::{BufferPool, PoolOptions, StorageError};
 
@@ -29,6 +29,8 @@ pub(crate) struct FlushState {
 
 /// Frames kept from one look at all headers: many batches' worth, so that the look costs little per page.
 const QUEUE_MAX: usize = 8192;
+/// Batches of pools that are too small for the maximum.
+const BATCH_PAGES_MIN: usize = 8;
 
 /// A page of a batch.
 struct BatchPage {
@@ -39,28 +41,36 @@ struct BatchPage {
 
 impl FlushState {
     pub fn new(environment: &Environment, options: &PoolOptions) -> Result<FlushState, StorageError> {
-        let doublewrite = if options.doublewrite { Some(Doublewrite::open(environment)?) } else { None };
-        let batch = AlignedBuffer::zeroed(BATCH_PAGES * PAGE_BYTES);
+        let frames = usize::try_from(options.pool_bytes).unwrap_or(usize::MAX) / PAGE_BYTES;
+        let batch_pages = (frames / 4).clamp(BATCH_PAGES_MIN, BATCH_PAGES_MAX);
+        let doublewrite =
+            if options.doublewrite { Some(Doublewrite::open(environment, batch_pages)?) } else { None };
+        let batch = AlignedBuffer::zeroed(batch_pages * PAGE_BYTES);
         Ok(FlushState { doublewrite, batch, queue: Vec::new() })
+    }
+
+    /// Most pages of a batch.
+    fn batch_pages(&self) -> usize {
+        self.batch.len() / PAGE_BYTES
     }
 }
 
 impl BufferPool {
-    /// Writes up to 128 dirty pages, oldest change first, and returns how many it wrote. Pages that are latched
+    /// Writes a batch of dirty pages, oldest change first, and returns how many it wrote. Pages that are latched
     /// exclusively are passed over.
     pub fn flush_some(&self) -> Result<usize, StorageError> {
         let mut state = blocking::region(|| lock(&self.flush));
         if state.queue.is_empty() {
             state.queue = self.dirty_frames(|_, _| true);
         }
-        let keep = state.queue.len().saturating_sub(BATCH_PAGES);
+        let keep = state.queue.len().saturating_sub(state.batch_pages());
         let batch = state.queue.split_off(keep);
         self.flush_batch(&mut state, batch)
     }
 
     /// As `flush_some`, for the pages of one space.
     pub(crate) fn flush_space_some(&self, space: SpaceId) -> Result<usize, StorageError> {
-        self.flush_chosen(|page, _| page.space == space, BATCH_PAGES)
+        self.flush_chosen(|page, _| page.space == space, BATCH_PAGES_MAX)
     }
 
     /// Writes up to `pages_max` pages whose oldest change lies before `target`, and returns how many it wrote.
@@ -78,7 +88,7 @@ impl BufferPool {
         frames.reverse();
         frames.truncate(pages_max);
         let mut written = 0;
-        for batch in frames.chunks(BATCH_PAGES) {
+        for batch in frames.chunks(state.batch_pages()) {
             written += self.flush_batch(&mut state, batch.to_vec())?;
         }
         Ok(written)

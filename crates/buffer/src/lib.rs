@@ -5,6 +5,8 @@
 
 mod checkpoint;
 mod checkpoint_participant;
+#[cfg(test)]
+mod crash_tests;
 mod doublewrite;
 mod error;
 mod flusher;
