@@ -3,12 +3,19 @@
 //! stored in the dictionary before values below the limit are handed out.
 
 use crate::error::{EngineError, EngineResult};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The counter of a table: the next value that will be handed out.
 #[derive(Debug)]
 pub struct AutoIncrement {
     pub(crate) next: AtomicU64,
+    /// The dictionary's limit: values below it may be handed out.
+    pub(crate) limit: AtomicU64,
+    /// The log record of the limit: replies with values wait for it.
+    pub(crate) limit_lsn: AtomicU64,
+    /// One raises the limit at a time.
+    pub(crate) limit_writer: Mutex<()>,
 }
 
 /// Values reserved for a statement: `first`, `first + increment`, ... `count` of them.
@@ -37,7 +44,12 @@ pub struct AutoIncrementRequest {
 
 impl AutoIncrement {
     pub(crate) fn starting_at(next: u64) -> AutoIncrement {
-        AutoIncrement { next: AtomicU64::new(next.max(1)) }
+        AutoIncrement {
+            next: AtomicU64::new(next.max(1)),
+            limit: AtomicU64::new(0),
+            limit_lsn: AtomicU64::new(0),
+            limit_writer: Mutex::new(()),
+        }
     }
 
     /// The next value that would be handed out with increment 1 (information_schema.TABLES.AUTO_INCREMENT).

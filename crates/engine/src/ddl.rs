@@ -1,80 +1,374 @@
 //! DDL: every change is one dictionary transaction, atomic over a crash. When a call returns, the change is durable.
-//! The caller holds metadata locks: no other session uses the tables meanwhile.
+//! The caller holds metadata locks: no other session uses the tables meanwhile. Order of each statement (rule D1 in
+//! README.md): make files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
+//! in line at the next start.
 
-use crate::engine::Engine;
+use crate::dictionary_store::{DictionaryStore, TableRecord};
+use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
+use crate::file_names::{table_path, temporary_path};
+use crate::options::TransactionOptions;
 use crate::table::Table;
-use dictionary::{IndexDefinition, SchemaDefinition, TableDefinition, TableName};
-use std::sync::Arc;
+use crate::transaction::Transaction;
+use crate::write::{Action, EntryChange};
+use btree::Tree;
+use dictionary::{SchemaDefinition, TableDefinition, TableName};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use stdx::ids::{IndexId, PageNumber, SpaceId, TableId};
+
+/// A change of one dictionary entry: put these bytes, or remove the entry.
+pub(crate) enum Change {
+    Put(Vec<u8>, Vec<u8>),
+    Remove(Vec<u8>),
+}
 
 impl Engine {
     /// CREATE DATABASE. Errors: SchemaExists.
-    pub fn create_schema(&self, _definition: SchemaDefinition) -> EngineResult<()> {
-        Err(EngineError::Unsupported("create_schema"))
+    pub fn create_schema(&self, definition: SchemaDefinition) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_guard();
+        if self.inner.dictionary.schema(&definition.name).is_some() {
+            return Err(EngineError::SchemaExists(definition.name));
+        }
+        self.put_schema(definition)
     }
 
     /// ALTER DATABASE. Errors: NoSuchSchema.
-    pub fn alter_schema(&self, _definition: SchemaDefinition) -> EngineResult<()> {
-        Err(EngineError::Unsupported("alter_schema"))
+    pub fn alter_schema(&self, definition: SchemaDefinition) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_guard();
+        self.inner.need_schema(&definition.name)?;
+        self.put_schema(definition)
+    }
+
+    fn put_schema(&self, definition: SchemaDefinition) -> EngineResult<()> {
+        let key = DictionaryStore::schema_key(&definition.name);
+        self.commit_changes(vec![Change::Put(key, dictionary::encode_schema(&definition))])?;
+        self.inner.dictionary.put_schema(definition);
+        Ok(())
     }
 
     /// DROP DATABASE with all its tables, in one step. Returns the number of tables. Errors: NoSuchSchema.
-    pub fn drop_schema(&self, _name: &str) -> EngineResult<usize> {
-        Err(EngineError::Unsupported("drop_schema"))
+    pub fn drop_schema(&self, name: &str) -> EngineResult<usize> {
+        let _ddl = self.inner.ddl_guard();
+        self.inner.need_schema(name)?;
+        let tables = self.inner.dictionary.tables(name);
+        let mut changes = vec![Change::Remove(DictionaryStore::schema_key(name))];
+        changes.extend(tables.iter().map(|table| Change::Remove(DictionaryStore::table_key(table.id()))));
+        self.commit_changes(changes)?;
+        self.inner.dictionary.remove_schema(name);
+        for table in &tables {
+            self.discard(table)?;
+        }
+        // The directory may hold files of other programs: then it stays.
+        let _ = self.inner.environment.disk.remove_directory(Path::new(&crate::file_names::encoded(name)));
+        Ok(tables.len())
     }
 
     /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
     /// Errors: TableExists, NoSuchSchema, NoSpace.
-    pub fn create_table(&self, _definition: TableDefinition) -> EngineResult<Arc<Table>> {
-        Err(EngineError::Unsupported("create_table"))
+    pub fn create_table(&self, definition: TableDefinition) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_guard();
+        self.inner.need_schema(&definition.name.schema)?;
+        self.inner.need_free_name(&definition.name)?;
+        let record = self.build_storage(definition, false)?;
+        let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
+        if let Err(error) = self.commit_changes(vec![put]) {
+            self.inner.pool.remove_space(record.space)?;
+            return Err(error);
+        }
+        let table = Arc::new(Table::open(record.definition, record.space, &record.roots));
+        self.inner.add_table(&table);
+        self.inner.dictionary.replace_tables(&[], vec![table.clone()]);
+        Ok(table)
     }
 
     /// DROP TABLE of all those tables, in one step. Errors: NoSuchTable (then none is dropped).
-    pub fn drop_tables(&self, _names: &[TableName]) -> EngineResult<()> {
-        Err(EngineError::Unsupported("drop_tables"))
+    pub fn drop_tables(&self, names: &[TableName]) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_guard();
+        let tables =
+            names.iter().map(|name| self.inner.need_table(name)).collect::<EngineResult<Vec<_>>>()?;
+        let changes =
+            tables.iter().map(|table| Change::Remove(DictionaryStore::table_key(table.id()))).collect();
+        self.commit_changes(changes)?;
+        let removed: Vec<_> = names.iter().map(|name| (name.schema.clone(), name.table.clone())).collect();
+        self.inner.dictionary.replace_tables(&removed, Vec::new());
+        tables.iter().try_for_each(|table| self.discard(table))
     }
 
     /// RENAME TABLE of (old, new) pairs from left to right, in one step. Errors: NoSuchTable, TableExists, NoSuchSchema.
-    pub fn rename_tables(&self, _renames: &[(TableName, TableName)]) -> EngineResult<()> {
-        Err(EngineError::Unsupported("rename_tables"))
+    pub fn rename_tables(&self, renames: &[(TableName, TableName)]) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_guard();
+        // Names as they are after the steps so far: which table stands behind each changed one.
+        let mut moved: Vec<(TableName, Arc<Table>)> = Vec::new();
+        let mut vacated: Vec<TableName> = Vec::new();
+        for (old, new) in renames {
+            self.inner.need_schema(&new.schema)?;
+            let table = match moved.iter().position(|(name, _)| name == old) {
+                Some(at) => moved.swap_remove(at).1,
+                None if vacated.contains(old) => return Err(no_such_table(old)),
+                None => self.inner.need_table(old)?,
+            };
+            let taken = moved.iter().any(|(name, _)| name == new)
+                || (!vacated.contains(new) && new != old && self.inner.need_table(new).is_ok());
+            if taken {
+                return Err(EngineError::TableExists(new.table.clone()));
+            }
+            vacated.push(old.clone());
+            vacated.retain(|name| name != new);
+            moved.push((new.clone(), table));
+        }
+        let pairs = moved
+            .into_iter()
+            .map(|(name, table)| {
+                let definition = TableDefinition { name, ..table.definition.clone() };
+                (table, definition)
+            })
+            .collect();
+        self.replace_definitions(pairs).map(|_| ())
     }
 
     /// TRUNCATE TABLE: the table gets new, empty storage; its counter starts again. Returns the new table.
-    pub fn truncate_table(&self, _name: &TableName) -> EngineResult<Arc<Table>> {
-        Err(EngineError::Unsupported("truncate_table"))
+    pub fn truncate_table(&self, name: &TableName) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_guard();
+        let old = self.inner.need_table(name)?;
+        let mut definition = old.definition.clone();
+        definition.options.auto_increment = None;
+        let record = self.build_storage(definition, true)?;
+        self.swap_storage(&old, record)
     }
 
     /// ALTER that only changes what the dictionary says (comments, defaults, names of columns and indexes, index visibility,
     /// table options): columns keep number, order and storage; indexes keep number, order and parts.
     /// The definition's name may differ (RENAME TO). Returns the new table. Errors: NoSuchTable, TableExists.
-    pub fn alter_metadata(
+    pub fn alter_metadata(&self, name: &TableName, definition: TableDefinition) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_guard();
+        let old = self.inner.need_table(name)?;
+        if definition.name != *name {
+            self.inner.need_schema(&definition.name.schema)?;
+            self.inner.need_free_name(&definition.name)?;
+        }
+        if !same_storage(&old.definition, &definition) {
+            return Err(EngineError::Unsupported("ALTER that changes storage without a copy"));
+        }
+        let mut definition = TableDefinition { id: old.definition.id, ..definition };
+        for (new, old) in definition.indexes.iter_mut().zip(&old.definition.indexes) {
+            new.id = old.id;
+        }
+        let mut tables = self.replace_definitions(vec![(old, definition)])?;
+        tables.pop().ok_or(EngineError::TableDefinitionChanged)
+    }
+
+    /// Makes file and empty trees for a table. The file gets a temporary name if another table's file has its name still.
+    pub(crate) fn build_storage(
         &self,
-        _name: &TableName,
-        _definition: TableDefinition,
-    ) -> EngineResult<Arc<Table>> {
-        Err(EngineError::Unsupported("alter_metadata"))
+        mut definition: TableDefinition,
+        temporary: bool,
+    ) -> EngineResult<TableRecord> {
+        let inner = &self.inner;
+        let hidden = u64::from(definition.primary_key().is_none());
+        let index_count = definition.indexes.len() as u64 + hidden;
+        definition.id = TableId(inner.store.take_ids(&inner.pool, "table", 1)?);
+        let first = inner.store.take_ids(&inner.pool, "index", index_count)?;
+        for (at, index) in (hidden..).zip(&mut definition.indexes) {
+            index.id = IndexId(first + at);
+        }
+        let number = inner.store.take_ids(&inner.pool, "space", 1)?;
+        let space = SpaceId(
+            u32::try_from(number)
+                .map_err(|_| EngineError::OutOfResources("tablespace numbers are used up"))?,
+        );
+        let path = table_path(&definition.name);
+        let path = if temporary { temporary_path(&path, space) } else { path };
+        // The ids must be taken for good before a file carries them.
+        self.sync_log(inner.pool.redo().end_lsn())?;
+        inner.pool.create_space(space, &path)?;
+        match (first..first + index_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
+            Ok(roots) => Ok(TableRecord { definition, space, roots }),
+            Err(error) => {
+                inner.pool.remove_space(space)?;
+                Err(error)
+            }
+        }
     }
 
-    /// ADD INDEX by scan, sort and bulk load. Returns the new table.
-    /// Errors: DuplicateKey (its `existing_key` is the clustered key of a row whose key another row has too), TooBig, NoSpace.
-    pub fn add_indexes(&self, _name: &TableName, _indexes: Vec<IndexDefinition>) -> EngineResult<Arc<Table>> {
-        Err(EngineError::Unsupported("add_indexes"))
+    pub(crate) fn create_tree(&self, space: SpaceId, index: IndexId) -> EngineResult<(IndexId, PageNumber)> {
+        let mut mini = self.inner.pool.mini_transaction();
+        let root = Tree::create(&mut mini, space, index)?;
+        mini.commit();
+        Ok((index, root))
     }
 
-    /// DROP INDEX of secondary indexes by name. Returns the new table. Errors: NoSuchIndex.
-    pub fn drop_indexes(&self, _name: &TableName, _indexes: &[String]) -> EngineResult<Arc<Table>> {
-        Err(EngineError::Unsupported("drop_indexes"))
+    /// Puts new storage in the place of a table's: TRUNCATE and ALTER by copy.
+    pub(crate) fn swap_storage(&self, old: &Arc<Table>, record: TableRecord) -> EngineResult<Arc<Table>> {
+        let changes = vec![
+            Change::Remove(DictionaryStore::table_key(old.id())),
+            Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()),
+        ];
+        if let Err(error) = self.commit_changes(changes) {
+            self.inner.pool.remove_space(record.space)?;
+            return Err(error);
+        }
+        let name = old.definition.name.clone();
+        let path = table_path(&record.definition.name);
+        let table = Arc::new(Table::open(record.definition, record.space, &record.roots));
+        self.inner.add_table(&table);
+        self.inner.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
+        self.discard(old)?;
+        self.inner.pool.rename_space(table.space, &path)?;
+        Ok(table)
     }
 
-    /// ALTER by copy: builds a table of the new definition from the rows of the old one and puts it in its place. `convert` gets each row in the
-    /// old layout and appends the row in the new layout to the buffer. Returns the new table and the number of rows.
-    /// Errors: what `convert` returns; DuplicateKey; NoSpace. On error the old table is untouched.
-    pub fn rebuild_table<E: From<EngineError>>(
+    /// Gives tables new definitions over the same storage, in one step, and their files the new names.
+    pub(crate) fn replace_definitions(
         &self,
-        _name: &TableName,
-        _definition: TableDefinition,
-        _convert: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<(Arc<Table>, u64), E> {
-        Err(EngineError::Unsupported("rebuild_table").into())
+        pairs: Vec<(Arc<Table>, TableDefinition)>,
+    ) -> EngineResult<Vec<Arc<Table>>> {
+        let records: Vec<TableRecord> = pairs
+            .iter()
+            .map(|(old, definition)| TableRecord {
+                definition: definition.clone(),
+                space: old.space,
+                roots: old.indexes.iter().map(|index| (index.id(), index.tree.id().root)).collect(),
+            })
+            .collect();
+        let olds: Vec<Arc<Table>> = pairs.into_iter().map(|(old, _)| old).collect();
+        self.replace_records(&olds, records)
     }
+
+    /// As `replace_definitions`, where indexes may have come and gone.
+    pub(crate) fn replace_records(
+        &self,
+        olds: &[Arc<Table>],
+        records: Vec<TableRecord>,
+    ) -> EngineResult<Vec<Arc<Table>>> {
+        let changes = records
+            .iter()
+            .map(|record| Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()))
+            .collect();
+        self.commit_changes(changes)?;
+        let mut removed = Vec::new();
+        let mut added = Vec::new();
+        for (old, record) in olds.iter().zip(records) {
+            let name = &old.definition.name;
+            removed.push((name.schema.clone(), name.table.clone()));
+            let table = Table::open(record.definition, record.space, &record.roots);
+            carry_over(old, &table);
+            old.gone.store(true, Ordering::Release);
+            let table = Arc::new(table);
+            self.inner.add_table(&table);
+            added.push(table);
+        }
+        self.inner.dictionary.replace_tables(&removed, added.clone());
+        self.rename_files(olds, &added)?;
+        Ok(added)
+    }
+
+    fn rename_files(&self, olds: &[Arc<Table>], news: &[Arc<Table>]) -> EngineResult<()> {
+        let pool = &self.inner.pool;
+        let moved: Vec<_> = olds
+            .iter()
+            .zip(news)
+            .filter(|(old, new)| old.definition.name != new.definition.name)
+            .map(|(_, new)| (new.space, table_path(&new.definition.name)))
+            .collect();
+        // A name may still be another's: with more than one table, all leave their names first.
+        if moved.len() > 1 {
+            for (space, path) in &moved {
+                pool.rename_space(*space, &temporary_path(path, *space))?;
+            }
+        }
+        for (space, path) in &moved {
+            pool.rename_space(*space, path)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the storage of a table that the dictionary does not have any more.
+    pub(crate) fn discard(&self, table: &Table) -> EngineResult<()> {
+        let inner = &self.inner;
+        table.gone.store(true, Ordering::Release);
+        for index in &table.indexes {
+            inner.remove_index(index.id());
+        }
+        inner.store.forget_table(&inner.pool, table.id())?;
+        inner.pool.remove_space(table.space)?;
+        Ok(())
+    }
+
+    /// Makes changes of the dictionary in one transaction, durable on return.
+    pub(crate) fn commit_changes(&self, changes: Vec<Change>) -> EngineResult<()> {
+        let transaction = self.begin(TransactionOptions::default());
+        for change in &changes {
+            transaction.change_dictionary(change)?;
+        }
+        let lsn = transaction.commit()?;
+        self.sync_log(lsn)
+    }
+}
+
+impl Transaction {
+    fn change_dictionary(&self, change: &Change) -> EngineResult<()> {
+        let tree = self.engine.store.tree.clone();
+        let key = match change {
+            Change::Put(key, _) | Change::Remove(key) => key,
+        };
+        self.change_entry(EntryChange { tree: &tree, clustered: false, key }, &mut |current| match change {
+            Change::Put(_, bytes) => Ok(Action::Put(bytes)),
+            Change::Remove(_) if current.is_some() => Ok(Action::Mark),
+            Change::Remove(_) => Ok(Action::Leave),
+        })
+    }
+}
+
+impl EngineInner {
+    pub(crate) fn ddl_guard(&self) -> MutexGuard<'_, ()> {
+        self.ddl.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn need_schema(&self, name: &str) -> EngineResult<Arc<SchemaDefinition>> {
+        self.dictionary.schema(name).ok_or_else(|| EngineError::NoSuchSchema(name.to_owned()))
+    }
+
+    pub(crate) fn need_table(&self, name: &TableName) -> EngineResult<Arc<Table>> {
+        self.dictionary.table(&name.schema, &name.table).ok_or_else(|| no_such_table(name))
+    }
+
+    fn need_free_name(&self, name: &TableName) -> EngineResult<()> {
+        match self.dictionary.table(&name.schema, &name.table) {
+            Some(_) => Err(EngineError::TableExists(name.table.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+fn no_such_table(name: &TableName) -> EngineError {
+    EngineError::NoSuchTable(name.schema.clone(), name.table.clone())
+}
+
+/// Takes the live counters of a table over to its successor.
+fn carry_over(old: &Table, new: &Table) {
+    let (from, to) = (&old.auto_increment, &new.auto_increment);
+    let wanted = new.definition.options.auto_increment.unwrap_or(1);
+    to.next.store(from.next.load(Ordering::Acquire).max(wanted), Ordering::Release);
+    to.limit.store(from.limit.load(Ordering::Acquire), Ordering::Release);
+    to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
+    new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
+    let statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if new.indexes.len() == old.indexes.len() {
+        *new.statistics.lock().unwrap_or_else(PoisonError::into_inner) = statistics;
+    }
+}
+
+/// Whether rows and keys of two definitions have the same bytes.
+fn same_storage(old: &TableDefinition, new: &TableDefinition) -> bool {
+    let columns = old.columns.len() == new.columns.len()
+        && old.columns.iter().zip(&new.columns).all(|(a, b)| {
+            values::row::Form::of(&a.column_type) == values::row::Form::of(&b.column_type)
+                && a.column_type.collation == b.column_type.collation
+                && a.nullable == b.nullable
+        });
+    let indexes = old.indexes.len() == new.indexes.len()
+        && old.indexes.iter().zip(&new.indexes).all(|(a, b)| a.kind == b.kind && a.parts == b.parts);
+    columns && indexes
 }

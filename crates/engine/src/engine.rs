@@ -1,11 +1,30 @@
-//! The engine: opened once, shared by all sessions. Main type: [`Engine`] (a cheap clone).
+//! The engine: opened once, shared by all sessions. Main type: [`Engine`] (a cheap clone); [`EngineInner`] is what all
+//! handles, transactions and the background thread share. Opening and closing are in `open.rs`.
 
+use crate::background::Background;
 use crate::dictionary::Dictionary;
+use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
-use crate::options::{FlushLevel, TransactionOptions};
+use crate::options::{EngineOptions, FlushLevel, TransactionOptions};
+use crate::purge::PurgeQueue;
 use crate::transaction::Transaction;
-use std::sync::Arc;
-use stdx::ids::Lsn;
+use crate::undo_store::UndoStore;
+use crate::writer::WriterRegistry;
+use btree::Tree;
+use buffer::BufferPool;
+use env::Environment;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+use stdx::ids::{CommitTimestamp, IndexId, Lsn, TransactionId};
+use txn::locks::LockManager;
+use txn::{CommitTable, SnapshotRegistry, VersionStore};
+
+/// Ids that one write of the dictionary's limit covers.
+const ID_RESERVE: u64 = 1 << 16;
+/// Mutexes that keep two writers from checking the same unique key at once.
+const UNIQUE_STRIPES: usize = 512;
 
 /// The engine.
 #[derive(Clone, Debug)]
@@ -14,9 +33,228 @@ pub struct Engine {
 }
 
 /// What all handles share.
-#[derive(Debug)]
 pub(crate) struct EngineInner {
+    pub(crate) environment: Environment,
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) settings: Settings,
     pub(crate) dictionary: Dictionary,
+    pub(crate) store: DictionaryStore,
+    pub(crate) commits: CommitTable,
+    pub(crate) snapshots: Arc<SnapshotRegistry>,
+    pub(crate) versions: VersionStore,
+    pub(crate) locks: LockManager,
+    pub(crate) writers: WriterRegistry,
+    pub(crate) purge: PurgeQueue,
+    pub(crate) undo_store: UndoStore,
+    /// One saver of undo at a time.
+    pub(crate) undo_saver: Mutex<()>,
+    /// Held while a commit record enters the log and the commit table, so that both have one order (rule C1).
+    pub(crate) commit_order: Mutex<()>,
+    /// The newest commit that is in the log and in the commit table.
+    pub(crate) last_committed: AtomicU64,
+    /// The newest commit that new snapshots see; never goes back.
+    visible: AtomicU64,
+    /// Log up to here was handed to the operating system (kept at flush level 2).
+    written: AtomicU64,
+    /// Ids below this may be given: the dictionary holds a limit that is at least as high.
+    id_limit: Mutex<TransactionId>,
+    /// All open trees by index, for undo and purge.
+    indexes: RwLock<HashMap<IndexId, OpenIndex>>,
+    unique_stripes: Box<[Mutex<()>]>,
+    /// One DDL statement at a time.
+    pub(crate) ddl: Mutex<()>,
+    pub(crate) counters: Counters,
+    pub(crate) background: Arc<Background>,
+    pub(crate) stopped: AtomicBool,
+    /// Ids below this were given before the engine was opened.
+    pub(crate) first_id: TransactionId,
+}
+
+/// A tree that undo and purge can find by its index id.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenIndex {
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) clustered: bool,
+}
+
+/// Settings that may change while the engine runs.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    flush_level: AtomicU8,
+    lock_wait_timeout_ms: AtomicU64,
+    pub(crate) deadlock_detect: AtomicBool,
+    pub(crate) auto_increment_lock_mode: AtomicU8,
+    /// Bytes of log a transaction's undo may span before it is saved elsewhere.
+    pub(crate) undo_log_bytes_max: u64,
+}
+
+/// Counters for status variables. Counted per row batch or per statement, not per byte.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) rows_read: AtomicU64,
+    pub(crate) rows_inserted: AtomicU64,
+    pub(crate) rows_updated: AtomicU64,
+    pub(crate) rows_deleted: AtomicU64,
+    pub(crate) commits: AtomicU64,
+    pub(crate) rollbacks: AtomicU64,
+    pub(crate) purged: AtomicU64,
+}
+
+impl std::fmt::Debug for EngineInner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("stopped", &self.stopped).finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    pub(crate) fn new(options: &EngineOptions) -> Settings {
+        let settings = Settings {
+            flush_level: AtomicU8::new(0),
+            lock_wait_timeout_ms: AtomicU64::new(0),
+            deadlock_detect: AtomicBool::new(options.deadlock_detect),
+            auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
+            undo_log_bytes_max: options.redo_log_bytes / 8,
+        };
+        settings.set_flush_level(options.flush_level);
+        settings.set_lock_wait_timeout(options.lock_wait_timeout);
+        settings
+    }
+
+    pub(crate) fn lock_wait_timeout(&self) -> Duration {
+        Duration::from_millis(self.lock_wait_timeout_ms.load(Ordering::Relaxed))
+    }
+
+    fn set_lock_wait_timeout(&self, timeout: Duration) {
+        let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        self.lock_wait_timeout_ms.store(ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn flush_level(&self) -> FlushLevel {
+        match self.flush_level.load(Ordering::Relaxed) {
+            0 => FlushLevel::EverySecond,
+            1 => FlushLevel::Commit,
+            _ => FlushLevel::WriteAtCommit,
+        }
+    }
+
+    fn set_flush_level(&self, level: FlushLevel) {
+        let number = match level {
+            FlushLevel::EverySecond => 0,
+            FlushLevel::Commit => 1,
+            FlushLevel::WriteAtCommit => 2,
+        };
+        self.flush_level.store(number, Ordering::Relaxed);
+    }
+}
+
+/// What [`EngineInner::assemble`] puts together.
+pub(crate) struct Parts {
+    pub(crate) environment: Environment,
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) options: EngineOptions,
+    pub(crate) store: DictionaryStore,
+    pub(crate) undo_store: UndoStore,
+    /// The first id to give.
+    pub(crate) next_id: TransactionId,
+}
+
+impl EngineInner {
+    pub(crate) fn assemble(parts: Parts) -> EngineInner {
+        let end = parts.pool.redo().end_lsn().0.max(1);
+        EngineInner {
+            environment: parts.environment,
+            settings: Settings::new(&parts.options),
+            dictionary: Dictionary::default(),
+            store: parts.store,
+            commits: CommitTable::new(parts.next_id),
+            snapshots: Arc::new(SnapshotRegistry::new()),
+            versions: VersionStore::new(),
+            locks: LockManager::new(),
+            writers: WriterRegistry::new(),
+            purge: PurgeQueue::default(),
+            undo_store: parts.undo_store,
+            undo_saver: Mutex::new(()),
+            commit_order: Mutex::new(()),
+            last_committed: AtomicU64::new(end),
+            visible: AtomicU64::new(end),
+            written: AtomicU64::new(0),
+            id_limit: Mutex::new(parts.next_id),
+            indexes: RwLock::default(),
+            unique_stripes: (0..UNIQUE_STRIPES).map(|_| Mutex::new(())).collect(),
+            ddl: Mutex::new(()),
+            counters: Counters::default(),
+            background: Arc::new(Background::default()),
+            stopped: AtomicBool::new(false),
+            first_id: parts.next_id,
+            pool: parts.pool,
+        }
+    }
+
+    /// The newest commit that a snapshot taken now sees: the last durable one (at flush levels 0 and 2, the last one).
+    pub(crate) fn visible(&self) -> CommitTimestamp {
+        let committed = self.last_committed.load(Ordering::Acquire);
+        let newest = match self.settings.flush_level() {
+            FlushLevel::Commit => committed.min(self.pool.redo().durable_lsn().0),
+            _ => committed,
+        };
+        CommitTimestamp(self.raise_visible(newest))
+    }
+
+    /// The newest commit, durable or not: for a session that must see its own.
+    pub(crate) fn visible_undurable(&self) -> CommitTimestamp {
+        CommitTimestamp(self.raise_visible(self.last_committed.load(Ordering::Acquire)))
+    }
+
+    /// Snapshots never go back, whatever the flush level was before.
+    fn raise_visible(&self, newest: u64) -> u64 {
+        let before = self.visible.load(Ordering::Acquire);
+        if newest > before { self.visible.fetch_max(newest, Ordering::AcqRel).max(newest) } else { before }
+    }
+
+    /// Gives an id to a transaction. Before ids run into the stored limit, the limit is raised in the log.
+    pub(crate) fn allocate_id(&self) -> EngineResult<TransactionId> {
+        self.check_running()?;
+        let id =
+            self.commits.allocate().ok_or(EngineError::OutOfResources("too many unfinished transactions"))?;
+        let mut limit = self.id_limit.lock().unwrap_or_else(PoisonError::into_inner);
+        if id >= *limit {
+            let next = TransactionId(id.0 + ID_RESERVE);
+            if let Err(error) = self.store.put_id_limit(&self.pool, next) {
+                // Nothing carries the id: it counts as rolled back, or it would hold the watermark for ever.
+                self.commits.set_rolled_back(id);
+                return Err(error);
+            }
+            *limit = next;
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn check_running(&self) -> EngineResult<()> {
+        if self.stopped.load(Ordering::Acquire) { Err(EngineError::Stopped) } else { Ok(()) }
+    }
+
+    /// The tree of an index; None if it was dropped.
+    pub(crate) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
+        self.indexes.read().unwrap_or_else(PoisonError::into_inner).get(&index).cloned()
+    }
+
+    pub(crate) fn add_index(&self, tree: Arc<Tree>, clustered: bool) {
+        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
+        indexes.insert(tree.id().index, OpenIndex { tree, clustered });
+    }
+
+    pub(crate) fn remove_index(&self, index: IndexId) {
+        self.indexes.write().unwrap_or_else(PoisonError::into_inner).remove(&index);
+    }
+
+    /// Keeps others from checking or inserting the same unique key. Held over look-up and insert, never over a wait.
+    pub(crate) fn unique_guard(&self, index: IndexId, key: &[u8]) -> MutexGuard<'_, ()> {
+        let hash = key.iter().fold(index.0 ^ 0x9E37_79B9, |hash, byte| {
+            (hash.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+        });
+        let stripe = (hash >> 20) as usize % UNIQUE_STRIPES;
+        self.unique_stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Engine {
@@ -27,39 +265,76 @@ impl Engine {
 
     /// Begins a transaction. Costs no id and no registration until it reads or writes.
     pub fn begin(&self, options: TransactionOptions) -> Transaction {
-        Transaction { engine: self.inner.clone(), options }
+        Transaction::new(self.inner.clone(), options)
     }
 
-    /// Everything up to here survives a crash (written to the operating system, at flush levels 0 and 2).
+    /// Replies that need an LSN up to here may leave: at flush level 1 everything up to here survives a crash; at level 2 the
+    /// end of the process; at level 0 it is the end of the log.
     pub fn durable_lsn(&self) -> Lsn {
-        Lsn(0)
+        let redo = self.inner.pool.redo();
+        match self.inner.settings.flush_level() {
+            FlushLevel::Commit => redo.durable_lsn(),
+            FlushLevel::WriteAtCommit => {
+                Lsn(self.inner.written.load(Ordering::Acquire)).max(redo.durable_lsn())
+            }
+            FlushLevel::EverySecond => redo.end_lsn(),
+        }
     }
 
-    /// Makes the log durable up to that LSN, with everything appended meanwhile (group commit). Blocks.
-    pub fn flush_log(&self, _lsn: Lsn) -> EngineResult<()> {
-        Err(EngineError::Unsupported("flush_log"))
+    /// Makes the log safe up to that LSN as the flush level asks, with everything appended meanwhile (group commit): flushed
+    /// at level 1, written at level 2, nothing at level 0. Blocks.
+    pub fn flush_log(&self, lsn: Lsn) -> EngineResult<()> {
+        let redo = self.inner.pool.redo();
+        match self.inner.settings.flush_level() {
+            FlushLevel::EverySecond => return Ok(()),
+            FlushLevel::WriteAtCommit => {
+                redo.write_to(lsn)?;
+                self.inner.written.fetch_max(lsn.0, Ordering::AcqRel);
+            }
+            FlushLevel::Commit => redo.flush_to(lsn)?,
+        }
+        Ok(())
+    }
+
+    /// Makes the log durable up to that LSN, whatever the flush level (FLUSH LOGS, DDL).
+    pub fn sync_log(&self, lsn: Lsn) -> EngineResult<()> {
+        Ok(self.inner.pool.redo().flush_to(lsn)?)
     }
 
     /// The present flush level.
     pub fn flush_level(&self) -> FlushLevel {
-        FlushLevel::Commit
+        self.inner.settings.flush_level()
     }
 
     /// Changes the flush level (SET GLOBAL innodb_flush_log_at_trx_commit).
-    pub fn set_flush_level(&self, _level: FlushLevel) {}
+    pub fn set_flush_level(&self, level: FlushLevel) {
+        self.inner.settings.set_flush_level(level);
+    }
 
-    /// Removes what no snapshot needs any more; a background thread does the same. Returns the number of entries removed.
+    /// Changes the default lock wait limit (SET GLOBAL innodb_lock_wait_timeout).
+    pub fn set_lock_wait_timeout(&self, timeout: Duration) {
+        self.inner.settings.set_lock_wait_timeout(timeout);
+    }
+
+    /// Switches the deadlock search (SET GLOBAL innodb_deadlock_detect).
+    pub fn set_deadlock_detect(&self, on: bool) {
+        self.inner.settings.deadlock_detect.store(on, Ordering::Relaxed);
+    }
+
+    /// Removes what no snapshot needs any more; a background thread does the same. Returns the number of entries and versions
+    /// removed.
     pub fn purge(&self) -> EngineResult<u64> {
-        Err(EngineError::Unsupported("purge"))
+        self.inner.purge_once()
     }
 
     /// Writes dirty pages and moves the log's start forward; a background thread does the same.
     pub fn checkpoint(&self) -> EngineResult<()> {
-        Err(EngineError::Unsupported("checkpoint"))
+        self.inner.pool.checkpoint()?;
+        Ok(())
     }
 
-    /// Ends background work, writes everything and closes the files. Open transactions are rolled back.
-    pub fn shutdown(&self) -> EngineResult<()> {
-        Err(EngineError::Unsupported("shutdown"))
+    /// The world that the engine runs in: clock and random numbers for the layers above.
+    pub fn environment(&self) -> &Environment {
+        &self.inner.environment
     }
 }

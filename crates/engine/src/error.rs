@@ -2,6 +2,8 @@
 //! Client mistakes (duplicate key, missing table), conflicts (deadlock, time-out) and environment faults
 //! (I/O, full disk, corruption) are variants; [`EngineError::into_sql`] gives the error a client sees.
 
+use buffer::StorageError;
+use env::DiskErrorKind;
 use errors::{SqlError, sql_error};
 
 /// The result of an engine call.
@@ -103,6 +105,29 @@ impl EngineError {
             EngineError::Stopped => sql_error!(ER_SERVER_SHUTDOWN),
             EngineError::Unsupported(what) => sql_error!(ER_NOT_SUPPORTED_YET, what),
         }
+    }
+}
+
+impl From<StorageError> for EngineError {
+    fn from(error: StorageError) -> EngineError {
+        match error {
+            StorageError::NoSpace(_) => EngineError::NoSpace,
+            StorageError::Disk(disk) if disk.kind == DiskErrorKind::NoSpace => EngineError::NoSpace,
+            StorageError::Stopped => EngineError::Stopped,
+            StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_) => {
+                EngineError::Corrupt(error.to_string())
+            }
+            // Only a table that was dropped or replaced has no file.
+            StorageError::SpaceMissing(_) => EngineError::TableDefinitionChanged,
+            StorageError::PoolExhausted => EngineError::OutOfResources("no free page in the buffer pool"),
+            other => EngineError::Io(other.to_string()),
+        }
+    }
+}
+
+impl From<buffer::RedoError> for EngineError {
+    fn from(error: buffer::RedoError) -> EngineError {
+        EngineError::from(StorageError::from(error))
     }
 }
 

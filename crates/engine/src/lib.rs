@@ -1,26 +1,47 @@
 //! Facade of the storage layer: tables, cursors, transactions, recovery, data dictionary.
 //! The SQL layers use this crate and nothing below it. Rows cross the boundary encoded by `values::row`, keys by
-//! `values::key`. See README.md for the numbered rules (R1 ...).
+//! `values::key`. See README.md for the numbered rules (W1, C1 ...).
 #![forbid(unsafe_code)]
 
+mod alter;
 mod auto_increment;
+mod auto_increment_limit;
+mod background;
+mod bulk;
+mod commit;
 mod ddl;
 mod dictionary;
+mod dictionary_store;
 mod engine;
+mod entry;
 mod error;
+mod file_names;
+mod locking;
+mod open;
 mod options;
+mod purge;
+mod read;
+mod records;
+mod rows;
 mod scan;
+mod scan_run;
 mod statistics;
+mod status;
 mod table;
 mod transaction;
+mod undo_store;
+mod write;
+mod writer;
 
 pub use crate::dictionary::Dictionary;
 pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest};
 pub use engine::Engine;
 pub use error::{DuplicateKey, EngineError, EngineResult};
 pub use options::{EngineOptions, FlushLevel, Isolation, TransactionOptions};
+pub use rows::UpdateOutcome;
 pub use scan::{Direction, KEY_BYTES_MAX, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 pub use statistics::TableStatistics;
+pub use status::{EngineStatus, WriterStatus};
 pub use table::{Index, Table};
-pub use transaction::{Mark, Reader, Transaction, UpdateOutcome};
+pub use transaction::{Mark, Reader, Transaction};
 pub use txn::KillFlag;

@@ -7,8 +7,6 @@ use txn::KillFlag;
 /// How an engine is opened. `Default` is right for tests; the server fills it from its configuration.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Folder of data files, log files and doublewrite file. Created if missing.
-    pub data_directory: String,
     /// Buffer pool in bytes (innodb_buffer_pool_size).
     pub buffer_pool_bytes: u64,
     /// All redo log files together, in bytes (innodb_redo_log_capacity).
@@ -76,9 +74,8 @@ pub struct TransactionOptions {
 impl Default for EngineOptions {
     fn default() -> Self {
         EngineOptions {
-            data_directory: "data".to_owned(),
             buffer_pool_bytes: 128 << 20,
-            redo_log_bytes: 100 << 20,
+            redo_log_bytes: 1 << 30,
             flush_level: FlushLevel::Commit,
             doublewrite: true,
             lock_wait_timeout: Duration::from_secs(50),

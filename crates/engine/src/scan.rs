@@ -5,6 +5,7 @@
 use crate::error::EngineResult;
 use crate::table::Table;
 use crate::transaction::Transaction;
+use btree::Cursor;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -86,10 +87,22 @@ struct RowPlace {
 pub struct Scan {
     pub(crate) table: Arc<Table>,
     pub(crate) options: ScanOptions,
-    pub(crate) done: bool,
+    pub(crate) cursor: Cursor,
 }
 
 impl KeyRange {
+    /// Whether no key can lie between the bounds.
+    pub fn is_empty(&self) -> bool {
+        match (&self.lower, &self.upper) {
+            (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
+            (
+                Bound::Included(lower) | Bound::Excluded(lower),
+                Bound::Excluded(upper) | Bound::Included(upper),
+            ) => lower >= upper,
+            _ => false,
+        }
+    }
+
     /// Every key.
     pub fn all() -> KeyRange {
         KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded }
@@ -125,8 +138,7 @@ impl KeyRange {
     }
 }
 
-/// Longest key of a tree, in bytes.
-pub const KEY_BYTES_MAX: usize = 3500;
+pub use page::KEY_BYTES_MAX;
 
 /// The smallest byte string greater than every string with that prefix; None if there is none.
 fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
@@ -190,6 +202,28 @@ impl RowBatch {
         self.bytes.extend_from_slice(row);
         let end = self.bytes.len();
         self.rows.push(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) });
+    }
+}
+
+impl RowBatch {
+    /// Bytes of all keys and rows.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds a row whose key `write_key` appends.
+    pub(crate) fn push_with(
+        &mut self,
+        row: &[u8],
+        write_key: impl FnOnce(&mut Vec<u8>) -> Result<(), buffer::StorageError>,
+    ) -> EngineResult<()> {
+        let start = self.bytes.len();
+        write_key(&mut self.bytes)?;
+        let middle = self.bytes.len();
+        self.bytes.extend_from_slice(row);
+        let end = self.bytes.len();
+        self.rows.push(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) });
+        Ok(())
     }
 }
 

@@ -1,10 +1,19 @@
 //! Statistics for the optimizer: row counts, distinct prefixes, range estimates, table status. Main type: [`TableStatistics`].
+//! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
+use crate::read::parse_head;
 use crate::scan::KeyRange;
-use crate::table::Table;
-use std::sync::Arc;
+use crate::table::{Index, Table};
+use btree::{Cursor, CursorRange, Direction, Taken};
+use std::sync::{Arc, PoisonError};
+use stdx::ids::SpaceId;
+use txn::undo::{put_varint, take_varint};
+
+/// Leaves of an index that ANALYZE reads, spread over the index.
+const SAMPLE_LEAVES: usize = 64;
+const PAGE_BYTES: u64 = page::PAGE_BYTES as u64;
 
 /// What is known of a table. Estimates; never block.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,23 +26,228 @@ pub struct TableStatistics {
     pub index_bytes: u64,
     /// Bytes free within the file (DATA_FREE).
     pub free_bytes: u64,
-    /// For each index of [`Table::indexes`], the number of distinct values of its first 1, 2, ... parts.
+    /// For each index of [`Table::indexes`], the number of distinct values of its first 1, 2, ... parts. For an index that was never
+    /// analysed the numbers are guesses.
     pub distinct: Vec<Vec<u64>>,
 }
 
+/// What ANALYZE found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StoredStatistics {
+    /// Rows then.
+    pub(crate) rows: u64,
+    /// Per index and number of parts: distinct values then.
+    pub(crate) distinct: Vec<Vec<u64>>,
+}
+
+impl StoredStatistics {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_varint(&mut out, self.rows);
+        put_varint(&mut out, self.distinct.len() as u64);
+        for index in &self.distinct {
+            put_varint(&mut out, index.len() as u64);
+            index.iter().for_each(|count| put_varint(&mut out, *count));
+        }
+        out
+    }
+
+    pub(crate) fn decode(mut bytes: &[u8]) -> Option<StoredStatistics> {
+        let rows = take_varint(&mut bytes)?;
+        let mut distinct = Vec::new();
+        for _ in 0..take_varint(&mut bytes)?.min(1000) {
+            let mut counts = Vec::new();
+            for _ in 0..take_varint(&mut bytes)?.min(1000) {
+                counts.push(take_varint(&mut bytes)?);
+            }
+            distinct.push(counts);
+        }
+        bytes.is_empty().then_some(StoredStatistics { rows, distinct })
+    }
+}
+
+/// What a sample of an index shows.
+#[derive(Debug, Default)]
+struct Sample {
+    entries: u64,
+    /// Per number of parts: how many entries differ from the one before in these parts.
+    changes: Vec<u64>,
+    /// Whether every leaf was read.
+    whole: bool,
+}
+
 impl Engine {
-    /// The table's statistics: what the last ANALYZE (or automatic sampling) found, with rows kept up to date.
-    pub fn statistics(&self, _table: &Arc<Table>) -> TableStatistics {
-        TableStatistics::default()
+    /// The table's statistics: distinct values as the last ANALYZE found them, scaled to the present number of rows.
+    pub fn statistics(&self, table: &Arc<Table>) -> TableStatistics {
+        let rows = self.estimated_rows(table);
+        let stored = table.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (data_bytes, index_bytes, free_bytes) = self.sizes(table);
+        let distinct = table
+            .indexes
+            .iter()
+            .enumerate()
+            .map(|(number, index)| {
+                let found = stored.as_ref().and_then(|stored| stored.distinct.get(number));
+                match (found, &stored) {
+                    (Some(found), Some(stored)) => scaled(found, stored.rows, rows),
+                    _ => guessed(index, rows),
+                }
+            })
+            .collect();
+        TableStatistics { rows, data_bytes, index_bytes, free_bytes, distinct }
     }
 
     /// ANALYZE TABLE: samples every index and stores the result.
-    pub fn analyze(&self, _table: &Arc<Table>) -> EngineResult<TableStatistics> {
-        Err(EngineError::Unsupported("analyze"))
+    pub fn analyze(&self, table: &Arc<Table>) -> EngineResult<TableStatistics> {
+        table.check_usable()?;
+        let rows = self.estimated_rows(table);
+        let mut distinct = Vec::new();
+        for index in &table.indexes {
+            distinct.push(extrapolate(index, &self.sample(index)?, rows));
+        }
+        let stored = StoredStatistics { rows, distinct };
+        self.inner.store.put_statistics(&self.inner.pool, table.id(), &stored.encode())?;
+        *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored);
+        Ok(self.statistics(table))
     }
 
     /// Estimated number of entries in a range: two descents, no scan.
-    pub fn estimate_range(&self, _table: &Arc<Table>, _index: usize, _range: &KeyRange) -> EngineResult<u64> {
-        Err(EngineError::Unsupported("estimate_range"))
+    pub fn estimate_range(&self, table: &Arc<Table>, index: usize, range: &KeyRange) -> EngineResult<u64> {
+        table.check_usable()?;
+        if range.is_empty() {
+            return Ok(0);
+        }
+        let range = CursorRange { lower: range.lower.clone(), upper: range.upper.clone() };
+        let estimate = table.index(index)?.tree.estimate(&self.inner.pool, &range)?;
+        Ok(estimate.rows.max(0.0).round() as u64)
     }
+
+    /// At most `parts` ranges that together are `range`, for parallel scans; balanced by leaves.
+    pub fn partition(
+        &self,
+        table: &Arc<Table>,
+        index: usize,
+        range: &KeyRange,
+        parts: usize,
+    ) -> EngineResult<Vec<KeyRange>> {
+        table.check_usable()?;
+        let range = CursorRange { lower: range.lower.clone(), upper: range.upper.clone() };
+        let parts = table.index(index)?.tree.partition(&self.inner.pool, &range, parts)?;
+        Ok(parts.into_iter().map(|part| KeyRange { lower: part.lower, upper: part.upper }).collect())
+    }
+
+    fn estimated_rows(&self, table: &Table) -> u64 {
+        let estimate = table.clustered().tree.estimate(&self.inner.pool, &CursorRange::all());
+        estimate.map_or(0, |estimate| estimate.rows.max(0.0).round() as u64)
+    }
+
+    fn sizes(&self, table: &Table) -> (u64, u64, u64) {
+        let leaf_bytes = |index: &Index| {
+            let estimate = index.tree.estimate(&self.inner.pool, &CursorRange::all());
+            estimate.map_or(0, |estimate| estimate.leaves.max(1.0).round() as u64 * PAGE_BYTES)
+        };
+        let data = leaf_bytes(table.clustered());
+        let secondary = table.indexes.iter().skip(1).map(leaf_bytes).sum();
+        let file = self.file_bytes(table.space);
+        (data, secondary, file.saturating_sub(data + secondary))
+    }
+
+    fn file_bytes(&self, space: SpaceId) -> u64 {
+        self.inner.pool.space_pages(space).map_or(0, |pages| u64::from(pages) * PAGE_BYTES)
+    }
+
+    fn sample(&self, index: &Index) -> EngineResult<Sample> {
+        let parts = index.key_columns.len();
+        let ranges = index.tree.partition(&self.inner.pool, &CursorRange::all(), SAMPLE_LEAVES)?;
+        let mut sample =
+            Sample { changes: vec![0; parts], whole: ranges.len() < SAMPLE_LEAVES, ..Sample::default() };
+        let mut previous = Vec::new();
+        for range in ranges {
+            let mut cursor = Cursor::new(range, Direction::Forward);
+            loop {
+                let result = cursor.next_leaf(&index.tree, &self.inner.pool, |leaf| {
+                    let mut read = || {
+                        for at in 0..leaf.len() {
+                            if parse_head(leaf.entry(at)?.1)?.deleted {
+                                continue;
+                            }
+                            let mut key = Vec::new();
+                            leaf.key_into(at, &mut key)?;
+                            sample.add(index, &previous, &key)?;
+                            previous = key;
+                        }
+                        Ok::<(), EngineError>(())
+                    };
+                    (Taken::All, read())
+                })?;
+                match result {
+                    Some(result) => result?,
+                    None => break,
+                }
+                if !sample.whole {
+                    break;
+                }
+            }
+        }
+        Ok(sample)
+    }
+}
+
+impl Sample {
+    fn add(&mut self, index: &Index, previous: &[u8], key: &[u8]) -> EngineResult<()> {
+        self.entries += 1;
+        let same = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
+        for (part, changes) in self.changes.iter_mut().enumerate() {
+            let bytes = index
+                .key_layout
+                .prefix_bytes(key, part + 1)
+                .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", index.id())))?;
+            // The key begins with the same parts exactly if it agrees with the one before that far.
+            *changes += u64::from(same < bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Distinct values of the whole index from those of a sample.
+fn extrapolate(index: &Index, sample: &Sample, rows: u64) -> Vec<u64> {
+    let parts = sample.changes.len();
+    sample
+        .changes
+        .iter()
+        .enumerate()
+        .map(|(part, changes)| {
+            if index.unique && part + 1 == parts {
+                return rows;
+            }
+            if sample.whole || sample.entries == 0 {
+                return *changes;
+            }
+            let share = *changes as f64 / sample.entries as f64;
+            ((share * rows as f64).round() as u64).clamp(1, rows.max(1))
+        })
+        .collect()
+}
+
+fn scaled(found: &[u64], rows_then: u64, rows_now: u64) -> Vec<u64> {
+    let factor = if rows_then == 0 { 1.0 } else { rows_now as f64 / rows_then as f64 };
+    found
+        .iter()
+        // Few values stay few when rows come; values that are nearly unique grow with the rows.
+        .map(|count| if *count * 10 > rows_then { ((*count as f64 * factor) as u64).max(1) } else { *count })
+        .collect()
+}
+
+/// Before the first ANALYZE: unique keys are unique, other keys have ten rows to a value and part.
+fn guessed(index: &Index, rows: u64) -> Vec<u64> {
+    let parts = index.key_columns.len();
+    (0..parts)
+        .map(|part| {
+            if index.unique && part + 1 == parts {
+                rows
+            } else {
+                (rows / 10u64.pow((parts - part) as u32).min(1000)).max(1)
+            }
+        })
+        .collect()
 }

@@ -2,33 +2,81 @@
 //! Immutable but for counters; shared as `Arc<Table>` by all sessions. A DDL statement publishes a new one.
 
 use crate::auto_increment::AutoIncrement;
-use dictionary::{IndexDefinition, TableDefinition};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use stdx::ids::{IndexId, SpaceId, TableId};
+use crate::error::{EngineError, EngineResult};
+use btree::{Tree, TreeId};
+use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use stdx::ids::{IndexId, PageNumber, SpaceId, TableId};
+use values::key::{KeyLayout, KeyPart};
+use values::row::{RowLayout, RowView};
+
+use crate::statistics::StoredStatistics;
 
 /// An open table.
 #[derive(Debug)]
 pub struct Table {
     pub(crate) definition: TableDefinition,
     pub(crate) space: SpaceId,
+    pub(crate) layout: RowLayout,
     pub(crate) indexes: Vec<Index>,
     pub(crate) auto_increment: AutoIncrement,
-    /// Next hidden row id of a table without primary key.
+    /// Next hidden row id of a table without primary key; 0 until it is first needed.
     pub(crate) next_row_id: AtomicU64,
     /// Set when the table is dropped or replaced; further use fails with `TableDefinitionChanged`.
     pub(crate) gone: AtomicBool,
+    pub(crate) statistics: Mutex<Option<StoredStatistics>>,
 }
 
 /// An index of an open table.
 #[derive(Debug)]
 pub struct Index {
-    pub(crate) id: IndexId,
+    pub(crate) tree: Arc<Tree>,
     /// Position in `TableDefinition::indexes`; None for the hidden clustered index.
     pub(crate) definition_position: Option<usize>,
     pub(crate) unique: bool,
+    /// The index's own parts (without the clustered key that follows them in secondary indexes).
+    pub(crate) key_layout: KeyLayout,
+    /// Table column of each own part.
+    pub(crate) key_columns: Vec<usize>,
+    /// Rows as this index stores them.
+    pub(crate) row_layout: RowLayout,
+    /// Table column of each column of `row_layout`.
+    pub(crate) row_columns: Vec<usize>,
 }
 
 impl Table {
+    /// Opens a table over its trees; `roots` holds the root page of each index, clustered first.
+    pub(crate) fn open(
+        definition: TableDefinition,
+        space: SpaceId,
+        roots: &[(IndexId, PageNumber)],
+    ) -> Table {
+        let layout =
+            RowLayout::new(definition.columns.iter().map(|column| (&column.column_type, column.nullable)));
+        let hidden = definition.primary_key().is_none();
+        let indexes = roots
+            .iter()
+            .enumerate()
+            .map(|(number, (id, root))| {
+                let position = if hidden { number.checked_sub(1) } else { Some(number) };
+                let tree = Tree::open(TreeId { space, root: *root, index: *id }, crate::entry::is_live);
+                Index::open(&definition, &layout, position, number == 0, Arc::new(tree))
+            })
+            .collect();
+        Table {
+            auto_increment: AutoIncrement::starting_at(definition.options.auto_increment.unwrap_or(1)),
+            definition,
+            space,
+            layout,
+            indexes,
+            next_row_id: AtomicU64::new(0),
+            gone: AtomicBool::new(false),
+            statistics: Mutex::new(None),
+        }
+    }
+
     /// The definition (columns, indexes, options) as created.
     pub fn definition(&self) -> &TableDefinition {
         &self.definition
@@ -44,6 +92,11 @@ impl Table {
         self.space
     }
 
+    /// The layout of the table's rows: all columns in definition order.
+    pub fn layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
     /// All indexes. Position 0 is always the clustered index: the primary key, or the hidden one of a table without
     /// primary key. The others follow in the order of the definition. Index numbers of this API are positions here.
     pub fn indexes(&self) -> &[Index] {
@@ -52,7 +105,7 @@ impl Table {
 
     /// The index number (position in [`Table::indexes`]) of the index at that position of the definition.
     pub fn index_of_definition(&self, position: usize) -> usize {
-        if self.definition.primary_key().is_some() { position } else { position + 1 }
+        if self.has_hidden_key() { position + 1 } else { position }
     }
 
     /// Whether the table has no PRIMARY KEY and so is clustered by a hidden row id.
@@ -64,12 +117,78 @@ impl Table {
     pub fn auto_increment(&self) -> &AutoIncrement {
         &self.auto_increment
     }
+
+    /// Whether the table was dropped, or replaced by DDL, after the caller looked it up.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn clustered(&self) -> &Index {
+        &self.indexes[0]
+    }
+
+    pub(crate) fn index(&self, number: usize) -> EngineResult<&Index> {
+        self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
+    }
+
+    pub(crate) fn check_usable(&self) -> EngineResult<()> {
+        if self.is_gone() { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
+    }
+
+    pub(crate) fn view<'a>(&'a self, row: &'a [u8]) -> EngineResult<RowView<'a>> {
+        RowView::new(&self.layout, row).map_err(|error| self.corrupt(error))
+    }
+
+    pub(crate) fn corrupt(&self, error: impl std::fmt::Display) -> EngineError {
+        let name = &self.definition.name;
+        EngineError::Corrupt(format!("table {}.{}: {error}", name.schema, name.table))
+    }
+
+    /// The clustered key of a row of a table with primary key.
+    pub(crate) fn primary_key_of(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+        self.clustered().own_key(row, out)
+    }
 }
 
 impl Index {
+    fn open(
+        definition: &TableDefinition,
+        layout: &RowLayout,
+        position: Option<usize>,
+        clustered: bool,
+        tree: Arc<Tree>,
+    ) -> Index {
+        let index = position.map(|position| &definition.indexes[position]);
+        let parts = key_parts(definition, index);
+        let key_columns =
+            index.map(|index| index.parts.iter().map(|part| part.column).collect()).unwrap_or_default();
+        let row_columns = if clustered {
+            (0..definition.columns.len()).collect()
+        } else {
+            stored_columns(definition, index)
+        };
+        let row_layout = if clustered {
+            layout.clone()
+        } else {
+            RowLayout::new(row_columns.iter().map(|column| {
+                let column = &definition.columns[*column];
+                (&column.column_type, column.nullable)
+            }))
+        };
+        Index {
+            tree,
+            definition_position: position,
+            unique: index.is_none_or(|index| index.kind != IndexKind::Plain),
+            key_layout: KeyLayout::new(&parts),
+            key_columns,
+            row_layout,
+            row_columns,
+        }
+    }
+
     /// The index's id.
     pub fn id(&self) -> IndexId {
-        self.id
+        self.tree.id().index
     }
 
     /// Whether no two rows have the same key (NULLs apart). True for the clustered index.
@@ -81,4 +200,81 @@ impl Index {
     pub fn definition<'table>(&self, table: &'table Table) -> Option<&'table IndexDefinition> {
         table.definition.indexes.get(self.definition_position?)
     }
+
+    /// The layout of the index's own key parts, for encoding keys and range bounds. No parts for the hidden index.
+    /// Entries of a secondary index go on with the clustered key behind these parts.
+    pub fn key_layout(&self) -> &KeyLayout {
+        &self.key_layout
+    }
+
+    /// Table column of each key part.
+    pub fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
+    /// Layout of the rows that a covering scan returns.
+    pub fn row_layout(&self) -> &RowLayout {
+        &self.row_layout
+    }
+
+    /// Table column of each column of [`Index::row_layout`]: the whole (not prefix) key columns, then the missing columns of the
+    /// primary key. A query that needs no other columns can be answered by a covering scan.
+    pub fn row_columns(&self) -> &[usize] {
+        &self.row_columns
+    }
+
+    /// Appends the own key parts of a row in the table's layout.
+    pub(crate) fn own_key(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+        self.key_layout.encode_row(row, &self.key_columns, out).map_err(|error| match error {
+            values::key::KeyError::TooLong => {
+                EngineError::TooBig { bytes: page::KEY_BYTES_MAX + 1, bytes_max: page::KEY_BYTES_MAX }
+            }
+            other => EngineError::Corrupt(other.to_string()),
+        })
+    }
+
+    /// Whether a row has NULL in one of the own parts: then a unique index takes it any number of times.
+    pub(crate) fn has_null(&self, row: &RowView<'_>) -> bool {
+        self.key_columns.iter().any(|column| row.is_null(*column))
+    }
+
+    /// Appends the row as this (secondary) index stores it.
+    pub(crate) fn stored_row(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+        let values: Vec<_> = self.row_columns.iter().map(|column| row.value(*column)).collect();
+        self.row_layout.encode_into(&values, out).map_err(|error| EngineError::Corrupt(error.to_string()))
+    }
+
+    /// The clustered key at the end of an entry's key.
+    pub(crate) fn clustered_key<'a>(&self, entry_key: &'a [u8]) -> EngineResult<&'a [u8]> {
+        let own = self
+            .key_layout
+            .prefix_bytes(entry_key, self.key_columns.len())
+            .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", self.id())))?;
+        Ok(&entry_key[own..])
+    }
+}
+
+fn key_parts(definition: &TableDefinition, index: Option<&IndexDefinition>) -> Vec<KeyPart> {
+    let part = |part: &dictionary::IndexPart| {
+        let column = &definition.columns[part.column];
+        KeyPart {
+            column_type: column.column_type.clone(),
+            prefix_length: part.prefix_length,
+            descending: part.descending,
+            nullable: column.nullable,
+        }
+    };
+    index.map(|index| index.parts.iter().map(part).collect()).unwrap_or_default()
+}
+
+/// Columns that entries of a secondary index hold whole: own parts first, then parts of the primary key.
+fn stored_columns(definition: &TableDefinition, index: Option<&IndexDefinition>) -> Vec<usize> {
+    let mut columns = Vec::new();
+    let parts = index.into_iter().chain(definition.primary_key()).flat_map(|index| &index.parts);
+    for part in parts {
+        if part.prefix_length.is_none() && !columns.contains(&part.column) {
+            columns.push(part.column);
+        }
+    }
+    columns
 }

@@ -14,5 +14,5 @@ mod versions;
 pub use ids::{CommitTable, TransactionState};
 pub use kill::{KillFlag, Wake};
 pub use snapshots::{Snapshot, SnapshotRegistry};
-pub use undo::{UndoList, UndoRecord};
+pub use undo::{Old, UndoList, UndoRecord};
 pub use versions::{Version, VersionStore};

@@ -14,10 +14,23 @@ pub struct UndoRecord<'a> {
     pub index: IndexId,
     /// The entry's key.
     pub key: &'a [u8],
-    /// The value before (header included); None if there was no entry.
-    pub old: Option<&'a [u8]>,
-    /// Whether purge has work once every snapshot sees the write: an old version or a delete mark.
-    pub purge: bool,
+    /// What was there before.
+    pub old: Old<'a>,
+    /// The write pushed the old value to the version store: purge drops it there.
+    pub version: bool,
+    /// The write left a delete mark: purge removes the entry.
+    pub tombstone: bool,
+}
+
+/// An entry's state before a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Old<'a> {
+    /// There was no entry.
+    Absent,
+    /// The write changed only the first bytes of the value; these are the old ones.
+    Head(&'a [u8]),
+    /// The whole value.
+    Value(&'a [u8]),
 }
 
 /// The records of a transaction, oldest first, in blocks of bytes.
@@ -36,18 +49,31 @@ struct Block {
     starts: Vec<u32>,
 }
 
-const HAS_OLD: u8 = 1;
-const PURGE: u8 = 2;
+const HEAD: u8 = 1;
+const VALUE: u8 = 2;
+const VERSION: u8 = 4;
+const TOMBSTONE: u8 = 8;
 
 impl<'a> UndoRecord<'a> {
+    /// Whether purge has work with it.
+    pub fn is_purgeable(&self) -> bool {
+        self.version || self.tombstone
+    }
+
     /// Appends the record.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let flags = if self.old.is_some() { HAS_OLD } else { 0 } | if self.purge { PURGE } else { 0 };
-        out.push(flags);
+        let (flags, old) = match self.old {
+            Old::Absent => (0, None),
+            Old::Head(bytes) => (HEAD, Some(bytes)),
+            Old::Value(bytes) => (VALUE, Some(bytes)),
+        };
+        let version = if self.version { VERSION } else { 0 };
+        let tombstone = if self.tombstone { TOMBSTONE } else { 0 };
+        out.push(flags | version | tombstone);
         put_varint(out, self.index.0);
         put_varint(out, self.key.len() as u64);
         out.extend_from_slice(self.key);
-        if let Some(old) = self.old {
+        if let Some(old) = old {
             put_varint(out, old.len() as u64);
             out.extend_from_slice(old);
         }
@@ -58,13 +84,14 @@ impl<'a> UndoRecord<'a> {
         let (flags, mut rest) = bytes.split_first()?;
         let index = IndexId(take_varint(&mut rest)?);
         let key = take_bytes(&mut rest)?;
-        let old = if flags & HAS_OLD != 0 { Some(take_bytes(&mut rest)?) } else { None };
-        (rest.is_empty() && flags & !(HAS_OLD | PURGE) == 0).then_some(UndoRecord {
-            index,
-            key,
-            old,
-            purge: flags & PURGE != 0,
-        })
+        let old = match flags & !(VERSION | TOMBSTONE) {
+            0 => Old::Absent,
+            HEAD => Old::Head(take_bytes(&mut rest)?),
+            VALUE => Old::Value(take_bytes(&mut rest)?),
+            _ => return None,
+        };
+        let (version, tombstone) = (flags & VERSION != 0, flags & TOMBSTONE != 0);
+        rest.is_empty().then_some(UndoRecord { index, key, old, version, tombstone })
     }
 }
 
@@ -91,14 +118,14 @@ impl UndoList {
 
     /// Adds a record.
     pub fn push(&mut self, record: UndoRecord<'_>) {
-        self.purgeable += u64::from(record.purge);
+        self.purgeable += u64::from(record.is_purgeable());
         self.push_with(|out| record.encode(out));
     }
 
     /// Adds a record that is encoded already; false (and nothing added) if the bytes are no record.
     pub fn push_encoded(&mut self, bytes: &[u8]) -> bool {
         let Some(record) = UndoRecord::decode(bytes) else { return false };
-        self.purgeable += u64::from(record.purge);
+        self.purgeable += u64::from(record.is_purgeable());
         self.push_with(|out| out.extend_from_slice(bytes));
         true
     }
@@ -124,7 +151,7 @@ impl UndoList {
 
     /// Removes the newest record.
     pub fn pop(&mut self) {
-        let purge = self.last().is_some_and(|record| record.purge);
+        let purge = self.last().is_some_and(|record| record.is_purgeable());
         let Some(block) = self.blocks.last_mut() else { return };
         let Some(start) = block.starts.pop() else { return };
         self.bytes -= (block.bytes.len() - start as usize) as u64;
@@ -153,7 +180,7 @@ impl UndoList {
     /// Calls `visit` with each record that purge has work with, oldest first.
     pub fn purge_records(&self, mut visit: impl FnMut(UndoRecord<'_>)) {
         self.encoded_from(0, |_, bytes| {
-            if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.purge) {
+            if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.is_purgeable()) {
                 visit(record);
             }
         });
@@ -204,8 +231,8 @@ mod tests {
         let keys: Vec<Vec<u8>> = (0..5000u32).map(|number| number.to_be_bytes().to_vec()).collect();
         let old = vec![9; 40];
         for (at, key) in keys.iter().enumerate() {
-            let old = (at % 3 == 0).then_some(&old[..]);
-            list.push(UndoRecord { index: IndexId(at as u64), key, old, purge: old.is_some() });
+            let (old, version) = if at % 3 == 0 { (Old::Value(&old), true) } else { (Old::Absent, false) };
+            list.push(UndoRecord { index: IndexId(at as u64), key, old, version, tombstone: false });
         }
         assert_eq!(list.len(), 5000);
         let mut seen = 0;
@@ -216,10 +243,7 @@ mod tests {
         assert_eq!(seen, 10);
         for (at, key) in keys.iter().enumerate().rev() {
             let record = list.last().unwrap();
-            assert_eq!(
-                (record.index.0, record.key, record.old.is_some()),
-                (at as u64, &key[..], at % 3 == 0)
-            );
+            assert_eq!((record.index.0, record.key, record.version), (at as u64, &key[..], at % 3 == 0));
             list.pop();
         }
         assert_eq!((list.len(), list.bytes(), list.purgeable()), (0, 0, 0));
@@ -228,7 +252,9 @@ mod tests {
     #[test]
     fn damaged_records_are_refused() {
         let mut bytes = Vec::new();
-        UndoRecord { index: IndexId(300), key: b"key", old: Some(b"value"), purge: true }.encode(&mut bytes);
+        let old = Old::Value(b"value");
+        UndoRecord { index: IndexId(300), key: b"key", old, version: true, tombstone: false }
+            .encode(&mut bytes);
         assert!(UndoRecord::decode(&bytes).is_some());
         for length in 0..bytes.len() {
             assert!(UndoRecord::decode(&bytes[..length]).is_none());

@@ -303,9 +303,7 @@ impl Queue {
     ) -> impl Iterator<Item = &'a Entry> {
         let holds = self.entries.iter().any(|entry| entry.granted && entry.owner.number == owner.number);
         self.entries[..before].iter().filter(move |entry| {
-            entry.owner.number != owner.number
-                && mode.waits_for(entry.mode)
-                && (entry.granted || !holds)
+            entry.owner.number != owner.number && mode.waits_for(entry.mode) && (entry.granted || !holds)
         })
     }
 

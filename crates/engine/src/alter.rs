@@ -1,0 +1,191 @@
+//! ALTER TABLE that touches storage: adding and dropping indexes, rebuilding by copy. See `ddl.rs` for the order of steps.
+
+use crate::bulk::SortedLoad;
+use crate::dictionary_store::TableRecord;
+use crate::engine::Engine;
+use crate::error::{EngineError, EngineResult};
+use crate::options::TransactionOptions;
+use crate::scan::{RowBatch, ScanOptions};
+use crate::table::Table;
+use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stdx::ids::{IndexId, Lsn};
+
+/// Rows of a batch of the copying scan.
+const COPY_ROWS: usize = 1024;
+
+impl Engine {
+    /// ADD INDEX by scan, sort and bulk load. Returns the new table.
+    /// Errors: DuplicateKey (its `existing_key` is the clustered key of a row whose key another row has too), TooBig, NoSpace.
+    pub fn add_indexes(&self, name: &TableName, indexes: Vec<IndexDefinition>) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_guard();
+        if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
+            return Err(EngineError::Unsupported("adding a primary key without a copy"));
+        }
+        let old = self.inner.need_table(name)?;
+        let first = self.inner.store.take_ids(&self.inner.pool, "index", indexes.len() as u64)?;
+        let mut definition = old.definition.clone();
+        let mut roots = table_roots(&old);
+        for (id, mut index) in (first..).zip(indexes) {
+            index.id = IndexId(id);
+            roots.push(self.create_tree(old.space, index.id)?);
+            definition.indexes.push(index);
+        }
+        let record = TableRecord { definition, space: old.space, roots };
+        let built = Table::open(record.definition.clone(), record.space, &record.roots);
+        let first_new = old.indexes.len();
+        if let Err(error) = self.fill_indexes(&old, &built, first_new) {
+            for index in &built.indexes[first_new..] {
+                self.free_tree(&built, index.id())?;
+            }
+            return Err(error);
+        }
+        self.one_table(self.replace_records(&[old], vec![record])?)
+    }
+
+    /// Fills the indexes from that number on with the rows of the table.
+    fn fill_indexes(&self, source: &Arc<Table>, target: &Table, first: usize) -> EngineResult<()> {
+        let mut loads = (first..target.indexes.len())
+            .map(|number| SortedLoad::new(&self.inner, target, number))
+            .collect::<EngineResult<Vec<_>>>()?;
+        self.for_each_row(source, &mut |key, row| -> EngineResult<()> {
+            let view = target.view(row)?;
+            loads.iter_mut().try_for_each(|load| load.push_secondary(&view, key))
+        })?;
+        loads.into_iter().try_for_each(SortedLoad::finish)
+    }
+
+    /// DROP INDEX of secondary indexes by name. Returns the new table. Errors: NoSuchIndex.
+    pub fn drop_indexes(&self, name: &TableName, indexes: &[String]) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_guard();
+        let old = self.inner.need_table(name)?;
+        let dropped =
+            |index: &IndexDefinition| indexes.iter().any(|name| name.eq_ignore_ascii_case(&index.name));
+        for name in indexes {
+            let found = old.definition.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(name));
+            match found {
+                None => return Err(EngineError::NoSuchIndex(name.clone())),
+                Some(index) if index.kind == IndexKind::Primary => {
+                    return Err(EngineError::Unsupported("dropping a primary key without a copy"));
+                }
+                Some(_) => {}
+            }
+        }
+        let mut definition = old.definition.clone();
+        let gone: Vec<IndexId> =
+            definition.indexes.iter().filter(|index| dropped(index)).map(|index| index.id).collect();
+        definition.indexes.retain(|index| !dropped(index));
+        let roots = table_roots(&old).into_iter().filter(|(id, _)| !gone.contains(id)).collect();
+        let record = TableRecord { definition, space: old.space, roots };
+        let table = self.one_table(self.replace_records(&[old.clone()], vec![record])?)?;
+        for id in gone {
+            self.inner.remove_index(id);
+            self.free_tree(&old, id)?;
+        }
+        Ok(table)
+    }
+
+    /// Gives the pages of an index back to the tablespace. A crash in between leaves them unused until the table is rebuilt.
+    fn free_tree(&self, table: &Table, id: IndexId) -> EngineResult<()> {
+        let Some(index) = table.indexes.iter().find(|index| index.id() == id) else { return Ok(()) };
+        index.tree.clear(&self.inner.pool)?;
+        let mut mini = self.inner.pool.mini_transaction();
+        index.tree.free_root(&mut mini)?;
+        mini.commit();
+        Ok(())
+    }
+
+    /// ALTER by copy: builds a table of the new definition from the rows of the old one and puts it in its place. `convert` gets each row in the
+    /// old layout and appends the row in the new layout to the buffer. Returns the new table and the number of rows.
+    /// Errors: what `convert` returns; DuplicateKey; NoSpace. On error the old table is untouched.
+    pub fn rebuild_table<E: From<EngineError>>(
+        &self,
+        name: &TableName,
+        definition: TableDefinition,
+        convert: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(Arc<Table>, u64), E> {
+        let _ddl = self.inner.ddl_guard();
+        let old = self.inner.need_table(name)?;
+        if definition.name != *name && self.inner.need_table(&definition.name).is_ok() {
+            return Err(EngineError::TableExists(definition.name.table).into());
+        }
+        if self.inner.dictionary.schema(&definition.name.schema).is_none() {
+            return Err(EngineError::NoSuchSchema(definition.name.schema).into());
+        }
+        let record = self.build_storage(definition, true)?;
+        let built = Table::open(record.definition.clone(), record.space, &record.roots);
+        let rows = match self.copy_rows(&old, &built, convert) {
+            Ok(rows) => rows,
+            Err(error) => {
+                self.inner.pool.remove_space(record.space).map_err(EngineError::from)?;
+                return Err(error);
+            }
+        };
+        let table = self.swap_storage(&old, record)?;
+        // The counter goes on; values above it may have been converted into the new column.
+        let next = old.auto_increment.peek().max(table.auto_increment.peek());
+        table.auto_increment.next.store(next, Ordering::Release);
+        self.inner.store.put_auto_increment(&self.inner.pool, table.id(), next).map_err(E::from)?;
+        self.sync_log(self.inner.pool.redo().end_lsn())?;
+        Ok((table, rows))
+    }
+
+    fn copy_rows<E: From<EngineError>>(
+        &self,
+        old: &Arc<Table>,
+        new: &Table,
+        convert: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let mut loads = (0..new.indexes.len())
+            .map(|number| SortedLoad::new(&self.inner, new, number))
+            .collect::<EngineResult<Vec<_>>>()?;
+        let (mut rows, mut row, mut key) = (0u64, Vec::new(), Vec::new());
+        self.for_each_row(old, &mut |_, old_row| -> Result<(), E> {
+            row.clear();
+            convert(old_row, &mut row)?;
+            rows += 1;
+            key.clear();
+            let view = new.view(&row)?;
+            if new.has_hidden_key() {
+                key.extend_from_slice(&rows.to_be_bytes());
+            } else {
+                new.primary_key_of(&view, &mut key)?;
+            }
+            let Some((clustered, secondary)) = loads.split_first_mut() else { return Ok(()) };
+            clustered.push_clustered(&key, &row)?;
+            secondary.iter_mut().try_for_each(|load| load.push_secondary(&view, &key))?;
+            Ok(())
+        })?;
+        for load in loads {
+            load.finish()?;
+        }
+        Ok(rows)
+    }
+
+    /// Calls `visit` with clustered key and row of every committed row.
+    fn for_each_row<E: From<EngineError>>(
+        &self,
+        table: &Arc<Table>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
+        let transaction = self.begin(TransactionOptions { sees_at_least, ..TransactionOptions::default() });
+        let mut scan = transaction.scan(table, ScanOptions::default())?;
+        let mut batch = RowBatch::new();
+        while scan.next_batch(&transaction, &mut batch, COPY_ROWS)? {
+            for at in 0..batch.len() {
+                visit(batch.key(at), batch.row(at))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn one_table(&self, mut tables: Vec<Arc<Table>>) -> EngineResult<Arc<Table>> {
+        tables.pop().ok_or(EngineError::TableDefinitionChanged)
+    }
+}
+
+fn table_roots(table: &Table) -> Vec<(IndexId, stdx::ids::PageNumber)> {
+    table.indexes.iter().map(|index| (index.id(), index.tree.id().root)).collect()
+}

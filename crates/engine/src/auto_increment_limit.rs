@@ -1,0 +1,87 @@
+//! Durable limits of AUTO_INCREMENT counters, and hidden row ids. See rule A1 in README.md.
+
+use crate::auto_increment::{AutoIncrementRange, AutoIncrementRequest};
+use crate::engine::EngineInner;
+use crate::error::{EngineError, EngineResult};
+use crate::table::Table;
+use crate::transaction::Transaction;
+use btree::{Cursor, CursorRange, Direction, Taken};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Values that one write of the limit covers: after a crash at most so many are skipped.
+const LIMIT_STEP: u64 = 256;
+
+impl EngineInner {
+    /// Sees to it that the dictionary's limit is above all values handed out; notes what the reply must wait for.
+    fn cover(&self, table: &Table, transaction: &Transaction) -> EngineResult<()> {
+        let counter = &table.auto_increment;
+        if counter.peek() <= counter.limit.load(Ordering::Acquire) {
+            let lsn = counter.limit_lsn.load(Ordering::Acquire);
+            transaction.seen.fetch_max(lsn, Ordering::Relaxed);
+            return Ok(());
+        }
+        let _one_writer = counter.limit_writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let next = counter.peek();
+        if next > counter.limit.load(Ordering::Acquire) {
+            let limit = next.saturating_add(LIMIT_STEP);
+            let lsn = self.store.put_auto_increment(&self.pool, table.id(), limit)?;
+            counter.limit_lsn.store(lsn.0, Ordering::Release);
+            counter.limit.store(limit, Ordering::Release);
+        }
+        transaction.seen.fetch_max(counter.limit_lsn.load(Ordering::Acquire), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Stores the counter exactly: at a clean end, so that no value is skipped.
+    pub(crate) fn store_exact_counter(&self, table: &Table) -> EngineResult<()> {
+        let counter = &table.auto_increment;
+        if counter.limit.load(Ordering::Acquire) > counter.peek() {
+            self.store.put_auto_increment(&self.pool, table.id(), counter.peek())?;
+        }
+        Ok(())
+    }
+
+    /// The next hidden row id.
+    pub(crate) fn next_row_id(&self, table: &Table) -> EngineResult<u64> {
+        if table.next_row_id.load(Ordering::Acquire) == 0 {
+            let last = self.last_row_id(table)?;
+            // Another thread may have found the same number first.
+            let _ = table.next_row_id.compare_exchange(0, last + 1, Ordering::AcqRel, Ordering::Acquire);
+        }
+        Ok(table.next_row_id.fetch_add(1, Ordering::AcqRel))
+    }
+
+    fn last_row_id(&self, table: &Table) -> EngineResult<u64> {
+        let mut cursor = Cursor::new(CursorRange::all(), Direction::Backward);
+        let last = cursor.next_leaf(&table.clustered().tree, &self.pool, |leaf| {
+            let mut key = Vec::new();
+            (Taken::First(1), leaf.key_into(0, &mut key).map(|()| key))
+        })?;
+        let Some(key) = last.transpose()? else { return Ok(0) };
+        let key: [u8; 8] = key.try_into().map_err(|_| EngineError::Corrupt("hidden row id".to_owned()))?;
+        Ok(u64::from_be_bytes(key))
+    }
+}
+
+impl Transaction {
+    /// Reserves AUTO_INCREMENT values. They are never handed out again, even if the transaction rolls back or the machine
+    /// crashes, provided the reply waits for [`Transaction::reply_lsn`].
+    pub fn reserve_auto_increment(
+        &self,
+        table: &Arc<Table>,
+        request: AutoIncrementRequest,
+    ) -> EngineResult<AutoIncrementRange> {
+        table.check_usable()?;
+        let range = table.auto_increment.take(request)?;
+        self.engine.cover(table, self)?;
+        Ok(range)
+    }
+
+    /// Tells the counter of an explicitly given value, before the row that holds it is inserted.
+    pub fn raise_auto_increment(&self, table: &Arc<Table>, value: u64) -> EngineResult<()> {
+        table.check_usable()?;
+        table.auto_increment.raise_above(value);
+        self.engine.cover(table, self)
+    }
+}

@@ -1,0 +1,236 @@
+//! The end of a transaction: commit in one total order, rollback of all or part. See rules C1 to C4 in README.md.
+
+use crate::engine::EngineInner;
+use crate::entry::Entry;
+use crate::error::{EngineError, EngineResult};
+use crate::purge::Finished;
+use crate::records::{KIND_COMMIT, KIND_POP, KIND_ROLLED_BACK, encode_end, encode_pop};
+use crate::transaction::{Mark, Transaction};
+use crate::write::load_current;
+use crate::writer::Writer;
+use btree::{LeafEdit, Placed};
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use stdx::ids::{CommitTimestamp, Lsn};
+use txn::locks::LockMode;
+use txn::{Old, UndoRecord};
+
+/// The page's newest writer stays: what it was before is not known, and it only makes readers look closer.
+const NO_WRITER: u64 = 0;
+/// Pause between tries of a rollback that finds the disk full. It cannot fail: it tries until there is room.
+const ROLLBACK_RETRY: Duration = Duration::from_millis(200);
+
+impl EngineInner {
+    /// Commits a writer: the commit record enters the log and the commit table in the same order.
+    pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
+        let mut mini = self.pool.mini_transaction();
+        mini.log(KIND_COMMIT, &encode_end(writer.id));
+        let lsn = {
+            let _order = self.commit_order.lock().unwrap_or_else(PoisonError::into_inner);
+            let lsn = mini.commit();
+            let timestamp = CommitTimestamp(lsn.0);
+            self.commits.set_committed(writer.id, timestamp);
+            self.purge.add(Finished { timestamp, writer: writer.clone() });
+            self.last_committed.store(lsn.0, Ordering::Release);
+            lsn
+        };
+        self.counters.commits.fetch_add(1, Ordering::Relaxed);
+        self.forget_writer(writer);
+        lsn
+    }
+
+    /// Undoes the writer's records down to that length, newest first, each in a mini-transaction that logs it.
+    /// `keep_locks` gives rows back an X lock object before their old writer's id shows (partial rollback).
+    pub(crate) fn undo_to(&self, writer: &Writer, length: u64, keep_locks: bool) -> EngineResult<()> {
+        let mut bytes = Vec::new();
+        loop {
+            {
+                let undo = writer.undo();
+                if undo.list.len() <= length {
+                    return Ok(());
+                }
+                let Some(record) = undo.list.last() else { return Ok(()) };
+                bytes.clear();
+                record.encode(&mut bytes);
+            }
+            let record = UndoRecord::decode(&bytes)
+                .ok_or_else(|| EngineError::Corrupt("undo record does not decode".to_owned()))?;
+            self.undo_patiently(writer, record, keep_locks)?;
+        }
+    }
+
+    /// Undoes one record; a full disk is waited out.
+    fn undo_patiently(&self, writer: &Writer, record: UndoRecord<'_>, keep_locks: bool) -> EngineResult<()> {
+        loop {
+            match self.undo_record(writer, record, keep_locks) {
+                Err(EngineError::NoSpace) => {
+                    env::blocking::region(|| self.environment.clock.sleep(ROLLBACK_RETRY));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn undo_record(&self, writer: &Writer, record: UndoRecord<'_>, keep_locks: bool) -> EngineResult<()> {
+        let Some(index) = self.open_index(record.index) else {
+            // The table was dropped; nothing of it is left to restore.
+            self.pop_without_page(writer);
+            return Ok(());
+        };
+        let mut current_value = Vec::new();
+        loop {
+            let mut mini = self.pool.mini_transaction();
+            let edit = index.tree.edit(&mut mini, record.key)?;
+            let current = load_current(&edit, &mut current_value)?.filter(|entry| entry.writer == writer.id);
+            let underfull = match current {
+                // Not ours: the change never reached the page.
+                None => false,
+                Some(_) => {
+                    if keep_locks && index.clustered {
+                        let mode = LockMode::EXCLUSIVE_RECORD;
+                        self.locks.request(&writer.owner, record.index, record.key, mode, None, false);
+                    }
+                    match restore(edit, record.old)? {
+                        Restored::Done { underfull } => underfull,
+                        Restored::NeedsRoom(bytes) => {
+                            drop(mini);
+                            index.tree.make_room(&self.pool, record.key, bytes)?;
+                            continue;
+                        }
+                    }
+                }
+            };
+            if record.version {
+                self.versions.pop(record.index, record.key, writer.id);
+            }
+            let mut undo = writer.undo();
+            mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
+            mini.commit();
+            undo.pop();
+            drop(undo);
+            if underfull {
+                index.tree.merge_at(&self.pool, record.key)?;
+            }
+            self.note_restored_tombstone(record);
+            return Ok(());
+        }
+    }
+
+    fn pop_without_page(&self, writer: &Writer) {
+        let mut undo = writer.undo();
+        let mut mini = self.pool.mini_transaction();
+        mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
+        mini.commit();
+        undo.pop();
+    }
+
+    /// A delete mark that a rollback brought back has missed its purge.
+    fn note_restored_tombstone(&self, record: UndoRecord<'_>) {
+        if let Old::Value(value) | Old::Head(value) = record.old
+            && let Some(entry) = Entry::parse(value).filter(|entry| entry.deleted)
+        {
+            self.purge.add_stray(record.index, record.key, entry.writer);
+        }
+    }
+
+    /// Undoes everything a writer did and ends it.
+    pub(crate) fn roll_back_writer(&self, writer: &Arc<Writer>) -> EngineResult<()> {
+        self.undo_to(writer, 0, false)?;
+        let mut mini = self.pool.mini_transaction();
+        mini.log(KIND_ROLLED_BACK, &encode_end(writer.id));
+        mini.commit();
+        self.commits.set_rolled_back(writer.id);
+        self.counters.rollbacks.fetch_add(1, Ordering::Relaxed);
+        self.forget_writer(writer);
+        Ok(())
+    }
+
+    /// Takes a finished writer out of the registry, once the undo tree holds nothing of it any more.
+    fn forget_writer(&self, writer: &Arc<Writer>) {
+        if writer.undo().chunks.is_empty() {
+            self.writers.remove(writer.id);
+        } else {
+            self.undo_store.discard_later(writer.clone());
+        }
+        self.locks.finish(&writer.owner);
+    }
+}
+
+enum Restored {
+    Done { underfull: bool },
+    NeedsRoom(usize),
+}
+
+/// Gives an entry its old state back.
+fn restore(mut edit: LeafEdit<'_, '_>, old: Old<'_>) -> EngineResult<Restored> {
+    match old {
+        Old::Absent => Ok(Restored::Done { underfull: edit.remove(NO_WRITER)? }),
+        Old::Head(head) => {
+            edit.patch(0, head, NO_WRITER)?;
+            Ok(Restored::Done { underfull: false })
+        }
+        Old::Value(value) => match edit.replace(value, NO_WRITER)? {
+            Placed::Done => Ok(Restored::Done { underfull: false }),
+            Placed::NeedsRoom => Ok(Restored::NeedsRoom(value.len())),
+        },
+    }
+}
+
+impl Transaction {
+    /// Undoes all writes made since the mark. Row locks stay, as in InnoDB.
+    pub fn rollback_to(&self, mark: Mark) -> EngineResult<()> {
+        match self.writer.get() {
+            Some(writer) if !self.is_rolled_back() => self.engine.undo_to(writer, mark.0, true),
+            _ => Ok(()),
+        }
+    }
+
+    /// Commits: the commit record is in the log when this returns, and other transactions may see and lock the rows. The
+    /// client may hear of it when [`crate::Engine::durable_lsn`] is at least the returned LSN (0 if nothing was written).
+    pub fn commit(self) -> EngineResult<Lsn> {
+        self.check_alive()?;
+        self.ended.store(true, Ordering::Release);
+        let lsn = match self.writer.get() {
+            Some(writer) => self.engine.commit_writer(writer),
+            None => {
+                self.finish_locks();
+                Lsn(0)
+            }
+        };
+        Ok(lsn)
+    }
+
+    /// Undoes all writes and releases all locks.
+    pub fn rollback(self) -> EngineResult<()> {
+        self.roll_back_all()
+    }
+
+    /// Rolls back and leaves the handle dead: deadlock victims, drops.
+    pub(crate) fn roll_back_all(&self) -> EngineResult<()> {
+        if self.ended.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        match self.writer.get() {
+            Some(writer) => self.engine.roll_back_writer(writer),
+            None => {
+                self.finish_locks();
+                Ok(())
+            }
+        }
+    }
+
+    fn finish_locks(&self) {
+        if let Some(owner) = self.owner.get() {
+            self.engine.locks.finish(owner);
+        }
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // A failed rollback leaves the writer registered: its rows stay locked and recovery undoes them.
+        let _ = self.roll_back_all();
+    }
+}

@@ -1,0 +1,225 @@
+//! The dictionary on disk: one tree in the system tablespace. Main type: [`DictionaryStore`].
+//! Definitions are written by transactions (DDL is atomic over a crash); limits of ids and counters are written at once, because
+//! what they promise must hold even if the transaction that needed them rolls back.
+//!
+//! | key | value behind the entry header |
+//! |---|---|
+//! | 1, schema name | schema definition |
+//! | 2, table id (8 bytes, big-endian) | space u32, number of indexes u16, (index id u64, root u32) each, definition |
+//! | 3, "table" / "index" / "space" / "transaction" | first id not given yet, u64 |
+//! | 4, table id | first AUTO_INCREMENT value that was not handed out, u64 |
+//! | 5, table id | statistics |
+
+use crate::entry::{HEADER_BYTES, header};
+use crate::error::{EngineError, EngineResult};
+use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
+use buffer::BufferPool;
+use dictionary::{SchemaDefinition, TableDefinition};
+use std::sync::Arc;
+use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId, TransactionId};
+
+/// Leading byte of each kind of key.
+const SCHEMA: u8 = 1;
+const TABLE: u8 = 2;
+const IDS: u8 = 3;
+const AUTO_INCREMENT: u8 = 4;
+const STATISTICS: u8 = 5;
+
+/// The dictionary tree.
+#[derive(Debug)]
+pub(crate) struct DictionaryStore {
+    pub(crate) tree: Arc<Tree>,
+}
+
+/// A table as it stands in the dictionary.
+#[derive(Clone, Debug)]
+pub(crate) struct TableRecord {
+    pub(crate) definition: TableDefinition,
+    pub(crate) space: SpaceId,
+    /// Index ids and root pages in the order of `Table::indexes`.
+    pub(crate) roots: Vec<(IndexId, PageNumber)>,
+}
+
+/// Everything that is committed in the dictionary.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub(crate) schemas: Vec<SchemaDefinition>,
+    pub(crate) tables: Vec<TableRecord>,
+    pub(crate) auto_increments: Vec<(TableId, u64)>,
+    pub(crate) statistics: Vec<(TableId, Vec<u8>)>,
+}
+
+impl DictionaryStore {
+    pub(crate) fn schema_key(name: &str) -> Vec<u8> {
+        [&[SCHEMA], name.as_bytes()].concat()
+    }
+
+    pub(crate) fn table_key(id: TableId) -> Vec<u8> {
+        [&[TABLE][..], &id.0.to_be_bytes()].concat()
+    }
+
+    /// Takes `count` ids of that kind ("table", "index", "space") for good.
+    pub(crate) fn take_ids(&self, pool: &BufferPool, kind: &str, count: u64) -> EngineResult<u64> {
+        let key = [&[IDS], kind.as_bytes()].concat();
+        let first = self.get_number(pool, &key)?.unwrap_or(FIRST_ID);
+        self.put_now(pool, &key, &(first + count).to_le_bytes())?;
+        Ok(first)
+    }
+
+    /// The first transaction id that may not have been given before.
+    pub(crate) fn id_limit(&self, pool: &BufferPool) -> EngineResult<TransactionId> {
+        let key = [&[IDS], &b"transaction"[..]].concat();
+        Ok(TransactionId(self.get_number(pool, &key)?.unwrap_or(1)))
+    }
+
+    pub(crate) fn put_id_limit(&self, pool: &BufferPool, limit: TransactionId) -> EngineResult<()> {
+        let key = [&[IDS], &b"transaction"[..]].concat();
+        self.put_now(pool, &key, &limit.0.to_le_bytes()).map(|_| ())
+    }
+
+    /// Stores that AUTO_INCREMENT values below `limit` may have been handed out.
+    pub(crate) fn put_auto_increment(
+        &self,
+        pool: &BufferPool,
+        table: TableId,
+        limit: u64,
+    ) -> EngineResult<Lsn> {
+        self.put_now(pool, &[&[AUTO_INCREMENT][..], &table.0.to_be_bytes()].concat(), &limit.to_le_bytes())
+    }
+
+    pub(crate) fn put_statistics(
+        &self,
+        pool: &BufferPool,
+        table: TableId,
+        bytes: &[u8],
+    ) -> EngineResult<Lsn> {
+        self.put_now(pool, &[&[STATISTICS][..], &table.0.to_be_bytes()].concat(), bytes)
+    }
+
+    /// Removes what is kept about a table beside its definition. After a drop; a crash before it leaves a few bytes.
+    pub(crate) fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
+        for kind in [AUTO_INCREMENT, STATISTICS] {
+            let key = [&[kind][..], &table.0.to_be_bytes()].concat();
+            let mut mini = pool.mini_transaction();
+            let mut edit = self.tree.edit(&mut mini, &key)?;
+            if edit.found() {
+                edit.remove(0)?;
+                drop(edit);
+                mini.commit();
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the whole dictionary. At start, when every entry is committed.
+    pub(crate) fn load(&self, pool: &BufferPool) -> EngineResult<Contents> {
+        let mut contents = Contents::default();
+        let mut cursor = Cursor::new(CursorRange::all(), Direction::Forward);
+        let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        while let Some(result) = cursor.next_leaf(&self.tree, pool, |leaf| {
+            let mut read = || {
+                for at in 0..leaf.len() {
+                    let (mut key, mut value) = (Vec::new(), Vec::new());
+                    leaf.key_into(at, &mut key)?;
+                    leaf.entry(at)?.1.load_into(&mut value)?;
+                    entries.push((key, value));
+                }
+                Ok::<(), buffer::StorageError>(())
+            };
+            (Taken::All, read())
+        })? {
+            result?;
+        }
+        for (key, value) in &entries {
+            contents
+                .add(key, value)
+                .ok_or_else(|| EngineError::Corrupt("data dictionary entry".to_owned()))?;
+        }
+        Ok(contents)
+    }
+
+    fn get_number(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<Option<u64>> {
+        let number = self.tree.get(pool, key, |value| value.head().get(HEADER_BYTES..).and_then(number))?;
+        Ok(number.flatten())
+    }
+
+    /// Writes an entry outside of any transaction: it is committed with its redo group.
+    fn put_now(&self, pool: &BufferPool, key: &[u8], content: &[u8]) -> EngineResult<Lsn> {
+        let mut value = header(TransactionId(0), false).to_vec();
+        value.extend_from_slice(content);
+        loop {
+            let mut mini = pool.mini_transaction();
+            let mut edit = self.tree.edit(&mut mini, key)?;
+            let placed = if edit.found() { edit.replace(&value, 0)? } else { edit.insert(&value, 0)? };
+            drop(edit);
+            if placed == Placed::Done {
+                return Ok(mini.commit());
+            }
+            drop(mini);
+            self.tree.make_room(pool, key, value.len())?;
+        }
+    }
+}
+
+/// Ids below this are the system's own.
+const FIRST_ID: u64 = 16;
+
+impl Contents {
+    fn add(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
+        let entry = crate::entry::Entry::parse(value)?;
+        if entry.deleted {
+            return Some(());
+        }
+        let (kind, rest) = key.split_first()?;
+        match *kind {
+            SCHEMA => self.schemas.push(dictionary::decode_schema(entry.row).ok()?),
+            TABLE => self.tables.push(TableRecord::decode(entry.row)?),
+            AUTO_INCREMENT => self.auto_increments.push((TableId(big_endian(rest)?), number(entry.row)?)),
+            STATISTICS => self.statistics.push((TableId(big_endian(rest)?), entry.row.to_vec())),
+            IDS => {}
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+impl TableRecord {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&self.space.0.to_le_bytes());
+        out.extend_from_slice(&(self.roots.len() as u16).to_le_bytes());
+        for (index, root) in &self.roots {
+            out.extend_from_slice(&index.0.to_le_bytes());
+            out.extend_from_slice(&root.0.to_le_bytes());
+        }
+        out.extend_from_slice(&dictionary::encode_table(&self.definition));
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Option<TableRecord> {
+        let (space, rest) = bytes.split_first_chunk::<4>()?;
+        let (count, mut rest) = rest.split_first_chunk::<2>()?;
+        let mut roots = Vec::new();
+        for _ in 0..u16::from_le_bytes(*count) {
+            let (index, after) = rest.split_first_chunk::<8>()?;
+            let (root, after) = after.split_first_chunk::<4>()?;
+            roots.push((IndexId(u64::from_le_bytes(*index)), PageNumber(u32::from_le_bytes(*root))));
+            rest = after;
+        }
+        let definition = dictionary::decode_table(rest).ok()?;
+        let clustered = usize::from(definition.primary_key().is_none());
+        (roots.len() == definition.indexes.len() + clustered).then_some(TableRecord {
+            definition,
+            space: SpaceId(u32::from_le_bytes(*space)),
+            roots,
+        })
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn big_endian(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}

@@ -1,0 +1,220 @@
+//! Opening and closing: recovery of pages (by the pool), of transactions and of the dictionary. See rules R1 to R5 in README.md.
+
+use crate::dictionary_store::{Contents, DictionaryStore};
+use crate::engine::{Engine, EngineInner, Parts};
+use crate::entry::is_live;
+use crate::error::{EngineError, EngineResult};
+use crate::file_names::table_path;
+use crate::options::EngineOptions;
+use crate::records::Losers;
+use crate::statistics::StoredStatistics;
+use crate::table::Table;
+use crate::undo_store::{LogNeeds, UndoStore};
+use crate::writer::Writer;
+use btree::{Tree, TreeId};
+use buffer::{BufferPool, PoolOptions, StorageError};
+use env::Environment;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
+
+/// The tablespace of dictionary and undo tree.
+const SYSTEM_SPACE: SpaceId = SpaceId(0);
+const SYSTEM_FILE: &str = "iruka_system.ibd";
+const DICTIONARY_INDEX: IndexId = IndexId(1);
+const DICTIONARY_ROOT: PageNumber = PageNumber(1);
+const UNDO_INDEX: IndexId = IndexId(2);
+const UNDO_ROOT: PageNumber = PageNumber(2);
+/// Log is cut into files of at most this many bytes.
+const LOG_SEGMENT_BYTES_MAX: u64 = 64 << 20;
+
+impl Engine {
+    /// Opens the data directory that the environment's disk is rooted at, or makes a new one. Recovers after a crash: pages first, then
+    /// unfinished transactions are rolled back, then files and dictionary are brought together. Ready for use on return.
+    pub fn open(environment: Environment, options: EngineOptions) -> EngineResult<Engine> {
+        let mut losers = Losers::default();
+        let pool = BufferPool::open(environment.clone(), pool_options(&options), &mut losers)?;
+        create_system_space(&pool)?;
+        let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
+        let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
+        let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
+        let next_id = store.id_limit(&pool)?.max(TransactionId(losers.greatest.0 + 1));
+        let background_threads = options.background_threads;
+        let parts = Parts { environment, pool, options, store, undo_store, next_id };
+        let inner = Arc::new(EngineInner::assemble(parts));
+        inner.undo_store.complete_losers(&inner, &mut losers)?;
+        inner.recover(losers)?;
+        let engine = Engine { inner };
+        if background_threads {
+            engine.inner.background.start(&engine.inner);
+        }
+        Ok(engine)
+    }
+
+    /// Ends background work, purges, writes everything and closes the files. Transactions must have ended: unfinished ones are
+    /// rolled back by the next start.
+    pub fn shutdown(&self) -> EngineResult<()> {
+        let inner = &self.inner;
+        if inner.stopped.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        inner.background.stop();
+        inner.purge_once()?;
+        for schema in inner.dictionary.schemas() {
+            for table in inner.dictionary.tables(&schema.name) {
+                inner.store_exact_counter(&table)?;
+            }
+        }
+        inner.pool.shutdown()?;
+        Ok(())
+    }
+}
+
+fn pool_options(options: &EngineOptions) -> PoolOptions {
+    PoolOptions {
+        pool_bytes: options.buffer_pool_bytes,
+        log_capacity_bytes: options.redo_log_bytes,
+        log_segment_bytes: (options.redo_log_bytes / 8).min(LOG_SEGMENT_BYTES_MAX),
+        doublewrite: options.doublewrite,
+        background: options.background_threads,
+        ..PoolOptions::default()
+    }
+}
+
+/// Makes what is missing of the system tablespace: all of it in a new directory, the rest after a crash in between.
+fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
+    if !pool.spaces().iter().any(|(space, _)| *space == SYSTEM_SPACE) {
+        pool.create_space(SYSTEM_SPACE, Path::new(SYSTEM_FILE))?;
+    }
+    for (index, root) in [(DICTIONARY_INDEX, DICTIONARY_ROOT), (UNDO_INDEX, UNDO_ROOT)] {
+        if has_root(pool, index, root)? {
+            continue;
+        }
+        let mut mini = pool.mini_transaction();
+        let made = Tree::create(&mut mini, SYSTEM_SPACE, index)?;
+        let lsn = mini.commit();
+        if made != root {
+            // The space has given this page away before: the root is damaged, not missing.
+            return Err(EngineError::Corrupt(format!("root page {root} of the system tablespace")));
+        }
+        pool.redo().flush_to(lsn)?;
+    }
+    Ok(())
+}
+
+/// Whether a root page of the system tablespace was ever made. A page that was never used is beyond the end of the file or zero.
+fn has_root(pool: &BufferPool, index: IndexId, root: PageNumber) -> EngineResult<bool> {
+    let page = PageId { space: SYSTEM_SPACE, number: root };
+    match pool.shared(page) {
+        Ok(bytes) => Ok(page::NodeRef::new(&bytes).is_ok_and(|node| node.index() == index)),
+        Err(StorageError::PageOutOfRange(_) | StorageError::Corrupt { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl EngineInner {
+    /// Rolls back what the crash left unfinished and loads the dictionary.
+    fn recover(self: &Arc<Self>, losers: Losers) -> EngineResult<()> {
+        let writers = self.register_losers(losers)?;
+        self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
+        // Dictionary changes first: they decide which tables there are.
+        for writer in &writers {
+            self.undo_dictionary_part(writer)?;
+        }
+        let contents = self.store.load(&self.pool)?;
+        self.open_tables(contents)?;
+        for writer in &writers {
+            self.roll_back_writer(writer)?;
+        }
+        self.undo_store.discard_finished(self)?;
+        self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
+        Ok(())
+    }
+
+    fn register_losers(&self, losers: Losers) -> EngineResult<Vec<Arc<Writer>>> {
+        let mut writers = Vec::new();
+        for (id, records) in losers.by_id {
+            let needed = losers.first_lsn.get(&id).copied().unwrap_or(Lsn(0));
+            let writer = Arc::new(Writer::new(id, self.locks.owner(0), needed));
+            {
+                let mut undo = writer.undo();
+                for (expected, (position, bytes)) in (0u64..).zip(&records) {
+                    if *position != expected || !undo.list.push_encoded(bytes) {
+                        return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
+                    }
+                }
+                undo.chunks = self.undo_store.chunks_of(self, id)?;
+            }
+            self.writers.insert(writer.clone());
+            writers.push(writer);
+        }
+        Ok(writers)
+    }
+
+    /// A transaction writes either the dictionary or tables. The dictionary's tree is open before all others.
+    fn undo_dictionary_part(&self, writer: &Arc<Writer>) -> EngineResult<()> {
+        self.add_index(self.store.tree.clone(), false);
+        let of_dictionary = writer.undo().list.last().is_some_and(|record| record.index == DICTIONARY_INDEX);
+        if of_dictionary { self.undo_to(writer, 0, false) } else { Ok(()) }
+    }
+
+    fn open_tables(&self, contents: Contents) -> EngineResult<()> {
+        self.add_index(self.store.tree.clone(), false);
+        let mut counters: HashMap<TableId, u64> = contents.auto_increments.into_iter().collect();
+        let mut statistics: HashMap<TableId, Vec<u8>> = contents.statistics.into_iter().collect();
+        for schema in contents.schemas {
+            self.dictionary.put_schema(schema);
+        }
+        let mut tables = Vec::new();
+        for record in contents.tables {
+            let id = record.definition.id;
+            let table = Table::open(record.definition, record.space, &record.roots);
+            if let Some(next) = counters.remove(&id) {
+                table.auto_increment.next.store(next, Ordering::Release);
+            }
+            let stored = statistics.remove(&id).and_then(|bytes| StoredStatistics::decode(&bytes));
+            *table.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;
+            tables.push(Arc::new(table));
+        }
+        self.reconcile_files(&tables)?;
+        for table in &tables {
+            self.add_table(table);
+        }
+        self.dictionary.replace_tables(&[], tables);
+        Ok(())
+    }
+
+    /// Makes a table's trees known to undo and purge.
+    pub(crate) fn add_table(&self, table: &Table) {
+        for (number, index) in table.indexes.iter().enumerate() {
+            self.add_index(index.tree.clone(), number == 0);
+        }
+    }
+
+    /// Brings files in line with the dictionary: removes those of tables that were dropped or never committed, and gives the
+    /// others the name of their table.
+    fn reconcile_files(&self, tables: &[Arc<Table>]) -> EngineResult<()> {
+        let wanted: HashMap<SpaceId, std::path::PathBuf> =
+            tables.iter().map(|table| (table.space, table_path(&table.definition.name))).collect();
+        let present = self.pool.spaces();
+        for (space, _) in
+            present.iter().filter(|(space, _)| *space != SYSTEM_SPACE && !wanted.contains_key(space))
+        {
+            self.pool.remove_space(*space)?;
+        }
+        // A file may stand where another belongs: move all misnamed ones away first.
+        let misnamed: Vec<_> = present
+            .iter()
+            .filter_map(|(space, path)| Some((*space, wanted.get(space).filter(|wanted| *wanted != path)?)))
+            .collect();
+        for (space, path) in &misnamed {
+            self.pool.rename_space(*space, &crate::file_names::temporary_path(path, *space))?;
+        }
+        for (space, path) in &misnamed {
+            self.pool.rename_space(*space, path)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! Reading single rows and deciding what a read sees. See rules V1 to V7 in txn's README.
+//! Visibility is always decided under the leaf's latch; rollback needs that latch to take a row back.
+
+use crate::engine::EngineInner;
+use crate::entry::Entry;
+use crate::error::{EngineError, EngineResult};
+use crate::locking::Conflict;
+use crate::scan::{ReadMode, WaitPolicy};
+use crate::table::{Index, Table};
+use crate::transaction::{Transaction, View};
+use btree::Value;
+use std::sync::Arc;
+use stdx::ids::{IndexId, TransactionId};
+use txn::locks::LockMode;
+
+/// What a read finds of an entry.
+pub(crate) enum Seen<'a> {
+    /// This row.
+    Row(&'a [u8]),
+    /// An older row, or one that was put together from overflow pages.
+    Copied(Arc<[u8]>),
+    /// No row.
+    Nothing,
+}
+
+impl EngineInner {
+    /// Whether a view sees what that writer wrote.
+    #[inline]
+    pub(crate) fn sees(&self, view: View, writer: TransactionId) -> bool {
+        match view.snapshot {
+            None => true,
+            Some(snapshot) => writer == view.own || self.commits.is_visible(writer, snapshot),
+        }
+    }
+
+    /// What a view sees of a clustered entry, given its key as a function because it is rarely needed.
+    pub(crate) fn visible_row<'a>(
+        &self,
+        view: View,
+        index: IndexId,
+        key: impl FnOnce() -> EngineResult<Vec<u8>>,
+        value: Value<'a>,
+    ) -> EngineResult<Seen<'a>> {
+        let entry = parse_head(value)?;
+        if self.sees(view, entry.writer) {
+            if entry.deleted {
+                return Ok(Seen::Nothing);
+            }
+            return match value {
+                Value::Whole(_) => Ok(Seen::Row(entry.row)),
+                Value::Long(_) => Ok(Seen::Copied(load_row(value)?)),
+            };
+        }
+        let key = key()?;
+        let sees = |stored: &[u8]| Entry::parse(stored).is_some_and(|entry| self.sees(view, entry.writer));
+        let Some(version) = self.versions.find(index, &key, sees) else { return Ok(Seen::Nothing) };
+        match Entry::parse(&version) {
+            Some(entry) if !entry.deleted => Ok(Seen::Copied(entry.row.into())),
+            _ => Ok(Seen::Nothing),
+        }
+    }
+
+    /// Reads a clustered row by its key as a view sees it.
+    pub(crate) fn get_visible(
+        &self,
+        view: View,
+        table: &Table,
+        key: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
+        let clustered = table.clustered();
+        let result = clustered.tree.get(&self.pool, key, |value| {
+            let seen = self.visible_row(view, clustered.id(), || Ok(key.to_vec()), value)?;
+            Ok(show(seen, found))
+        })?;
+        result.unwrap_or(Ok(false))
+    }
+}
+
+/// Shows a row, if there is one.
+pub(crate) fn show(seen: Seen<'_>, found: &mut dyn FnMut(&[u8])) -> bool {
+    match seen {
+        Seen::Row(row) => found(row),
+        Seen::Copied(row) => found(&row),
+        Seen::Nothing => return false,
+    }
+    true
+}
+
+/// The header and, for a whole value, the row.
+pub(crate) fn parse_head(value: Value<'_>) -> EngineResult<Entry<'_>> {
+    Entry::parse(value.head()).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))
+}
+
+/// The row of a long value.
+pub(crate) fn load_row(value: Value<'_>) -> EngineResult<Arc<[u8]>> {
+    let mut bytes = Vec::new();
+    value.load_into(&mut bytes)?;
+    let entry =
+        Entry::parse(&bytes).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))?;
+    Ok(entry.row.into())
+}
+
+impl Transaction {
+    /// Reads one row by its whole clustered key (`index` 0) or its whole key of a unique index without NULL. Calls `found` with the
+    /// row in the table's layout (no copy: a page is latched while it runs, so it must neither block nor call the
+    /// engine). False if there is no such row (or SKIP LOCKED left it out).
+    pub fn get(
+        &self,
+        table: &Arc<Table>,
+        index: usize,
+        key: &[u8],
+        mode: ReadMode,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
+        table.check_usable()?;
+        if index != 0 {
+            return self.get_by_secondary(table, index, key, mode, found);
+        }
+        match mode {
+            ReadMode::Consistent => self.engine.get_visible(self.view()?, table, key, found),
+            ReadMode::Shared(policy) => self.get_locked(table, key, LockMode::SHARED_RECORD, policy, found),
+            ReadMode::Exclusive(policy) => {
+                self.get_locked(table, key, LockMode::EXCLUSIVE_RECORD, policy, found)
+            }
+        }
+    }
+
+    /// Locks a clustered row and shows its newest state. False if there is none.
+    pub(crate) fn get_locked(
+        &self,
+        table: &Table,
+        key: &[u8],
+        mode: LockMode,
+        policy: WaitPolicy,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
+        self.check_alive()?;
+        let clustered = table.clustered();
+        loop {
+            let result = clustered.tree.get(&self.engine.pool, key, |value| {
+                let entry = parse_head(value)?;
+                match self.lock_for_read(clustered, key, entry, mode, policy)? {
+                    Conflict::None if entry.deleted => Ok(Some(false)),
+                    Conflict::None => {
+                        let seen = match value {
+                            Value::Whole(_) => Seen::Row(entry.row),
+                            Value::Long(_) => Seen::Copied(load_row(value)?),
+                        };
+                        Ok(Some(show(seen, found)))
+                    }
+                    Conflict::Skip => Ok(Some(false)),
+                    Conflict::Wait => Ok(None),
+                }
+            })?;
+            match result {
+                None => return Ok(false),
+                Some(Err(error)) => return Err(error),
+                Some(Ok(Some(shown))) => return Ok(shown),
+                Some(Ok(None)) => self.wait_for_lock()?,
+            }
+        }
+    }
+
+    /// Locks an entry under its latch. A committed delete mark is nobody's row and is not locked.
+    pub(crate) fn lock_for_read(
+        &self,
+        clustered: &Index,
+        key: &[u8],
+        entry: Entry<'_>,
+        mode: LockMode,
+        policy: WaitPolicy,
+    ) -> EngineResult<Conflict> {
+        if Some(entry.writer) == self.id() {
+            // The writer's id is an X lock already.
+            return Ok(Conflict::None);
+        }
+        let implicit = self.engine.unfinished_writer(entry.writer)?;
+        if implicit.is_none() {
+            self.note_seen(entry.writer);
+            if entry.deleted {
+                return Ok(Conflict::None);
+            }
+        }
+        self.request_lock(clustered.id(), key, mode, implicit.as_ref(), policy)
+    }
+
+    /// Gives back the lock of a row that a locking read returned and that the statement does not want after all (READ
+    /// COMMITTED). Does nothing if the row was locked or written before that statement.
+    pub fn unlock_row(&self, table: &Arc<Table>, key: &[u8]) {
+        if let Some(owner) = self.owner.get() {
+            let keep = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
+            self.engine.locks.unlock(owner, table.clustered().id(), key, keep);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Inserting, updating and deleting rows with all their index entries. See rules W1 to W6 in README.md.
+//! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
+
+use crate::entry::Entry;
+use crate::error::{DuplicateKey, EngineError, EngineResult};
+use crate::locking::Conflict;
+use crate::scan::WaitPolicy;
+use crate::table::{Index, Table};
+use crate::transaction::Transaction;
+use crate::write::{Action, EntryChange};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use txn::locks::LockMode;
+use values::row::RowView;
+
+/// What an update did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UpdateOutcome {
+    /// The row is the same, nothing was written.
+    Unchanged,
+    /// Changed in place.
+    Changed,
+    /// The clustered key changed: this is the row's key now.
+    Moved(Vec<u8>),
+}
+
+/// What a look at a unique key finds.
+enum Unique {
+    /// Nobody has it.
+    Free,
+    /// The row with that clustered key has it.
+    Taken(Vec<u8>),
+    /// An unfinished transaction has put it there or taken it away: a lock request is queued.
+    Wait,
+}
+
+thread_local! {
+    /// Key and row buffers of the calling thread, so that a row's entries need no allocation.
+    static BUFFERS: RefCell<EntryBuffers> = RefCell::default();
+}
+
+/// Buffers for one secondary entry.
+#[derive(Debug, Default)]
+struct EntryBuffers {
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+impl Transaction {
+    /// Inserts a row (in the table's layout) with all its index entries. Returns its clustered key.
+    /// On any error nothing of the row is left behind. Errors: DuplicateKey (the lowest-numbered index that has the key,
+    /// clustered first), lock errors, NoSpace, TooBig, ReadOnlyTransaction.
+    pub fn insert(&self, table: &Arc<Table>, row: &[u8]) -> EngineResult<Vec<u8>> {
+        table.check_usable()?;
+        let mark = self.mark();
+        let result = self.insert_entries(table, row);
+        match &result {
+            Ok(_) => {
+                self.engine.counters.rows_inserted.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(_) => self.rollback_to(mark)?,
+        }
+        result
+    }
+
+    pub(crate) fn insert_entries(&self, table: &Table, row: &[u8]) -> EngineResult<Vec<u8>> {
+        let view = table.view(row)?;
+        let key = self.insert_clustered(table, &view, row)?;
+        for (number, index) in table.indexes.iter().enumerate().skip(1) {
+            self.insert_secondary(table, number, index, &view, &key)?;
+        }
+        Ok(key)
+    }
+
+    /// Writes the clustered entry of a new row.
+    pub(crate) fn insert_clustered(
+        &self,
+        table: &Table,
+        view: &RowView<'_>,
+        row: &[u8],
+    ) -> EngineResult<Vec<u8>> {
+        let mut key = Vec::with_capacity(16);
+        if table.has_hidden_key() {
+            key.extend_from_slice(&self.engine.next_row_id(table)?.to_be_bytes());
+        } else {
+            table.primary_key_of(view, &mut key)?;
+        }
+        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key: &key };
+        self.change_entry(change, &mut |current| match current {
+            Some(entry) if !entry.deleted => Err(duplicate(0, key.clone())),
+            _ => Ok(Action::Put(row)),
+        })?;
+        Ok(key)
+    }
+
+    /// Writes a secondary entry of a new row, or of a row whose key in this index changed.
+    pub(crate) fn insert_secondary(
+        &self,
+        table: &Table,
+        number: usize,
+        index: &Index,
+        view: &RowView<'_>,
+        clustered_key: &[u8],
+    ) -> EngineResult<()> {
+        let mut buffers = BUFFERS.take();
+        let result = self.insert_secondary_with(table, number, index, view, clustered_key, &mut buffers);
+        BUFFERS.set(buffers);
+        result
+    }
+
+    fn insert_secondary_with(
+        &self,
+        table: &Table,
+        number: usize,
+        index: &Index,
+        view: &RowView<'_>,
+        clustered_key: &[u8],
+        buffers: &mut EntryBuffers,
+    ) -> EngineResult<()> {
+        let EntryBuffers { key, row } = buffers;
+        key.clear();
+        row.clear();
+        index.own_key(view, key)?;
+        let own_bytes = key.len();
+        append_clustered_key(key, clustered_key)?;
+        index.stored_row(view, row)?;
+        let change = EntryChange { tree: &index.tree, clustered: false, key };
+        let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(&row[..]));
+        if !index.unique || index.has_null(view) {
+            return self.change_entry(change, put);
+        }
+        loop {
+            let guard = self.engine.unique_guard(index.id(), &key[..own_bytes]);
+            match self.look_up_unique(table, index, &key[..own_bytes])? {
+                Unique::Free => return self.change_entry(change, put),
+                Unique::Taken(existing) => return Err(duplicate(number, existing)),
+                Unique::Wait => {
+                    drop(guard);
+                    self.wait_for_lock()?;
+                }
+            }
+        }
+    }
+
+    /// Looks whether a live entry begins with that key. Unfinished writers of such entries are waited for.
+    fn look_up_unique(&self, table: &Table, index: &Index, own_key: &[u8]) -> EngineResult<Unique> {
+        let pool = &self.engine.pool;
+        let mut next = Vec::new();
+        let mut at = own_key.to_vec();
+        loop {
+            {
+                let mut mini = pool.mini_transaction();
+                let edit = index.tree.edit(&mut mini, &at)?;
+                if !edit.successor(&mut next)? || !next.starts_with(own_key) {
+                    return Ok(Unique::Free);
+                }
+            }
+            std::mem::swap(&mut at, &mut next);
+            let clustered_key = index.clustered_key(&at)?;
+            let state = index.tree.get(pool, &at, |value| {
+                let entry = crate::read::parse_head(value)?;
+                if Some(entry.writer) != self.id()
+                    && let Some(writer) = self.engine.unfinished_writer(entry.writer)?
+                {
+                    let id = table.clustered().id();
+                    let mode = LockMode::SHARED_RECORD;
+                    let conflict =
+                        self.request_lock(id, clustered_key, mode, Some(&writer), WaitPolicy::Wait)?;
+                    return Ok((conflict == Conflict::Wait, entry.deleted));
+                }
+                self.note_seen(entry.writer);
+                Ok::<_, EngineError>((false, entry.deleted))
+            })?;
+            match state.transpose()? {
+                Some((true, _)) => return Ok(Unique::Wait),
+                Some((false, false)) => return Ok(Unique::Taken(clustered_key.to_vec())),
+                // A delete mark, or an entry that went away meanwhile.
+                Some((false, true)) | None => {}
+            }
+        }
+    }
+
+    /// Replaces the row with that clustered key by another (both in the table's layout). Takes the row's X lock if the
+    /// transaction has not got it. Changes the newest row, whatever the snapshot sees.
+    /// Errors: RowNotFound, DuplicateKey (nothing is changed then), lock errors, NoSpace, TooBig.
+    pub fn update(&self, table: &Arc<Table>, key: &[u8], row: &[u8]) -> EngineResult<UpdateOutcome> {
+        table.check_usable()?;
+        let mark = self.mark();
+        let result = self.update_entries(table, key, row);
+        match &result {
+            Ok(UpdateOutcome::Unchanged) => {}
+            Ok(_) => {
+                self.engine.counters.rows_updated.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(_) => self.rollback_to(mark)?,
+        }
+        result
+    }
+
+    fn update_entries(&self, table: &Table, key: &[u8], row: &[u8]) -> EngineResult<UpdateOutcome> {
+        let view = table.view(row)?;
+        if !table.has_hidden_key() {
+            let mut new_key = Vec::with_capacity(key.len());
+            table.primary_key_of(&view, &mut new_key)?;
+            if new_key != key {
+                self.delete_entries(table, key)?;
+                self.insert_entries(table, row)?;
+                return Ok(UpdateOutcome::Moved(new_key));
+            }
+        }
+        let mut old = Vec::new();
+        let mut changed = false;
+        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key };
+        self.change_entry(change, &mut |current| {
+            let entry = live(current)?;
+            old.clear();
+            old.extend_from_slice(entry.row);
+            changed = entry.row != row;
+            Ok(if changed { Action::Put(row) } else { Action::Leave })
+        })?;
+        if !changed {
+            return Ok(UpdateOutcome::Unchanged);
+        }
+        let old_view = table.view(&old)?;
+        for (number, index) in table.indexes.iter().enumerate().skip(1) {
+            self.update_secondary(table, number, index, &old_view, &view, key)?;
+        }
+        Ok(UpdateOutcome::Changed)
+    }
+
+    fn update_secondary(
+        &self,
+        table: &Table,
+        number: usize,
+        index: &Index,
+        old: &RowView<'_>,
+        new: &RowView<'_>,
+        clustered_key: &[u8],
+    ) -> EngineResult<()> {
+        let touched = index
+            .key_columns
+            .iter()
+            .chain(&index.row_columns)
+            .any(|column| old.raw(*column) != new.raw(*column));
+        if !touched {
+            return Ok(());
+        }
+        let (mut old_key, mut new_key) = (Vec::new(), Vec::new());
+        index.own_key(old, &mut old_key)?;
+        index.own_key(new, &mut new_key)?;
+        if old_key != new_key {
+            append_clustered_key(&mut old_key, clustered_key)?;
+            self.mark_secondary(index, &old_key)?;
+            return self.insert_secondary(table, number, index, new, clustered_key);
+        }
+        // The key is the same, but what the entry keeps beside it (letter case under a ci collation) is not.
+        append_clustered_key(&mut new_key, clustered_key)?;
+        let mut stored = Vec::new();
+        index.stored_row(new, &mut stored)?;
+        let change = EntryChange { tree: &index.tree, clustered: false, key: &new_key };
+        self.change_entry(change, &mut |_| Ok(Action::Put(&stored)))
+    }
+
+    fn mark_secondary(&self, index: &Index, key: &[u8]) -> EngineResult<()> {
+        let change = EntryChange { tree: &index.tree, clustered: false, key };
+        self.change_entry(change, &mut |current| match current {
+            Some(entry) if !entry.deleted => Ok(Action::Mark),
+            // The index lacks an entry that the row must have.
+            _ => Err(EngineError::Corrupt(format!("index {} lacks an entry of a row", index.id()))),
+        })
+    }
+
+    /// Deletes the row with that clustered key. Takes its X lock if the transaction has not got it.
+    /// Errors: RowNotFound, lock errors, NoSpace.
+    pub fn delete(&self, table: &Arc<Table>, key: &[u8]) -> EngineResult<()> {
+        table.check_usable()?;
+        let mark = self.mark();
+        let result = self.delete_entries(table, key);
+        match &result {
+            Ok(()) => {
+                self.engine.counters.rows_deleted.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(_) => self.rollback_to(mark)?,
+        }
+        result
+    }
+
+    fn delete_entries(&self, table: &Table, key: &[u8]) -> EngineResult<()> {
+        let mut old = Vec::new();
+        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key };
+        self.change_entry(change, &mut |current| {
+            let entry = live(current)?;
+            old.clear();
+            old.extend_from_slice(entry.row);
+            Ok(Action::Mark)
+        })?;
+        let view = table.view(&old)?;
+        for index in table.indexes.iter().skip(1) {
+            let mut entry_key = Vec::new();
+            index.own_key(&view, &mut entry_key)?;
+            append_clustered_key(&mut entry_key, key)?;
+            self.mark_secondary(index, &entry_key)?;
+        }
+        Ok(())
+    }
+}
+
+fn live(current: Option<Entry<'_>>) -> EngineResult<Entry<'_>> {
+    current.filter(|entry| !entry.deleted).ok_or(EngineError::RowNotFound)
+}
+
+pub(crate) fn duplicate(index: usize, existing_key: Vec<u8>) -> EngineError {
+    EngineError::DuplicateKey(Box::new(DuplicateKey { index, existing_key, row_ordinal: 0 }))
+}
+
+/// Completes the key of a secondary entry.
+pub(crate) fn append_clustered_key(key: &mut Vec<u8>, clustered_key: &[u8]) -> EngineResult<()> {
+    key.extend_from_slice(clustered_key);
+    if key.len() > page::KEY_BYTES_MAX {
+        return Err(EngineError::TooBig { bytes: key.len(), bytes_max: page::KEY_BYTES_MAX });
+    }
+    Ok(())
+}

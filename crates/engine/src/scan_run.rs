@@ -1,0 +1,545 @@
+//! Running a scan: leaf by leaf, with visibility or locks applied. See [`crate::scan`] for the interface.
+//! Clustered scans read rows in the leaf. Secondary scans decide locally where the entry's writer is visible and ask the clustered
+//! index about the others, after the leaf's latch is given back.
+
+use crate::engine::EngineInner;
+use crate::error::{EngineError, EngineResult};
+use crate::locking::Conflict;
+use crate::read::{Seen, load_row, parse_head, show};
+use crate::scan::{Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
+use crate::table::{Index, Table};
+use crate::transaction::{Reader, Transaction, View};
+use btree::{Cursor, CursorRange, LeafView, Taken, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use txn::locks::LockMode;
+
+/// Bytes of rows after which a batch is full.
+const BATCH_BYTES_MAX: usize = 256 << 10;
+
+/// A secondary entry copied out of its leaf.
+struct Candidate {
+    /// Whole entry key.
+    key: Vec<u8>,
+    /// The stored row, if the entry alone says that it is visible.
+    row: Option<Vec<u8>>,
+}
+
+/// Why a locking scan stopped in a leaf.
+enum Stop {
+    /// The leaf is taken as far as the batch has room.
+    No,
+    /// The next row is locked by another transaction; the request is queued.
+    Wait,
+}
+
+impl Transaction {
+    /// Starts a scan.
+    pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
+        table.check_usable()?;
+        table.index(options.index)?;
+        let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
+        let cursor = Cursor::new(range, tree_direction(options.direction));
+        Ok(Scan { table: table.clone(), options, cursor })
+    }
+
+    pub(crate) fn scan_next(
+        &self,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        batch.clear();
+        scan.table.check_usable()?;
+        let more = match lock_of(scan.options.mode) {
+            None => {
+                let view = self.view()?;
+                let kill = || self.check_kill();
+                self.engine.scan_visible(view, scan, batch, rows_max.max(1), &kill)?
+            }
+            Some((mode, policy)) => {
+                self.check_alive()?;
+                self.scan_locked(scan, mode, policy, batch, rows_max.max(1))?
+            }
+        };
+        self.engine.counters.rows_read.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        Ok(more)
+    }
+
+    fn scan_locked(
+        &self,
+        scan: &mut Scan,
+        mode: LockMode,
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        while batch.is_empty() {
+            self.check_kill()?;
+            let going = if scan.options.index == 0 {
+                self.lock_clustered_leaf(scan, mode, policy, batch, rows_max)?
+            } else {
+                self.lock_secondary_leaf(scan, mode, policy, batch, rows_max)?
+            };
+            if !going {
+                break;
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn lock_clustered_leaf(
+        &self,
+        scan: &mut Scan,
+        mode: LockMode,
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let table = scan.table.clone();
+        let clustered = table.clustered();
+        let mut key = Vec::new();
+        let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
+            let mut taken = 0;
+            let mut run = || {
+                while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
+                    key.clear();
+                    leaf.key_into(taken, &mut key)?;
+                    let (_, value) = leaf.entry(taken)?;
+                    let entry = parse_head(value)?;
+                    match self.lock_for_read(clustered, &key, entry, mode, policy)? {
+                        Conflict::Wait => return Ok(Stop::Wait),
+                        Conflict::None if !entry.deleted => push_value(batch, &key, value)?,
+                        Conflict::None | Conflict::Skip => {}
+                    }
+                    taken += 1;
+                }
+                Ok::<Stop, EngineError>(Stop::No)
+            };
+            let stop = run();
+            (Taken::First(taken), stop)
+        })?;
+        match result {
+            None => Ok(false),
+            Some(stop) => {
+                // Rows that are locked already go out first; the wait is met again by the next call.
+                if matches!(stop?, Stop::Wait) {
+                    self.wait_for_lock()?;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Locks the rows behind the entries of a secondary leaf. A row whose newest state has another key is left out.
+    fn lock_secondary_leaf(
+        &self,
+        scan: &mut Scan,
+        mode: LockMode,
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let candidates = self.engine.newest_candidates(scan, index, rows_max)?;
+        let Some(candidates) = candidates else { return Ok(false) };
+        for candidate in candidates {
+            let clustered_key = index.clustered_key(&candidate.key)?;
+            let mut row = None;
+            let owned = self.owner().lock_count();
+            self.get_locked(&table, clustered_key, mode, policy, &mut |bytes| row = Some(bytes.to_vec()))?;
+            let Some(row) = row else { continue };
+            if entry_key_matches(&table, index, &row, &candidate.key, clustered_key)? {
+                push_row(batch, &table, index, scan.options.covering, clustered_key, &row)?;
+            } else {
+                // A row that moved away in this index: locked for nothing.
+                self.engine.locks.unlock(&self.owner(), table.clustered().id(), clustered_key, owned);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads one row through a unique secondary key.
+    pub(crate) fn get_by_secondary(
+        &self,
+        table: &Arc<Table>,
+        index: usize,
+        key: &[u8],
+        mode: ReadMode,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
+        let options = ScanOptions { index, range: KeyRange::prefix(key), mode, ..ScanOptions::default() };
+        let mut scan = self.scan(table, options)?;
+        let mut batch = RowBatch::new();
+        if !self.scan_next(&mut scan, &mut batch, 1)? {
+            return Ok(false);
+        }
+        found(batch.row(0));
+        Ok(true)
+    }
+
+    /// Counts the rows of a range that the transaction's snapshot sees, without decoding them: whole leaves that everyone
+    /// sees are counted by their header.
+    pub fn count(&self, table: &Arc<Table>, index: usize, range: &KeyRange) -> EngineResult<u64> {
+        self.reader()?.count(table, index, range, &|| self.check_kill())
+    }
+}
+
+impl Reader {
+    /// As [`Transaction::scan`], for consistent reads from any thread: the mode of the options is ignored.
+    pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
+        table.check_usable()?;
+        table.index(options.index)?;
+        let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
+        let cursor = Cursor::new(range, tree_direction(options.direction));
+        Ok(Scan { table: table.clone(), options, cursor })
+    }
+
+    /// As [`Scan::next_batch`]. `check` is asked between leaves and may end the scan (kill).
+    pub fn next_batch(
+        &self,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+        check: &dyn Fn() -> EngineResult<()>,
+    ) -> EngineResult<bool> {
+        batch.clear();
+        let more = self.engine.scan_visible(self.view, scan, batch, rows_max.max(1), check)?;
+        self.engine.counters.rows_read.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        Ok(more)
+    }
+
+    /// As [`Transaction::get`] by clustered key.
+    pub fn get(&self, table: &Arc<Table>, key: &[u8], found: &mut dyn FnMut(&[u8])) -> EngineResult<bool> {
+        table.check_usable()?;
+        self.engine.get_visible(self.view, table, key, found)
+    }
+
+    /// As [`Transaction::count`].
+    pub fn count(
+        &self,
+        table: &Arc<Table>,
+        index: usize,
+        range: &KeyRange,
+        check: &dyn Fn() -> EngineResult<()>,
+    ) -> EngineResult<u64> {
+        let options = ScanOptions { index, range: range.clone(), covering: true, ..ScanOptions::default() };
+        let mut scan = self.scan(table, options)?;
+        self.engine.count_visible(self.view, &mut scan, check)
+    }
+}
+
+impl EngineInner {
+    /// Fills a batch with what a view sees. False at the end of the range.
+    fn scan_visible(
+        &self,
+        view: View,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+        check: &dyn Fn() -> EngineResult<()>,
+    ) -> EngineResult<bool> {
+        while batch.is_empty() {
+            check()?;
+            let going = if scan.options.index == 0 {
+                self.clustered_leaf(view, scan, batch, rows_max)?
+            } else {
+                self.secondary_leaf(view, scan, batch, rows_max)?
+            };
+            if !going {
+                break;
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn clustered_leaf(
+        &self,
+        view: View,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let table = scan.table.clone();
+        let clustered = table.clustered();
+        let result = scan.cursor.next_leaf(&clustered.tree, &self.pool, |leaf| {
+            let mut taken = 0;
+            let mut run = || {
+                let all_visible = self.leaf_is_visible(leaf);
+                while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
+                    let (_, value) = leaf.entry(taken)?;
+                    match value {
+                        Value::Whole(_) if all_visible => {
+                            let entry = parse_head(value)?;
+                            if entry.deleted {
+                                self.note_tombstone(leaf, taken, clustered, entry.writer)?;
+                            } else {
+                                batch.push_with(entry.row, |key| leaf.key_into(taken, key))?;
+                            }
+                        }
+                        _ => {
+                            let key = || {
+                                let mut key = Vec::new();
+                                leaf.key_into(taken, &mut key)?;
+                                Ok(key)
+                            };
+                            match self.visible_row(view, clustered.id(), key, value)? {
+                                Seen::Row(row) => batch.push_with(row, |key| leaf.key_into(taken, key))?,
+                                Seen::Copied(row) => {
+                                    batch.push_with(&row, |key| leaf.key_into(taken, key))?
+                                }
+                                Seen::Nothing => {}
+                            }
+                        }
+                    }
+                    taken += 1;
+                }
+                Ok(())
+            };
+            let done = run();
+            (Taken::First(taken), done)
+        })?;
+        result.transpose().map(|found| found.is_some())
+    }
+
+    /// Whether every snapshot sees all that was ever written to a leaf.
+    fn leaf_is_visible(&self, leaf: &LeafView<'_>) -> bool {
+        leaf.newest_writer() < self.commits.watermark().0
+    }
+
+    /// A delete mark that everyone sees and that purge does not know of (it is older than this run): noted for purge.
+    fn note_tombstone(
+        &self,
+        leaf: &LeafView<'_>,
+        at: usize,
+        index: &Index,
+        writer: stdx::ids::TransactionId,
+    ) -> EngineResult<()> {
+        if writer < self.first_id {
+            let mut key = Vec::new();
+            leaf.key_into(at, &mut key)?;
+            self.purge.add_stray(index.id(), &key, writer);
+        }
+        Ok(())
+    }
+
+    fn secondary_leaf(
+        &self,
+        view: View,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let covering = scan.options.covering;
+        let Some(candidates) = self.visible_candidates(view, scan, index, rows_max, covering)? else {
+            return Ok(false);
+        };
+        let mut row = Vec::new();
+        for candidate in &candidates {
+            let clustered_key = index.clustered_key(&candidate.key)?;
+            if let (true, Some(stored)) = (covering, &candidate.row) {
+                batch.push(clustered_key, stored);
+                continue;
+            }
+            row.clear();
+            if !self.get_visible(view, &table, clustered_key, &mut |bytes| row.extend_from_slice(bytes))? {
+                continue;
+            }
+            if candidate.row.is_some()
+                || entry_key_matches(&table, index, &row, &candidate.key, clustered_key)?
+            {
+                push_row(batch, &table, index, covering, clustered_key, &row)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Copies entries out of the next secondary leaf: those that the view sees, and those that only the clustered row can decide.
+    fn visible_candidates(
+        &self,
+        view: View,
+        scan: &mut Scan,
+        index: &Index,
+        rows_max: usize,
+        with_rows: bool,
+    ) -> EngineResult<Option<Vec<Candidate>>> {
+        let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
+            let mut candidates = Vec::with_capacity(leaf.len().min(rows_max));
+            let mut taken = 0;
+            let mut run = || {
+                let all_visible = self.leaf_is_visible(leaf);
+                while taken < leaf.len() && candidates.len() < rows_max {
+                    let (_, value) = leaf.entry(taken)?;
+                    let entry = parse_head(value)?;
+                    let seen = all_visible || self.sees(view, entry.writer);
+                    if seen && entry.deleted {
+                        self.note_tombstone(leaf, taken, index, entry.writer)?;
+                    } else {
+                        let mut key = Vec::new();
+                        leaf.key_into(taken, &mut key)?;
+                        let row = match (seen, with_rows, value) {
+                            (false, ..) => None,
+                            (true, false, _) => Some(Vec::new()),
+                            (true, true, Value::Whole(_)) => Some(entry.row.to_vec()),
+                            (true, true, Value::Long(_)) => Some(load_row(value)?.to_vec()),
+                        };
+                        candidates.push(Candidate { key, row });
+                    }
+                    taken += 1;
+                }
+                Ok(())
+            };
+            let done = run();
+            (Taken::First(taken), done.map(|()| candidates))
+        })?;
+        result.transpose()
+    }
+
+    /// Copies the keys of entries of the next secondary leaf that may be rows now: not those with a committed delete mark.
+    fn newest_candidates(
+        &self,
+        scan: &mut Scan,
+        index: &Index,
+        rows_max: usize,
+    ) -> EngineResult<Option<Vec<Candidate>>> {
+        let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
+            let mut candidates = Vec::new();
+            let mut taken = 0;
+            let mut run = || {
+                while taken < leaf.len() && candidates.len() < rows_max {
+                    let (_, value) = leaf.entry(taken)?;
+                    let entry = parse_head(value)?;
+                    let active = self.commits.state(entry.writer) == txn::TransactionState::Active;
+                    if active || !entry.deleted {
+                        let mut key = Vec::new();
+                        leaf.key_into(taken, &mut key)?;
+                        candidates.push(Candidate { key, row: None });
+                    }
+                    taken += 1;
+                }
+                Ok(())
+            };
+            let done = run();
+            (Taken::First(taken), done.map(|()| candidates))
+        })?;
+        result.transpose()
+    }
+
+    fn count_visible(
+        &self,
+        view: View,
+        scan: &mut Scan,
+        check: &dyn Fn() -> EngineResult<()>,
+    ) -> EngineResult<u64> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let clustered = scan.options.index == 0;
+        let mut count = 0u64;
+        loop {
+            check()?;
+            let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
+                (Taken::All, self.count_leaf(view, index, clustered, leaf))
+            })?;
+            let Some(result) = result else { return Ok(count) };
+            let (counted, undecided) = result?;
+            count += counted;
+            for key in &undecided {
+                let clustered_key = index.clustered_key(key)?;
+                let mut row = None;
+                self.get_visible(view, &table, clustered_key, &mut |bytes| row = Some(bytes.to_vec()))?;
+                if let Some(row) = row {
+                    count += u64::from(entry_key_matches(&table, index, &row, key, clustered_key)?);
+                }
+            }
+        }
+    }
+
+    /// Rows of a leaf that a view sees, and the keys of secondary entries that only the clustered row can decide.
+    fn count_leaf(
+        &self,
+        view: View,
+        index: &Index,
+        clustered: bool,
+        leaf: &LeafView<'_>,
+    ) -> EngineResult<(u64, Vec<Vec<u8>>)> {
+        if leaf.is_whole() && self.leaf_is_visible(leaf) {
+            return Ok((u64::from(leaf.live_rows()), Vec::new()));
+        }
+        let (mut count, mut undecided) = (0, Vec::new());
+        for at in 0..leaf.len() {
+            let (_, value) = leaf.entry(at)?;
+            let entry = parse_head(value)?;
+            if self.sees(view, entry.writer) {
+                count += u64::from(!entry.deleted);
+                continue;
+            }
+            let mut key = Vec::new();
+            leaf.key_into(at, &mut key)?;
+            if clustered {
+                let seen = self.visible_row(view, index.id(), || Ok(key), value)?;
+                count += u64::from(show(seen, &mut |_| {}));
+            } else {
+                undecided.push(key);
+            }
+        }
+        Ok((count, undecided))
+    }
+}
+
+fn lock_of(mode: ReadMode) -> Option<(LockMode, WaitPolicy)> {
+    match mode {
+        ReadMode::Consistent => None,
+        ReadMode::Shared(policy) => Some((LockMode::SHARED_RECORD, policy)),
+        ReadMode::Exclusive(policy) => Some((LockMode::EXCLUSIVE_RECORD, policy)),
+    }
+}
+
+fn tree_direction(direction: Direction) -> btree::Direction {
+    match direction {
+        Direction::Forward => btree::Direction::Forward,
+        Direction::Backward => btree::Direction::Backward,
+    }
+}
+
+fn push_value(batch: &mut RowBatch, key: &[u8], value: Value<'_>) -> EngineResult<()> {
+    match value {
+        Value::Whole(_) => batch.push(key, parse_head(value)?.row),
+        Value::Long(_) => batch.push(key, &load_row(value)?),
+    }
+    Ok(())
+}
+
+/// Adds a row of the table in the layout that the scan returns.
+fn push_row(
+    batch: &mut RowBatch,
+    table: &Table,
+    index: &Index,
+    covering: bool,
+    clustered_key: &[u8],
+    row: &[u8],
+) -> EngineResult<()> {
+    if !covering {
+        batch.push(clustered_key, row);
+        return Ok(());
+    }
+    let mut stored = Vec::new();
+    index.stored_row(&table.view(row)?, &mut stored)?;
+    batch.push(clustered_key, &stored);
+    Ok(())
+}
+
+/// Whether a row has that entry in that index.
+fn entry_key_matches(
+    table: &Table,
+    index: &Index,
+    row: &[u8],
+    entry_key: &[u8],
+    clustered_key: &[u8],
+) -> EngineResult<bool> {
+    let mut own = Vec::with_capacity(entry_key.len());
+    index.own_key(&table.view(row)?, &mut own)?;
+    Ok(entry_key.len() == own.len() + clustered_key.len() && entry_key.starts_with(&own))
+}

@@ -1,0 +1,105 @@
+//! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views. Main type: [`EngineStatus`].
+
+use crate::engine::Engine;
+use std::sync::atomic::Ordering;
+use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
+use txn::locks::LockInfo;
+
+/// The engine's figures at one moment (read one by one: not a snapshot).
+#[derive(Clone, Debug, Default)]
+pub struct EngineStatus {
+    /// Old versions that purge has not dropped yet.
+    pub old_versions: u64,
+    /// Bytes of those.
+    pub old_version_bytes: u64,
+    /// Undo records of committed transactions that purge has not worked off (history list length).
+    pub history_list_length: u64,
+    /// Snapshots in use.
+    pub snapshots: usize,
+    /// Unfinished transactions that have written.
+    pub writers: Vec<WriterStatus>,
+    /// The next transaction id.
+    pub next_transaction: TransactionId,
+    /// Ids below this are visible to everyone.
+    pub watermark: TransactionId,
+    /// The newest commit.
+    pub last_commit: CommitTimestamp,
+    /// End of the log.
+    pub log_end: Lsn,
+    /// Durable log.
+    pub log_durable: Lsn,
+}
+
+/// An unfinished transaction that has written.
+#[derive(Clone, Debug)]
+pub struct WriterStatus {
+    /// Its id.
+    pub id: TransactionId,
+    /// Its connection.
+    pub session_id: u64,
+    /// Entries changed.
+    pub undo_records: u64,
+    /// Lock objects.
+    pub lock_objects: usize,
+}
+
+impl Engine {
+    /// The figures.
+    pub fn status(&self) -> EngineStatus {
+        let inner = &self.inner;
+        let writers = inner.writers.all();
+        EngineStatus {
+            old_versions: inner.versions.len(),
+            old_version_bytes: inner.versions.bytes(),
+            history_list_length: inner.purge.backlog(),
+            snapshots: inner.snapshots.count(),
+            writers: writers
+                .iter()
+                .map(|writer| WriterStatus {
+                    id: writer.id,
+                    session_id: writer.owner.session_id,
+                    undo_records: writer.undo().list.len(),
+                    lock_objects: writer.owner.lock_count(),
+                })
+                .collect(),
+            next_transaction: inner.commits.next_id(),
+            watermark: inner.commits.watermark(),
+            last_commit: CommitTimestamp(inner.last_committed.load(Ordering::Acquire)),
+            log_end: inner.pool.redo().end_lsn(),
+            log_durable: inner.pool.redo().durable_lsn(),
+        }
+    }
+
+    /// All lock objects (performance_schema.data_locks). The X locks of writers are in their rows and not listed.
+    pub fn locks(&self) -> Vec<LockInfo> {
+        self.inner.locks.snapshot()
+    }
+
+    /// Status variables by MySQL's names.
+    pub fn status_variables(&self) -> Vec<(&'static str, u64)> {
+        let counters = &self.inner.counters;
+        let locks = self.inner.locks.counters();
+        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let waits = load(&locks.waits);
+        let time_ms = load(&locks.wait_time_us) / 1000;
+        let (pages, dirty) = self.inner.pool.page_counts();
+        vec![
+            ("Innodb_rows_read", load(&counters.rows_read)),
+            ("Innodb_rows_inserted", load(&counters.rows_inserted)),
+            ("Innodb_rows_updated", load(&counters.rows_updated)),
+            ("Innodb_rows_deleted", load(&counters.rows_deleted)),
+            ("Innodb_row_lock_current_waits", load(&locks.waiting)),
+            ("Innodb_row_lock_time", time_ms),
+            ("Innodb_row_lock_time_avg", time_ms.checked_div(waits).unwrap_or(0)),
+            ("Innodb_row_lock_time_max", load(&locks.wait_time_max_us) / 1000),
+            ("Innodb_row_lock_waits", waits),
+            ("Innodb_deadlocks", load(&locks.deadlocks)),
+            ("Innodb_buffer_pool_pages_total", self.inner.pool.frame_count() as u64),
+            ("Innodb_buffer_pool_pages_data", pages as u64),
+            ("Innodb_buffer_pool_pages_dirty", dirty as u64),
+            ("Innodb_page_size", page::PAGE_BYTES as u64),
+            ("Innodb_redo_log_current_lsn", self.inner.pool.redo().end_lsn().0),
+            ("Innodb_redo_log_flushed_to_disk_lsn", self.inner.pool.redo().durable_lsn().0),
+        ]
+    }
+}

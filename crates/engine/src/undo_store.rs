@@ -1,0 +1,271 @@
+//! Undo records of transactions that outlive a piece of log: a tree in the system tablespace. Main type: [`UndoStore`].
+//! Key: transaction id and first position, 8 bytes each, big-endian. Value: records, each with its length before it.
+//! A chunk is replaced as a whole, so that the tree and the log together hold every record at any moment (rule U3).
+
+use crate::engine::EngineInner;
+use crate::error::{EngineError, EngineResult};
+use crate::records::Losers;
+use crate::writer::{Undo, Writer};
+use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
+use buffer::CheckpointParticipant;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use stdx::ids::{Lsn, TransactionId};
+use txn::undo::{put_varint, take_bytes};
+
+/// Bytes of records in a chunk, about.
+const CHUNK_BYTES: usize = 4000;
+
+/// The undo tree and the writers whose chunks are still to be removed from it.
+#[derive(Debug)]
+pub(crate) struct UndoStore {
+    tree: Tree,
+    leftovers: Mutex<Vec<Leftover>>,
+    /// Log before this LSN is in the way of new log; 0 if none is.
+    wanted: AtomicU64,
+}
+
+/// A finished writer that the undo tree still holds something of.
+#[derive(Debug)]
+struct Leftover {
+    /// Its end record lies behind its `needed_lsn`: recovery must see it as long as the chunks may be there.
+    writer: Arc<Writer>,
+    /// The end of the removal, once it is made.
+    removed: Option<Lsn>,
+}
+
+impl Undo {
+    /// Removes the newest record. A chunk that is cut must be saved again from its start.
+    pub(crate) fn pop(&mut self) {
+        self.list.pop();
+        self.pops += 1;
+        while self.saved > self.list.len() {
+            self.saved = self.chunks.pop().unwrap_or(0);
+        }
+    }
+}
+
+impl UndoStore {
+    pub(crate) fn new(tree: Tree) -> UndoStore {
+        UndoStore { tree, leftovers: Mutex::default(), wanted: AtomicU64::new(0) }
+    }
+
+    /// Notes a finished writer whose chunks are to be removed.
+    pub(crate) fn discard_later(&self, writer: Arc<Writer>) {
+        self.leftovers().push(Leftover { writer, removed: None });
+    }
+
+    fn leftovers(&self) -> std::sync::MutexGuard<'_, Vec<Leftover>> {
+        self.leftovers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes the chunks of finished writers.
+    pub(crate) fn discard_finished(&self, engine: &EngineInner) -> EngineResult<()> {
+        let open: Vec<TransactionId> = self
+            .leftovers()
+            .iter()
+            .filter(|left| left.removed.is_none())
+            .map(|left| left.writer.id)
+            .collect();
+        for id in open {
+            let end = self.remove_chunks(engine, id, 0, &[])?;
+            for left in self.leftovers().iter_mut().filter(|left| left.writer.id == id) {
+                left.removed = Some(end);
+            }
+            engine.writers.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Removes the chunks of a transaction from that position on, but those to keep. Returns the end of the log then.
+    fn remove_chunks(
+        &self,
+        engine: &EngineInner,
+        id: TransactionId,
+        from: u64,
+        keep: &[u64],
+    ) -> EngineResult<Lsn> {
+        let range = CursorRange {
+            lower: Bound::Included(chunk_key(id, from)),
+            upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0)),
+        };
+        for (key, _) in self.read(engine, range)? {
+            if parse_chunk_key(&key).is_some_and(|(_, first)| keep.contains(&first)) {
+                continue;
+            }
+            let mut mini = engine.pool.mini_transaction();
+            let mut edit = self.tree.edit(&mut mini, &key)?;
+            let underfull = edit.found() && edit.remove(0)?;
+            drop(edit);
+            mini.commit();
+            if underfull {
+                self.tree.merge_at(&engine.pool, &key)?;
+            }
+        }
+        Ok(engine.pool.redo().end_lsn())
+    }
+
+    /// All chunks of a range.
+    fn read(&self, engine: &EngineInner, range: CursorRange) -> EngineResult<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut cursor = Cursor::new(range, Direction::Forward);
+        let mut all = Vec::new();
+        while let Some(result) = cursor.next_leaf(&self.tree, &engine.pool, |leaf| {
+            let mut read = || {
+                for at in 0..leaf.len() {
+                    let (mut key, mut value) = (Vec::new(), Vec::new());
+                    leaf.key_into(at, &mut key)?;
+                    leaf.entry(at)?.1.load_into(&mut value)?;
+                    all.push((key, value));
+                }
+                Ok::<(), buffer::StorageError>(())
+            };
+            (Taken::All, read())
+        })? {
+            result?;
+        }
+        Ok(all)
+    }
+
+    /// Adds the records of unfinished transactions that the log does not show, and removes what ended ones left.
+    pub(crate) fn complete_losers(&self, engine: &EngineInner, losers: &mut Losers) -> EngineResult<()> {
+        for (key, value) in self.read(engine, CursorRange::all())? {
+            let (id, first) = parse_chunk_key(&key).ok_or_else(corrupt)?;
+            losers.greatest = losers.greatest.max(id);
+            if losers.ended.contains(&id) {
+                self.remove_chunks(engine, id, 0, &[])?;
+                continue;
+            }
+            let valid_below = losers.popped.get(&id).copied().unwrap_or(u64::MAX);
+            let records = losers.by_id.entry(id).or_default();
+            let mut rest = &value[..];
+            let mut position = first;
+            while !rest.is_empty() {
+                let record = take_bytes(&mut rest).ok_or_else(corrupt)?;
+                if position < valid_below {
+                    records.entry(position).or_insert_with(|| record.to_vec());
+                }
+                position += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// First positions of the chunks that the tree holds of a transaction.
+    pub(crate) fn chunks_of(&self, engine: &EngineInner, id: TransactionId) -> EngineResult<Vec<u64>> {
+        let range = CursorRange {
+            lower: Bound::Included(chunk_key(id, 0)),
+            upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0)),
+        };
+        let chunks = self.read(engine, range)?;
+        Ok(chunks.iter().filter_map(|(key, _)| parse_chunk_key(key)).map(|(_, first)| first).collect())
+    }
+
+    fn put(&self, engine: &EngineInner, key: &[u8], value: &[u8]) -> EngineResult<Lsn> {
+        loop {
+            let mut mini = engine.pool.mini_transaction();
+            let mut edit = self.tree.edit(&mut mini, key)?;
+            let placed = if edit.found() { edit.replace(value, 0)? } else { edit.insert(value, 0)? };
+            drop(edit);
+            if placed == Placed::Done {
+                return Ok(mini.commit());
+            }
+            drop(mini);
+            self.tree.make_room(&engine.pool, key, value.len())?;
+        }
+    }
+}
+
+impl EngineInner {
+    /// Saves the undo of a transaction whose records begin too far back in the log. Called between its writes.
+    pub(crate) fn save_long_undo(&self, writer: &Writer) -> EngineResult<()> {
+        let distance = self.pool.redo().end_lsn().0.saturating_sub(writer.needed_lsn().0);
+        if distance > self.settings.undo_log_bytes_max { self.save_undo(writer) } else { Ok(()) }
+    }
+
+    /// Copies the undo records that are only in the log to the undo tree, durably; then the log need not keep them.
+    pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
+        let _one_saver = self.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
+        let (chunks, from, length, pops, needed) = {
+            let undo = writer.undo();
+            (cut_chunks(&undo), undo.saved, undo.list.len(), undo.pops, self.pool.redo().end_lsn())
+        };
+        let mut end = Lsn(0);
+        for (first, bytes) in &chunks {
+            end = self.undo_store.put(self, &chunk_key(writer.id, *first), bytes)?;
+        }
+        let firsts: Vec<u64> = chunks.iter().map(|(first, _)| *first).collect();
+        end = end.max(self.undo_store.remove_chunks(self, writer.id, from, &firsts)?);
+        self.pool.redo().flush_to(end)?;
+        let mut undo = writer.undo();
+        // If records were undone meanwhile, what was saved is out of date; the next save replaces it.
+        if undo.pops == pops {
+            undo.saved = length;
+            undo.chunks.extend(firsts);
+            writer.set_needed_lsn(needed);
+        }
+        Ok(())
+    }
+
+    /// Saves the undo of all writers that keep log before the wanted LSN. Run by the background thread.
+    pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
+        let wanted = Lsn(self.undo_store.wanted.swap(0, Ordering::AcqRel));
+        for writer in self.writers.all().iter().filter(|writer| writer.needed_lsn() < wanted) {
+            self.save_undo(writer)?;
+        }
+        self.undo_store.discard_finished(self)
+    }
+}
+
+/// The records that are not saved, in pieces.
+fn cut_chunks(undo: &Undo) -> Vec<(u64, Vec<u8>)> {
+    let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
+    undo.list.encoded_from(undo.saved, |position, record| {
+        if chunks.last().is_none_or(|(_, bytes)| bytes.len() >= CHUNK_BYTES) {
+            chunks.push((position, Vec::new()));
+        }
+        if let Some((_, bytes)) = chunks.last_mut() {
+            put_varint(bytes, record.len() as u64);
+            bytes.extend_from_slice(record);
+        }
+    });
+    chunks
+}
+
+/// Says what of the log the transactions need. Holds the engine weakly: the pool outlives nothing through it.
+pub(crate) struct LogNeeds(pub(crate) Weak<EngineInner>);
+
+impl CheckpointParticipant for LogNeeds {
+    fn oldest_needed_lsn(&self, log_end: Lsn) -> Lsn {
+        let Some(engine) = self.0.upgrade() else { return Lsn(0) };
+        let mut oldest = log_end;
+        for writer in engine.writers.all() {
+            oldest = oldest.min(writer.needed_lsn());
+        }
+        let durable = engine.pool.redo().durable_lsn();
+        let mut leftovers = engine.undo_store.leftovers();
+        leftovers.retain(|left| left.removed.is_none_or(|removed| removed > durable));
+        leftovers.iter().fold(oldest, |oldest, left| oldest.min(left.writer.needed_lsn()))
+    }
+
+    fn release_before(&self, target: Lsn) {
+        if let Some(engine) = self.0.upgrade() {
+            engine.undo_store.wanted.fetch_max(target.0, Ordering::AcqRel);
+            engine.background.wake();
+        }
+    }
+}
+
+fn chunk_key(id: TransactionId, first: u64) -> Vec<u8> {
+    [id.0.to_be_bytes(), first.to_be_bytes()].concat()
+}
+
+fn parse_chunk_key(key: &[u8]) -> Option<(TransactionId, u64)> {
+    let (id, first) = key.split_first_chunk::<8>()?;
+    let first: [u8; 8] = first.try_into().ok()?;
+    Some((TransactionId(u64::from_be_bytes(*id)), u64::from_be_bytes(first)))
+}
+
+fn corrupt() -> EngineError {
+    EngineError::Corrupt("undo tree does not make sense".to_owned())
+}

@@ -1,0 +1,210 @@
+//! Writing one index entry: lock, look, decide, change, log, remember. Main type: [`EntryChange`].
+//! Each write is one mini-transaction on one leaf; its undo record rides in the same redo group (rule W1 in README.md).
+
+use crate::engine::EngineInner;
+use crate::entry::{Entry, HEADER_BYTES, header};
+use crate::error::{EngineError, EngineResult};
+use crate::locking::Conflict;
+use crate::records::{KIND_UNDO, encode_undo};
+use crate::scan::WaitPolicy;
+use crate::transaction::Transaction;
+use crate::writer::Writer;
+use btree::{LeafEdit, Placed, Tree};
+use buffer::MiniTransaction;
+use std::sync::Arc;
+use stdx::ids::IndexId;
+use txn::locks::LockMode;
+use txn::{Old, UndoRecord};
+
+/// What shall become of an entry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Action<'a> {
+    /// Nothing is written.
+    Leave,
+    /// The entry holds this row.
+    Put(&'a [u8]),
+    /// The entry gets a delete mark.
+    Mark,
+}
+
+/// An entry to change.
+#[derive(Clone, Copy)]
+pub(crate) struct EntryChange<'a> {
+    pub(crate) tree: &'a Tree,
+    /// Clustered entries are locked, and their old values go to the version store.
+    pub(crate) clustered: bool,
+    pub(crate) key: &'a [u8],
+}
+
+/// Buffers of a transaction's writes, kept from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct WriteBuffers {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    log: Vec<u8>,
+}
+
+impl Transaction {
+    /// Changes an entry as `decide` says, which is shown the present state with the row locked. It is called again
+    /// after a wait or a split.
+    pub(crate) fn change_entry<'a>(
+        &self,
+        change: EntryChange<'_>,
+        decide: &mut dyn FnMut(Option<Entry<'_>>) -> EngineResult<Action<'a>>,
+    ) -> EngineResult<()> {
+        let writer = self.writer()?;
+        self.engine.save_long_undo(&writer)?;
+        let mut buffers = self.take_buffers();
+        let result = self.change_with(&writer, change, &mut buffers, decide);
+        self.keep_buffers(buffers);
+        result
+    }
+
+    fn change_with<'a>(
+        &self,
+        writer: &Arc<Writer>,
+        change: EntryChange<'_>,
+        buffers: &mut WriteBuffers,
+        decide: &mut dyn FnMut(Option<Entry<'_>>) -> EngineResult<Action<'a>>,
+    ) -> EngineResult<()> {
+        let pool = &self.engine.pool;
+        loop {
+            let mut mini = pool.mini_transaction();
+            let edit = change.tree.edit(&mut mini, change.key)?;
+            let current = load_current(&edit, &mut buffers.old)?;
+            if change.clustered {
+                let index = change.tree.id().index;
+                let conflict = self.lock_for_write(index, change.key, current)?;
+                if conflict == Conflict::Wait {
+                    drop(edit);
+                    drop(mini);
+                    self.wait_for_lock()?;
+                    continue;
+                }
+            }
+            let action = decide(current)?;
+            if matches!(action, Action::Leave) {
+                return Ok(());
+            }
+            if place(edit, writer, current, &action, &mut buffers.new)? == Placed::NeedsRoom {
+                drop(mini);
+                change.tree.make_room(pool, change.key, buffers.new.len())?;
+                continue;
+            }
+            self.engine.finish_change(writer, mini, change, &action, buffers);
+            if change.clustered {
+                self.engine.locks.make_implicit(&writer.owner, change.tree.id().index, change.key);
+            }
+            return Ok(());
+        }
+    }
+
+    /// Sees to it that nobody else has the row locked. Called under the leaf's exclusive latch.
+    fn lock_for_write(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        current: Option<Entry<'_>>,
+    ) -> EngineResult<Conflict> {
+        let own = self.id();
+        let implicit = match current {
+            Some(entry) if Some(entry.writer) != own => self.engine.unfinished_writer(entry.writer)?,
+            _ => None,
+        };
+        if let Some(entry) = current {
+            self.note_seen(entry.writer);
+        }
+        let owner = self.owner();
+        if implicit.is_none() && !self.engine.locks.blocks_write(&owner, index, key) {
+            return Ok(Conflict::None);
+        }
+        self.request_lock(index, key, LockMode::EXCLUSIVE_RECORD, implicit.as_ref(), WaitPolicy::Wait)
+    }
+}
+
+/// Copies the present value out of the leaf and takes it apart.
+pub(crate) fn load_current<'b>(
+    edit: &LeafEdit<'_, '_>,
+    old: &'b mut Vec<u8>,
+) -> EngineResult<Option<Entry<'b>>> {
+    old.clear();
+    let Some(value) = edit.value()? else { return Ok(None) };
+    value.load_into(old)?;
+    let entry =
+        Entry::parse(old).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))?;
+    Ok(Some(entry))
+}
+
+/// Puts the new state into the leaf.
+fn place(
+    mut edit: LeafEdit<'_, '_>,
+    writer: &Writer,
+    current: Option<Entry<'_>>,
+    action: &Action<'_>,
+    new: &mut Vec<u8>,
+) -> EngineResult<Placed> {
+    new.clear();
+    new.extend_from_slice(&header(writer.id, matches!(action, Action::Mark)));
+    let id = writer.id.0;
+    match (action, current) {
+        (Action::Put(row), _) => {
+            new.extend_from_slice(row);
+            Ok(if edit.found() { edit.replace(new, id)? } else { edit.insert(new, id)? })
+        }
+        (Action::Mark, Some(_)) => {
+            edit.patch(0, new, id)?;
+            Ok(Placed::Done)
+        }
+        _ => Err(EngineError::RowNotFound),
+    }
+}
+
+impl EngineInner {
+    /// Logs a placed change with its undo record and commits the mini-transaction.
+    fn finish_change(
+        &self,
+        writer: &Writer,
+        mini: MiniTransaction<'_>,
+        change: EntryChange<'_>,
+        action: &Action<'_>,
+        buffers: &mut WriteBuffers,
+    ) {
+        let WriteBuffers { old, log, .. } = buffers;
+        let current = Entry::parse(old);
+        let index = change.tree.id().index;
+        // Nobody but its writer looks at a value that the writer itself replaces.
+        let version = change.clustered && current.is_some_and(|entry| entry.writer != writer.id);
+        if version {
+            self.versions.push(index, change.key, writer.id, old.as_slice().into());
+        }
+        let old = match (current, action) {
+            (None, _) => Old::Absent,
+            (Some(_), Action::Mark) => Old::Head(&old[..HEADER_BYTES]),
+            (Some(_), _) => Old::Value(old),
+        };
+        let tombstone = matches!(action, Action::Mark);
+        self.commit_with_undo(
+            writer,
+            mini,
+            UndoRecord { index, key: change.key, old, version, tombstone },
+            log,
+        );
+    }
+
+    /// Logs the undo record in the mini-transaction's group, commits it and adds the record to the list.
+    pub(crate) fn commit_with_undo(
+        &self,
+        writer: &Writer,
+        mut mini: MiniTransaction<'_>,
+        record: UndoRecord<'_>,
+        log: &mut Vec<u8>,
+    ) {
+        let mut undo = writer.undo();
+        log.clear();
+        encode_undo(log, writer.id, undo.list.len(), record);
+        mini.log(KIND_UNDO, log);
+        mini.commit();
+        undo.list.push(record);
+        writer.owner.rows_changed.store(undo.list.len(), std::sync::atomic::Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,90 @@
+//! Transactions that have written: their ids, undo lists and what of the log they still need. Main types: [`Writer`],
+//! [`WriterRegistry`] (sharded; looked up by those who meet an id in a row).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stdx::ids::{Lsn, TransactionId};
+use txn::UndoList;
+use txn::locks::Owner;
+
+const SHARDS: usize = 64;
+
+/// A transaction with an id.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) id: TransactionId,
+    pub(crate) owner: Arc<Owner>,
+    undo: Mutex<Undo>,
+    /// The log from here on holds undo records that are nowhere else.
+    needed_lsn: AtomicU64,
+}
+
+/// A writer's undo list and how much of it the undo tree holds.
+#[derive(Debug, Default)]
+pub(crate) struct Undo {
+    pub(crate) list: UndoList,
+    /// Records before this position are in the undo tree.
+    pub(crate) saved: u64,
+    /// First position of each chunk in the undo tree.
+    pub(crate) chunks: Vec<u64>,
+    /// Records undone so far.
+    pub(crate) pops: u64,
+}
+
+impl Writer {
+    pub(crate) fn new(id: TransactionId, owner: Arc<Owner>, needed: Lsn) -> Writer {
+        Writer { id, owner, undo: Mutex::default(), needed_lsn: AtomicU64::new(needed.0) }
+    }
+
+    /// The undo list. Held while a change and its undo record enter the log, so that whoever saves the list elsewhere
+    /// sees every record that is in the log before a given LSN.
+    pub(crate) fn undo(&self) -> MutexGuard<'_, Undo> {
+        self.undo.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn needed_lsn(&self) -> Lsn {
+        Lsn(self.needed_lsn.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_needed_lsn(&self, lsn: Lsn) {
+        self.needed_lsn.store(lsn.0, Ordering::Release);
+    }
+}
+
+/// All unfinished writers by id.
+#[derive(Debug)]
+pub(crate) struct WriterRegistry {
+    shards: Box<[Mutex<HashMap<u64, Arc<Writer>>>]>,
+}
+
+impl WriterRegistry {
+    pub(crate) fn new() -> WriterRegistry {
+        WriterRegistry { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+    }
+
+    pub(crate) fn insert(&self, writer: Arc<Writer>) {
+        self.shard(writer.id).insert(writer.id.0, writer);
+    }
+
+    pub(crate) fn get(&self, id: TransactionId) -> Option<Arc<Writer>> {
+        self.shard(id).get(&id.0).cloned()
+    }
+
+    pub(crate) fn remove(&self, id: TransactionId) {
+        self.shard(id).remove(&id.0);
+    }
+
+    /// All of them, one shard after the other.
+    pub(crate) fn all(&self) -> Vec<Arc<Writer>> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            all.extend(shard.lock().unwrap_or_else(PoisonError::into_inner).values().cloned());
+        }
+        all
+    }
+
+    fn shard(&self, id: TransactionId) -> MutexGuard<'_, HashMap<u64, Arc<Writer>>> {
+        self.shards[id.0 as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

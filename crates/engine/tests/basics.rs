@@ -1,0 +1,171 @@
+//! Rows in and out: the read and write paths one by one, on one thread.
+
+mod common;
+
+use common::*;
+use engine::*;
+use env::simulated::SimulatedDisk;
+
+#[test]
+fn insert_read_update_delete() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, "one"), row(2, 20, "two"), (3, None, "three".to_owned())]);
+    let transaction = begin(&engine);
+    assert_eq!(all(&transaction, &t).len(), 3);
+    let mut found = None;
+    assert!(
+        transaction
+            .get(&t, 0, &key(&t, 2), ReadMode::Consistent, &mut |row| found = Some(decode(&t, row)))
+            .unwrap()
+    );
+    assert_eq!(found, Some(row(2, 20, "two")));
+    let outcome = transaction.update(&t, &key(&t, 2), &encode(&t, &row(2, 21, "zwei"))).unwrap();
+    assert_eq!(outcome, UpdateOutcome::Changed);
+    let same = transaction.update(&t, &key(&t, 2), &encode(&t, &row(2, 21, "zwei"))).unwrap();
+    assert_eq!(same, UpdateOutcome::Unchanged);
+    transaction.delete(&t, &key(&t, 1)).unwrap();
+    assert_eq!(transaction.delete(&t, &key(&t, 1)), Err(EngineError::RowNotFound));
+    let moved = transaction.update(&t, &key(&t, 3), &encode(&t, &row(30, 3, "x"))).unwrap();
+    assert_eq!(moved, UpdateOutcome::Moved(key(&t, 30)));
+    assert_eq!(all(&transaction, &t), [row(2, 21, "zwei"), row(30, 3, "x")]);
+    transaction.commit().unwrap();
+    assert_eq!(all(&begin(&engine), &t), [row(2, 21, "zwei"), row(30, 3, "x")]);
+    engine.purge().unwrap();
+    assert_eq!(all(&begin(&engine), &t), [row(2, 21, "zwei"), row(30, 3, "x")]);
+}
+
+#[test]
+fn snapshots_see_the_past() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, "a"), row(2, 20, "b")]);
+    let old = begin(&engine);
+    let before = all(&old, &t);
+    let writer = begin(&engine);
+    writer.update(&t, &key(&t, 1), &encode(&t, &row(1, 11, "aa"))).unwrap();
+    writer.delete(&t, &key(&t, 2)).unwrap();
+    writer.insert(&t, &encode(&t, &row(3, 20, "c"))).unwrap();
+    assert_eq!(all(&old, &t), before, "uncommitted changes are not seen");
+    assert_eq!(all(&begin(&engine), &t), before);
+    let dirty =
+        engine.begin(TransactionOptions { isolation: Isolation::ReadUncommitted, ..Default::default() });
+    assert_eq!(all(&dirty, &t), [row(1, 11, "aa"), row(3, 20, "c")]);
+    writer.commit().unwrap();
+    assert_eq!(all(&old, &t), before, "committed later than the snapshot");
+    engine.purge().unwrap();
+    assert_eq!(all(&old, &t), before, "purge leaves what the snapshot needs");
+    assert_eq!(all(&begin(&engine), &t), [row(1, 11, "aa"), row(3, 20, "c")]);
+    drop(old);
+    assert!(engine.purge().unwrap() > 0);
+    assert_eq!(all(&begin(&engine), &t), [row(1, 11, "aa"), row(3, 20, "c")]);
+    assert_eq!(engine.status().history_list_length, 0);
+    assert_eq!(engine.status().old_versions, 0);
+}
+
+#[test]
+fn duplicates_are_told_with_index_and_row() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, "a"), row(2, 20, "b")]);
+    let transaction = begin(&engine);
+    let Err(EngineError::DuplicateKey(duplicate)) = transaction.insert(&t, &encode(&t, &row(1, 99, "x")))
+    else {
+        panic!("primary key is there")
+    };
+    assert_eq!((duplicate.index, &duplicate.existing_key), (0, &key(&t, 1)));
+    let Err(EngineError::DuplicateKey(duplicate)) = transaction.insert(&t, &encode(&t, &row(3, 20, "x")))
+    else {
+        panic!("unique key is there")
+    };
+    assert_eq!((duplicate.index, &duplicate.existing_key), (1, &key(&t, 2)));
+    let error = transaction.update(&t, &key(&t, 1), &encode(&t, &row(1, 20, "x"))).unwrap_err();
+    assert!(matches!(error, EngineError::DuplicateKey(_)));
+    for id in 5..8 {
+        transaction.insert(&t, &encode(&t, &(id, None, "null".to_owned()))).unwrap();
+    }
+    // A key that the transaction itself frees can be used again.
+    transaction.delete(&t, &key(&t, 2)).unwrap();
+    transaction.insert(&t, &encode(&t, &row(9, 20, "again"))).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(all(&begin(&engine), &t).len(), 5);
+}
+
+#[test]
+fn rollback_of_statement_savepoint_and_transaction() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, "a"), row(2, 20, "b")]);
+    let transaction = begin(&engine);
+    transaction.update(&t, &key(&t, 1), &encode(&t, &row(1, 11, "first"))).unwrap();
+    let savepoint = transaction.mark();
+    transaction.update(&t, &key(&t, 1), &encode(&t, &row(1, 12, "second"))).unwrap();
+    transaction.delete(&t, &key(&t, 2)).unwrap();
+    transaction.insert(&t, &encode(&t, &row(2, 20, "back"))).unwrap();
+    transaction.insert(&t, &encode(&t, &row(3, 30, "new"))).unwrap();
+    transaction.rollback_to(savepoint).unwrap();
+    assert_eq!(all(&transaction, &t), [row(1, 11, "first"), row(2, 20, "b")]);
+    transaction.rollback().unwrap();
+    assert_eq!(all(&begin(&engine), &t), [row(1, 10, "a"), row(2, 20, "b")]);
+    assert_eq!(engine.status().old_versions, 0);
+}
+
+#[test]
+fn long_rows_and_many_rows() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    let rows: Vec<Row> =
+        (0..3000).map(|id| row(id, id * 7 % 3001, &"x".repeat((id as usize * 37) % 9000 / 10))).collect();
+    let transaction = begin(&engine);
+    let encoded: Vec<Vec<u8>> = rows.iter().map(|row| encode(&t, row)).collect();
+    let slices: Vec<&[u8]> = encoded.iter().map(|row| &row[..]).collect();
+    transaction.insert_many(&t, &slices).unwrap();
+    transaction.insert(&t, &encode(&t, &row(5000, 5000, &"long".repeat(2000)))).unwrap();
+    transaction.commit().unwrap();
+    let reader = begin(&engine);
+    let seen = all(&reader, &t);
+    assert_eq!(seen.len(), 3001);
+    assert_eq!(seen[..3000], rows[..]);
+    assert_eq!(seen[3000].2.len(), 8000);
+    let mut backward =
+        reader.scan(&t, ScanOptions { direction: Direction::Backward, ..ScanOptions::default() }).unwrap();
+    let mut batch = RowBatch::new();
+    assert!(backward.next_batch(&reader, &mut batch, 5).unwrap());
+    assert_eq!(decode(&t, batch.row(0)).0, 5000);
+    // Long rows of a leaf are their own versions too.
+    let writer = begin(&engine);
+    writer.update(&t, &key(&t, 5000), &encode(&t, &row(5000, 5000, "short"))).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(all(&reader, &t)[3000].2.len(), 8000);
+    let error = {
+        let transaction = begin(&engine);
+        let bad: Vec<Vec<u8>> = vec![encode(&t, &row(9000, 9000, "")), encode(&t, &row(9001, 7, ""))];
+        let slices: Vec<&[u8]> = bad.iter().map(|row| &row[..]).collect();
+        transaction.insert_many(&t, &slices).unwrap_err()
+    };
+    let EngineError::DuplicateKey(duplicate) = error else { panic!("{error:?}") };
+    assert_eq!((duplicate.index, duplicate.row_ordinal), (1, 1));
+}
+
+#[test]
+fn auto_increment_survives_restart() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    let request = AutoIncrementRequest { count: 3, increment: 1, offset: 1, column_max: i64::MAX as u64 };
+    let transaction = begin(&engine);
+    assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 1);
+    transaction.rollback().unwrap();
+    engine.shutdown().unwrap();
+    let engine = open(&disk.restart_after_kill());
+    let t = table(&engine, "t");
+    let transaction = begin(&engine);
+    assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 4, "exact after a clean end");
+    transaction.raise_auto_increment(&t, 100).unwrap();
+    assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 101);
+    engine.sync_log(transaction.reply_lsn()).unwrap();
+    let disk = disk.clone();
+    drop(transaction);
+    drop(engine);
+    let _ = disk;
+}
