@@ -1,1 +1,13 @@
 //! The server: configuration, listeners, reactors; the one place that assembles everything.
+#![forbid(unsafe_code)]
+
+mod connection;
+mod error_log;
+mod net;
+mod port;
+mod reactor;
+mod rsa_key;
+mod shared;
+#[cfg(test)]
+mod tests;
+mod tls;

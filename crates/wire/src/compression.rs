@@ -44,6 +44,11 @@ impl Compressor {
         self.sequence = sequence;
     }
 
+    /// The next packet's sequence number.
+    pub fn sequence(&self) -> u8 {
+        self.sequence
+    }
+
     /// Appends `plain` to `out` as compressed packets.
     pub fn compress(&mut self, plain: &[u8], out: &mut Vec<u8>) {
         for piece in plain.chunks(PLAIN_BYTES_MAX) {

@@ -104,6 +104,18 @@ impl Output {
         &self.buffer
     }
 
+    /// Takes over memory for packets to come, unless it has some.
+    pub fn lend(&mut self, memory: Vec<u8>) {
+        if self.buffer.capacity() == 0 && memory.is_empty() {
+            self.buffer = memory;
+        }
+    }
+
+    /// Gives the memory away when nothing is to be sent.
+    pub fn take_back(&mut self) -> Option<Vec<u8>> {
+        (self.buffer.is_empty() && self.buffer.capacity() > 0).then(|| std::mem::take(&mut self.buffer))
+    }
+
     /// Forgets the content (it was sent). A buffer that a big result blew up is given back.
     pub fn clear(&mut self) {
         self.buffer.clear();

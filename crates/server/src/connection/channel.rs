@@ -1,0 +1,229 @@
+//! Where a running statement writes its answer. Main type: [`Channel`].
+//! The answer stays in the connection's output until the statement ends, but for big results and files: those
+//! are sent and received while the statement runs, on its thread.
+
+use crate::net::{NetworkError, Receive, ReceiveBuffer, Transport};
+use crate::shared::Shared;
+use charset::CollationId;
+use errors::{SqlError, SqlResult, sql_error};
+use std::time::Duration;
+use stdx::ids::Lsn;
+use values::Value;
+use wire::encoder::{COLUMNS_MAX, Encoder};
+use wire::frame::{FrameReader, Received};
+use wire::output::FRAME_HEADER_BYTES;
+use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+
+/// A result is sent in pieces of this size while its statement runs.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The answer to one command.
+pub struct Channel<'a> {
+    transport: &'a mut Transport,
+    encoder: &'a mut Encoder,
+    frames: &'a mut FrameReader,
+    /// What came behind the command; used only when the client is asked for a file.
+    extra: &'a [u8],
+    extra_used: bool,
+    /// Received while the statement runs.
+    side: &'a mut ReceiveBuffer,
+    shared: &'a Shared,
+    may_receive: &'a mut bool,
+    read_timeout: Duration,
+    write_timeout: Duration,
+    /// Pieces may leave when the log is durable up to here.
+    required: Lsn,
+    /// The client is gone.
+    broken: bool,
+}
+
+impl<'a> Channel<'a> {
+    /// A channel over a connection's parts.
+    pub fn new(
+        transport: &'a mut Transport,
+        encoder: &'a mut Encoder,
+        frames: &'a mut FrameReader,
+        extra: &'a [u8],
+        side: &'a mut ReceiveBuffer,
+        shared: &'a Shared,
+        may_receive: &'a mut bool,
+    ) -> Channel<'a> {
+        Channel {
+            transport,
+            encoder,
+            frames,
+            extra,
+            extra_used: false,
+            side,
+            shared,
+            may_receive,
+            read_timeout: Duration::ZERO,
+            write_timeout: Duration::ZERO,
+            required: Lsn(0),
+            broken: false,
+        }
+    }
+
+    /// Sets net_read_timeout and net_write_timeout.
+    pub fn set_timeouts(&mut self, (read, write): (Duration, Duration)) {
+        (self.read_timeout, self.write_timeout) = (read, write);
+    }
+
+    /// The encoder, for answers that no session makes.
+    pub fn encoder(&mut self) -> &mut Encoder {
+        self.encoder
+    }
+
+    /// Whether the client is gone.
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Whether what came behind the command was taken.
+    pub fn extra_used(&self) -> bool {
+        self.extra_used
+    }
+
+    fn lost(&mut self, error: NetworkError) -> SqlError {
+        self.broken = true;
+        match error {
+            NetworkError::Closed => sql_error!(ER_NET_ERROR_ON_WRITE),
+            NetworkError::TimedOut => sql_error!(ER_NET_WRITE_INTERRUPTED),
+            NetworkError::Protocol => sql_error!(ER_MALFORMED_PACKET),
+        }
+    }
+
+    /// Sends what is there when it is enough for a piece.
+    fn send_piece(&mut self) -> SqlResult<()> {
+        if self.encoder.output.len() < PIECE_BYTES {
+            return Ok(());
+        }
+        self.send_now()
+    }
+
+    #[cold]
+    fn send_now(&mut self) -> SqlResult<()> {
+        if self.broken {
+            return Err(sql_error!(ER_NET_ERROR_ON_WRITE));
+        }
+        if self.required > Lsn(0) {
+            self.shared.flush_log(self.required);
+        }
+        let sent = self.transport.send_all(self.encoder.output.bytes(), self.write_timeout);
+        self.encoder.output.clear();
+        sent.map_err(|error| self.lost(error))
+    }
+
+    /// Receives more of a file, waiting for it.
+    fn receive_more(&mut self, missing_bytes: usize) -> SqlResult<()> {
+        loop {
+            match self.transport.receive(self.side, missing_bytes) {
+                Ok(Receive::Bytes(_)) => return Ok(()),
+                Ok(Receive::Closed) => {
+                    self.broken = true;
+                    return Err(sql_error!(ER_NET_READ_ERROR));
+                }
+                Ok(Receive::Empty) => match self.transport.socket().wait_readable(self.read_timeout) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.broken = true;
+                        return Err(sql_error!(ER_NET_READ_INTERRUPTED));
+                    }
+                    Err(error) => return Err(self.lost(error.into())),
+                },
+                Err(error) => return Err(self.lost(error)),
+            }
+        }
+    }
+
+    /// The payload of the client's next packet.
+    fn receive_packet(&mut self) -> SqlResult<Vec<u8>> {
+        loop {
+            let received = self.frames.look(self.side.bytes()).map_err(|error| {
+                self.broken = true;
+                SqlError::from(error)
+            })?;
+            match received {
+                Received::Packet { consumed } => {
+                    let payload = self.side.bytes()[FRAME_HEADER_BYTES..consumed].to_vec();
+                    self.side.consume(consumed);
+                    return Ok(payload);
+                }
+                Received::JoinedPacket { consumed } => {
+                    self.side.consume(consumed);
+                    return Ok(self.frames.take_joined());
+                }
+                Received::Continued { consumed } => self.side.consume(consumed),
+                Received::Incomplete { missing_bytes } => self.receive_more(missing_bytes)?,
+            }
+        }
+    }
+}
+
+impl ResultSink for Channel<'_> {
+    fn columns(&mut self, columns: &[ResultColumn], results_collation: CollationId) -> SqlResult<()> {
+        if columns.len() > COLUMNS_MAX {
+            return Err(sql_error!(ER_TOO_MANY_FIELDS));
+        }
+        self.encoder.columns(columns, results_collation);
+        Ok(())
+    }
+
+    fn resume_rows(&mut self, columns: &[ResultColumn], results_collation: CollationId) -> SqlResult<()> {
+        self.encoder.resume_rows(columns, results_collation);
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        self.encoder.row(values);
+        self.send_piece()
+    }
+
+    fn encoded_row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        self.encoder.encoded_row(encode);
+        self.send_piece()
+    }
+
+    fn is_binary(&self) -> bool {
+        self.encoder.is_binary()
+    }
+
+    fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()> {
+        self.encoder.end_rows(end);
+        Ok(())
+    }
+
+    fn ok(&mut self, end: &StatementEnd) -> SqlResult<()> {
+        self.encoder.ok(end);
+        Ok(())
+    }
+
+    fn require_durable(&mut self, lsn: Lsn) {
+        self.required = self.required.max(lsn);
+    }
+
+    fn error(&mut self, error: &SqlError) {
+        self.encoder.error(error);
+    }
+}
+
+impl ClientChannel for Channel<'_> {
+    fn request_file(&mut self, name: &str) -> SqlResult<()> {
+        self.encoder.file_request(name);
+        self.send_now()?;
+        self.frames.set_expected_sequence(self.encoder.output.sequence());
+        self.transport.expect_reply();
+        self.side.append(self.extra);
+        self.extra_used = true;
+        *self.may_receive = true;
+        Ok(())
+    }
+
+    fn read_file_piece(&mut self) -> SqlResult<Option<Vec<u8>>> {
+        let piece = self.receive_packet()?;
+        // The answer goes on after the client's last packet.
+        self.encoder.output.set_sequence(self.frames.expected_sequence());
+        self.transport.begin_answer();
+        Ok(if piece.is_empty() { None } else { Some(piece) })
+    }
+}

@@ -1,0 +1,322 @@
+//! From the greeting to the session, and COM_CHANGE_USER. Main type: [`Login`].
+
+use super::{Connection, Flow};
+use crate::net::ReceiveBuffer;
+use crate::shared::Shared;
+use errors::{SqlError, sql_error};
+use session::{
+    AuthenticationAccount, AuthenticationPlugin, ConnectionControl, ConnectionInfo, RefusedConnection,
+    ServerSettings, TlsDetails, TlsRequirement,
+};
+use std::sync::Arc;
+use wire::auth::exchange::{Channel as AuthChannel, Credentials, Exchange, Next, PasswordKey, Plugin};
+use wire::auth::{SCRAMBLE_BYTES, scramble_from_random};
+use wire::capabilities::{client, status};
+use wire::compression::Algorithm;
+use wire::encoder::Encoder;
+use wire::handshake::{FirstPacket, Greeting, HandshakeResponse, parse_change_user, parse_first_packet};
+
+/// zstd level of clients that name none.
+const ZSTD_LEVEL_DEFAULT: u8 = 3;
+
+/// A login in progress.
+pub struct Login {
+    scramble: [u8; SCRAMBLE_BYTES],
+    /// Capabilities that the greeting offered.
+    offered: u32,
+    /// Only over TLS or a UNIX socket.
+    requires_protection: bool,
+    /// What the client asked for, once it did.
+    response: HandshakeResponse,
+    exchange: Option<Exchange>,
+    account: Option<AuthenticationAccount>,
+}
+
+impl Login {
+    /// Random bytes for the passwords of one connection.
+    pub fn scramble(shared: &Shared) -> [u8; SCRAMBLE_BYTES] {
+        let mut random = [0; SCRAMBLE_BYTES];
+        shared.environment.random.fill(&mut random);
+        scramble_from_random(random)
+    }
+
+    /// Writes the greeting.
+    pub fn greet(
+        encoder: &mut Encoder,
+        id: u32,
+        scramble: [u8; SCRAMBLE_BYTES],
+        settings: &ServerSettings,
+        shared: &Shared,
+    ) -> Login {
+        let mut offered = client::OFFERED;
+        if shared.tls.is_some() {
+            offered |= client::SSL;
+        }
+        let greeting = Greeting {
+            version: &settings.version,
+            connection_id: id,
+            scramble: &scramble,
+            capabilities: offered,
+            collation: settings.collation,
+            status: status::AUTOCOMMIT,
+            plugin: Plugin::CachingSha2.name(),
+        };
+        greeting.encode(encoder.output.begin_packet());
+        encoder.output.end_packet();
+        Login {
+            scramble,
+            offered,
+            requires_protection: settings.require_secure_transport,
+            response: HandshakeResponse::default(),
+            exchange: None,
+            account: None,
+        }
+    }
+
+    /// Looks up the account and starts the exchange of passwords.
+    fn start(&mut self, connection: &Connection) -> Next {
+        let user = String::from_utf8_lossy(&self.response.user);
+        self.account = connection.shared.instance.find_account(&user, &connection.host);
+        let mut exchange = Exchange::new(credentials(self.account.as_ref()), self.scramble);
+        let channel = auth_channel(connection);
+        let next = exchange.start(self.response.plugin.as_deref(), &self.response.auth_response, &channel);
+        self.exchange = Some(exchange);
+        next
+    }
+
+    /// Error 1045 as MySQL words it.
+    fn denied(&self, connection: &Connection) -> SqlError {
+        connection.shared.instance.count_refused(RefusedConnection::AccessDenied);
+        let used = if self.response.auth_response.is_empty() { "NO" } else { "YES" };
+        let user = String::from_utf8_lossy(&self.response.user);
+        sql_error!(ER_ACCESS_DENIED_ERROR, user, connection.host.display(), used)
+    }
+}
+
+/// An account that does not exist is played by one that accepts nothing.
+fn credentials(account: Option<&AuthenticationAccount>) -> Credentials {
+    let Some(account) = account else {
+        return Credentials { plugin: Plugin::CachingSha2, stored: Vec::new() };
+    };
+    let plugin = match account.plugin {
+        AuthenticationPlugin::CachingSha2Password => Plugin::CachingSha2,
+        AuthenticationPlugin::MysqlNativePassword => Plugin::Native,
+    };
+    let mut stored = vec![account.authentication_string.clone()];
+    if !account.retained_authentication_string.is_empty() {
+        stored.push(account.retained_authentication_string.clone());
+    }
+    Credentials { plugin, stored }
+}
+
+fn auth_channel(connection: &Connection) -> AuthChannel<'_> {
+    AuthChannel {
+        is_protected: connection.transport.is_protected(),
+        key: connection.shared.key.as_ref().map(|key| key as &dyn PasswordKey),
+        cache: &connection.shared.passwords,
+    }
+}
+
+impl Connection {
+    /// A packet while a login or change of user is going on. `side` holds what came behind it.
+    pub(super) fn take_login_packet(&mut self, payload: &[u8], side: &mut ReceiveBuffer) -> Flow {
+        let Some(mut login) = self.login.take() else { return Flow::Close };
+        self.begin_answer(false, &[], &mut ReceiveBuffer::default());
+        let next = if let Some(exchange) = &mut login.exchange {
+            let channel = auth_channel(self);
+            if exchange.next_is_slow() {
+                // Thousands of rounds of hashing: others must not wait for it.
+                env::blocking::region(|| exchange.receive(payload, &channel))
+            } else {
+                exchange.receive(payload, &channel)
+            }
+        } else {
+            match parse_first_packet(payload, login.offered) {
+                Ok(FirstPacket::TlsRequest) => return self.start_tls(login, side),
+                Ok(FirstPacket::Login(response)) => {
+                    login.response = *response;
+                    self.encoder.set_capabilities(login.response.capabilities);
+                    if login.requires_protection && !self.transport.is_protected() {
+                        self.shared.instance.count_refused(RefusedConnection::AccessDenied);
+                        return self.refuse(&sql_error!(ER_SECURE_TRANSPORT_REQUIRED));
+                    }
+                    login.start(self)
+                }
+                Ok(FirstPacket::TooOld) => return self.refuse(&sql_error!(ER_NOT_SUPPORTED_AUTH_MODE)),
+                Err(_) => {
+                    self.shared.instance.count_refused(RefusedConnection::Protocol);
+                    return self.refuse(&sql_error!(ER_HANDSHAKE_ERROR));
+                }
+            }
+        };
+        self.follow(login, next)
+    }
+
+    fn start_tls(&mut self, login: Box<Login>, side: &mut ReceiveBuffer) -> Flow {
+        let Some(config) = &self.shared.tls else { return Flow::Close };
+        let Ok(mut tls) = rustls::ServerConnection::new(Arc::clone(config)) else { return Flow::Close };
+        tls.set_buffer_limit(None);
+        self.login = Some(login);
+        if self.transport.start_tls(tls, side).is_err() {
+            self.shared.instance.count_refused(RefusedConnection::Protocol);
+            return Flow::Close;
+        }
+        Flow::Continue
+    }
+
+    /// Does what the exchange asks for.
+    fn follow(&mut self, login: Box<Login>, next: Next) -> Flow {
+        match next {
+            Next::Ask(payload) => {
+                self.encoder.raw(&payload);
+                self.frames.set_expected_sequence(self.encoder.output.sequence());
+                self.login = Some(login);
+                Flow::Continue
+            }
+            Next::Accepted { before_ok } => {
+                if let Some(payload) = before_ok {
+                    self.encoder.raw(&payload);
+                }
+                self.admit(&login)
+            }
+            Next::Denied => {
+                let error = login.denied(self);
+                self.refuse(&error)
+            }
+            Next::ClientTooOld => self.refuse(&sql_error!(ER_NOT_SUPPORTED_AUTH_MODE)),
+        }
+    }
+
+    fn refuse(&mut self, error: &SqlError) -> Flow {
+        self.encoder.error(error);
+        Flow::Linger
+    }
+
+    /// The password was right: opens the session, or changes its user.
+    fn admit(&mut self, login: &Login) -> Flow {
+        let Some(account) = login.account.as_ref().filter(|account| self.meets(&account.tls)) else {
+            let error = login.denied(self);
+            return self.refuse(&error);
+        };
+        let info = self.connection_info(&login.response);
+        let result = match &mut self.session {
+            Some(session) => session.change_user(info, account),
+            None => {
+                self.shared.instance.open_session(info, account).map(|session| self.session = Some(session))
+            }
+        };
+        if let Err(error) = result {
+            return self.refuse(&error);
+        }
+        let mut side = ReceiveBuffer::default();
+        let acknowledged = match self.begin_answer_again(&mut side) {
+            (Some(session), mut channel) => session.acknowledge(&mut channel),
+            (None, _) => return Flow::Close,
+        };
+        if acknowledged.is_err() {
+            return Flow::Close;
+        }
+        self.start_commands(&login.response)
+    }
+
+    /// As `begin_answer`, going on with the sequence numbers of what was already written.
+    fn begin_answer_again<'a>(
+        &'a mut self,
+        side: &'a mut ReceiveBuffer,
+    ) -> (Option<&'a mut Box<dyn crate::port::SqlSession>>, super::Channel<'a>) {
+        let sequence = self.encoder.output.sequence();
+        let (session, mut channel) = self.begin_answer(false, &[], side);
+        channel.encoder().output.set_sequence(sequence);
+        (session, channel)
+    }
+
+    /// The OK packet is the last one without compression.
+    fn start_commands(&mut self, response: &HandshakeResponse) -> Flow {
+        let wants = |flag| response.capabilities & flag != 0;
+        if !self.transport.is_compressed() && (wants(client::COMPRESS) || wants(client::ZSTD_COMPRESSION)) {
+            // The OK is sent first: what follows it is compressed.
+            if self.send_waiting().is_err() {
+                return Flow::Close;
+            }
+            let level =
+                if response.zstd_level == 0 { ZSTD_LEVEL_DEFAULT } else { response.zstd_level.min(22) };
+            let zstd = Algorithm::Zstd { level };
+            self.transport.start_compression(if wants(client::COMPRESS) { Algorithm::Zlib } else { zstd });
+            self.frames.trust_sequence();
+        }
+        if let Some(session) = &self.session {
+            self.frames.set_payload_bytes_max(session.max_allowed_packet());
+        }
+        self.expect_command();
+        Flow::Continue
+    }
+
+    /// Whether the channel is what the account's REQUIRE clause asks for. Client certificates are not asked for in
+    /// the TLS handshake, so what needs one is not met.
+    fn meets(&self, requirement: &TlsRequirement) -> bool {
+        match requirement {
+            TlsRequirement::None => true,
+            TlsRequirement::Tls => self.transport.tls().is_some(),
+            TlsRequirement::Certificate | TlsRequirement::Specified { .. } => false,
+        }
+    }
+
+    fn connection_info(&self, response: &HandshakeResponse) -> ConnectionInfo {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        ConnectionInfo {
+            id: self.id,
+            user: text(&response.user),
+            host: self.host.clone(),
+            schema: text(&response.schema),
+            capabilities: u64::from(response.capabilities),
+            collation: response.collation,
+            tls: self.transport.tls().map(tls_details),
+            attributes: response.attributes.clone(),
+            control: Arc::clone(&self.control) as Arc<dyn ConnectionControl>,
+        }
+    }
+
+    /// COM_CHANGE_USER: the client answers the scramble of the greeting, which it still knows.
+    pub(super) fn change_user(&mut self, payload: &[u8]) -> Flow {
+        let Ok(change) = parse_change_user(payload, self.encoder.capabilities()) else {
+            self.encoder.error(&sql_error!(ER_MALFORMED_PACKET));
+            return Flow::Linger;
+        };
+        let settings = self.shared.instance.settings();
+        let mut login = Box::new(Login {
+            scramble: self.scramble,
+            offered: self.encoder.capabilities(),
+            requires_protection: false,
+            response: HandshakeResponse {
+                capabilities: self.encoder.capabilities(),
+                collation: change.collation.unwrap_or(settings.collation),
+                user: change.user,
+                auth_response: change.auth_response,
+                schema: change.schema,
+                plugin: change.plugin,
+                attributes: change.attributes,
+                ..HandshakeResponse::default()
+            },
+            exchange: None,
+            account: None,
+        });
+        let next = login.start(self);
+        self.follow(login, next)
+    }
+}
+
+fn tls_details(tls: &rustls::ServerConnection) -> TlsDetails {
+    let version = match tls.protocol_version() {
+        Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+        Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3",
+        _ => "",
+    };
+    let suite = tls.negotiated_cipher_suite().map(|suite| suite.suite().as_str().unwrap_or("").to_owned());
+    TlsDetails {
+        version: version.to_owned(),
+        // rustls writes TLS 1.3 suites as TLS13_..., everyone else as TLS_...
+        cipher: suite.unwrap_or_default().replacen("TLS13_", "TLS_", 1),
+        peer_subject: None,
+        peer_issuer: None,
+    }
+}

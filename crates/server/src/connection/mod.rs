@@ -1,0 +1,367 @@
+//! One client: its socket, its session and what it is doing. Main type: [`Connection`].
+//! Thread rules: owned by one thread at a time; [`Control`] is the part that others may touch.
+
+mod channel;
+mod commands;
+mod control;
+mod login;
+
+pub use control::Control;
+
+use crate::net::{NetworkError, Receive, ReceiveBuffer, Socket, Transport};
+use crate::port::SqlSession;
+use crate::shared::Shared;
+use channel::Channel;
+use errors::SqlError;
+use login::Login;
+use session::{ClientHost, RefusedConnection};
+use std::sync::Arc;
+use std::time::Duration;
+use stdx::ids::Lsn;
+use wire::auth::SCRAMBLE_BYTES;
+use wire::encoder::Encoder;
+use wire::frame::{FrameReader, Received};
+use wire::output::FRAME_HEADER_BYTES;
+
+/// Largest packet before a session exists: a login with its attributes.
+const LOGIN_PACKET_BYTES_MAX: usize = 256 << 10;
+/// Commands of one client that are answered before others get their turn.
+const COMMANDS_PER_TURN_MAX: u32 = 32;
+/// Answers are sent when they are this long, even if more commands wait.
+const OUTPUT_BYTES_PER_TURN: usize = 64 << 10;
+/// How long a client that broke the protocol may take to read the error.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// A client.
+pub struct Connection {
+    id: u32,
+    host: ClientHost,
+    control: Arc<Control>,
+    /// What the client proves its passwords with.
+    scramble: [u8; SCRAMBLE_BYTES],
+    transport: Transport,
+    frames: FrameReader,
+    encoder: Encoder,
+    /// Bytes received and not used.
+    buffer: ReceiveBuffer,
+    /// The socket may hold more than was received.
+    may_receive: bool,
+    /// A login or change of user that is going on.
+    login: Option<Box<Login>>,
+    session: Option<Box<dyn SqlSession>>,
+    /// The error was sent: what still comes is thrown away.
+    is_lingering: bool,
+    /// When the connection is closed if nothing happens, on the monotonic clock.
+    deadline: Duration,
+    shared: Arc<Shared>,
+}
+
+/// What a turn of a connection came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The answers may be sent when the log is durable up to here.
+    pub lsn: Lsn,
+    /// What happens after they were sent.
+    pub next: Next,
+}
+
+/// What happens after a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The client is to send something.
+    Wait,
+    /// The client has sent more: another turn follows.
+    Again,
+    /// The connection is closed.
+    Close,
+}
+
+/// How a packet was taken.
+enum Flow {
+    Continue,
+    /// Send the answer and close.
+    Close,
+    /// As `Close`, but read on for a while so that the client sees the answer.
+    Linger,
+}
+
+impl Connection {
+    /// A client that was just accepted. The greeting is put into the output.
+    pub fn new(socket: Socket, host: ClientHost, shared: &Arc<Shared>, now: Duration) -> Connection {
+        let settings = shared.instance.settings();
+        let id = shared.instance.next_connection_id();
+        let socket = Arc::new(socket);
+        let scramble = Login::scramble(shared);
+        let mut connection = Connection {
+            id,
+            scramble,
+            host,
+            control: Arc::new(Control::new(Arc::clone(&socket))),
+            transport: Transport::new(socket),
+            frames: FrameReader::new(LOGIN_PACKET_BYTES_MAX),
+            encoder: Encoder::new(0),
+            buffer: ReceiveBuffer::default(),
+            may_receive: false,
+            login: None,
+            session: None,
+            is_lingering: false,
+            deadline: now + settings.connect_timeout,
+            shared: Arc::clone(shared),
+        };
+        connection.login =
+            Some(Box::new(Login::greet(&mut connection.encoder, id, scramble, &settings, shared)));
+        connection.frames.set_expected_sequence(1);
+        connection
+    }
+
+    /// CONNECTION_ID().
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> &Arc<Socket> {
+        self.transport.socket()
+    }
+
+    /// When the connection is closed if nothing happens, on the monotonic clock.
+    pub fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
+    /// The socket has something to read.
+    pub fn note_readable(&mut self) {
+        self.may_receive = true;
+    }
+
+    /// Whether bytes wait for the socket to take them.
+    pub fn has_unsent(&self) -> bool {
+        self.transport.has_unsent()
+    }
+
+    /// Lends memory for what is received.
+    pub fn lend(&mut self, buffer: ReceiveBuffer, output: Vec<u8>) {
+        if self.buffer.is_empty() {
+            self.buffer = buffer;
+        }
+        self.encoder.output.lend(output);
+    }
+
+    /// Takes back memory that is not in use.
+    pub fn take_back(&mut self) -> (Option<ReceiveBuffer>, Option<Vec<u8>>) {
+        let buffer = self.buffer.is_empty().then(|| std::mem::take(&mut self.buffer));
+        (buffer.filter(ReceiveBuffer::is_reusable), self.encoder.output.take_back())
+    }
+
+    /// Receives and answers what the client sent. The answers are in the output afterwards.
+    pub fn turn(&mut self, now: Duration) -> Turn {
+        let mut lsn = Lsn(0);
+        if self.is_lingering {
+            return Turn { lsn, next: self.discard() };
+        }
+        for _ in 0..COMMANDS_PER_TURN_MAX {
+            let flow = match self.next_packet() {
+                Ok(Some(packet)) => self.take_packet(packet, &mut lsn),
+                Ok(None) => {
+                    self.update_deadline(now);
+                    return Turn { lsn, next: Next::Wait };
+                }
+                Err(Broken::Network(error)) => {
+                    self.count_lost(error);
+                    Flow::Close
+                }
+                Err(Broken::Frame(error)) => {
+                    self.encoder.output.set_sequence(self.frames.expected_sequence());
+                    self.encoder.error(&error);
+                    Flow::Linger
+                }
+            };
+            match flow {
+                Flow::Continue if self.control.is_closing() => return Turn { lsn, next: Next::Close },
+                Flow::Continue => {}
+                Flow::Close => return Turn { lsn, next: Next::Close },
+                Flow::Linger => {
+                    self.is_lingering = true;
+                    self.deadline = now + LINGER;
+                    return Turn { lsn, next: Next::Wait };
+                }
+            }
+            if self.encoder.output.len() >= OUTPUT_BYTES_PER_TURN {
+                break;
+            }
+        }
+        self.update_deadline(now);
+        Turn { lsn, next: Next::Again }
+    }
+
+    /// The next complete packet, if there is one.
+    fn next_packet(&mut self) -> Result<Option<Packet>, Broken> {
+        loop {
+            let mut missing = 1;
+            if !self.transport.is_handshaking() {
+                match self.frames.look(self.buffer.bytes()).map_err(|error| Broken::Frame(error.into()))? {
+                    Received::Packet { consumed } => return Ok(Some(Packet { consumed, joined: None })),
+                    Received::JoinedPacket { consumed } => {
+                        return Ok(Some(Packet { consumed, joined: Some(self.frames.take_joined()) }));
+                    }
+                    Received::Continued { consumed } => {
+                        self.buffer.consume(consumed);
+                        continue;
+                    }
+                    Received::Incomplete { missing_bytes } => missing = missing_bytes,
+                }
+            }
+            if !self.may_receive || !self.receive(missing)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Receives once; false when the socket is empty.
+    fn receive(&mut self, expected_bytes: usize) -> Result<bool, Broken> {
+        let room = self.buffer.room(expected_bytes).len();
+        match self.transport.receive(&mut self.buffer, expected_bytes).map_err(Broken::Network)? {
+            Receive::Bytes(count) => {
+                // The socket is edge-triggered: a call that did not fill the room emptied it.
+                self.may_receive = self.transport.may_have_more(count, room);
+                Ok(true)
+            }
+            Receive::Empty => {
+                self.may_receive = false;
+                Ok(false)
+            }
+            Receive::Closed => Err(Broken::Network(NetworkError::Closed)),
+        }
+    }
+
+    /// Hands a packet to the login or to the session.
+    fn take_packet(&mut self, packet: Packet, lsn: &mut Lsn) -> Flow {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let (whole, extra) = buffer.bytes().split_at(packet.consumed);
+        let payload = packet.joined.as_deref().unwrap_or(&whole[FRAME_HEADER_BYTES..]);
+        let mut side = ReceiveBuffer::default();
+        let (flow, extra_used) = if self.login.is_some() {
+            // What follows a request for TLS is already encrypted.
+            side.append(extra);
+            (self.take_login_packet(payload, &mut side), true)
+        } else {
+            self.take_command(payload, extra, &mut side, lsn)
+        };
+        let extra_bytes = extra.len();
+        buffer.consume(packet.consumed + if extra_used { extra_bytes } else { 0 });
+        if !side.is_empty() {
+            buffer.append(side.bytes());
+        }
+        self.buffer = buffer;
+        flow
+    }
+
+    /// A channel for the answer to the packet that was just read.
+    fn begin_answer<'a>(
+        &'a mut self,
+        binary: bool,
+        extra: &'a [u8],
+        side: &'a mut ReceiveBuffer,
+    ) -> (Option<&'a mut Box<dyn SqlSession>>, Channel<'a>) {
+        let status = self.session.as_ref().map_or(0, |session| session.server_status());
+        self.encoder.begin_answer(self.frames.expected_sequence(), binary, status);
+        self.transport.begin_answer();
+        let channel = Channel::new(
+            &mut self.transport,
+            &mut self.encoder,
+            &mut self.frames,
+            extra,
+            side,
+            &self.shared,
+            &mut self.may_receive,
+        );
+        (self.session.as_mut(), channel)
+    }
+
+    /// From now on packets are commands.
+    fn expect_command(&mut self) {
+        self.frames.set_expected_sequence(0);
+        self.transport.expect_command();
+    }
+
+    fn update_deadline(&mut self, now: Duration) {
+        if let (Some(session), None) = (&self.session, &self.login) {
+            self.deadline = now + session.idle_timeout();
+        }
+    }
+
+    fn count_lost(&mut self, error: NetworkError) {
+        if self.session.is_none() {
+            let _ = error;
+            self.shared.instance.count_refused(RefusedConnection::Protocol);
+        }
+    }
+
+    /// Throws away what a lingering client sends.
+    fn discard(&mut self) -> Next {
+        let mut scratch = [0; 4096];
+        loop {
+            match self.transport.socket().receive(&mut scratch) {
+                Ok(Receive::Bytes(_)) => {}
+                Ok(Receive::Empty) => return Next::Wait,
+                Ok(Receive::Closed) | Err(_) => return Next::Close,
+            }
+        }
+    }
+
+    /// Sends the answers without waiting; false if the socket did not take all of them.
+    pub fn send(&mut self) -> Result<bool, NetworkError> {
+        let sent = if self.encoder.output.is_empty() {
+            self.transport.flush_unsent()
+        } else {
+            let sent = self.transport.send(self.encoder.output.bytes());
+            self.encoder.output.clear();
+            sent
+        };
+        if self.is_lingering && sent == Ok(true) {
+            self.transport.socket().shut_down_sending();
+        }
+        sent
+    }
+
+    /// Sends the answers, waiting for the client to take them. For threads that gave their reactor away.
+    pub fn send_waiting(&mut self) -> Result<(), NetworkError> {
+        let timeout = self.session.as_ref().map_or(LINGER, |session| session.network_timeouts().1);
+        let sent = self.transport.send_all(self.encoder.output.bytes(), timeout);
+        self.encoder.output.clear();
+        sent
+    }
+
+    /// The client was silent for too long: says so, if it is one that waits for nothing.
+    pub fn time_out(&mut self) {
+        if self.session.is_some() && self.login.is_none() && !self.is_lingering {
+            self.encoder.output.set_sequence(0);
+            self.encoder.error(&errors::sql_error!(ER_CLIENT_INTERACTION_TIMEOUT));
+            // The connection is closed next, whether the client took it or not.
+            let _ = self.send();
+        } else if self.session.is_none() {
+            self.shared.instance.count_refused(RefusedConnection::Protocol);
+        }
+    }
+
+    /// The server goes down: an idle client is told so.
+    pub fn say_shutdown(&mut self) {
+        if self.session.is_some() && self.login.is_none() && !self.is_lingering {
+            self.encoder.output.set_sequence(0);
+            self.encoder.error(&errors::sql_error!(ER_SERVER_SHUTDOWN));
+            let _ = self.send();
+        }
+    }
+}
+
+/// A complete packet at the front of the buffer, or joined from several frames.
+struct Packet {
+    consumed: usize,
+    joined: Option<Vec<u8>>,
+}
+
+/// Why no packet can be read.
+enum Broken {
+    Network(NetworkError),
+    Frame(SqlError),
+}

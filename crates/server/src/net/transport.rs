@@ -1,0 +1,299 @@
+//! The layers between a socket and the protocol's frames: TLS below, compression above. Main type: [`Transport`].
+//! The plain path receives straight into the buffer that frames are read from, and sends straight from the buffer
+//! that answers are written to.
+
+use super::{Receive, ReceiveBuffer, Socket};
+use rustix::io::Errno;
+use rustls::ServerConnection;
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::compression::{Algorithm, Compressor, Decompressor};
+
+/// Bytes of one receive call when TLS or compression follows.
+const SCRATCH_BYTES: usize = 16 << 10;
+
+/// Why a connection is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NetworkError {
+    /// The peer closed it, or the network did.
+    Closed,
+    /// net_read_timeout or net_write_timeout passed.
+    TimedOut,
+    /// The peer broke TLS or the compressed protocol.
+    Protocol,
+}
+
+impl From<Errno> for NetworkError {
+    fn from(_: Errno) -> NetworkError {
+        NetworkError::Closed
+    }
+}
+
+/// A socket with its optional layers.
+pub struct Transport {
+    socket: Arc<Socket>,
+    tls: Option<Box<ServerConnection>>,
+    compression: Option<Box<Compression>>,
+    /// Bytes ready for the socket that it did not take yet.
+    unsent: Vec<u8>,
+    /// Bytes that went over the socket, both ways, since they were last asked for.
+    received_bytes: u64,
+    sent_bytes: u64,
+}
+
+struct Compression {
+    compressor: Compressor,
+    decompressor: Decompressor,
+    /// Received compressed packets that are not complete.
+    packets: ReceiveBuffer,
+}
+
+impl Transport {
+    /// A plain transport.
+    pub fn new(socket: Arc<Socket>) -> Transport {
+        Transport {
+            socket,
+            tls: None,
+            compression: None,
+            unsent: Vec::new(),
+            received_bytes: 0,
+            sent_bytes: 0,
+        }
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> &Arc<Socket> {
+        &self.socket
+    }
+
+    /// Whether passwords may cross it in clear: TLS, or a UNIX socket.
+    pub fn is_protected(&self) -> bool {
+        self.tls.is_some() || self.socket.is_unix()
+    }
+
+    /// The TLS connection, if there is one.
+    pub fn tls(&self) -> Option<&ServerConnection> {
+        self.tls.as_deref()
+    }
+
+    /// Whether a TLS handshake is going on.
+    pub fn is_handshaking(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_handshaking())
+    }
+
+    /// From now on everything is encrypted; `early` are bytes that came behind the request for TLS.
+    pub fn start_tls(
+        &mut self,
+        tls: ServerConnection,
+        early: &mut ReceiveBuffer,
+    ) -> Result<(), NetworkError> {
+        self.tls = Some(Box::new(tls));
+        let bytes = early.bytes().to_vec();
+        early.consume(bytes.len());
+        self.decrypt(&bytes, early)
+    }
+
+    /// From now on everything is compressed.
+    pub fn start_compression(&mut self, algorithm: Algorithm) {
+        self.compression = Some(Box::new(Compression {
+            compressor: Compressor::new(algorithm),
+            decompressor: Decompressor::new(algorithm),
+            packets: ReceiveBuffer::default(),
+        }));
+    }
+
+    /// Whether packets are compressed.
+    pub fn is_compressed(&self) -> bool {
+        self.compression.is_some()
+    }
+
+    /// A new command is expected: compressed packets are numbered from 0.
+    pub fn expect_command(&mut self) {
+        if let Some(compression) = &mut self.compression {
+            compression.decompressor.set_expected_sequence(0);
+        }
+    }
+
+    /// The client is to answer what was sent: compressed packets go on with the number after the last one.
+    pub fn expect_reply(&mut self) {
+        if let Some(compression) = &mut self.compression {
+            compression.decompressor.set_expected_sequence(compression.compressor.sequence());
+        }
+    }
+
+    /// The answer begins: compressed packets go on with the number after the command's last one.
+    pub fn begin_answer(&mut self) {
+        if let Some(compression) = &mut self.compression {
+            let sequence = compression.decompressor.expected_sequence();
+            compression.compressor.set_sequence(sequence);
+        }
+    }
+
+    /// Receives once without waiting. `expected_bytes` more are needed to go on; `Bytes` counts what came off the
+    /// socket, and may have added nothing to `into`.
+    pub fn receive(
+        &mut self,
+        into: &mut ReceiveBuffer,
+        expected_bytes: usize,
+    ) -> Result<Receive, NetworkError> {
+        if self.tls.is_none() && self.compression.is_none() {
+            let received = self.socket.receive(into.room(expected_bytes))?;
+            if let Receive::Bytes(count) = received {
+                into.fill(count);
+                self.received_bytes += count as u64;
+            }
+            return Ok(received);
+        }
+        let mut scratch = [0; SCRATCH_BYTES];
+        let received = self.socket.receive(&mut scratch)?;
+        if let Receive::Bytes(count) = received {
+            self.received_bytes += count as u64;
+            match self.tls {
+                Some(_) => self.decrypt(&scratch[..count], into)?,
+                None => self.decompress(&scratch[..count], into)?,
+            }
+        }
+        Ok(received)
+    }
+
+    /// Whether a receive call of `count` bytes filled the room, so that the socket may hold more.
+    pub fn may_have_more(&self, count: usize, room_bytes: usize) -> bool {
+        let room = if self.tls.is_none() && self.compression.is_none() { room_bytes } else { SCRATCH_BYTES };
+        count >= room
+    }
+
+    fn decrypt(&mut self, mut bytes: &[u8], into: &mut ReceiveBuffer) -> Result<(), NetworkError> {
+        let mut plain = [0; SCRATCH_BYTES];
+        while !bytes.is_empty() {
+            let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
+            tls.read_tls(&mut bytes).map_err(|_| NetworkError::Protocol)?;
+            let state = match tls.process_new_packets() {
+                Ok(state) => state,
+                Err(_) => {
+                    self.send_alert();
+                    return Err(NetworkError::Protocol);
+                }
+            };
+            let mut left = state.plaintext_bytes_to_read();
+            while left > 0 {
+                let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
+                let count = tls.reader().read(&mut plain).map_err(|_| NetworkError::Protocol)?;
+                if count == 0 {
+                    break;
+                }
+                left = left.saturating_sub(count);
+                if self.compression.is_some() {
+                    self.decompress(&plain[..count], into)?;
+                } else {
+                    into.append(&plain[..count]);
+                }
+            }
+        }
+        self.queue_tls_records();
+        Ok(())
+    }
+
+    /// What TLS wants to say before the connection is closed.
+    fn send_alert(&mut self) {
+        self.queue_tls_records();
+        let _ = self.flush_unsent();
+    }
+
+    fn queue_tls_records(&mut self) {
+        if let Some(tls) = &mut self.tls {
+            while tls.wants_write() {
+                // Writing to a vector cannot fail.
+                if tls.write_tls(&mut self.unsent).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn decompress(&mut self, bytes: &[u8], into: &mut ReceiveBuffer) -> Result<(), NetworkError> {
+        let Some(compression) = &mut self.compression else { return Err(NetworkError::Protocol) };
+        compression.packets.append(bytes);
+        let mut plain = Vec::new();
+        loop {
+            let packets = compression.packets.bytes();
+            match compression.decompressor.decompress(packets, &mut plain) {
+                Ok(Some(consumed)) => compression.packets.consume(consumed),
+                Ok(None) => break,
+                Err(_) => return Err(NetworkError::Protocol),
+            }
+        }
+        into.append(&plain);
+        Ok(())
+    }
+
+    /// Sends without waiting. What the socket does not take is kept; false if there is such a rest.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<bool, NetworkError> {
+        if self.tls.is_none() && self.compression.is_none() && self.unsent.is_empty() {
+            let sent = self.socket.send(bytes)?;
+            self.sent_bytes += sent as u64;
+            self.unsent.extend_from_slice(&bytes[sent..]);
+            return Ok(self.unsent.is_empty());
+        }
+        self.queue(bytes)?;
+        self.flush_unsent()
+    }
+
+    /// Sends, waiting for the peer to take the bytes if it must.
+    pub fn send_all(&mut self, bytes: &[u8], timeout: Duration) -> Result<(), NetworkError> {
+        let mut done = self.send(bytes)?;
+        while !done {
+            if !self.socket.wait_writable(timeout)? {
+                return Err(NetworkError::TimedOut);
+            }
+            done = self.flush_unsent()?;
+        }
+        Ok(())
+    }
+
+    /// Compresses and encrypts into the unsent bytes.
+    fn queue(&mut self, bytes: &[u8]) -> Result<(), NetworkError> {
+        let mut compressed = Vec::new();
+        let mut bytes = bytes;
+        if let Some(compression) = &mut self.compression {
+            compression.compressor.compress(bytes, &mut compressed);
+            bytes = &compressed;
+        }
+        match &mut self.tls {
+            None => self.unsent.extend_from_slice(bytes),
+            Some(tls) => {
+                tls.writer().write_all(bytes).map_err(|_| NetworkError::Protocol)?;
+                self.queue_tls_records();
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the rest of earlier calls; false if some of it is left.
+    pub fn flush_unsent(&mut self) -> Result<bool, NetworkError> {
+        let mut at = 0;
+        while at < self.unsent.len() {
+            match self.socket.send(&self.unsent[at..])? {
+                0 => break,
+                count => at += count,
+            }
+        }
+        self.sent_bytes += at as u64;
+        if at == self.unsent.len() {
+            self.unsent = Vec::new();
+            return Ok(true);
+        }
+        self.unsent.drain(..at);
+        Ok(false)
+    }
+
+    /// Whether bytes wait for the socket.
+    pub fn has_unsent(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// Bytes received and sent since the last call.
+    pub fn take_byte_counts(&mut self) -> (u64, u64) {
+        (std::mem::take(&mut self.received_bytes), std::mem::take(&mut self.sent_bytes))
+    }
+}

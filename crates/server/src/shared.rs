@@ -1,0 +1,48 @@
+//! What all connections of a server share. Main type: [`Shared`].
+//! Thread rules: used by all threads; nothing in it is locked on the way of a query.
+
+use crate::error_log::ErrorLog;
+use crate::port::SqlInstance;
+use crate::rsa_key::RsaKey;
+use env::Environment;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use wire::auth::cache::PasswordCache;
+
+/// What all connections share.
+pub struct Shared {
+    /// The SQL layer.
+    pub instance: Arc<dyn SqlInstance>,
+    /// Clock and random numbers.
+    pub environment: Environment,
+    /// The error log.
+    pub log: Arc<ErrorLog>,
+    /// Passwords proved before.
+    pub passwords: PasswordCache,
+    /// For passwords over connections without TLS.
+    pub key: Option<RsaKey>,
+    /// Certificate and settings of TLS; None switches TLS off.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// Open connections, those that log in included.
+    pub connection_count: AtomicU32,
+    /// No more commands are taken.
+    pub is_stopping: AtomicBool,
+}
+
+impl Shared {
+    /// Whether the server is going down.
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+}
+
+impl Shared {
+    /// Makes the log durable up to that position. A log that cannot be flushed ends the process at once: nobody
+    /// may be told that a commit succeeded, and recovery decides what did (I1, I2).
+    pub fn flush_log(&self, lsn: stdx::ids::Lsn) {
+        if let Err(reason) = self.instance.flush_log(lsn) {
+            self.log.error(&format!("The redo log cannot be written: {reason}. The server stops."));
+            std::process::abort();
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The server against a small SQL layer of its own: every command over real sockets, without an engine.
+
+mod client;
+mod fake;
+mod logins;
+mod protocol;
+mod stock_clients;
+
+use crate::error_log::ErrorLog;
+use crate::net::Listener;
+use crate::reactor::Group;
+use crate::rsa_key::RsaKey;
+use crate::shared::Shared;
+use env::Environment;
+use fake::FakeInstance;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::time::Duration;
+
+/// A running server; stopped when dropped.
+pub struct TestServer {
+    pub port: u16,
+    pub instance: Arc<FakeInstance>,
+    group: Arc<Group>,
+}
+
+impl TestServer {
+    pub fn start(instance: FakeInstance) -> TestServer {
+        let environment = Environment::real(&std::env::temp_dir());
+        let log = Arc::new(ErrorLog::to_standard_error(&environment));
+        let instance = Arc::new(instance);
+        let certificates = crate::tls::generate().unwrap();
+        let shared = Shared {
+            instance: Arc::clone(&instance) as Arc<dyn crate::port::SqlInstance>,
+            environment,
+            log,
+            passwords: Default::default(),
+            key: Some(RsaKey::generate().unwrap().0),
+            tls: Some(crate::tls::server_config(&certificates.certificate, &certificates.key).unwrap()),
+            connection_count: AtomicU32::new(0),
+            is_stopping: AtomicBool::new(false),
+        };
+        let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), 128).unwrap();
+        let port = listener.port().unwrap();
+        let group = Group::start(Arc::new(shared), vec![listener], 2).unwrap();
+        TestServer { port, instance, group }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        assert_eq!(self.group.stop(Duration::from_secs(10)), 0, "connections are left");
+    }
+}
