@@ -28,6 +28,11 @@ pub(crate) const WRITER_OFFSET: usize = 56;
 /// Where the slot array starts: on a cache line of its own.
 pub(crate) const SLOTS_OFFSET: usize = 64;
 
+const CACHE_LINE_BYTES: usize = 64;
+/// Slots up to which a search first touches them all: leaves of ordinary rows. Larger nodes are inner ones, which
+/// stay in the cache.
+const TOUCHED_SLOTS_MAX: usize = 192;
+
 pub(crate) const SLOT_BYTES: usize = 8;
 pub(crate) const TAG_BYTES: usize = 2;
 /// Bit of the tag that says that the value goes on in overflow pages; the other bits are its stored length.
@@ -295,6 +300,9 @@ impl<'a> NodeRef<'a> {
     /// Where a key with the node's prefix stands, given the rest of the key.
     pub fn search_suffix(&self, suffix: &[u8]) -> Result<Position, CorruptPage> {
         let head = head_of(suffix);
+        if self.count <= TOUCHED_SLOTS_MAX {
+            self.touch_slots();
+        }
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = (low + high) / 2;
@@ -305,6 +313,15 @@ impl<'a> NodeRef<'a> {
             }
         }
         Ok(Position { slot: low as u16, found: false })
+    }
+
+    /// Reads one byte of each cache line of the slot array: these reads miss the cache side by side, where those of
+    /// the binary search would wait for one another.
+    #[inline]
+    fn touch_slots(&self) {
+        let slots = &self.page[SLOTS_OFFSET..SLOTS_OFFSET + self.count * SLOT_BYTES];
+        let touched = slots.iter().step_by(CACHE_LINE_BYTES).fold(0, |touched, byte| touched | byte);
+        std::hint::black_box(touched);
     }
 
     #[inline]

@@ -1,0 +1,45 @@
+//! The quick part of the crash simulation, and planted mistakes that it must see.
+
+use env::simulated::{Fault, FaultKind, OperationClass};
+
+use crate::tree_scenario::TreeScenario;
+use crate::{Extent, Outcome, enumerate, scenarios};
+
+/// Crashes at every so many-th operation in the quick run.
+const QUICK_STRIDE: u64 = 17;
+
+fn assert_kept(outcome: &Outcome) {
+    assert!(outcome.crashes > 0 && outcome.recoveries > outcome.crashes);
+    assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+}
+
+#[test]
+fn trees_survive_crashes() {
+    for (number, scenario) in scenarios::trees().iter().enumerate() {
+        let extent = Extent { stride: QUICK_STRIDE, first: number as u64 * 3, ..Extent::FULL };
+        assert_kept(&enumerate(scenario, extent, None));
+    }
+}
+
+/// A workload in which every mistake matters: frequent flushes, page writes and checkpoints.
+fn busy() -> TreeScenario {
+    let base = scenarios::trees().remove(0);
+    TreeScenario { steps: 60, flush_every: 2, write_every: 6, checkpoint_every: 20, ..base }
+}
+
+#[test]
+fn a_skipped_sync_is_seen() {
+    let extent = Extent { stride: 3, first: 20, torn_seeds: 1, crashes_in_recovery: 0 };
+    let caught = (8..40).step_by(8).filter(|nth| {
+        let fault = Fault { class: OperationClass::Sync, nth: *nth, kind: FaultKind::SilentlySkipped };
+        !enumerate(&busy(), extent, Some(fault)).violations.is_empty()
+    });
+    assert!(caught.count() > 0, "no skipped sync was seen");
+}
+
+#[test]
+fn missing_doublewrite_is_seen() {
+    let scenario = TreeScenario { doublewrite: false, ..busy() };
+    let extent = Extent { stride: 1, first: 20, torn_seeds: 3, crashes_in_recovery: 0 };
+    assert!(!enumerate(&scenario, extent, None).violations.is_empty(), "no torn page was seen");
+}
