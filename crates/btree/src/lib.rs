@@ -6,6 +6,7 @@
 
 mod bulk;
 mod check;
+mod check_space;
 mod cursor;
 mod descent;
 mod estimate;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use bulk::BulkAppend;
 pub use check::{TreeFault, TreeReport};
+pub use check_space::check_space;
 pub use cursor::{Cursor, CursorRange, Direction, LeafView, Taken};
 pub use estimate::RangeEstimate;
 pub use leaf_edit::{LeafEdit, Placed, RunStop};

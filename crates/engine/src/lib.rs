@@ -8,6 +8,7 @@ mod auto_increment;
 mod auto_increment_limit;
 mod background;
 mod bulk;
+mod check;
 mod commit;
 mod ddl;
 mod dictionary;

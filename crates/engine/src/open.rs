@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
 
 /// The tablespace of dictionary and undo tree.
-const SYSTEM_SPACE: SpaceId = SpaceId(0);
+pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
 const SYSTEM_FILE: &str = "iruka_system.ibd";
 const DICTIONARY_INDEX: IndexId = IndexId(1);
 const DICTIONARY_ROOT: PageNumber = PageNumber(1);

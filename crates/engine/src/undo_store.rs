@@ -51,6 +51,11 @@ impl UndoStore {
         UndoStore { tree, leftovers: Mutex::default(), wanted: AtomicU64::new(0) }
     }
 
+    /// The tree, for checks.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// Notes a finished writer whose chunks are to be removed.
     pub(crate) fn discard_later(&self, writer: Arc<Writer>) {
         self.leftovers().push(Leftover { writer, removed: None });

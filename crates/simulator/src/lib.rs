@@ -4,10 +4,13 @@
 #![forbid(unsafe_code)]
 
 pub mod crash;
+pub mod database;
+pub mod engine_scenario;
 pub mod generator;
 pub mod oracle;
 pub mod scenarios;
 pub mod tree_scenario;
+pub mod workloads;
 
 #[cfg(test)]
 mod tests;

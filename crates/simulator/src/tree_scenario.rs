@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree, TreeId};
+use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree, TreeId, check_space};
 use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
 use env::Environment;
 use env::simulated::SimulatedDisk;
@@ -147,34 +147,12 @@ impl TreeScenario {
         if !report.faults.is_empty() {
             return Err(format!("faults of the tree: {:?}", report.faults));
         }
-        check_space(&pool, used, report.pages.len()).map_err(|error| format!("space: {error}"))?;
+        let faults = check_space(&pool, SPACE, &report.pages).map_err(|error| format!("space: {error}"))?;
+        if !faults.is_empty() {
+            return Err(format!("faults of the space: {faults:?}"));
+        }
         contents_of(&tree, &pool).map(Some).map_err(|error| format!("walk: {error}"))
     }
-}
-
-/// Every page of the space is the header, a page of the tree, or on the free list.
-fn check_space(pool: &BufferPool, used: u32, tree_pages: usize) -> Result<(), String> {
-    let page_zero = PageId { space: SPACE, number: PageNumber(0) };
-    let (mut next, expected) = {
-        let header = pool.shared(page_zero).map_err(|error| error.to_string())?;
-        let header = SpaceHeaderRef::new(&header).map_err(|error| error.to_string())?;
-        (header.free_head(), header.free_pages())
-    };
-    let mut free = 0;
-    while let Some(number) = next {
-        let page = pool.shared(PageId { space: SPACE, number }).map_err(|error| error.to_string())?;
-        next = SpaceHeaderRef::next_free(&page).map_err(|error| error.to_string())?;
-        free += 1;
-        if free > used {
-            return Err("free list is a ring".into());
-        }
-    }
-    if free != expected || 1 + tree_pages as u32 + free != used {
-        return Err(format!(
-            "{used} pages used, {tree_pages} in the tree, {free} free, {expected} said to be free"
-        ));
-    }
-    Ok(())
 }
 
 fn contents_of(tree: &Tree, pool: &BufferPool) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, StorageError> {

@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use simulator::{Extent, Outcome, Scenario, enumerate, scenarios};
+use simulator::{Extent, Outcome, Scenario, enumerate, scenarios, workloads};
 
 fn main() -> ExitCode {
     let mut extent = Extent::FULL;
@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     }
     let mut total = Outcome::default();
     for scenario in scenarios::trees() {
+        run(&scenario, &wanted, extent, &mut total);
+    }
+    for scenario in workloads::all() {
         run(&scenario, &wanted, extent, &mut total);
     }
     println!(
