@@ -35,12 +35,14 @@ pub(crate) struct FrameHeader {
 
 const NO_PAGE: u64 = u64::MAX;
 
+#[inline]
 fn pack(page: PageId) -> u64 {
     u64::from(page.space.0) << 32 | u64::from(page.number.0)
 }
 
 impl FrameHeader {
     /// The page in the frame.
+    #[inline]
     pub fn page(&self) -> Option<PageId> {
         let packed = self.page.load(Ordering::Acquire);
         let page = PageId { space: SpaceId((packed >> 32) as u32), number: PageNumber(packed as u32) };

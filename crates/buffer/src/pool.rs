@@ -47,15 +47,16 @@ impl BufferPool {
     #[inline]
     pub fn shared(&self, page: PageId) -> Result<SharedPage<'_>, StorageError> {
         Counter::PoolReadRequests.increment();
-        if let Some(index) = self.translate(page) {
-            if let Some(frame) = self.frames.try_shared(index) {
-                let header = frame.header();
-                if header.holds(page) {
-                    if !header.referenced.load(Ordering::Relaxed) {
-                        header.referenced.store(true, Ordering::Relaxed);
-                    }
-                    return Ok(SharedPage { frame, page });
+        if let Some(index) = self.translate(page)
+            && let Some(frame) = self.frames.try_shared(index)
+        {
+            let header = frame.header();
+            if header.holds(page) {
+                // Most often it is set already, and the line stays shared.
+                if !header.referenced.load(Ordering::Relaxed) {
+                    header.referenced.store(true, Ordering::Relaxed);
                 }
+                return Ok(SharedPage { frame, page });
             }
         }
         self.shared_slowly(page, true)
@@ -184,11 +185,11 @@ impl BufferPool {
 
     /// Takes the page out of a frame without writing it.
     pub(crate) fn vacate(&self, frame: ExclusiveFrame<'_>) {
-        if let Some(page) = frame.header().page() {
-            if let Some(entry) = self.spaces.get(page.space).and_then(|space| space.entry(page.number)) {
-                // A space that took over the object cannot have this frame: it is latched, and named by this page.
-                let _ = entry.compare_exchange(frame.index() + 1, 0, Ordering::AcqRel, Ordering::Relaxed);
-            }
+        if let Some(page) = frame.header().page()
+            && let Some(entry) = self.spaces.get(page.space).and_then(|space| space.entry(page.number))
+        {
+            // A space that took over the object cannot have this frame: it is latched, and named by this page.
+            let _ = entry.compare_exchange(frame.index() + 1, 0, Ordering::AcqRel, Ordering::Relaxed);
         }
         self.give_back(frame);
     }

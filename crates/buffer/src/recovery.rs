@@ -93,8 +93,8 @@ impl BufferPool {
         file.read_at(&mut bytes, 0)?;
         // A torn write leaves the identity as it was: it lies in the first sector and never changes.
         let page = page::page_id(&bytes);
-        let is_whole = page.number.0 == 0 && check_page(&bytes, page).is_ok();
-        if !is_whole && !(page.number.0 == 0 && copies.contains_key(&page)) {
+        let is_usable = check_page(&bytes, page).is_ok() || copies.contains_key(&page);
+        if page.number.0 != 0 || !is_usable {
             return Ok(false);
         }
         let file = SpaceFile { space: page.space, path: path.to_path_buf(), file };

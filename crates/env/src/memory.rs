@@ -45,6 +45,7 @@ impl Region {
     }
 
     /// The first byte.
+    #[inline]
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }

@@ -86,29 +86,40 @@ static VALUES: [Shard; SHARDS + 1] =
     [const { Shard([const { AtomicU64::new(0) }; COUNTERS_MAX]) }; SHARDS + 1];
 static TAKEN: [AtomicBool; SHARDS] = [const { AtomicBool::new(false) }; SHARDS];
 
-/// The claim of a thread on its shard, given back at the thread's end.
-struct Claim(Cell<usize>);
-
 /// No shard has been looked for yet.
 const UNCLAIMED: usize = usize::MAX;
 
+/// Gives the thread's shard back at its end.
+struct Claim;
+
 thread_local! {
-    static CLAIM: Claim = const { Claim(Cell::new(UNCLAIMED)) };
+    static SHARD: Cell<usize> = const { Cell::new(UNCLAIMED) };
+    /// Only touched when a shard is claimed: a variable with a destructor is slower to reach.
+    static CLAIM: Claim = const { Claim };
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Some(taken) = TAKEN.get(self.0.get()) {
+        // What is counted after this goes to the common shard.
+        if let Some(taken) = TAKEN.get(SHARD.replace(SHARDS)) {
             taken.store(false, Ordering::Release);
         }
     }
 }
 
 #[cold]
-fn claim_shard(claim: &Claim) -> usize {
+fn claim_shard() -> usize {
     let free = TAKEN.iter().position(|taken| !taken.swap(true, Ordering::Acquire));
-    claim.0.set(free.unwrap_or(SHARDS));
-    claim.0.get()
+    let shard = free.unwrap_or(SHARDS);
+    SHARD.set(shard);
+    if CLAIM.try_with(|_| ()).is_err() {
+        // The thread is ending: nobody would give the shard back.
+        SHARD.set(SHARDS);
+        if let Some(taken) = TAKEN.get(shard) {
+            taken.store(false, Ordering::Release);
+        }
+    }
+    SHARD.get()
 }
 
 impl Counter {
@@ -121,12 +132,10 @@ impl Counter {
     /// Counts `amount`.
     #[inline]
     pub fn add(self, amount: u64) {
-        let shard = CLAIM.try_with(|claim| match claim.0.get() {
-            UNCLAIMED => claim_shard(claim),
+        let shard = match SHARD.get() {
+            UNCLAIMED => claim_shard(),
             shard => shard,
-        });
-        // A thread that is ending has given its shard back.
-        let shard = shard.unwrap_or(SHARDS);
+        };
         let value = &VALUES[shard].0[self as usize];
         if shard == SHARDS {
             value.fetch_add(amount, Ordering::Relaxed);

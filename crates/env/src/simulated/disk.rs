@@ -200,11 +200,11 @@ impl SimulatedDisk {
     /// Changes bytes of a file behind everybody's back (bit rot), durably.
     pub fn corrupt(&self, path: &Path, offset: usize, bytes: &[u8]) {
         let mut state = self.state();
-        if let Some(file) = state.entries.get(path).copied() {
-            if let Some(image) = state.files.get_mut(&file) {
-                image.write(offset, bytes);
-                image.sync();
-            }
+        if let Some(file) = state.entries.get(path).copied()
+            && let Some(image) = state.files.get_mut(&file)
+        {
+            image.write(offset, bytes);
+            image.sync();
         }
     }
 }
