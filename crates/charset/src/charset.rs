@@ -41,10 +41,11 @@ impl Charset {
 
     /// Whether bytes below 0x80 always stand for ASCII characters.
     pub fn is_ascii_based(&self) -> bool {
-        matches!(
-            self.encoding,
-            Encoding::Utf8mb3 | Encoding::Utf8mb4 | Encoding::SingleByte(_) | Encoding::Binary
-        )
+        match self.encoding {
+            Encoding::Utf8mb3 | Encoding::Utf8mb4 | Encoding::Binary => true,
+            Encoding::SingleByte(charset) => charset.is_ascii_based,
+            _ => false,
+        }
     }
 
     /// Whether this is `binary`.

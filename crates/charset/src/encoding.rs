@@ -1,6 +1,8 @@
 //! How characters are written as bytes: [`Encoding`].
 //! Decoding never fails: what is not a character is reported as one bad byte.
 
+use crate::single_byte::{self, SingleByte};
+
 /// The byte form of a character set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Encoding {
@@ -25,54 +27,6 @@ pub(crate) enum Encoding {
     Unsupported,
 }
 
-/// A character set of one byte a character.
-#[derive(Debug)]
-pub(crate) struct SingleByte {
-    /// Unicode of each byte; 0 for bytes that are no character (byte 0 is U+0000).
-    pub to_unicode: [u16; 256],
-}
-
-impl SingleByte {
-    fn byte_of(&self, character: u32) -> Option<u8> {
-        if character < 0x80 && u32::from(self.to_unicode[character as usize]) == character {
-            return Some(character as u8);
-        }
-        let found =
-            self.to_unicode.iter().position(|&unicode| unicode != 0 && u32::from(unicode) == character);
-        found.map(|byte| byte as u8)
-    }
-}
-
-static ASCII: SingleByte = SingleByte {
-    to_unicode: {
-        let mut table = [0; 256];
-        let mut byte = 0;
-        while byte < 128 {
-            table[byte] = byte as u16;
-            byte += 1;
-        }
-        table
-    },
-};
-
-/// cp1252 with the five bytes that it leaves out standing for the control characters of their number.
-static LATIN1: SingleByte = SingleByte {
-    to_unicode: {
-        const HIGH: [u16; 32] = [
-            0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030, 0x160, 0x2039, 0x152,
-            0x8d, 0x17d, 0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x2dc, 0x2122,
-            0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178,
-        ];
-        let mut table = [0; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            table[byte] = if byte >= 0x80 && byte < 0xa0 { HIGH[byte - 0x80] } else { byte as u16 };
-            byte += 1;
-        }
-        table
-    },
-};
-
 /// One step of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
@@ -86,15 +40,13 @@ impl Encoding {
     pub(crate) fn by_name(name: &str) -> Encoding {
         match name {
             "binary" => Encoding::Binary,
-            "ascii" => Encoding::SingleByte(&ASCII),
-            "latin1" => Encoding::SingleByte(&LATIN1),
             "utf8mb3" => Encoding::Utf8mb3,
             "utf8mb4" => Encoding::Utf8mb4,
             "ucs2" => Encoding::Ucs2,
             "utf16" => Encoding::Utf16 { big_endian: true },
             "utf16le" => Encoding::Utf16 { big_endian: false },
             "utf32" => Encoding::Utf32,
-            _ => Encoding::Unsupported,
+            _ => single_byte::charset(name).map_or(Encoding::Unsupported, Encoding::SingleByte),
         }
     }
 

@@ -3,10 +3,18 @@
 //! Main types: [`CollationId`], [`Collation`], [`Charset`]. All data is immutable and shared by all threads.
 #![forbid(unsafe_code)]
 
+mod case;
 mod charset;
 mod collation;
 mod encoding;
+mod pattern;
 mod registry;
+mod single_byte;
+mod sort_code;
+#[cfg(test)]
+mod tests;
+mod varint;
+mod weights;
 
 pub use charset::{Charset, Conversion};
 pub use collation::Collation;

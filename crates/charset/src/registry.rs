@@ -65,6 +65,7 @@ fn parse_collation(line: &'static str, charsets: &[Charset]) -> Option<Collation
         is_default: fields.next()? == "1",
         sort_length: fields.next()?.parse().ok()?,
         pad_space: fields.next()? == "1",
+        encoding: charsets[charset].encoding,
         order: Order::by_name(name, &charsets[charset]),
     })
 }

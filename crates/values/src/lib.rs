@@ -5,6 +5,7 @@
 pub mod column_type;
 mod column_type_protocol;
 mod column_type_text;
+pub mod compare;
 pub mod convert;
 pub mod decimal;
 pub mod encoder;
@@ -19,6 +20,7 @@ pub mod value;
 
 pub use column_type::{ColumnType, TypeKind};
 pub use column_type_protocol::DECIMALS_NOT_FIXED;
+pub use compare::{Comparison, compare_same_type};
 pub use decimal::Decimal;
 pub use encoder::ColumnEncoder;
 pub use store::{StoreContext, StoreMode, store};

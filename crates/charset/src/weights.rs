@@ -1,0 +1,264 @@
+//! Weights of characters: [`WeightTable`], made at first use from the compact tables in `data/`.
+//! A table answers for every code point: what is not listed follows a rule ([`Implicit`]).
+
+use crate::encoding::Encoding;
+use crate::varint::Reader;
+use std::sync::LazyLock;
+
+/// Most weights that one character has on a level, with room to spare.
+const CHARACTER_WEIGHTS_MAX: usize = 16;
+
+/// Weights of the code points that a table does not list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Implicit {
+    /// UCA 9.0.0.
+    Uca0900,
+    /// UCA 5.2.0.
+    Uca0520,
+    /// UCA 4.0.0; supplementary characters weigh the same.
+    Uca0400,
+    /// The code point; supplementary characters weigh the same.
+    General,
+    /// By code point, for `_bin` of character sets whose bytes order otherwise.
+    CodePoint,
+}
+
+/// The weights of one character on one level.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CharacterWeights {
+    weights: [u16; CHARACTER_WEIGHTS_MAX],
+    length: u8,
+}
+
+impl CharacterWeights {
+    fn push(&mut self, weight: u16) {
+        if let Some(place) = self.weights.get_mut(usize::from(self.length)) {
+            *place = weight;
+            self.length += 1;
+        }
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u16] {
+        &self.weights[..usize::from(self.length)]
+    }
+}
+
+/// Where a listed character's weights are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// 0 for a character that is not listed, else one more than the index of its first weight.
+    start: u32,
+    level_1: u8,
+    /// Weights on level 2 and as many on level 3.
+    level_2: u8,
+}
+
+/// The weights of all characters of a collation family.
+#[derive(Debug)]
+pub(crate) struct WeightTable {
+    implicit: Implicit,
+    /// 256 entries for each page of code points that lists any.
+    pages: Vec<Option<Box<[Entry; 256]>>>,
+    /// All listed weights: of each character those of level 1, then 2, then 3.
+    weights: Vec<u16>,
+    /// Level 1 of ASCII characters with exactly one weight; 0 for those that have none.
+    pub(crate) ascii: [u16; 128],
+    /// Weight of the space on level 1.
+    pub(crate) space: u16,
+}
+
+pub(crate) static UCA_0900: LazyLock<WeightTable> =
+    LazyLock::new(|| WeightTable::read(include_bytes!("../data/uca_0900.bin"), Implicit::Uca0900));
+pub(crate) static UCA_0520: LazyLock<WeightTable> =
+    LazyLock::new(|| WeightTable::read(include_bytes!("../data/uca_0520.bin"), Implicit::Uca0520));
+pub(crate) static UCA_0400: LazyLock<WeightTable> =
+    LazyLock::new(|| WeightTable::read(include_bytes!("../data/uca_0400.bin"), Implicit::Uca0400));
+pub(crate) static GENERAL: LazyLock<WeightTable> =
+    LazyLock::new(|| WeightTable::read(include_bytes!("../data/general.bin"), Implicit::General));
+pub(crate) static CODE_POINT: LazyLock<WeightTable> =
+    LazyLock::new(|| WeightTable::read(&[], Implicit::CodePoint));
+
+/// Set in the count of a record whose levels 2 and 3 are written out.
+const EXPLICIT_LEVELS: u8 = 0x80;
+/// The weights that levels 2 and 3 have unless written out.
+const COMMON: [u16; 2] = [0x20, 0x02];
+
+impl WeightTable {
+    fn read(blob: &[u8], implicit: Implicit) -> WeightTable {
+        let mut table = WeightTable {
+            implicit,
+            pages: (0..0x1100).map(|_| None).collect(),
+            weights: Vec::new(),
+            ascii: [0; 128],
+            space: 0,
+        };
+        let mut from = Reader::new(blob);
+        let (mut character, mut weight) = (0u32, 0i32);
+        while !from.is_empty() {
+            character += from.unsigned();
+            let header = from.byte();
+            let mut entry = Entry {
+                start: table.weights.len() as u32 + 1,
+                level_1: header & !EXPLICIT_LEVELS,
+                level_2: 0,
+            };
+            for _ in 0..entry.level_1 {
+                weight += from.signed();
+                table.weights.push(weight as u16);
+            }
+            table.read_levels(&mut from, header & EXPLICIT_LEVELS != 0, &mut entry);
+            let page = table.pages[(character >> 8) as usize]
+                .get_or_insert_with(|| Box::new([Entry::default(); 256]));
+            page[(character & 0xff) as usize] = entry;
+        }
+        for character in 0..128u32 {
+            let weights = table.weights_of(character, 1);
+            if let [weight] = weights.as_slice() {
+                table.ascii[character as usize] = *weight;
+            }
+        }
+        table.space = table.ascii[0x20];
+        table
+    }
+
+    fn read_levels(&mut self, from: &mut Reader<'_>, explicit: bool, entry: &mut Entry) {
+        if explicit {
+            entry.level_2 = from.unsigned() as u8;
+            let pairs: Vec<(u16, u16)> =
+                (0..entry.level_2).map(|_| (from.unsigned() as u16, u16::from(from.byte()))).collect();
+            self.weights.extend(pairs.iter().map(|pair| pair.0));
+            self.weights.extend(pairs.iter().map(|pair| pair.1));
+        } else if self.implicit == Implicit::Uca0900 {
+            entry.level_2 = entry.level_1;
+            for common in COMMON {
+                self.weights.extend(std::iter::repeat_n(common, usize::from(entry.level_2)));
+            }
+        }
+    }
+
+    /// The weights of a code point on level 1, 2 or 3.
+    #[inline]
+    pub(crate) fn weights_of(&self, character: u32, level: u8) -> CharacterWeights {
+        let page = self.pages.get((character >> 8) as usize).and_then(Option::as_ref);
+        match page.map(|page| page[(character & 0xff) as usize]) {
+            Some(entry) if entry.start != 0 => self.listed(entry, level),
+            _ => self.unlisted(character, level),
+        }
+    }
+
+    fn listed(&self, entry: Entry, level: u8) -> CharacterWeights {
+        let (level_1, level_2) = (usize::from(entry.level_1), usize::from(entry.level_2));
+        let start = entry.start as usize - 1;
+        let range = match level {
+            1 => start..start + level_1,
+            2 => start + level_1..start + level_1 + level_2,
+            _ => start + level_1 + level_2..start + level_1 + 2 * level_2,
+        };
+        let mut found = CharacterWeights::default();
+        self.weights[range].iter().for_each(|&weight| found.push(weight));
+        found
+    }
+
+    #[cold]
+    fn unlisted(&self, character: u32, level: u8) -> CharacterWeights {
+        let mut found = CharacterWeights::default();
+        match self.implicit {
+            Implicit::General => found.push(if character > 0xffff { 0xfffd } else { character as u16 }),
+            Implicit::Uca0400 if character > 0xffff => found.push(0xfffd),
+            Implicit::CodePoint => {
+                if character >= 0xffff {
+                    found.push(0xffff);
+                    found.push((character >> 16) as u16);
+                }
+                if character != 0xffff {
+                    found.push(character as u16);
+                }
+            }
+            Implicit::Uca0900 if (0xac00..=0xd7a3).contains(&character) => {
+                for jamo in jamo_of(character).into_iter().filter(|&jamo| jamo != 0) {
+                    self.weights_of(jamo, level).as_slice().iter().for_each(|&weight| found.push(weight));
+                }
+            }
+            _ if level > 1 => found.push(COMMON[usize::from(level - 2).min(1)]),
+            implicit => {
+                let (first, second) = implicit_weights(implicit, character);
+                found.push(first);
+                found.push(second);
+            }
+        }
+        found
+    }
+}
+
+/// The two or three letters that a Hangul syllable is made of; 0 for none.
+fn jamo_of(syllable: u32) -> [u32; 3] {
+    let index = syllable - 0xac00;
+    let tail = index % 28;
+    [0x1100 + index / 588, 0x1161 + index % 588 / 28, if tail == 0 { 0 } else { 0x11a7 + tail }]
+}
+
+fn implicit_weights(implicit: Implicit, character: u32) -> (u16, u16) {
+    if implicit == Implicit::Uca0900 && (0x17000..=0x18aff).contains(&character) {
+        return (0xfb00, (character - 0x17000) as u16 | 0x8000);
+    }
+    let base = match (implicit, character) {
+        (Implicit::Uca0900, 0x4e00..=0x9fd5 | 0xfa0e..=0xfa29) | (_, 0x4e00..=0x9fa5) => 0xfb40,
+        (_, 0x3400..=0x4db5) => 0xfb80,
+        (
+            Implicit::Uca0900,
+            0x2_0000..=0x2_a6d6 | 0x2_a700..=0x2_b734 | 0x2_b740..=0x2_b81d | 0x2_b820..=0x2_cea1,
+        ) => 0xfb80,
+        _ => 0xfbc0,
+    };
+    ((base + (character >> 15)) as u16, (character & 0x7fff) as u16 | 0x8000)
+}
+
+/// The weights of a text on one level, in order.
+pub(crate) struct Weights<'a> {
+    table: &'a WeightTable,
+    encoding: Encoding,
+    rest: &'a [u8],
+    level: u8,
+    current: CharacterWeights,
+    at: u8,
+}
+
+/// Weight of a byte that is no character: after everything else.
+const ILL_FORMED: u16 = 0xffff;
+
+impl<'a> Weights<'a> {
+    pub(crate) fn new(table: &'a WeightTable, encoding: Encoding, text: &'a [u8], level: u8) -> Weights<'a> {
+        Weights { table, encoding, rest: text, level, current: CharacterWeights::default(), at: 0 }
+    }
+
+    /// Bytes of the text that have not been read.
+    pub(crate) fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+}
+
+impl Iterator for Weights<'_> {
+    type Item = u16;
+
+    #[inline]
+    fn next(&mut self) -> Option<u16> {
+        while self.at == self.current.length {
+            if self.rest.is_empty() {
+                return None;
+            }
+            let step = self.encoding.decode(self.rest);
+            self.rest = &self.rest[step.length..];
+            self.at = 0;
+            self.current = match step.character {
+                Some(character) => self.table.weights_of(character, self.level),
+                None => {
+                    let mut ill_formed = CharacterWeights::default();
+                    ill_formed.push(ILL_FORMED);
+                    ill_formed
+                }
+            };
+        }
+        self.at += 1;
+        Some(self.current.weights[usize::from(self.at) - 1])
+    }
+}
