@@ -1,4 +1,5 @@
-//! Checks that the pages of a tablespace are accounted for: each is the header, a page of one of the trees, or free.
+//! Accounts for the pages of a tablespace: each is the header, a page of one of the trees, or free. [`check_space`]
+//! says which are not; [`free_unreachable`] gives those back that a crash during ALTER TABLE left behind.
 
 use std::collections::HashSet;
 
@@ -40,10 +41,7 @@ pub fn check_space(
         faults.push(TreeFault { page: page_zero, reason: "free list does not have its length" });
     }
     let lost = (1..used).map(PageNumber).filter(|number| !in_use.contains(number) && !free.contains(number));
-    faults.extend(lost.map(|number| TreeFault {
-        page: PageId { space, number },
-        reason: "page is neither in use nor free",
-    }));
+    faults.extend(lost.map(|number| TreeFault { page: PageId { space, number }, reason: UNREACHABLE }));
     let beyond = in_use.iter().filter(|number| number.0 >= used);
     faults.extend(beyond.map(|number| TreeFault {
         page: PageId { space, number: *number },
@@ -51,3 +49,24 @@ pub fn check_space(
     }));
     Ok(faults)
 }
+
+/// Puts pages that are neither in `in_use` nor free on the free list: what an index that was being built or dropped
+/// when the server crashed has left. Nobody may use the space meanwhile. Returns how many.
+pub fn free_unreachable(
+    pool: &BufferPool,
+    space: SpaceId,
+    in_use: &HashSet<PageNumber>,
+) -> Result<u64, StorageError> {
+    let lost = check_space(pool, space, in_use)?.into_iter().filter(|fault| fault.reason == UNREACHABLE);
+    let mut freed = 0;
+    for fault in lost {
+        let mut mini = pool.mini_transaction();
+        let slot = mini.latch(fault.page)?;
+        mini.free(slot)?;
+        mini.commit();
+        freed += 1;
+    }
+    Ok(freed)
+}
+
+const UNREACHABLE: &str = "page is neither in use nor free";

@@ -25,7 +25,7 @@ mod tests;
 
 pub use bulk::BulkAppend;
 pub use check::{TreeFault, TreeReport};
-pub use check_space::check_space;
+pub use check_space::{check_space, free_unreachable};
 pub use cursor::{Cursor, CursorRange, Direction, LeafView, Taken};
 pub use estimate::RangeEstimate;
 pub use leaf_edit::{LeafEdit, Placed, RunStop};

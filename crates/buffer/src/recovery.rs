@@ -50,6 +50,7 @@ impl BufferPool {
         let pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
         pool.find_files(&copies)?;
         pool.repair_torn_pages(&copies)?;
+        pool.sync_files()?;
         pool.replay(reader, end, handler)?;
         pool.update_throttle();
         let pool = Arc::new(pool);
@@ -119,8 +120,16 @@ impl BufferPool {
             if check_page(&bytes, *page).is_err() {
                 bytes[..PAGE_BYTES].copy_from_slice(copy);
                 file.write_at(&bytes, offset).map_err(|error| self.stop(&error))?;
-                file.sync_data().map_err(|error| self.stop(&error))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Makes durable what a process that was killed had written and not synced. Until then the doublewrite file must stay as
+    /// it is, and no page that was read may count as written: the machine may still lose either.
+    fn sync_files(&self) -> Result<(), StorageError> {
+        for file in self.spaces.list() {
+            file.file.sync_data().map_err(|error| self.stop(&error))?;
         }
         Ok(())
     }

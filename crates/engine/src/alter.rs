@@ -25,6 +25,7 @@ impl Engine {
         }
         let old = self.inner.need_table(name)?;
         let first = self.inner.store.take_ids(&self.inner.pool, "index", indexes.len() as u64)?;
+        self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let mut definition = old.definition.clone();
         let mut roots = table_roots(&old);
         for (id, mut index) in (first..).zip(indexes) {
@@ -39,9 +40,12 @@ impl Engine {
             for index in &built.indexes[first_new..] {
                 self.free_tree(&built, index.id())?;
             }
+            self.inner.store.remove_unfinished(&self.inner.pool, built.space)?;
             return Err(error);
         }
-        self.one_table(self.replace_records(&[old], vec![record])?)
+        let table = self.one_table(self.replace_records(&[old], vec![record])?)?;
+        self.inner.store.remove_unfinished(&self.inner.pool, table.space)?;
+        Ok(table)
     }
 
     /// Fills the indexes from that number on with the rows of the table.
@@ -78,15 +82,18 @@ impl Engine {
         definition.indexes.retain(|index| !dropped(index));
         let roots = table_roots(&old).into_iter().filter(|(id, _)| !gone.contains(id)).collect();
         let record = TableRecord { definition, space: old.space, roots };
+        self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let table = self.one_table(self.replace_records(&[old.clone()], vec![record])?)?;
         for id in gone {
             self.inner.remove_index(id);
             self.free_tree(&old, id)?;
         }
+        self.inner.store.remove_unfinished(&self.inner.pool, table.space)?;
         Ok(table)
     }
 
-    /// Gives the pages of an index back to the tablespace. A crash in between leaves them unused until the table is rebuilt.
+    /// Gives the pages of an index back to the tablespace. What a crash in between leaves is freed at the next start, because
+    /// the space is noted as unfinished.
     fn free_tree(&self, table: &Table, id: IndexId) -> EngineResult<()> {
         let Some(index) = table.indexes.iter().find(|index| index.id() == id) else { return Ok(()) };
         index.tree.clear(&self.inner.pool)?;

@@ -9,6 +9,7 @@
 //! | 3, "table" / "index" / "space" / "transaction" | first id not given yet, u64 |
 //! | 4, table id | first AUTO_INCREMENT value that was not handed out, u64 |
 //! | 5, table id | statistics |
+//! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
 
 use crate::entry::{HEADER_BYTES, header};
 use crate::error::{EngineError, EngineResult};
@@ -24,6 +25,7 @@ const TABLE: u8 = 2;
 const IDS: u8 = 3;
 const AUTO_INCREMENT: u8 = 4;
 const STATISTICS: u8 = 5;
+const UNFINISHED: u8 = 6;
 
 /// The dictionary tree.
 #[derive(Debug)]
@@ -47,6 +49,8 @@ pub(crate) struct Contents {
     pub(crate) tables: Vec<TableRecord>,
     pub(crate) auto_increments: Vec<(TableId, u64)>,
     pub(crate) statistics: Vec<(TableId, Vec<u8>)>,
+    /// Spaces in which an ALTER was at work.
+    pub(crate) unfinished: Vec<SpaceId>,
 }
 
 impl DictionaryStore {
@@ -99,16 +103,19 @@ impl DictionaryStore {
     /// Removes what is kept about a table beside its definition. After a drop; a crash before it leaves a few bytes.
     pub(crate) fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
         for kind in [AUTO_INCREMENT, STATISTICS] {
-            let key = [&[kind][..], &table.0.to_be_bytes()].concat();
-            let mut mini = pool.mini_transaction();
-            let mut edit = self.tree.edit(&mut mini, &key)?;
-            if edit.found() {
-                edit.remove(0)?;
-                drop(edit);
-                mini.commit();
-            }
+            self.remove_now(pool, &[&[kind][..], &table.0.to_be_bytes()].concat())?;
         }
         Ok(())
+    }
+
+    /// Notes that an index is about to be built or freed in a space: after a crash its pages are accounted for.
+    pub(crate) fn put_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+        self.put_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat(), &[]).map(|_| ())
+    }
+
+    /// Takes that note back.
+    pub(crate) fn remove_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+        self.remove_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat())
     }
 
     /// Reads the whole dictionary. At start, when every entry is committed.
@@ -141,6 +148,18 @@ impl DictionaryStore {
     fn get_number(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<Option<u64>> {
         let number = self.tree.get(pool, key, |value| value.head().get(HEADER_BYTES..).and_then(number))?;
         Ok(number.flatten())
+    }
+
+    /// Removes an entry outside of any transaction, if it is there.
+    fn remove_now(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<()> {
+        let mut mini = pool.mini_transaction();
+        let mut edit = self.tree.edit(&mut mini, key)?;
+        if edit.found() {
+            edit.remove(0)?;
+            drop(edit);
+            mini.commit();
+        }
+        Ok(())
     }
 
     /// Writes an entry outside of any transaction: it is committed with its redo group.
@@ -176,6 +195,10 @@ impl Contents {
             TABLE => self.tables.push(TableRecord::decode(entry.row)?),
             AUTO_INCREMENT => self.auto_increments.push((TableId(big_endian(rest)?), number(entry.row)?)),
             STATISTICS => self.statistics.push((TableId(big_endian(rest)?), entry.row.to_vec())),
+            UNFINISHED => {
+                let space = u32::from_be_bytes(rest.try_into().ok()?);
+                self.unfinished.push(SpaceId(space));
+            }
             IDS => {}
             _ => return None,
         }

@@ -14,7 +14,7 @@ use crate::writer::Writer;
 use btree::{Tree, TreeId};
 use buffer::{BufferPool, PoolOptions, StorageError};
 use env::Environment;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -124,13 +124,36 @@ impl EngineInner {
             self.undo_dictionary_part(writer)?;
         }
         let contents = self.store.load(&self.pool)?;
+        let unfinished = contents.unfinished.clone();
         self.open_tables(contents)?;
         for writer in &writers {
             self.roll_back_writer(writer)?;
         }
+        for space in unfinished {
+            self.finish_alter(space)?;
+        }
         self.undo_store.discard_finished(self)?;
         self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
         Ok(())
+    }
+
+    /// Frees the pages that an interrupted ADD or DROP INDEX has left in a space.
+    fn finish_alter(&self, space: SpaceId) -> EngineResult<()> {
+        for schema in self.dictionary.schemas() {
+            let tables = self.dictionary.tables(&schema.name);
+            let Some(table) = tables.iter().find(|table| table.space == space) else { continue };
+            let mut in_use = HashSet::new();
+            for index in &table.indexes {
+                let report = index.tree.check(&self.pool)?;
+                if !report.faults.is_empty() {
+                    // A damaged index may hide pages that it uses: nothing is given away.
+                    return Ok(());
+                }
+                in_use.extend(report.pages);
+            }
+            btree::free_unreachable(&self.pool, space, &in_use)?;
+        }
+        self.store.remove_unfinished(&self.pool, space)
     }
 
     fn register_losers(&self, losers: Losers) -> EngineResult<Vec<Arc<Writer>>> {
