@@ -1,6 +1,8 @@
 //! The server: configuration, listeners, reactors; the one place that assembles everything.
 #![forbid(unsafe_code)]
 
+mod certificates;
+mod config;
 mod connection;
 mod error_log;
 mod net;

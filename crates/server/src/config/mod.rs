@@ -1,0 +1,266 @@
+//! What the server is told: the command line and option files. Main type: [`Configuration`].
+//! The server uses a few options itself; all system variables are checked and kept by `session`.
+
+mod option_file;
+
+use env::{Disk, RealDisk};
+use session::{OptionSetting, OptionSource};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// Option files that are read when the command line names none. MySQL's own ones are left alone: they may name the
+/// data directory of another server.
+const DEFAULT_FILES: [&str; 2] = ["/etc/iruka.cnf", "/etc/iruka/iruka.cnf"];
+const DEFAULT_PORT: u16 = 3306;
+const DEFAULT_BACKLOG: i32 = 4096;
+/// Options that only steer the start and that are no system variables.
+const START_OPTIONS: [&str; 7] =
+    ["user", "console", "initialize", "initialize_insecure", "gdb", "basedir", "no_monitor"];
+
+/// A wrong option; the text is for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadOption(pub String);
+
+/// Everything the server was told.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// Options in the order in which they count; the last one wins.
+    pub settings: Vec<OptionSetting>,
+    /// `datadir`, absolute.
+    pub data_directory: PathBuf,
+    /// TCP addresses to listen on; none with `skip_networking`.
+    pub addresses: Vec<SocketAddr>,
+    /// Path of the UNIX socket, absolute.
+    pub socket: PathBuf,
+    /// `pid_file`, absolute.
+    pub pid_file: PathBuf,
+    /// `log_error`, absolute; None for standard error.
+    pub log_file: Option<PathBuf>,
+    /// `back_log`.
+    pub backlog: i32,
+    /// TLS is offered.
+    pub tls: bool,
+    /// `ssl_cert` and `ssl_key`, absolute, if given.
+    pub tls_files: Option<(PathBuf, PathBuf)>,
+    /// Make the data directory and end (`--initialize`, `--initialize-insecure`).
+    pub initialize_only: bool,
+}
+
+impl Configuration {
+    /// Reads the command line (without the program's and the command's name) and the option files it leads to.
+    pub fn read(arguments: &[String], working_directory: &Path) -> Result<Configuration, BadOption> {
+        let disk = RealDisk::new(working_directory);
+        let (files, mut settings) = parse_arguments(arguments)?;
+        let mut all = Vec::new();
+        match files.only {
+            Some(file) => option_file::read(&disk, Path::new(&file), &mut all)?,
+            None if files.none => {}
+            None => {
+                for file in DEFAULT_FILES.iter().map(Path::new) {
+                    if option_file::exists(&disk, file) {
+                        option_file::read(&disk, file, &mut all)?;
+                    }
+                }
+            }
+        }
+        if let Some(file) = files.extra {
+            option_file::read(&disk, Path::new(&file), &mut all)?;
+        }
+        all.append(&mut settings);
+        Configuration::settle(all, working_directory)
+    }
+
+    /// Works out what the server itself needs.
+    fn settle(settings: Vec<OptionSetting>, working_directory: &Path) -> Result<Configuration, BadOption> {
+        let look = Lookup(&settings);
+        let data_directory = working_directory.join(look.text("datadir").unwrap_or("data"));
+        let in_data = |name: &str, default: &str| data_directory.join(look.text(name).unwrap_or(default));
+        let log_file = match look.text("log_error") {
+            None | Some("" | "stderr") => None,
+            Some(path) => Some(data_directory.join(path)),
+        };
+        let tls_files = match (look.text("ssl_cert"), look.text("ssl_key")) {
+            (Some(certificate), Some(key)) => {
+                Some((data_directory.join(certificate), data_directory.join(key)))
+            }
+            (None, None) => None,
+            _ => return Err(BadOption("ssl_cert and ssl_key are to be given together".to_owned())),
+        };
+        let mut configuration = Configuration {
+            addresses: addresses(&look)?,
+            socket: in_data("socket", "mysql.sock"),
+            pid_file: in_data("pid_file", "iruka.pid"),
+            backlog: look.number("back_log")?.unwrap_or(DEFAULT_BACKLOG),
+            tls: !look.is_off("ssl"),
+            initialize_only: look.is_on("initialize") || look.is_on("initialize_insecure"),
+            log_file,
+            tls_files,
+            data_directory,
+            settings,
+        };
+        configuration.add_defaults();
+        Ok(configuration)
+    }
+
+    /// Defaults that depend on the machine or on other options go in front: everything given wins over them.
+    fn add_defaults(&mut self) {
+        use env::Threads;
+        const POOL_BYTES_MIN: u64 = 128 << 20;
+        let threads = env::RealThreads;
+        let pool_bytes = (threads.memory_limit_bytes() / 2).max(POOL_BYTES_MIN) >> 20 << 20;
+        let bind_address = if self.given("bind_address") { None } else { Some("127.0.0.1".to_owned()) };
+        let defaults = [
+            ("innodb_buffer_pool_size", Some(pool_bytes.to_string())),
+            ("bind_address", bind_address),
+            ("socket", Some(self.socket.display().to_string())),
+            ("pid_file", Some(self.pid_file.display().to_string())),
+        ];
+        let given = std::mem::take(&mut self.settings);
+        let source = || OptionSource::File("defaults of this machine".to_owned());
+        let defaults = defaults.into_iter().filter_map(|(name, value)| {
+            value.map(|value| OptionSetting { name: name.to_owned(), value: Some(value), source: source() })
+        });
+        let is_variable =
+            |setting: &OptionSetting| !START_OPTIONS.contains(&normal_name(&setting.name).as_str());
+        self.settings = defaults.chain(given.into_iter().filter(is_variable)).collect();
+    }
+
+    fn given(&self, name: &str) -> bool {
+        Lookup(&self.settings).find(name).is_some()
+    }
+
+    /// Whether nothing but this machine can connect.
+    pub fn is_loopback_only(&self) -> bool {
+        self.addresses.iter().all(|address| address.ip().is_loopback())
+    }
+}
+
+/// `--defaults-file` and its relatives.
+#[derive(Default)]
+struct DefaultsFiles {
+    only: Option<String>,
+    extra: Option<String>,
+    none: bool,
+}
+
+/// `--name=value`, `--name value`, `--switch`, and the few one-letter options that scripts use.
+fn parse_arguments(arguments: &[String]) -> Result<(DefaultsFiles, Vec<OptionSetting>), BadOption> {
+    let mut files = DefaultsFiles::default();
+    let mut settings = Vec::new();
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        let (name, mut value) = match argument.strip_prefix("--") {
+            Some(long) => match long.split_once('=') {
+                Some((name, value)) => (normal_name(name), Some(value.to_owned())),
+                None => (normal_name(long), None),
+            },
+            None => short_option(argument)?,
+        };
+        if value.is_none() && rest.peek().is_some_and(|next| !next.starts_with('-')) {
+            value = rest.next().cloned();
+        }
+        match name.as_str() {
+            "defaults_file" => files.only = Some(required(&name, value)?),
+            "defaults_extra_file" => files.extra = Some(required(&name, value)?),
+            "no_defaults" => files.none = true,
+            _ => settings.push(OptionSetting { name, value, source: OptionSource::CommandLine }),
+        }
+    }
+    Ok((files, settings))
+}
+
+fn short_option(argument: &str) -> Result<(String, Option<String>), BadOption> {
+    let unknown = || BadOption(format!("unknown option '{argument}'"));
+    let (letter, value) =
+        argument.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).ok_or_else(unknown)?;
+    let name = match letter {
+        "P" => "port",
+        "h" => "datadir",
+        "b" => "basedir",
+        "u" => "user",
+        _ => return Err(unknown()),
+    };
+    Ok((name.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
+}
+
+fn required(name: &str, value: Option<String>) -> Result<String, BadOption> {
+    value.ok_or_else(|| BadOption(format!("option '--{name}' needs a value")))
+}
+
+/// `-` and `_` are the same in option names, and case does not count.
+fn normal_name(name: &str) -> String {
+    name.trim().replace('-', "_").to_ascii_lowercase()
+}
+
+/// Looks options up by name.
+struct Lookup<'a>(&'a [OptionSetting]);
+
+impl<'a> Lookup<'a> {
+    fn find(&self, name: &str) -> Option<&'a OptionSetting> {
+        let is_it = |setting: &&OptionSetting| {
+            let given = normal_name(&setting.name);
+            given.strip_prefix("loose_").unwrap_or(&given) == name
+        };
+        self.0.iter().rev().find(is_it)
+    }
+
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.find(name).and_then(|setting| setting.value.as_deref())
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, BadOption> {
+        match self.text(name).map(|text| text.trim().parse()) {
+            None => Ok(None),
+            Some(Ok(number)) => Ok(Some(number)),
+            Some(Err(_)) => Err(BadOption(format!("option '{name}' is not a number in its range"))),
+        }
+    }
+
+    fn is_on(&self, name: &str) -> bool {
+        let is_true =
+            |value: &str| !matches!(value.to_ascii_lowercase().as_str(), "0" | "off" | "false" | "no");
+        self.find(name).is_some_and(|setting| setting.value.as_deref().is_none_or(is_true))
+    }
+
+    fn is_off(&self, name: &str) -> bool {
+        let skipped = self.is_on(&format!("skip_{name}")) || self.is_on(&format!("disable_{name}"));
+        skipped || (self.find(name).is_some() && !self.is_on(name))
+    }
+}
+
+/// `bind_address` is a list; `*` stands for both address families.
+fn addresses(look: &Lookup<'_>) -> Result<Vec<SocketAddr>, BadOption> {
+    let port = look.number("port")?.unwrap_or(DEFAULT_PORT);
+    if look.is_on("skip_networking") {
+        return Ok(Vec::new());
+    }
+    let list = look.text("bind_address").unwrap_or("127.0.0.1");
+    let parse = |text: &str| match text.trim() {
+        // One socket of the IPv6 wildcard takes both families.
+        "*" => Ok(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)),
+        "localhost" => Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)),
+        text => text
+            .parse()
+            .map(|ip| SocketAddr::new(ip, port))
+            .map_err(|_| BadOption(format!("bind_address: '{text}' is not an address"))),
+    };
+    list.split(',').map(parse).collect()
+}
+
+/// Reads a small text file.
+pub fn read_text(disk: &dyn Disk, path: &Path) -> Result<String, BadOption> {
+    let bytes = (|| {
+        let file = disk.open(path, env::OpenMode::Existing)?;
+        let mut bytes = vec![0; file.len()?.min(TEXT_BYTES_MAX) as usize];
+        file.read_at(&mut bytes, 0)?;
+        Ok(bytes)
+    })();
+    let bytes = bytes.map_err(|error: env::DiskError| BadOption(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| BadOption(format!("'{}' is not UTF-8 text", path.display())))
+}
+
+/// Largest option file, certificate or key.
+const TEXT_BYTES_MAX: u64 = 1 << 20;
+
+#[cfg(test)]
+mod tests;
