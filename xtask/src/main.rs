@@ -2,16 +2,18 @@
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a tool.
 
 mod files;
+mod fuzz;
 mod generate;
 mod tidy;
 
-const USAGE: &str = "usage: cargo xtask generate | tidy";
+const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S]";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("generate") => generate::run(),
         Some("tidy") => tidy::run(),
+        Some("fuzz") => fuzz::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     match result {
