@@ -184,6 +184,9 @@ impl BufferPool {
         if used > capacity / 2 {
             let excess = (used - capacity / 2).saturating_mul(2);
             let target = Lsn(self.redo.checkpoint_lsn().0 + excess.min(used));
+            if let Some(participant) = read(&self.participant).clone() {
+                participant.release_before(target);
+            }
             written += self.flush_older_than(target, TICK_PAGES_MAX)?;
         }
         let (pages, dirty) = self.page_counts();

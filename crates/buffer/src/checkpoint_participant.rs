@@ -4,15 +4,17 @@ use stdx::ids::Lsn;
 
 use crate::StorageError;
 
-/// Someone who needs old parts of the log (before-images of running transactions). Called from the flusher thread
-/// and from threads about to start a mini-transaction; must not touch pages.
+/// Someone who needs old parts of the log (before-images of running transactions). Called from the flusher thread and
+/// from threads about to start a mini-transaction, which may hold shared latches.
 pub trait CheckpointParticipant: Send + Sync {
     /// The oldest LSN whose records are still needed; `log_end` if none is. A record appended after `log_end` was
-    /// read need not be considered.
+    /// read need not be considered. The answer must be the start of a group: what `commit` or `end_lsn` gave, or the
+    /// `start` of a recovered record. Must not touch pages.
     fn oldest_needed_lsn(&self, log_end: Lsn) -> Lsn;
 
     /// The log is filling up and what lies before `target` is in the way. Do what can be done to need it no longer
-    /// (log again elsewhere, mark the transaction for rollback); it need not be finished on return.
+    /// (log again elsewhere, mark the transaction for rollback); it need not be finished on return. Mini-transactions that this starts are not
+    /// held up by the full log.
     fn release_before(&self, target: Lsn) {
         let _ = target;
     }

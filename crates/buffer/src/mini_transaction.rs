@@ -66,10 +66,11 @@ thread_local! {
 
 impl<'pool> MiniTransaction<'pool> {
     pub(crate) fn new(pool: &'pool BufferPool) -> Self {
-        if OPEN.get() == 0 && pool.log_is_nearly_full() {
+        OPEN.set(OPEN.get() + 1);
+        // Counted as open meanwhile: what the participant does to make room may itself use mini-transactions.
+        if OPEN.get() == 1 && pool.log_is_nearly_full() {
             pool.make_log_room();
         }
-        OPEN.set(OPEN.get() + 1);
         let mut group = SPARE_GROUP.take();
         redo::new_group(&mut group);
         MiniTransaction { pool, slots: Vec::with_capacity(4), group, last_slot: None, spaces: Vec::new() }

@@ -84,7 +84,7 @@ impl BufferPool {
                     }
                     return Ok(SharedPage { frame, page });
                 }
-            } else if let Some(frame) = self.read_page(page, keep)? {
+            } else if let Some(frame) = self.read_page(page)? {
                 return Ok(SharedPage { frame: frame.downgrade(), page });
             }
         }
@@ -100,7 +100,7 @@ impl BufferPool {
                     frame.header().referenced.store(true, Ordering::Relaxed);
                     return Ok(frame);
                 }
-            } else if let Some(frame) = self.read_page(page, true)? {
+            } else if let Some(frame) = self.read_page(page)? {
                 return Ok(frame);
             }
         }
@@ -110,7 +110,7 @@ impl BufferPool {
     pub(crate) fn try_exclusive(&self, page: PageId) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
         match self.translate(page) {
             Some(index) => Ok(self.frames.try_exclusive(index).filter(|frame| frame.header().holds(page))),
-            None => self.read_page(page, true),
+            None => self.read_page(page),
         }
     }
 
@@ -129,9 +129,10 @@ impl BufferPool {
         }
     }
 
-    /// Reads a page that is not in memory; None if another thread was quicker.
-    fn read_page(&self, page: PageId, keep: bool) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
-        let Some(mut frame) = self.enter(page, keep)? else { return Ok(None) };
+    /// Reads a page that is not in memory; None if another thread was quicker. It must be used a second time to count as
+    /// in use: pages that are read once do not push out others.
+    fn read_page(&self, page: PageId) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
+        let Some(mut frame) = self.enter(page, false)? else { return Ok(None) };
         match self.fill(page, &mut frame) {
             Ok(()) => Ok(Some(frame)),
             Err(error) => {

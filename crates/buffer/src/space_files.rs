@@ -43,10 +43,7 @@ impl BufferPool {
             return Err(StorageError::SpaceExists(space));
         }
         let directory = parent_of(path);
-        if !directory.as_os_str().is_empty() {
-            disk.create_directory(directory)?;
-            self.sync_directory(parent_of(directory))?;
-        }
+        self.make_directory(directory)?;
         let new_path = new_name(path);
         let file = match self.write_new_file(space, &new_path) {
             Ok(file) => file,
@@ -59,6 +56,15 @@ impl BufferPool {
         disk.rename(&new_path, path)?;
         self.sync_directory(directory)?;
         self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, FIRST_PAGES)
+    }
+
+    fn make_directory(&self, directory: &Path) -> Result<(), StorageError> {
+        let disk = &self.environment.disk;
+        if disk.directory_exists(directory)? {
+            return Ok(());
+        }
+        disk.create_directory(directory)?;
+        self.sync_directory(parent_of(directory))
     }
 
     fn write_new_file(&self, space: SpaceId, path: &Path) -> Result<Arc<dyn File>, StorageError> {
@@ -124,10 +130,7 @@ impl BufferPool {
             return Err(StorageError::SpaceExists(space));
         }
         let (old_directory, directory) = (parent_of(&old_path), parent_of(path));
-        if !directory.as_os_str().is_empty() {
-            disk.create_directory(directory)?;
-            self.sync_directory(parent_of(directory))?;
-        }
+        self.make_directory(directory)?;
         disk.rename(&old_path, path)?;
         self.sync_directory(directory)?;
         if old_directory != directory {

@@ -20,6 +20,8 @@ pub trait Disk: Send + Sync {
     fn rename(&self, from: &Path, to: &Path) -> DiskResult<()>;
     /// The names of the files and directories in `directory`, sorted. Directories end in `/`.
     fn list(&self, directory: &Path) -> DiskResult<Vec<String>>;
+    /// Whether a directory exists.
+    fn directory_exists(&self, path: &Path) -> DiskResult<bool>;
     /// Creates a directory and its missing parents. No error if it exists.
     fn create_directory(&self, path: &Path) -> DiskResult<()>;
     /// Removes an empty directory.

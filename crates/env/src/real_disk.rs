@@ -84,6 +84,14 @@ impl Disk for RealDisk {
         Ok(names)
     }
 
+    fn directory_exists(&self, path: &Path) -> DiskResult<bool> {
+        match std::fs::metadata(self.full(path)) {
+            Ok(metadata) => Ok(metadata.is_dir()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(disk_error(error, "stat", path)),
+        }
+    }
+
     fn create_directory(&self, path: &Path) -> DiskResult<()> {
         std::fs::create_dir_all(self.full(path)).map_err(|error| disk_error(error, "create directory", path))
     }

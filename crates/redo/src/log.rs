@@ -2,8 +2,8 @@
 //!
 //! Appending copies a finished group into the active buffer under a short mutex. Whoever needs the log written or
 //! durable becomes the leader: it swaps the buffer, writes it in whole blocks and syncs, for all who wait. There is no
-//! log thread. The first failure of a write or sync latches the log for good (I2). Lock order: `leader`, then
-//! `segments`, `control`, `active`; none is held while another thread's progress is awaited.
+//! log thread. The first failure of a write or sync latches the log for good (I2). Lock order: `preparing`, then one of
+//! `segments`, `control`, `active`; the last three are held for memory operations and the control record only.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,6 +34,7 @@ pub struct RedoOptions {
 /// The redo log of an engine. Shared by all threads.
 pub struct RedoLog {
     buffer_bytes: usize,
+    segment_bytes: u64,
     epoch: u32,
     active: Mutex<ActiveBuffer>,
     end: AtomicU64,
@@ -47,6 +48,8 @@ pub struct RedoLog {
     leader: Mutex<LeaderSeat>,
     leader_left: Condvar,
     segments: Mutex<Segments>,
+    /// Held by who makes a file ready.
+    preparing: Mutex<()>,
     control: Mutex<Control>,
     flushes: AtomicU64,
 }
@@ -109,6 +112,7 @@ impl OpenedLog {
         bytes.reserve(self.options.buffer_bytes.min(1 << 20));
         Ok(RedoLog {
             buffer_bytes: self.options.buffer_bytes,
+            segment_bytes: self.segments.segment_bytes,
             epoch: record.epoch,
             active: Mutex::new(ActiveBuffer { base, bytes }),
             end: AtomicU64::new(end.0),
@@ -121,6 +125,7 @@ impl OpenedLog {
             leader: Mutex::new(LeaderSeat::default()),
             leader_left: Condvar::new(),
             segments: Mutex::new(self.segments),
+            preparing: Mutex::new(()),
             control: Mutex::new(self.control),
             flushes: AtomicU64::new(0),
         })
@@ -159,7 +164,7 @@ impl RedoLog {
         environment.disk.sync_directory(Path::new(""))?;
         let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, start);
         for _ in 0..Segments::FILES_MIN {
-            segments.prepare_next(start, false)?;
+            segments.prepare_first(start)?;
         }
         let record = CheckpointRecord {
             sequence: 0,
@@ -328,13 +333,12 @@ impl RedoLog {
         let mut position = base;
         let mut rest = bytes;
         while !rest.is_empty() {
+            while self.ready.load(Ordering::Acquire) <= position {
+                // Out of turn, so that a commit is not lost: normally the flusher keeps files ready.
+                self.prepare_one(position + 1, true)?;
+            }
             let (file, number, segment_bytes) = {
-                let mut segments = lock(&self.segments);
-                while segments.ready_lsn().0 <= position {
-                    // Out of turn, so that a commit is not lost: normally the flusher keeps files ready.
-                    segments.prepare_next(self.checkpoint_lsn(), true)?;
-                    self.ready.store(segments.ready_lsn().0, Ordering::Release);
-                }
+                let segments = lock(&self.segments);
                 let number = position / segments.segment_bytes;
                 let Some(file) = segments.file(Lsn(position)) else { break };
                 (std::sync::Arc::clone(file), number, segments.segment_bytes)
@@ -427,16 +431,14 @@ impl RedoLog {
             if let Some(error) = self.failure() {
                 return Err(error);
             }
-            let mut segments = lock(&self.segments);
-            match segments.prepare_next(self.checkpoint_lsn(), false) {
-                Ok(true) => self.ready.store(segments.ready_lsn().0, Ordering::Release),
+            match self.prepare_one(self.end_lsn().0 + ahead_bytes, false) {
+                Ok(true) => {}
                 Ok(false) => return Ok(false),
                 Err(error) if error.kind == env::DiskErrorKind::NoSpace => {
                     self.starved.store(true, Ordering::Release);
                     return Ok(false);
                 }
                 Err(error) => {
-                    drop(segments);
                     self.fail(error.clone());
                     return Err(RedoError::Failed(error));
                 }
@@ -448,9 +450,33 @@ impl RedoLog {
         Ok(true)
     }
 
+    /// Makes one more file ready, unless files reach `until` by now. False if there may be no more.
+    fn prepare_one(&self, until: u64, beyond_maximum: bool) -> Result<bool, DiskError> {
+        let _preparing = blocking::region(|| lock(&self.preparing));
+        if self.ready.load(Ordering::Acquire) >= until {
+            return Ok(true);
+        }
+        let Some(plan) = lock(&self.segments).plan_next(self.checkpoint_lsn(), beyond_maximum) else {
+            return Ok(false);
+        };
+        let outcome = plan.carry_out();
+        let mut segments = lock(&self.segments);
+        match outcome {
+            Ok(file) => {
+                segments.add_next(&plan, file);
+                self.ready.store(segments.ready_lsn().0, Ordering::Release);
+                Ok(true)
+            }
+            Err(error) => {
+                segments.abandon(plan);
+                Err(error)
+            }
+        }
+    }
+
     /// Bytes of one log file.
     pub fn segment_bytes(&self) -> u64 {
-        lock(&self.segments).segment_bytes
+        self.segment_bytes
     }
 }
 

@@ -64,7 +64,7 @@ impl Segments {
         Ok(segments)
     }
 
-    /// No files yet; `prepare_next` makes them.
+    /// No files yet; `prepare_first` makes them.
     pub fn new(
         environment: &Environment,
         segment_bytes: u64,
@@ -90,54 +90,40 @@ impl Segments {
         Lsn((checkpoint.0 / self.segment_bytes + self.files_max) * self.segment_bytes)
     }
 
-    /// Makes one more file ready: renames one that lies before `checkpoint`, else creates one if fewer than the maximum
-    /// exist or `beyond_maximum` is set. False if neither is possible.
-    pub fn prepare_next(&mut self, checkpoint: Lsn, beyond_maximum: bool) -> Result<bool, DiskError> {
+    /// How one more file can be made ready: by renaming one that lies before `checkpoint`, else by creating one if fewer
+    /// than the maximum exist or `beyond_maximum` is set. None if neither is possible. One plan at a time.
+    pub fn plan_next(&mut self, checkpoint: Lsn, beyond_maximum: bool) -> Option<NextFile> {
         let (first_needed, next) = (checkpoint.0 / self.segment_bytes, self.ready_end);
         let spare = self.files.keys().copied().find(|number| *number < first_needed || *number > next);
-        let directory = Path::new(LOG_DIRECTORY);
-        let disk = Arc::clone(&self.environment.disk);
-        let file = match spare {
-            Some(number) => {
-                disk.rename(&path_of(number), &path_of(next))?;
-                disk.sync_directory(directory)?;
-                let Some(file) = self.files.remove(&number) else { return Ok(false) };
-                file
-            }
-            None if beyond_maximum || (self.files.len() as u64) < self.files_max => {
-                let file = self.create()?;
-                disk.rename(&directory.join(NEW_NAME), &path_of(next))?;
-                disk.sync_directory(directory)?;
-                file
-            }
-            None => return Ok(false),
-        };
-        self.files.insert(next, file);
-        self.ready_end = next + 1;
-        Ok(true)
+        let reused = spare.and_then(|number| Some((number, self.files.remove(&number)?)));
+        let may_create = beyond_maximum || (self.files.len() as u64) < self.files_max;
+        (reused.is_some() || may_create).then(|| NextFile {
+            environment: self.environment.clone(),
+            segment_bytes: self.segment_bytes,
+            number: next,
+            reused,
+        })
     }
 
-    fn create(&self) -> Result<Arc<dyn File>, DiskError> {
-        let path = Path::new(LOG_DIRECTORY).join(NEW_NAME);
-        let file = self.environment.disk.open(&path, OpenMode::CreateIfMissing)?;
-        let outcome = self.fill_with_zeroes(file.as_ref());
-        if outcome.is_err() {
-            // Room matters more than the half-made file, and a later attempt overwrites it anyway.
-            let _ = self.environment.disk.remove(&path);
-        }
-        outcome.map(|()| file)
+    /// Adds the file of a plan that was carried out.
+    pub fn add_next(&mut self, plan: &NextFile, file: Arc<dyn File>) {
+        assert!(plan.number == self.ready_end);
+        self.files.insert(plan.number, file);
+        self.ready_end += 1;
     }
 
-    fn fill_with_zeroes(&self, file: &dyn File) -> Result<(), DiskError> {
-        file.allocate(0, self.segment_bytes)?;
-        let zeroes = vec![0; ZERO_CHUNK_BYTES.min(self.segment_bytes) as usize];
-        let mut position = 0;
-        while position < self.segment_bytes {
-            let count = ZERO_CHUNK_BYTES.min(self.segment_bytes - position);
-            file.write_at(&zeroes[..count as usize], position)?;
-            position += count;
+    /// Forgets a plan that failed.
+    pub fn abandon(&mut self, plan: NextFile) {
+        self.files.extend(plan.reused);
+    }
+
+    /// Plans and makes a file at once: for a log that nobody uses yet.
+    pub fn prepare_first(&mut self, checkpoint: Lsn) -> Result<(), DiskError> {
+        if let Some(plan) = self.plan_next(checkpoint, true) {
+            let file = plan.carry_out()?;
+            self.add_next(&plan, file);
         }
-        file.sync_all()
+        Ok(())
     }
 
     /// Removes files that neither the log nor a maximum that was lowered needs.
@@ -167,6 +153,53 @@ impl Segments {
             end: self.ready_end,
             files: ready.map(|(number, file)| (*number, Arc::clone(file))).collect(),
         }
+    }
+}
+
+/// A file that is to become ready. The work is done without any lock: it takes a while.
+pub(crate) struct NextFile {
+    environment: Environment,
+    segment_bytes: u64,
+    number: u64,
+    /// The file that gets a new name, and its old number.
+    reused: Option<(u64, Arc<dyn File>)>,
+}
+
+impl NextFile {
+    /// Renames or creates the file, durably.
+    pub fn carry_out(&self) -> Result<Arc<dyn File>, DiskError> {
+        let disk = &self.environment.disk;
+        let directory = Path::new(LOG_DIRECTORY);
+        let (old_path, file) = match &self.reused {
+            Some((number, file)) => (path_of(*number), Arc::clone(file)),
+            None => (directory.join(NEW_NAME), self.create()?),
+        };
+        disk.rename(&old_path, &path_of(self.number))?;
+        disk.sync_directory(directory)?;
+        Ok(file)
+    }
+
+    fn create(&self) -> Result<Arc<dyn File>, DiskError> {
+        let path = Path::new(LOG_DIRECTORY).join(NEW_NAME);
+        let file = self.environment.disk.open(&path, OpenMode::CreateIfMissing)?;
+        let outcome = self.fill_with_zeroes(file.as_ref());
+        if outcome.is_err() {
+            // Room matters more than the half-made file, and a later attempt overwrites it anyway.
+            let _ = self.environment.disk.remove(&path);
+        }
+        outcome.map(|()| file)
+    }
+
+    fn fill_with_zeroes(&self, file: &dyn File) -> Result<(), DiskError> {
+        file.allocate(0, self.segment_bytes)?;
+        let zeroes = vec![0; ZERO_CHUNK_BYTES.min(self.segment_bytes) as usize];
+        let mut position = 0;
+        while position < self.segment_bytes {
+            let count = ZERO_CHUNK_BYTES.min(self.segment_bytes - position);
+            file.write_at(&zeroes[..count as usize], position)?;
+            position += count;
+        }
+        file.sync_all()
     }
 }
 

@@ -353,6 +353,14 @@ impl Disk for SimulatedDisk {
         Ok(names)
     }
 
+    fn directory_exists(&self, path: &Path) -> DiskResult<bool> {
+        let state = self.state();
+        if state.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, "stat", path));
+        }
+        Ok(path.as_os_str().is_empty() || state.directories.contains(path))
+    }
+
     fn create_directory(&self, path: &Path) -> DiskResult<()> {
         let mut state = self.state();
         state.begin(OperationClass::Namespace, "create directory", path)?;
