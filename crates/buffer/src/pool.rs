@@ -1,7 +1,9 @@
 //! [`BufferPool`]: the pages of all tablespaces. This file finds pages in memory, reads missing ones and replaces old
 //! ones; space files, flushing, recovery and mini-transactions have files of their own.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
@@ -37,7 +39,9 @@ pub struct BufferPool {
     pub(crate) stopped: AtomicBool,
     pub(crate) flusher_signal: Arc<FlusherSignal>,
     pub(crate) flusher_thread: Mutex<Option<JoinHandle>>,
-    pub(crate) damaged_files: Mutex<Vec<std::path::PathBuf>>,
+    pub(crate) damaged_files: Mutex<Vec<PathBuf>>,
+    /// Directories whose entry in their parent this process has synced.
+    pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
     pub(crate) _lock: Box<dyn FileLock>,
 }
 
@@ -326,6 +330,7 @@ impl BufferPool {
             flusher_signal: Arc::default(),
             flusher_thread: Mutex::new(None),
             damaged_files: Mutex::default(),
+            durable_directories: Mutex::default(),
             _lock: lock,
         })
     }

@@ -58,13 +58,17 @@ impl BufferPool {
         self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, FIRST_PAGES)
     }
 
+    /// Makes a directory, or makes one durable that somebody else made; the second time it costs nothing.
     fn make_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        let disk = &self.environment.disk;
-        if disk.directory_exists(directory)? {
+        let mut durable = lock(&self.durable_directories);
+        let exists = self.environment.disk.directory_exists(directory)?;
+        if exists && (directory.as_os_str().is_empty() || durable.contains(directory)) {
             return Ok(());
         }
-        disk.create_directory(directory)?;
-        self.sync_directory(parent_of(directory))
+        self.environment.disk.create_directory(directory)?;
+        self.sync_directory(parent_of(directory))?;
+        durable.insert(directory.to_path_buf());
+        Ok(())
     }
 
     fn write_new_file(&self, space: SpaceId, path: &Path) -> Result<Arc<dyn File>, StorageError> {

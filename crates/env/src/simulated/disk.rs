@@ -21,11 +21,10 @@ pub struct SimulatedDisk {
 struct State {
     files: BTreeMap<u64, FileImage>,
     next_file: u64,
-    directories: BTreeSet<PathBuf>,
-    /// Directory entries as programs see them.
-    entries: BTreeMap<PathBuf, u64>,
-    /// Directory entries as the platter holds them.
-    durable_entries: BTreeMap<PathBuf, u64>,
+    /// Names as programs see them.
+    names: Names,
+    /// Names as the platter holds them.
+    durable_names: Names,
     unsynced_entries: Vec<EntryChange>,
     locked: BTreeSet<PathBuf>,
     counts: OperationCounts,
@@ -36,22 +35,35 @@ struct State {
     random: SimulatedRandom,
 }
 
+/// What directories hold.
+#[derive(Clone, Default)]
+struct Names {
+    directories: BTreeSet<PathBuf>,
+    entries: BTreeMap<PathBuf, u64>,
+}
+
 #[derive(Clone)]
 enum EntryChange {
     Link { path: PathBuf, file: u64 },
     Unlink { path: PathBuf },
     Rename { from: PathBuf, to: PathBuf, file: u64 },
+    MakeDirectory { path: PathBuf },
+    RemoveDirectory { path: PathBuf },
 }
 
 impl EntryChange {
     fn touches(&self, directory: &Path) -> bool {
         match self {
-            EntryChange::Link { path, .. } | EntryChange::Unlink { path } => parent(path) == directory,
+            EntryChange::Link { path, .. }
+            | EntryChange::Unlink { path }
+            | EntryChange::MakeDirectory { path }
+            | EntryChange::RemoveDirectory { path } => parent(path) == directory,
             EntryChange::Rename { from, to, .. } => parent(from) == directory || parent(to) == directory,
         }
     }
 
-    fn apply(&self, entries: &mut BTreeMap<PathBuf, u64>) {
+    fn apply(&self, names: &mut Names) {
+        let Names { directories, entries } = names;
         match self {
             EntryChange::Link { path, file } => {
                 entries.insert(path.clone(), *file);
@@ -65,6 +77,12 @@ impl EntryChange {
                 }
                 entries.insert(to.clone(), *file);
             }
+            EntryChange::MakeDirectory { path } => {
+                directories.insert(path.clone());
+            }
+            EntryChange::RemoveDirectory { path } => {
+                directories.remove(path);
+            }
         }
     }
 }
@@ -76,22 +94,15 @@ fn parent(path: &Path) -> &Path {
 impl SimulatedDisk {
     /// An empty disk; `seed` decides what failing syncs lose.
     pub fn new(seed: u64) -> SimulatedDisk {
-        SimulatedDisk::of(BTreeMap::new(), BTreeMap::new(), BTreeSet::new(), 0, seed)
+        SimulatedDisk::of(BTreeMap::new(), Names::default(), 0, seed)
     }
 
-    fn of(
-        files: BTreeMap<u64, FileImage>,
-        entries: BTreeMap<PathBuf, u64>,
-        directories: BTreeSet<PathBuf>,
-        next_file: u64,
-        seed: u64,
-    ) -> SimulatedDisk {
+    fn of(files: BTreeMap<u64, FileImage>, names: Names, next_file: u64, seed: u64) -> SimulatedDisk {
         let state = State {
             files,
             next_file,
-            directories,
-            durable_entries: entries.clone(),
-            entries,
+            durable_names: names.clone(),
+            names,
             unsynced_entries: Vec::new(),
             locked: BTreeSet::new(),
             counts: OperationCounts::default(),
@@ -154,24 +165,24 @@ impl SimulatedDisk {
         let mut state = self.state();
         state.crashed = true;
         let random = SimulatedRandom::new(seed);
-        let mut entries = state.durable_entries.clone();
+        let mut names = state.durable_names.clone();
         match random.below(3) {
             0 => {}
-            1 => state.unsynced_entries.iter().for_each(|change| change.apply(&mut entries)),
+            1 => state.unsynced_entries.iter().for_each(|change| change.apply(&mut names)),
             _ => {
                 let kept = state.unsynced_entries.iter().filter(|_| random.one_in(2));
-                kept.for_each(|change| change.apply(&mut entries));
+                kept.for_each(|change| change.apply(&mut names));
             }
         }
-        state.rebuilt(entries, seed, |image| image.after_crash(&random))
+        state.rebuilt(names, seed, |image| image.after_crash(&random))
     }
 
     /// Crashes in the harshest plain way: exactly what was synced remains.
     pub fn restart_with_durable_state(&self) -> SimulatedDisk {
         let mut state = self.state();
         state.crashed = true;
-        let entries = state.durable_entries.clone();
-        state.rebuilt(entries, 0, FileImage::durable_only)
+        let names = state.durable_names.clone();
+        state.rebuilt(names, 0, FileImage::durable_only)
     }
 
     /// As if the process was killed and the machine ran on: every write remains, synced or not.
@@ -179,12 +190,10 @@ impl SimulatedDisk {
         let mut state = self.state();
         state.crashed = true;
         let files = state.files.clone();
-        let (entries, directories) = (state.entries.clone(), state.directories.clone());
-        let next_file = state.next_file;
-        let disk = SimulatedDisk::of(files, entries, directories, next_file, 0);
+        let disk = SimulatedDisk::of(files, state.names.clone(), state.next_file, 0);
         {
             let mut copy = disk.state();
-            copy.durable_entries = state.durable_entries.clone();
+            copy.durable_names = state.durable_names.clone();
             copy.unsynced_entries = state.unsynced_entries.clone();
         }
         disk
@@ -193,14 +202,14 @@ impl SimulatedDisk {
     /// The contents of a file as programs see them, without counting an operation.
     pub fn contents(&self, path: &Path) -> Option<Vec<u8>> {
         let state = self.state();
-        let file = state.entries.get(path)?;
+        let file = state.names.entries.get(path)?;
         Some(state.files.get(file)?.current.clone())
     }
 
     /// Changes bytes of a file behind everybody's back (bit rot), durably.
     pub fn corrupt(&self, path: &Path, offset: usize, bytes: &[u8]) {
         let mut state = self.state();
-        if let Some(file) = state.entries.get(path).copied()
+        if let Some(file) = state.names.entries.get(path).copied()
             && let Some(image) = state.files.get_mut(&file)
         {
             image.write(offset, bytes);
@@ -212,18 +221,23 @@ impl SimulatedDisk {
 impl State {
     fn rebuilt(
         &self,
-        entries: BTreeMap<PathBuf, u64>,
+        mut names: Names,
         seed: u64,
         image_after: impl Fn(&FileImage) -> FileImage,
     ) -> SimulatedDisk {
+        let Names { directories, entries } = &mut names;
+        // What lies in a lost directory is lost with it.
+        let reaches_root =
+            |path: &Path| parent(path).as_os_str().is_empty() || directories.contains(parent(path));
+        entries.retain(|path, _| reaches_root(path));
         let reachable: BTreeSet<u64> = entries.values().copied().collect();
         let files = self.files.iter().filter(|(file, _)| reachable.contains(file));
         let files = files.map(|(file, image)| (*file, image_after(image))).collect();
-        SimulatedDisk::of(files, entries, self.directories.clone(), self.next_file, seed)
+        SimulatedDisk::of(files, names, self.next_file, seed)
     }
 
     fn used_bytes(&self) -> u64 {
-        let reachable: BTreeSet<u64> = self.entries.values().copied().collect();
+        let reachable: BTreeSet<u64> = self.names.entries.values().copied().collect();
         reachable.iter().filter_map(|file| self.files.get(file)).map(|image| image.current.len() as u64).sum()
     }
 
@@ -286,7 +300,7 @@ impl Disk for SimulatedDisk {
         if state.crashed {
             return Err(DiskError::new(DiskErrorKind::Crashed, "open", path));
         }
-        let found = state.entries.get(path).copied();
+        let found = state.names.entries.get(path).copied();
         let file = match (found, mode) {
             (Some(_), OpenMode::CreateNew) => {
                 return Err(DiskError::new(DiskErrorKind::AlreadyExists, "open", path));
@@ -298,13 +312,13 @@ impl Disk for SimulatedDisk {
             (None, OpenMode::CreateNew | OpenMode::CreateIfMissing) => {
                 state.begin(OperationClass::Allocate, "create", path)?;
                 let directory = parent(path);
-                if !directory.as_os_str().is_empty() && !state.directories.contains(directory) {
+                if !directory.as_os_str().is_empty() && !state.names.directories.contains(directory) {
                     return Err(DiskError::new(DiskErrorKind::NotFound, "create", path));
                 }
                 let file = state.next_file;
                 state.next_file += 1;
                 state.files.insert(file, FileImage::default());
-                state.entries.insert(path.to_path_buf(), file);
+                state.names.entries.insert(path.to_path_buf(), file);
                 state.unsynced_entries.push(EntryChange::Link { path: path.to_path_buf(), file });
                 file
             }
@@ -315,7 +329,7 @@ impl Disk for SimulatedDisk {
     fn remove(&self, path: &Path) -> DiskResult<()> {
         let mut state = self.state();
         state.begin(OperationClass::Namespace, "remove", path)?;
-        if state.entries.remove(path).is_none() {
+        if state.names.entries.remove(path).is_none() {
             return Err(DiskError::new(DiskErrorKind::NotFound, "remove", path));
         }
         state.unsynced_entries.push(EntryChange::Unlink { path: path.to_path_buf() });
@@ -325,11 +339,11 @@ impl Disk for SimulatedDisk {
     fn rename(&self, from: &Path, to: &Path) -> DiskResult<()> {
         let mut state = self.state();
         state.begin(OperationClass::Namespace, "rename", from)?;
-        let Some(file) = state.entries.get(from).copied() else {
+        let Some(file) = state.names.entries.get(from).copied() else {
             return Err(DiskError::new(DiskErrorKind::NotFound, "rename", from));
         };
         let change = EntryChange::Rename { from: from.to_path_buf(), to: to.to_path_buf(), file };
-        change.apply(&mut state.entries);
+        change.apply(&mut state.names);
         state.unsynced_entries.push(change);
         Ok(())
     }
@@ -339,15 +353,15 @@ impl Disk for SimulatedDisk {
         if state.crashed {
             return Err(DiskError::new(DiskErrorKind::Crashed, "list", directory));
         }
-        if !directory.as_os_str().is_empty() && !state.directories.contains(directory) {
+        if !directory.as_os_str().is_empty() && !state.names.directories.contains(directory) {
             return Err(DiskError::new(DiskErrorKind::NotFound, "list", directory));
         }
         let name = |path: &Path, suffix: &str| {
             let name = path.file_name()?.to_str()?;
             (parent(path) == directory).then(|| format!("{name}{suffix}"))
         };
-        let files = state.entries.keys().filter_map(|path| name(path, ""));
-        let directories = state.directories.iter().filter_map(|path| name(path, "/"));
+        let files = state.names.entries.keys().filter_map(|path| name(path, ""));
+        let directories = state.names.directories.iter().filter_map(|path| name(path, "/"));
         let mut names: Vec<String> = files.chain(directories).collect();
         names.sort();
         Ok(names)
@@ -358,26 +372,38 @@ impl Disk for SimulatedDisk {
         if state.crashed {
             return Err(DiskError::new(DiskErrorKind::Crashed, "stat", path));
         }
-        Ok(path.as_os_str().is_empty() || state.directories.contains(path))
+        Ok(path.as_os_str().is_empty() || state.names.directories.contains(path))
     }
 
     fn create_directory(&self, path: &Path) -> DiskResult<()> {
         let mut state = self.state();
         state.begin(OperationClass::Namespace, "create directory", path)?;
-        let ancestors = path.ancestors().filter(|ancestor| !ancestor.as_os_str().is_empty());
-        state.directories.extend(ancestors.map(Path::to_path_buf));
+        let mut missing: Vec<&Path> = path
+            .ancestors()
+            .filter(|ancestor| {
+                !ancestor.as_os_str().is_empty() && !state.names.directories.contains(*ancestor)
+            })
+            .collect();
+        while let Some(directory) = missing.pop() {
+            let change = EntryChange::MakeDirectory { path: directory.to_path_buf() };
+            change.apply(&mut state.names);
+            state.unsynced_entries.push(change);
+        }
         Ok(())
     }
 
     fn remove_directory(&self, path: &Path) -> DiskResult<()> {
         let mut state = self.state();
         state.begin(OperationClass::Namespace, "remove directory", path)?;
-        let occupied = state.entries.keys().any(|entry| parent(entry) == path);
+        let occupied = state.names.entries.keys().any(|entry| parent(entry) == path);
         if occupied {
             return Err(DiskError::new(DiskErrorKind::Other, "remove directory", path));
         }
-        match state.directories.remove(path) {
-            true => Ok(()),
+        match state.names.directories.remove(path) {
+            true => {
+                state.unsynced_entries.push(EntryChange::RemoveDirectory { path: path.to_path_buf() });
+                Ok(())
+            }
             false => Err(DiskError::new(DiskErrorKind::NotFound, "remove directory", path)),
         }
     }
@@ -394,7 +420,7 @@ impl Disk for SimulatedDisk {
         state.unsynced_entries = kept;
         for change in synced {
             if fault.is_none() || state.random.one_in(2) {
-                change.apply(&mut state.durable_entries);
+                change.apply(&mut state.durable_names);
             }
         }
         if fault.is_some() { Err(input_output_error("sync directory", directory)) } else { Ok(()) }

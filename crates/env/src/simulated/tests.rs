@@ -85,6 +85,21 @@ fn directory_changes_need_a_directory_sync() {
 }
 
 #[test]
+fn a_directory_that_was_not_synced_takes_its_files_along() {
+    let disk = SimulatedDisk::new(1);
+    disk.create_directory(Path::new("shop")).unwrap();
+    let file = disk.open(Path::new("shop/item"), OpenMode::CreateNew).unwrap();
+    file.sync_all().unwrap();
+    disk.sync_directory(Path::new("shop")).unwrap();
+    let kept = (0..50).filter(|seed| disk.restart(*seed).contents(Path::new("shop/item")).is_some()).count();
+    assert!(kept > 0 && kept < 50);
+    let disk = SimulatedDisk::new(1);
+    disk.create_directory(Path::new("shop")).unwrap();
+    disk.sync_directory(Path::new("")).unwrap();
+    assert!(disk.restart_with_durable_state().directory_exists(Path::new("shop")).unwrap());
+}
+
+#[test]
 fn faults_strike_the_operation_they_name() {
     let (disk, file) = disk_with_file(512);
     let counts = disk.counts();
