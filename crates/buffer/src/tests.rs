@@ -2,13 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use env::Environment;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
 use page::PageOperation;
-use stdx::ids::{PageId, PageNumber, SpaceId};
+use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
-use crate::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
+use crate::{BufferPool, CheckpointParticipant, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
 
 const SPACE: SpaceId = SpaceId(1);
 const PATH: &str = "shop/item.ibd";
@@ -272,6 +273,147 @@ fn the_log_goes_round_and_the_checkpoint_follows() {
     for (index, page) in pages.iter().enumerate() {
         assert_eq!(value(&pool, *page).unwrap(), 2980 + index as u32);
     }
+}
+
+/// Needs the log from where it was told to stop on.
+struct Pin(AtomicU64);
+
+impl CheckpointParticipant for Pin {
+    fn oldest_needed_lsn(&self, log_end: Lsn) -> Lsn {
+        log_end.min(Lsn(self.0.load(Ordering::SeqCst)))
+    }
+}
+
+fn fill_log(pool: &BufferPool, page: PageId, bytes: u64) {
+    let until = pool.redo().end_lsn().0 + bytes;
+    while pool.redo().end_lsn().0 < until {
+        let mut mini = pool.mini_transaction();
+        let slot = mini.latch(page).unwrap();
+        mini.apply(slot, &PageOperation::SetBytes { offset: BODY, bytes: &[1; 4096] });
+        mini.commit();
+    }
+}
+
+#[test]
+fn a_pinned_log_grows_and_shrinks_again() {
+    let (disk, pool) = new_pool(32);
+    let page = add_page(&pool, 1).unwrap();
+    let pin = Arc::new(Pin(AtomicU64::new(pool.redo().end_lsn().0)));
+    pool.set_checkpoint_participant(pin.clone());
+    fill_log(&pool, page, 3 << 20);
+    let pinned = env::Disk::list(&disk, Path::new("redo")).unwrap().len();
+    assert!(pinned > 20, "{pinned} files");
+    assert_eq!(pool.redo().checkpoint_lsn().0, pin.0.load(Ordering::SeqCst));
+    pin.0.store(u64::MAX, Ordering::SeqCst);
+    pool.checkpoint().unwrap();
+    pool.redo().prepare_files(1).unwrap();
+    assert!(env::Disk::list(&disk, Path::new("redo")).unwrap().len() <= 8 + 2);
+}
+
+#[test]
+fn a_full_disk_with_a_pinned_log_refuses_writers_in_time() {
+    let (disk, pool) = new_pool(32);
+    let page = add_page(&pool, 1).unwrap();
+    let pin = Arc::new(Pin(AtomicU64::new(pool.redo().end_lsn().0)));
+    pool.set_checkpoint_participant(pin.clone());
+    disk.set_capacity_bytes(Some(disk.used_bytes()));
+    let mut refused = false;
+    for _ in 0..1000 {
+        match pool.check_writable() {
+            Ok(()) => fill_log(&pool, page, 4096),
+            Err(error) => {
+                assert!(matches!(error, StorageError::LogFull), "{error}");
+                refused = true;
+                break;
+            }
+        }
+    }
+    assert!(refused && !pool.is_stopped());
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    assert!(value(&pool, page).is_ok(), "reads go on");
+    pin.0.store(u64::MAX, Ordering::SeqCst);
+    pool.check_writable().unwrap();
+    fill_log(&pool, page, 1 << 20);
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+}
+
+#[test]
+fn recovery_needs_no_room() {
+    let (disk, pool) = new_pool(32);
+    let page = add_page(&pool, 1).unwrap();
+    fill_log(&pool, page, 600 << 10);
+    set(&pool, page, 5);
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    disk.set_capacity_bytes(Some(disk.used_bytes()));
+    let pool = open(&disk, 32);
+    assert_eq!(value(&pool, page).unwrap(), 5);
+    assert_eq!(disk.counts().allocations, 0);
+}
+
+#[test]
+fn a_failed_read_concerns_that_page_only() {
+    let (disk, pool) = new_pool(16);
+    let pages: Vec<PageId> = (0..40).map(|number| add_page(&pool, number).unwrap()).collect();
+    pool.checkpoint().unwrap();
+    let fault = Fault { class: OperationClass::Read, nth: disk.counts().reads, kind: FaultKind::InputOutput };
+    disk.add_fault(fault);
+    assert!(matches!(value(&pool, pages[0]), Err(StorageError::Disk(_))));
+    assert_eq!(value(&pool, pages[1]).unwrap(), 1);
+    assert_eq!(value(&pool, pages[0]).unwrap(), 0, "the next read may succeed");
+}
+
+#[test]
+fn the_flusher_stops_the_pool_when_a_write_fails() {
+    let disk = SimulatedDisk::new(1);
+    let pool = open_with(&disk, PoolOptions { background: true, ..PoolOptions::small(32) }).unwrap();
+    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    let page = add_page(&pool, 1).unwrap();
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    disk.crash();
+    set(&pool, page, 2);
+    for _ in 0..5000 {
+        if pool.is_stopped() {
+            break;
+        }
+        pool.flusher_signal.wake();
+        std::thread::yield_now();
+        pool.environment().clock.sleep(std::time::Duration::from_millis(200));
+    }
+    assert!(pool.is_stopped());
+    assert!(pool.redo().flush_to(pool.redo().end_lsn()).is_err());
+}
+
+#[test]
+fn a_real_disk_keeps_pages_over_a_restart() {
+    let name = format!("iruka-buffer-{:016x}", env::Random::next_u64(&env::RealRandom));
+    let directory = std::env::temp_dir().join(name);
+    let options = || PoolOptions { background: true, ..PoolOptions::small(32) };
+    let open = || {
+        let pool = BufferPool::open(Environment::real(&directory), options(), &mut NoLogicalRecords).unwrap();
+        pool.set_checkpoint_participant(Arc::new(NothingNeeded));
+        pool
+    };
+    let pool = open();
+    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    let pages: Vec<PageId> = (0..100).map(|number| add_page(&pool, number).unwrap()).collect();
+    pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
+    let second = BufferPool::open(Environment::real(&directory), options(), &mut NoLogicalRecords);
+    assert!(second.is_err(), "the directory is locked");
+    pool.flusher_signal.stop();
+    let thread = stdx::sync::lock(&pool.flusher_thread).take();
+    assert!(thread.is_none_or(env::JoinHandle::join));
+    drop(pool);
+    for shut_down in [false, true] {
+        let pool = open();
+        for (number, page) in pages.iter().enumerate() {
+            assert_eq!(value(&pool, *page).unwrap(), number as u32, "after shutdown: {shut_down}");
+        }
+        pool.shutdown().unwrap();
+    }
+    #[allow(clippy::disallowed_methods)]
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]

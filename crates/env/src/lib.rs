@@ -10,6 +10,8 @@ mod environment;
 mod memory;
 mod random;
 mod real_disk;
+#[cfg(test)]
+mod real_disk_tests;
 pub mod simulated;
 mod threads;
 

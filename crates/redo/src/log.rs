@@ -42,7 +42,7 @@ pub struct RedoLog {
     durable: AtomicU64,
     checkpoint: AtomicU64,
     ready: AtomicU64,
-    /// Set when the disk had no room for another file; cleared when it has again.
+    /// Set when the disk had no room for another file; cleared when one could be created.
     starved: AtomicBool,
     failure: OnceLock<DiskError>,
     leader: Mutex<LeaderSeat>,
@@ -443,7 +443,6 @@ impl RedoLog {
                     return Err(RedoError::Failed(error));
                 }
             }
-            self.starved.store(false, Ordering::Release);
         }
         let mut segments = lock(&self.segments);
         segments.remove_surplus(self.checkpoint_lsn()).map_err(RedoError::Disk)?;
@@ -463,6 +462,9 @@ impl RedoLog {
         let mut segments = lock(&self.segments);
         match outcome {
             Ok(file) => {
+                if plan.is_new() {
+                    self.starved.store(false, Ordering::Release);
+                }
                 segments.add_next(&plan, file);
                 self.ready.store(segments.ready_lsn().0, Ordering::Release);
                 Ok(true)

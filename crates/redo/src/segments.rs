@@ -166,6 +166,11 @@ pub(crate) struct NextFile {
 }
 
 impl NextFile {
+    /// Whether the file takes new room on the disk.
+    pub fn is_new(&self) -> bool {
+        self.reused.is_none()
+    }
+
     /// Renames or creates the file, durably.
     pub fn carry_out(&self) -> Result<Arc<dyn File>, DiskError> {
         let disk = &self.environment.disk;

@@ -1,0 +1,109 @@
+//! The operating system's files behave as the traits promise.
+#![allow(clippy::disallowed_methods)]
+
+use std::path::{Path, PathBuf};
+
+use stdx::aligned::AlignedBuffer;
+
+use crate::{Disk, DiskErrorKind, OpenMode, Random, RealDisk, RealRandom};
+
+/// A directory that is removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch(std::env::temp_dir().join(format!("iruka-env-{:016x}", RealRandom.next_u64())))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn kind<T>(outcome: Result<T, crate::DiskError>) -> Option<DiskErrorKind> {
+    outcome.err().map(|error| error.kind)
+}
+
+#[test]
+fn files_are_written_read_grown_and_cut() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    disk.create_directory(Path::new("")).unwrap();
+    let file = disk.open(Path::new("a"), OpenMode::CreateNew).unwrap();
+    assert!(file.is_empty().unwrap());
+    file.write_at(b"hello", 3).unwrap();
+    assert_eq!(file.len().unwrap(), 8);
+    let mut bytes = [9; 6];
+    file.read_at(&mut bytes, 2).unwrap();
+    assert_eq!(&bytes, b"\0hello");
+    assert_eq!(kind(file.read_at(&mut bytes, 3)), Some(DiskErrorKind::UnexpectedEnd));
+    file.allocate(0, 1 << 20).unwrap();
+    assert_eq!(file.len().unwrap(), 1 << 20);
+    file.allocate(0, 10).unwrap();
+    assert_eq!(file.len().unwrap(), 1 << 20, "never shorter");
+    file.set_len(100).unwrap();
+    assert_eq!(file.len().unwrap(), 100);
+    file.sync_data().unwrap();
+    file.sync_all().unwrap();
+}
+
+#[test]
+fn names_come_and_go() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    disk.create_directory(Path::new("x/y")).unwrap();
+    assert!(
+        disk.directory_exists(Path::new("x/y")).unwrap() && !disk.directory_exists(Path::new("z")).unwrap()
+    );
+    assert_eq!(kind(disk.open(Path::new("a"), OpenMode::Existing)), Some(DiskErrorKind::NotFound));
+    disk.open(Path::new("a"), OpenMode::CreateNew).unwrap();
+    assert_eq!(kind(disk.open(Path::new("a"), OpenMode::CreateNew)), Some(DiskErrorKind::AlreadyExists));
+    disk.open(Path::new("a"), OpenMode::CreateIfMissing).unwrap();
+    assert_eq!(disk.list(Path::new("")).unwrap(), ["a", "x/"]);
+    disk.rename(Path::new("a"), Path::new("x/b")).unwrap();
+    disk.sync_directory(Path::new("")).unwrap();
+    disk.sync_directory(Path::new("x")).unwrap();
+    assert_eq!(disk.list(Path::new("x")).unwrap(), ["b", "y/"]);
+    disk.remove(Path::new("x/b")).unwrap();
+    assert_eq!(kind(disk.remove(Path::new("x/b"))), Some(DiskErrorKind::NotFound));
+    disk.remove_directory(Path::new("x/y")).unwrap();
+    assert!(disk.list(Path::new("x")).unwrap().is_empty());
+    assert!(disk.display_path(Path::new("x")).starts_with(&scratch.0));
+}
+
+#[test]
+fn a_second_lock_is_refused() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    disk.create_directory(Path::new("")).unwrap();
+    let held = disk.lock(Path::new("lock")).unwrap();
+    assert_eq!(kind(disk.lock(Path::new("lock"))), Some(DiskErrorKind::Locked));
+    drop(held);
+    assert!(disk.lock(Path::new("lock")).is_ok());
+}
+
+#[test]
+fn direct_access_works_or_falls_back() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    disk.create_directory(Path::new("")).unwrap();
+    let file = disk.open(Path::new("a"), OpenMode::CreateNew).unwrap();
+    file.allocate(0, 16384).unwrap();
+    let direct = disk.open(Path::new("a"), OpenMode::ExistingDirect).unwrap();
+    let mut buffer = AlignedBuffer::zeroed(8192);
+    buffer.fill(7);
+    direct.write_at(&buffer, 4096).unwrap();
+    let mut bytes = [0; 8192];
+    file.read_at(&mut bytes, 4096).unwrap();
+    assert_eq!(bytes, [7; 8192]);
+}
+
+#[test]
+fn entropy_differs() {
+    assert_ne!(RealRandom.next_u64(), RealRandom.next_u64());
+    let mut long = [0; 1000];
+    RealRandom.fill(&mut long);
+    assert!(long.iter().filter(|byte| **byte == 0).count() < 100);
+}
