@@ -171,3 +171,22 @@ fn decimal(input: &[u8]) {
     let again = Decimal::parse(&text);
     assert_eq!((again.number, again.length), (parsed.number, text.len()));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mutate::Generator;
+
+    #[test]
+    fn a_short_run_of_every_target() {
+        const EXECUTIONS: u64 = 3_000;
+        let mut input = Vec::new();
+        for target in &TARGETS {
+            let corpus = (target.seeds)();
+            for seed in 0..EXECUTIONS {
+                Generator::new(seed).make_input(&corpus, &mut input);
+                (target.run)(&input);
+            }
+        }
+    }
+}

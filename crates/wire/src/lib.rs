@@ -14,5 +14,4 @@ pub mod reader;
 pub mod response;
 pub mod result;
 pub mod row;
-pub mod text;
 pub mod type_code;

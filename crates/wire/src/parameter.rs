@@ -4,7 +4,7 @@
 use crate::reader::{Malformed, Reader};
 use crate::type_code::{code, kind_of};
 use values::temporal::{Date, DateTime, Time};
-use values::{TypeKind, Value};
+use values::{Decimal, TypeKind, Value};
 
 /// Most parameters of a statement, as in MySQL.
 pub const PARAMETERS_MAX: usize = 65_535;
@@ -138,14 +138,12 @@ pub fn read_value(reader: &mut Reader<'_>, parameter_type: ParameterType) -> Res
         code::DATE => Value::Date(read_date_time(reader)?.date),
         code::DATETIME | code::TIMESTAMP => Value::DateTime(read_date_time(reader)?),
         code::TIME => Value::Time(read_time(reader)?),
-        code::DECIMAL | code::NEWDECIMAL => decimal(reader.length_encoded_bytes()?),
+        code::DECIMAL | code::NEWDECIMAL => {
+            // Text; what is no number is zero.
+            Value::Decimal(Decimal::parse(reader.length_encoded_bytes()?).number)
+        }
         _ => Value::Bytes(reader.length_encoded_bytes()?.to_vec()),
     })
-}
-
-/// DECIMAL arrives as text.
-fn decimal(text: &[u8]) -> Value {
-    crate::text::parse_decimal(text)
 }
 
 /// Lengths of 0, 4, 7 and 11 bytes, and 13 with a time zone offset, which is not used. A date that does not exist

@@ -107,13 +107,11 @@ pub fn push_column(out: &mut Vec<u8>, column: &ResultColumn, results: CollationI
     }
     out.push(0x0C);
     out.extend_from_slice(&collation.0.to_le_bytes());
-    let length = column.display_length.unwrap_or_else(|| {
-        type_code::display_length(column_type, crate::text::character_bytes_max(collation))
-    });
+    let length = column.display_length.unwrap_or_else(|| column_type.protocol_length(collation));
     out.extend_from_slice(&length.to_le_bytes());
-    out.push(type_code::of_kind(column_type.kind));
-    out.extend_from_slice(&(column.flags | type_code::flags(column_type)).to_le_bytes());
-    out.push(type_code::decimals(column_type));
+    out.push(column_type.protocol_code());
+    out.extend_from_slice(&(column.flags | column_type.protocol_flags()).to_le_bytes());
+    out.push(column_type.protocol_decimals());
     out.extend_from_slice(&[0, 0]);
 }
 

@@ -3,12 +3,11 @@
 
 use crate::output::{push_length_encoded_bytes, push_length_encoded_integer};
 use crate::result::ResultColumn;
-use crate::text;
 use crate::type_code;
 use charset::{Charset, CollationId};
-use std::sync::Arc;
 use values::temporal::{Date, DateTime, Time};
-use values::{TypeKind, Value};
+use values::text::append_text;
+use values::{ColumnType, TypeKind, Value};
 
 /// NULL in a text row.
 const NULL: u8 = 0xFB;
@@ -27,14 +26,7 @@ pub struct RowWriter {
 
 #[derive(Debug)]
 struct ColumnWriter {
-    kind: TypeKind,
-    decimals: Option<u8>,
-    /// ZEROFILL to that many digits; 0 for none.
-    zerofill_digits: usize,
-    /// Bytes of a BIT value.
-    bit_bytes: usize,
-    /// ENUM and SET.
-    members: Arc<[Vec<u8>]>,
+    column_type: ColumnType,
     /// Text is converted from the first character set to the second.
     conversion: Option<(&'static Charset, &'static Charset)>,
 }
@@ -64,7 +56,7 @@ impl RowWriter {
                 (value, None) => column.push_short_text(out, value),
                 (value, Some(wide)) => {
                     self.scratch.clear();
-                    column.push_plain_text(&mut self.scratch, value);
+                    append_text(value, &column.column_type, &mut self.scratch);
                     let ascii = String::from_utf8_lossy(&self.scratch);
                     push_length_encoded_bytes(out, &wide.from_str(&ascii).text);
                 }
@@ -91,23 +83,15 @@ impl RowWriter {
 
 impl ColumnWriter {
     fn new(column: &ResultColumn, results: Option<&'static Charset>) -> ColumnWriter {
-        let column_type = &column.column_type;
-        let zerofill = column_type.zerofill.then(|| type_code::display_length(column_type, 1) as usize);
+        let column_type = column.column_type.clone();
         let conversion = match results {
-            Some(target) if type_code::is_text(column_type) => {
+            Some(target) if type_code::is_text(&column_type) => {
                 let source = column_type.collation.charset();
                 (!contains(target, source)).then_some((source, target))
             }
             _ => None,
         };
-        ColumnWriter {
-            kind: column_type.kind,
-            decimals: column_type.decimals,
-            zerofill_digits: zerofill.unwrap_or(0),
-            bit_bytes: column_type.length.unwrap_or(1).div_ceil(8).clamp(1, 8) as usize,
-            members: Arc::clone(&column_type.members),
-            conversion,
-        }
+        ColumnWriter { column_type, conversion }
     }
 
     fn push_bytes(&self, out: &mut Vec<u8>, bytes: &[u8]) {
@@ -121,12 +105,15 @@ impl ColumnWriter {
 
     /// Text that is mostly short: its length is patched in front of it. Long texts are rare and moved.
     fn push_short_text(&self, out: &mut Vec<u8>, value: &Value) {
-        if self.pushes_member(out, value) {
-            return;
+        if self.column_type.kind.has_members() {
+            // ENUM and SET values that are still numbers: their members' text.
+            let mut members = Vec::new();
+            append_text(value, &self.column_type, &mut members);
+            return self.push_bytes(out, &members);
         }
         let start = out.len();
         out.push(0);
-        self.push_plain_text(out, value);
+        append_text(value, &self.column_type, out);
         let length = out.len() - start - 1;
         if length < usize::from(NULL) {
             out[start] = length as u8;
@@ -137,72 +124,8 @@ impl ColumnWriter {
         push_length_encoded_bytes(out, &long);
     }
 
-    /// ENUM and SET values that are still numbers, as their members' text.
-    fn pushes_member(&self, out: &mut Vec<u8>, value: &Value) -> bool {
-        let Value::UInt(number) = value else { return false };
-        match self.kind {
-            TypeKind::Enum => {
-                let member = (*number as usize).checked_sub(1).and_then(|index| self.members.get(index));
-                self.push_bytes(out, member.map_or(b"", Vec::as_slice));
-                true
-            }
-            TypeKind::Set => {
-                let mut text = Vec::new();
-                for (index, member) in self.members.iter().enumerate().take(64) {
-                    if number >> index & 1 == 1 {
-                        if !text.is_empty() {
-                            text.push(b',');
-                        }
-                        text.extend_from_slice(member);
-                    }
-                }
-                self.push_bytes(out, &text);
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// The value's text without a length.
-    fn push_plain_text(&self, out: &mut Vec<u8>, value: &Value) {
-        let start = out.len();
-        let fraction = self.decimals.unwrap_or(0);
-        match value {
-            Value::Null => {}
-            Value::UInt(number) if self.kind == TypeKind::Bit => {
-                out.extend_from_slice(&number.to_be_bytes()[8 - self.bit_bytes..]);
-            }
-            Value::UInt(number) if self.kind == TypeKind::Year => {
-                (number < &1000).then(|| out.resize(start + 4 - digits(*number), b'0'));
-                text::push_unsigned(out, *number);
-            }
-            Value::Int(number) => text::push_signed(out, *number),
-            Value::UInt(number) => text::push_unsigned(out, *number),
-            Value::Decimal(number) => number.append_text(out),
-            Value::Float(number) => text::push_float(out, *number, self.fixed_decimals()),
-            Value::Double(number) if self.kind == TypeKind::Float => {
-                text::push_float(out, *number as f32, self.fixed_decimals());
-            }
-            Value::Double(number) => text::push_double(out, *number, self.fixed_decimals()),
-            Value::Bytes(bytes) => out.extend_from_slice(bytes),
-            Value::Date(date) => text::push_date(out, *date),
-            Value::Time(time) => text::push_time(out, *time, fraction),
-            Value::DateTime(value) if self.kind == TypeKind::Date => text::push_date(out, value.date),
-            Value::DateTime(value) => text::push_date_time(out, *value, fraction),
-        }
-        let missing = self.zerofill_digits.saturating_sub(out.len() - start);
-        if missing > 0 {
-            out.splice(start..start, std::iter::repeat_n(b'0', missing));
-        }
-    }
-
-    /// Decimals of FLOAT(M,D) and DOUBLE(M,D); 31 means that none were declared.
-    fn fixed_decimals(&self) -> Option<u8> {
-        self.decimals.filter(|decimals| *decimals < 31)
-    }
-
     fn push_binary(&self, out: &mut Vec<u8>, value: &Value) {
-        match self.kind {
+        match self.column_type.kind {
             TypeKind::TinyInt => out.push(integer(value) as u8),
             TypeKind::SmallInt | TypeKind::Year => {
                 out.extend_from_slice(&(integer(value) as u16).to_le_bytes());
@@ -231,8 +154,9 @@ impl ColumnWriter {
             _ => DateTime::default(),
         };
         let date = value.date;
-        let has_time = self.kind != TypeKind::Date && (value.hour | value.minute | value.second) != 0;
-        let has_fraction = self.kind != TypeKind::Date && value.microsecond != 0;
+        let has_time =
+            self.column_type.kind != TypeKind::Date && (value.hour | value.minute | value.second) != 0;
+        let has_fraction = self.column_type.kind != TypeKind::Date && value.microsecond != 0;
         let length = match (has_time, has_fraction) {
             (_, true) => 11,
             (true, false) => 7,
@@ -257,10 +181,6 @@ fn contains(target: &Charset, source: &Charset) -> bool {
         || source.is_binary()
         || (source.name == "ascii" && target.is_ascii_based())
         || (source.name == "utf8mb3" && target.name == "utf8mb4")
-}
-
-fn digits(number: u64) -> usize {
-    number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
 /// The value as the 64 bits of an integer. Only integers are expected here; others are cut to one.

@@ -1,6 +1,5 @@
-//! MYSQL_TYPE_* numbers and the protocol's view of a column type: code, flags, display length, decimals.
+//! MYSQL_TYPE_* numbers, and the kinds of type that clients mean by them.
 
-use crate::capabilities::column as flag;
 use charset::CollationId;
 use values::{ColumnType, TypeKind};
 
@@ -38,40 +37,6 @@ pub mod code {
     pub const GEOMETRY: u8 = 255;
 }
 
-/// Decimals of FLOAT and DOUBLE without a declared number of them.
-const DECIMALS_NOT_FIXED: u8 = 31;
-
-/// The type number in column definitions. ENUM and SET are strings there, all BLOB and TEXT kinds are BLOB.
-pub fn of_kind(kind: TypeKind) -> u8 {
-    match kind {
-        TypeKind::Null => code::NULL,
-        TypeKind::TinyInt => code::TINY,
-        TypeKind::SmallInt => code::SHORT,
-        TypeKind::MediumInt => code::INT24,
-        TypeKind::Int => code::LONG,
-        TypeKind::BigInt => code::LONGLONG,
-        TypeKind::Decimal => code::NEWDECIMAL,
-        TypeKind::Float => code::FLOAT,
-        TypeKind::Double => code::DOUBLE,
-        TypeKind::Bit => code::BIT,
-        TypeKind::Year => code::YEAR,
-        TypeKind::Date => code::DATE,
-        TypeKind::Time => code::TIME,
-        TypeKind::DateTime => code::DATETIME,
-        TypeKind::Timestamp => code::TIMESTAMP,
-        TypeKind::Char | TypeKind::Binary | TypeKind::Enum | TypeKind::Set => code::STRING,
-        TypeKind::VarChar | TypeKind::VarBinary => code::VAR_STRING,
-        TypeKind::TinyText
-        | TypeKind::Text
-        | TypeKind::MediumText
-        | TypeKind::LongText
-        | TypeKind::TinyBlob
-        | TypeKind::Blob
-        | TypeKind::MediumBlob
-        | TypeKind::LongBlob => code::BLOB,
-    }
-}
-
 /// The kind that a client means by a type number in COM_STMT_EXECUTE; None for numbers that no client may send.
 pub fn kind_of(number: u8) -> Option<TypeKind> {
     Some(match number {
@@ -102,96 +67,8 @@ pub fn kind_of(number: u8) -> Option<TypeKind> {
     })
 }
 
-/// Whether the kind holds text of a character set (ENUM and SET included).
+/// Whether the type holds text of a character set (ENUM and SET included).
 pub fn is_text(column_type: &ColumnType) -> bool {
-    let string = matches!(
-        column_type.kind,
-        TypeKind::Char
-            | TypeKind::VarChar
-            | TypeKind::TinyText
-            | TypeKind::Text
-            | TypeKind::MediumText
-            | TypeKind::LongText
-            | TypeKind::Enum
-            | TypeKind::Set
-    );
+    let string = column_type.kind.is_text() || column_type.kind.has_members();
     string && column_type.collation != CollationId::BINARY
-}
-
-/// Flags that follow from the type alone.
-pub fn flags(column_type: &ColumnType) -> u16 {
-    let mut flags = 0;
-    if column_type.unsigned {
-        flags |= flag::UNSIGNED;
-    }
-    if column_type.zerofill {
-        flags |= flag::ZEROFILL | flag::UNSIGNED;
-    }
-    flags |= match column_type.kind {
-        TypeKind::Bit => flag::UNSIGNED,
-        TypeKind::Year => flag::UNSIGNED | flag::ZEROFILL,
-        TypeKind::Date | TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => flag::BINARY,
-        TypeKind::Binary | TypeKind::VarBinary => flag::BINARY,
-        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => flag::BLOB,
-        TypeKind::TinyBlob | TypeKind::Blob | TypeKind::MediumBlob | TypeKind::LongBlob => {
-            flag::BLOB | flag::BINARY
-        }
-        TypeKind::Enum => flag::ENUM,
-        TypeKind::Set => flag::SET,
-        _ => 0,
-    };
-    flags
-}
-
-/// The decimals byte of a column definition.
-pub fn decimals(column_type: &ColumnType) -> u8 {
-    match (column_type.kind, column_type.decimals) {
-        (TypeKind::Float | TypeKind::Double, None) => DECIMALS_NOT_FIXED,
-        (_, decimals) => decimals.unwrap_or(0),
-    }
-}
-
-/// Display length in bytes; text counts `character_bytes_max` bytes of the result character set a character.
-pub fn display_length(column_type: &ColumnType, character_bytes_max: u32) -> u32 {
-    let decimals = u32::from(column_type.decimals.unwrap_or(0));
-    let fraction = if decimals > 0 { decimals + 1 } else { 0 };
-    let signed = u32::from(!column_type.unsigned);
-    let length = |default| column_type.length.unwrap_or(default);
-    let text = |characters: u32| characters.saturating_mul(character_bytes_max);
-    match column_type.kind {
-        TypeKind::Null => 0,
-        TypeKind::TinyInt => length(3 + signed),
-        TypeKind::SmallInt => length(5 + signed),
-        TypeKind::MediumInt => length(8 + signed),
-        TypeKind::Int => length(10 + signed),
-        TypeKind::BigInt => length(20),
-        TypeKind::Decimal => length(10).saturating_add(u32::from(decimals > 0) + signed),
-        TypeKind::Float => length(12),
-        TypeKind::Double => length(22),
-        TypeKind::Bit => length(1),
-        TypeKind::Year => 4,
-        TypeKind::Date => 10,
-        TypeKind::Time => 10 + fraction,
-        TypeKind::DateTime | TypeKind::Timestamp => 19 + fraction,
-        TypeKind::Char => text(length(1)),
-        TypeKind::VarChar => text(length(0)),
-        TypeKind::Binary | TypeKind::VarBinary => length(1),
-        TypeKind::TinyText => text(0xFF),
-        TypeKind::Text => text(0xFFFF),
-        TypeKind::MediumText => text(0xFF_FFFF),
-        TypeKind::TinyBlob => 0xFF,
-        TypeKind::Blob => 0xFFFF,
-        TypeKind::MediumBlob => 0xFF_FFFF,
-        TypeKind::LongText | TypeKind::LongBlob => u32::MAX,
-        TypeKind::Enum => text(members(column_type).max().unwrap_or(0)),
-        TypeKind::Set => {
-            let commas = (column_type.members.len() as u32).saturating_sub(1);
-            text(members(column_type).fold(commas, u32::saturating_add))
-        }
-    }
-}
-
-/// Lengths of the members, taking a byte for a character.
-fn members(column_type: &ColumnType) -> impl Iterator<Item = u32> + '_ {
-    column_type.members.iter().map(|member| member.len() as u32)
 }

@@ -52,3 +52,14 @@ impl Drop for TestServer {
         assert_eq!(self.group.stop(Duration::from_secs(10)), 0, "connections are left");
     }
 }
+
+/// Serves for as long as IRUKA_TEST_SERVE_SECONDS says, on the port that it prints: for load generators.
+#[test]
+fn serve_for_load_generators() {
+    let Some(seconds) = std::env::var("IRUKA_TEST_SERVE_SECONDS").ok().and_then(|text| text.parse().ok()) else {
+        return;
+    };
+    let server = TestServer::start(FakeInstance::default());
+    println!("port {}", server.port);
+    std::thread::park_timeout(Duration::from_secs(seconds));
+}

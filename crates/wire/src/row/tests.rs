@@ -81,7 +81,7 @@ fn text_is_converted_to_the_result_character_set() {
 
 /// What the server writes in binary rows is what it reads as parameters.
 fn check_binary(column_type: ColumnType, unsigned: bool, value: Value) {
-    let code = type_code::of_kind(column_type.kind);
+    let code = column_type.protocol_code();
     let mut out = Vec::new();
     let null = column(ColumnType::double());
     let writer = RowWriter::new(&[null, column(column_type)], CollationId::UTF8MB4_GENERAL_CI);
