@@ -287,7 +287,8 @@ pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagno
         Value::Date(_) => Some((Time::default(), false)),
         Value::Bytes(bytes) => parse_time(&readable_text(bytes, column_type.collation))
             .map(|parsed| (parsed.rounded(6), parsed.notes.truncated || parsed.notes.out_of_range)),
-        _ => time_of_number(value, column_type),
+        // Out of range is NULL here, while columns take the nearest span.
+        _ => time_of_number(value, column_type).filter(|&(_, cut)| !cut),
     };
     let error = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", quoted_text(value, column_type));
     if found.is_none_or(|(_, noted)| noted) {

@@ -13,6 +13,8 @@ pub mod key;
 pub mod number;
 pub mod packed;
 pub mod row;
+#[cfg(test)]
+mod samples;
 pub mod store;
 pub mod temporal;
 pub mod text;

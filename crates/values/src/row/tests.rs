@@ -1,1 +1,90 @@
+//! Round trips of rows of random types, damaged rows, and the documented bytes.
 
+use super::*;
+use crate::Value;
+use crate::samples::typed_values;
+use charset::CollationId;
+use proptest::prelude::*;
+
+fn round_trip(columns: &[(ColumnType, Value)]) {
+    let layout = RowLayout::new(columns.iter().map(|(column_type, _)| (column_type, true)));
+    let values: Vec<Value> = columns.iter().map(|(_, value)| value.clone()).collect();
+    let bytes = layout.encode(&values).unwrap();
+    let view = RowView::new(&layout, &bytes).unwrap();
+    assert_eq!(view.check(), Ok(()));
+    assert_eq!(view.values(), values);
+    for (column, value) in values.iter().enumerate() {
+        assert_eq!(view.is_null(column), *value == Value::Null);
+        match value {
+            Value::Int(number) => assert_eq!(view.integer(column), *number),
+            Value::Bytes(text) => assert_eq!(view.bytes(column), text),
+            Value::Double(number) => assert_eq!(view.double(column), *number),
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rows_round_trip(columns in prop::collection::vec(typed_values(1), 1..12)) {
+        let columns: Vec<(ColumnType, Value)> =
+            columns.into_iter().map(|(column_type, mut values)| (column_type, values.remove(0))).collect();
+        round_trip(&columns);
+    }
+
+    #[test]
+    fn any_bytes_are_taken(columns in prop::collection::vec(typed_values(1), 1..12),
+                           bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let layout = RowLayout::new(columns.iter().map(|(column_type, _)| (column_type, true)));
+        if let Ok(view) = RowView::new(&layout, &bytes) {
+            let _ = view.check();
+            let values = view.values();
+            for column in 0..values.len() {
+                view.integer(column);
+                view.double(column);
+                let mut out = Vec::new();
+                let encoder = crate::ColumnEncoder::new(&columns[column].0, CollationId::UTF8MB4_0900_AI_CI, Default::default());
+                encoder.text(view.raw(column), &mut out);
+                if let Some(raw) = view.raw(column) {
+                    encoder.binary(raw, &mut out);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn large_rows_use_wide_offsets() {
+    let text = ColumnType::text(crate::TypeKind::LongText, CollationId::UTF8MB4_BIN);
+    let long = Value::Bytes(vec![b'x'; 70_000]);
+    round_trip(&[(text.clone(), long.clone()), (ColumnType::big_int(), Value::Int(-5)), (text, long)]);
+}
+
+/// The example of README.md.
+#[test]
+fn bytes_are_as_documented() {
+    let types = [
+        (ColumnType::integer(crate::TypeKind::Int, false), false),
+        (ColumnType::varchar(10, CollationId::UTF8MB4_BIN), true),
+        (ColumnType::new(crate::TypeKind::Date), true),
+        (ColumnType::varchar(10, CollationId::UTF8MB4_BIN), false),
+    ];
+    let layout = RowLayout::new(types.iter().map(|(column_type, nullable)| (column_type, *nullable)));
+    let date = crate::temporal::Date::new(2024, 2, 29);
+    let values = [Value::Int(-2), Value::Null, Value::Date(date), Value::Bytes(b"abc".to_vec())];
+    let expected = [0xfe, 0xff, 0xff, 0xff, 0x5d, 0xd0, 0x0f, 0b0000_0010, 0, 0, 3, 0, b'a', b'b', b'c'];
+    assert_eq!(layout.encode(&values).unwrap(), expected);
+    assert_eq!((layout.fixed_offset(2), layout.null_position(2)), (Some(4), Some((7, 4))));
+}
+
+#[test]
+fn values_that_do_not_fit_are_refused() {
+    let tiny = ColumnType::integer(crate::TypeKind::TinyInt, false);
+    let layout = RowLayout::new([(&tiny, false)]);
+    let mut out = vec![1];
+    assert_eq!(layout.encode_into(&[Value::Int(128)], &mut out), Err(RowError::WrongValue(0)));
+    assert_eq!(layout.encode_into(&[Value::Null], &mut out), Err(RowError::Null(0)));
+    assert_eq!(layout.encode_into(&[Value::Bytes(Vec::new())], &mut out), Err(RowError::WrongValue(0)));
+    assert_eq!(layout.encode_into(&[], &mut out), Err(RowError::WrongCount));
+    assert_eq!(out, [1]);
+}

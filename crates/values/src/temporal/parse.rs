@@ -11,6 +11,9 @@ pub struct DateTimeText {
     pub value: DateTime,
     /// Whether the text gave a time of day.
     pub has_time: bool,
+    /// Whether numbers are parted by punctuation without a blank between date and time: such a text is no
+    /// date where a time span is wanted.
+    pub is_compact: bool,
     /// Seconds east of UTC, when the text ends with `+hh:mm` or `-hh:mm`.
     pub offset_seconds: Option<i32>,
     /// The seventh fractional digit: 5 or more rounds the value up.
@@ -40,9 +43,11 @@ const FRACTION: usize = 6;
 
 struct Fields {
     values: [u32; 7],
-    /// Digits that each number was written with.
-    digits: [usize; 7],
     count: usize,
+    /// The year was written with two digits, or belongs to an undelimited text with a two-digit year.
+    has_short_year: bool,
+    any_delimiter: bool,
+    any_blank: bool,
     seventh_digit: u8,
     any_not_zero: bool,
 }
@@ -55,21 +60,25 @@ pub fn parse_date_time(text: &[u8], rules: DateRules) -> Option<DateTimeText> {
         return None;
     }
     let (mut fields, mut at) = read_fields(text)?;
-    let offset_seconds = read_offset(&text[at..], fields.count);
+    let offset_seconds = match looks_like_offset(&text[at..]) && fields.count > 3 {
+        true => Some(read_offset(&text[at..])?),
+        false => None,
+    };
     if offset_seconds.is_some() {
         at = text.len();
     }
     let truncated = text[at..].iter().any(|byte| !is_blank(*byte));
-    if fields.digits[YEAR] == 2 && fields.any_not_zero {
+    if fields.has_short_year && fields.any_not_zero {
         fields.values[YEAR] += if fields.values[YEAR] < 70 { 2000 } else { 1900 };
     }
     let value = assemble(&fields)?;
-    if !value.date.is_allowed(rules) || (!fields.any_not_zero && truncated) {
+    if !value.date.is_allowed(rules) || (offset_seconds.is_some() && !value.date.is_real()) {
         return None;
     }
     Some(DateTimeText {
         value,
         has_time: fields.count > 3,
+        is_compact: fields.any_delimiter && !fields.any_blank,
         offset_seconds,
         seventh_digit: fields.seventh_digit,
         notes: Notes { truncated, out_of_range: false },
@@ -98,8 +107,15 @@ fn read_fields(text: &[u8]) -> Option<(Fields, usize)> {
         4 | 8 | 14.. => 4,
         _ => 2,
     };
-    let mut fields =
-        Fields { values: [0; 7], digits: [0; 7], count: 0, seventh_digit: 0, any_not_zero: false };
+    let mut fields = Fields {
+        values: [0; 7],
+        count: 0,
+        has_short_year: digits_only && year_digits == 2,
+        any_delimiter: false,
+        any_blank: false,
+        seventh_digit: 0,
+        any_not_zero: false,
+    };
     let mut at = 0;
     while fields.count <= FRACTION && text.get(at).is_some_and(u8::is_ascii_digit) {
         let field = fields.count;
@@ -112,7 +128,7 @@ fn read_fields(text: &[u8]) -> Option<(Fields, usize)> {
         let length = text[at..].iter().take(digits_max).take_while(|byte| byte.is_ascii_digit()).count();
         let value = read_number(&text[at..at + length])?;
         at += length;
-        fields.digits[field] = length;
+        fields.has_short_year |= field == YEAR && length == 2;
         fields.values[field] = if field == FRACTION { scaled_fraction(value, length) } else { value };
         fields.any_not_zero |= value != 0;
         fields.count += 1;
@@ -123,12 +139,18 @@ fn read_fields(text: &[u8]) -> Option<(Fields, usize)> {
             break;
         }
         let next = after_delimiter(text, at, field);
-        if !text.get(next).is_some_and(u8::is_ascii_digit) {
+        let is_fraction = field == SECOND && next == at;
+        if is_fraction || !text.get(next).is_some_and(u8::is_ascii_digit) {
             // A delimiter that no number follows is not part of the value, but for a closing point.
             if field >= SECOND && text.get(at) == Some(&b'.') {
                 at += 1;
             }
             break;
+        }
+        if field < SECOND {
+            let delimiter = &text[at..next];
+            fields.any_delimiter |= !matches!(delimiter, b"" | b"T");
+            fields.any_blank |= delimiter.iter().any(|byte| is_blank(*byte));
         }
         at = next;
     }
@@ -164,17 +186,20 @@ fn after_delimiter(text: &[u8], mut at: usize, field: usize) -> usize {
     at
 }
 
-/// Reads `+hh:mm` or `-hh:mm` that ends the text after a time of day.
-fn read_offset(text: &[u8], fields: usize) -> Option<i32> {
-    let [sign @ (b'+' | b'-'), rest @ ..] = text else { return None };
-    let [h1, h2, b':', m1, m2] = rest else { return None };
-    if fields <= 3 || ![h1, h2, m1, m2].iter().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
+/// Whether the text is a sign, digits, a colon and digits: a time zone, valid or not.
+fn looks_like_offset(text: &[u8]) -> bool {
+    let [b'+' | b'-', rest @ ..] = text else { return false };
+    let Some(colon) = rest.iter().position(|&byte| byte == b':') else { return false };
+    let is_number = |part: &[u8]| (1..=2).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    is_number(&rest[..colon]) && is_number(&rest[colon + 1..])
+}
+
+/// Reads `+hh:mm` or `-hh:mm`; None beyond -13:59 and +14:00, and for -00:00.
+fn read_offset(text: &[u8]) -> Option<i32> {
+    let [sign, h1, h2, b':', m1, m2] = text else { return None };
     let number = |tens: &u8, ones: &u8| i32::from(tens - b'0') * 10 + i32::from(ones - b'0');
     let (hours, minutes) = (number(h1, h2), number(m1, m2));
     let seconds = hours * 3600 + minutes * 60;
-    // Minus zero is refused, and so is everything beyond -13:59 and +14:00.
     let in_range = match sign {
         b'-' => seconds > 0 && seconds <= 13 * 3600 + 59 * 60,
         _ => seconds <= 14 * 3600,

@@ -8,7 +8,7 @@ use crate::number::is_blank;
 pub struct TimeText {
     /// The span.
     pub value: Time,
-    /// The seventh fractional digit: 5 or more rounds the span up.
+    /// The digit that rounds the span, 5 or more up: MySQL takes the last of more than six.
     pub seventh_digit: u8,
     /// What was ignored or cut.
     pub notes: Notes,
@@ -35,7 +35,9 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
     at += usize::from(negative);
     let text = text.get(at..).filter(|text| !text.is_empty())?;
     if text.len() >= DATE_TIME_LENGTH_MIN {
-        if let Some(parsed) = parse_date_time(text, DateRules::default()).filter(|parsed| parsed.has_time) {
+        if let Some(parsed) =
+            parse_date_time(text, DateRules::default()).filter(|parsed| parsed.has_time && !parsed.is_compact)
+        {
             let value = Time { negative: false, ..parsed.value.time() };
             return Some(TimeText { value, seventh_digit: parsed.seventh_digit, notes: parsed.notes });
         }
@@ -43,7 +45,7 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
     let (parts, mut at) = read_parts(text)?;
     let (microseconds, seventh_digit, fraction_length) = read_fraction(&text[at..]);
     at += fraction_length;
-    if fraction_length > 0 && matches!(text.get(at), Some(b'e' | b'E')) {
+    if starts_exponent(&text[at..]) {
         return None;
     }
     if parts.minutes > 59 || parts.seconds > 59 {
@@ -74,14 +76,26 @@ struct Parts {
     seconds: u64,
 }
 
+/// Whether the text goes on as a floating point number would: such a text is no time.
+fn starts_exponent(text: &[u8]) -> bool {
+    match text {
+        [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    }
+}
+
 /// Reads everything before the fraction; returns where it ends.
 fn read_parts(text: &[u8]) -> Option<(Parts, usize)> {
+    if text[0] == b'.' && text.get(1).is_some_and(u8::is_ascii_digit) {
+        return Some((Parts::default(), 0));
+    }
     let (first, mut at) = read_number(text, 0)?;
     let blanks = text[at..].iter().take_while(|byte| is_blank(**byte)).count();
     let digit_at = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
     let mut parts = Parts::default();
     let mut numbers = Vec::with_capacity(3);
-    let has_days = blanks > 0 && digit_at(at + blanks);
+    // One digit alone is no hour.
+    let has_days = blanks > 0 && digit_at(at + blanks) && text.len() > at + blanks + 1;
     if has_days {
         parts.days = first;
         let (hours, end) = read_number(text, at + blanks)?;
@@ -120,7 +134,7 @@ fn read_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
     (number <= u64::from(u32::MAX)).then_some((number, at + length))
 }
 
-/// Microseconds, the seventh digit and the length of `.digits` at the start of the text.
+/// Microseconds, the digit that rounds and the length of `.digits` at the start of the text.
 fn read_fraction(text: &[u8]) -> (u32, u8, usize) {
     if text.first() != Some(&b'.') {
         return (0, 0, 0);
@@ -131,6 +145,6 @@ fn read_fraction(text: &[u8]) -> (u32, u8, usize) {
         let digit = if position < digits { text[1 + position] - b'0' } else { 0 };
         microseconds = microseconds * 10 + u32::from(digit);
     }
-    let seventh = if digits > 6 { text[7] - b'0' } else { 0 };
-    (microseconds, seventh, 1 + digits)
+    let rounding_digit = if digits > 6 { text[digits] - b'0' } else { 0 };
+    (microseconds, rounding_digit, 1 + digits)
 }
