@@ -4,15 +4,18 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod digest;
 pub mod keyword;
 pub mod lexer;
 mod literal;
 mod options;
 mod parser;
+mod printer;
 pub mod token;
 
 pub use keyword::Keyword;
 pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
+pub use printer::{print_expression, print_name};
 
 use errors::{SqlResult, sql_error};
 
@@ -39,10 +42,11 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
         return Err(sql_error!(ER_NET_PACKET_TOO_LARGE));
     }
     let mut parser = parser::Parser::new(text, start, options);
-    if parser.is_blank() {
-        return Err(sql_error!(ER_EMPTY_QUERY));
-    }
-    let statement = parser.statement()?;
+    let statement = match parser.is_blank() {
+        true if !parser.has_comment(start) => return Err(sql_error!(ER_EMPTY_QUERY)),
+        true => ast::Statement::Empty,
+        false => parser.statement()?,
+    };
     let next = parser.finish()?;
     Ok(Parsed { statement, parameters: parser.parameters(), span: parser.span(), next })
 }

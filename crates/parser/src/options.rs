@@ -18,9 +18,9 @@ pub struct ParseOptions {
 /// The version that `/*!version .. */` comments are compared with: 9.7.4 as MySQL writes it.
 pub const VERSION_NUMBER: u32 = 90_704;
 
-/// Levels of nesting that the parser follows before it gives error 1436. A level takes at most about
-/// 1.5 KiB of stack in the parser, so that a thread of 2 MiB has room for the later passes too.
-pub const NESTING_MAX: u32 = 400;
+/// Levels of nesting that the parser follows before it gives error 1436. With 3.5 KiB of stack a level (a derived
+/// table, which is four levels, takes 14 KiB) that is 1 MiB, half of the smallest stack that a server thread has.
+pub const NESTING_MAX: u32 = 300;
 
 /// Levels of an expression tree, chains of operators included: later passes recurse over them.
 pub const TREE_DEPTH_MAX: u32 = 1000;

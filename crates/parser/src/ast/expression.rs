@@ -86,7 +86,7 @@ pub enum Expression {
         branches: Vec<CaseBranch>,
         otherwise: Option<Box<Expression>>,
     },
-    Cast(CastExpression),
+    Cast(Box<CastExpression>),
     /// `CONVERT(operand USING charset)`; `binary` is spelled as a charset too.
     ConvertUsing {
         operand: Box<Expression>,
@@ -100,9 +100,9 @@ pub enum Expression {
     /// `POSITION(a IN b)` (as LOCATE), `a -> b` (as JSON_EXTRACT), `a ->> b` (as JSON_UNQUOTE(JSON_EXTRACT)),
     /// `CURRENT_TIMESTAMP` without parentheses and the like all arrive here.
     Function(FunctionCall),
-    Aggregate(AggregateCall),
+    Aggregate(Box<AggregateCall>),
     /// RANK(), LAG() and the other functions that exist only with OVER.
-    WindowFunction(WindowFunctionCall),
+    WindowFunction(Box<WindowFunctionCall>),
     /// `DATE_ADD(operand, INTERVAL amount unit)` and its spellings with + and -.
     DateArithmetic {
         operand: Box<Expression>,
@@ -359,6 +359,8 @@ pub struct AggregateCall {
     pub arguments: Vec<Expression>,
     /// GROUP_CONCAT only.
     pub order_by: Vec<OrderItem>,
+    /// JSON_ARRAYAGG(.. ABSENT ON NULL).
+    pub absent_on_null: bool,
     /// GROUP_CONCAT only.
     pub separator: Option<Vec<u8>>,
     pub over: Option<Over>,

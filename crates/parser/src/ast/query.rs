@@ -12,7 +12,7 @@ pub struct Query {
     pub order_by: Vec<OrderItem>,
     pub limit: Option<Limit>,
     pub locking: Vec<LockingClause>,
-    pub into: Option<QueryInto>,
+    pub into: Option<Box<QueryInto>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ pub enum SelectItem {
     Expression {
         expression: Expression,
         alias: Option<Name>,
-        /// The source text, which names the column when there is no alias. See [`SelectItem::name`].
+        /// The column's name when there is no alias: the source text, but a column's own name and a string's value.
         text: String,
     },
 }

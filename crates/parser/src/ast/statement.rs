@@ -6,6 +6,8 @@ use super::*;
 /// One statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
+    /// A comment alone: MySQL answers OK.
+    Empty,
     Query(Box<Query>),
     Insert(Box<Insert>),
     Update(Box<Update>),

@@ -189,7 +189,7 @@ impl Parser<'_> {
         self.expect(K::Diagnostics)?;
         let condition = if self.accept(K::Condition) { Some(self.operand()?) } else { None };
         let items = self.list(|parser| {
-            let target = parser.into_variable()?;
+            let target = parser.target_variable()?;
             parser.expect_kind(T::Equal)?;
             Ok((target, parser.name()?.to_ascii_uppercase()))
         })?;

@@ -48,6 +48,7 @@ const FUNCTION_NAME_BYTES_MAX: usize = 32;
 
 impl Parser<'_> {
     /// `name(`, where the name is not reserved.
+    #[inline(never)]
     pub(super) fn named_call(&mut self) -> SqlResult<Expression> {
         let token = self.token();
         let text = self.text_of(token);
@@ -71,6 +72,7 @@ impl Parser<'_> {
     }
 
     /// `name(arguments)`.
+    #[inline(never)]
     fn plain_call(&mut self, spaced: bool) -> SqlResult<Expression> {
         let name = self.any_word()?;
         let arguments = self.call_arguments()?;
@@ -78,6 +80,7 @@ impl Parser<'_> {
     }
 
     /// `(a, b)`; loadable functions may name their arguments with AS.
+    #[inline(never)]
     pub(super) fn call_arguments(&mut self) -> SqlResult<Vec<Expression>> {
         self.expect_kind(T::OpenParenthesis)?;
         if self.accept_kind(T::CloseParenthesis) {
@@ -93,6 +96,7 @@ impl Parser<'_> {
     }
 
     /// A call that does not look like a list of arguments; None without moving where it is plain.
+    #[inline(never)]
     fn special_call(&mut self, lower: &str) -> SqlResult<Option<Expression>> {
         if let Some(kind) = aggregate_kind(lower) {
             return self.aggregate(kind).map(Some);
@@ -114,6 +118,7 @@ impl Parser<'_> {
     }
 
     /// Reserved words that are functions or values.
+    #[inline(never)]
     pub(super) fn reserved_call(&mut self, word: Keyword) -> SqlResult<Expression> {
         let called = self.kind_at(1) == T::OpenParenthesis;
         match word {
@@ -152,6 +157,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn aggregate(&mut self, kind: AggregateKind) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -160,6 +166,7 @@ impl Parser<'_> {
             distinct: self.accept_any(&[K::Distinct, K::Distinctrow]).is_some(),
             arguments: Vec::new(),
             order_by: Vec::new(),
+            absent_on_null: false,
             separator: None,
             over: None,
         };
@@ -177,9 +184,15 @@ impl Parser<'_> {
                 call.separator = Some(self.string_or_bytes()?);
             }
         }
+        if kind == AggregateKind::JsonArrayagg
+            && let Some(word) = self.accept_any(&[K::Null, K::Absent])
+        {
+            self.expect_all(&[K::On, K::Null])?;
+            call.absent_on_null = word == K::Absent;
+        }
         self.expect_kind(T::CloseParenthesis)?;
         call.over = self.optional_over()?;
-        Ok(Expression::Aggregate(call))
+        Ok(Expression::Aggregate(Box::new(call)))
     }
 
     fn check_aggregate_arguments(&self, call: &AggregateCall) -> SqlResult<()> {
@@ -195,6 +208,7 @@ impl Parser<'_> {
         if allowed && (distinct_allowed || !call.distinct) { Ok(()) } else { self.fail() }
     }
 
+    #[inline(never)]
     fn char_call(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -204,6 +218,7 @@ impl Parser<'_> {
         Ok(Expression::Char { arguments, charset })
     }
 
+    #[inline(never)]
     fn extract(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -214,6 +229,7 @@ impl Parser<'_> {
         Ok(Expression::Extract { unit, operand })
     }
 
+    #[inline(never)]
     fn trim(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -241,6 +257,7 @@ impl Parser<'_> {
         Ok(Expression::Trim { side: side.unwrap_or(TrimSide::Both), remove, operand: Box::new(operand) })
     }
 
+    #[inline(never)]
     fn position(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -252,6 +269,7 @@ impl Parser<'_> {
     }
 
     /// `SUBSTRING(a FROM b FOR c)` and `SUBSTRING(a, b, c)`.
+    #[inline(never)]
     fn substring(&mut self) -> SqlResult<Option<Expression>> {
         let name = self.any_word()?;
         self.expect_kind(T::OpenParenthesis)?;
@@ -273,6 +291,7 @@ impl Parser<'_> {
     }
 
     /// `DATE_ADD(a, INTERVAL b unit)`; ADDDATE and SUBDATE also take days.
+    #[inline(never)]
     fn date_arithmetic(&mut self, lower: &str) -> SqlResult<Option<Expression>> {
         let subtract = lower.starts_with("sub") || lower.ends_with("sub");
         self.advance();
@@ -292,6 +311,7 @@ impl Parser<'_> {
         Ok(Some(Expression::DateArithmetic { operand, amount, unit, subtract }))
     }
 
+    #[inline(never)]
     fn timestamp_add(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -304,6 +324,7 @@ impl Parser<'_> {
         Ok(Expression::TimestampAdd { unit, amount, operand })
     }
 
+    #[inline(never)]
     fn timestamp_diff(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -324,6 +345,7 @@ impl Parser<'_> {
     }
 
     /// `GET_FORMAT(DATE, 'EUR')`: the type becomes a string.
+    #[inline(never)]
     fn get_format(&mut self) -> SqlResult<Expression> {
         let name = self.any_word()?;
         self.expect_kind(T::OpenParenthesis)?;
@@ -339,12 +361,16 @@ impl Parser<'_> {
         Ok(Expression::call(&name, vec![kind, region]))
     }
 
+    #[inline(never)]
     fn weight_string(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
         let operand = Box::new(self.expression()?);
         let mut shape = None;
-        if self.accept(K::As) {
+        if self.accept_comma() {
+            // WEIGHT_STRING(a, levels, bytes, flags): the older form, without meaning of its own.
+            self.list(Self::number)?;
+        } else if self.accept(K::As) {
             let binary = self.expect_any(&[K::Char, K::Binary])? == K::Binary;
             shape = Some(WeightStringShape { binary, length: self.parenthesised(Self::plain_number)? });
         }

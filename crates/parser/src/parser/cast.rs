@@ -17,6 +17,7 @@ const GEOMETRIES: &[&str] = &[
 
 impl Parser<'_> {
     /// At CAST or CONVERT.
+    #[inline(never)]
     pub(super) fn cast_operand(&mut self) -> SqlResult<Expression> {
         let is_convert = self.at_word(K::Convert);
         self.advance();
@@ -27,13 +28,13 @@ impl Parser<'_> {
         } else if is_convert {
             self.expect_kind(T::Comma)?;
             let target = self.cast_target()?;
-            Expression::Cast(CastExpression { operand, target, array: false, time_zone: None })
+            Expression::Cast(Box::new(CastExpression { operand, target, array: false, time_zone: None }))
         } else {
             let time_zone = self.at_time_zone()?;
             self.expect(K::As)?;
             let target = self.cast_target()?;
             let array = self.accept(K::Array);
-            Expression::Cast(CastExpression { operand, target, array, time_zone })
+            Expression::Cast(Box::new(CastExpression { operand, target, array, time_zone }))
         };
         self.expect_kind(T::CloseParenthesis)?;
         Ok(expression)
@@ -94,6 +95,7 @@ impl Parser<'_> {
         })
     }
 
+    #[inline(never)]
     pub(super) fn json_value(&mut self) -> SqlResult<Expression> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
@@ -118,7 +120,7 @@ impl Parser<'_> {
             };
             self.expect(K::On)?;
             let place = match self.expect_any(&[K::Empty, K::Error])? {
-                K::Empty if reactions.0.is_none() && reactions.1.is_none() => &mut reactions.0,
+                K::Empty if reactions.0.is_none() => &mut reactions.0,
                 K::Error if reactions.1.is_none() => &mut reactions.1,
                 _ => return self.fail(),
             };

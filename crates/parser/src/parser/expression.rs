@@ -138,6 +138,7 @@ impl Parser<'_> {
         })
     }
 
+    #[inline(never)]
     fn combine(&mut self, left: Expression, operator: Operator, level: u8) -> SqlResult<Expression> {
         match operator {
             Operator::Is => self.is_test(left),
@@ -145,18 +146,18 @@ impl Parser<'_> {
             Operator::Or => {
                 self.advance();
                 let right = self.climb_from(level + 1)?;
-                Ok(join(left, right, Expression::Or, |side| match side {
-                    Expression::Or(terms) => Ok(terms),
-                    other => Err(other),
-                }))
+                Ok(match left {
+                    Expression::Or(terms) => Expression::Or(longer(terms, right)),
+                    left => Expression::Or(vec![left, right]),
+                })
             }
             Operator::And => {
                 self.advance();
                 let right = self.climb_from(level + 1)?;
-                Ok(join(left, right, Expression::And, |side| match side {
-                    Expression::And(terms) => Ok(terms),
-                    other => Err(other),
-                }))
+                Ok(match left {
+                    Expression::And(terms) => Expression::And(longer(terms, right)),
+                    left => Expression::And(vec![left, right]),
+                })
             }
             Operator::Concat => {
                 self.advance();
@@ -170,6 +171,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn binary(&mut self, left: Expression, operator: BinaryOperator, level: u8) -> SqlResult<Expression> {
         if operator.is_comparison()
             && let Some(quantifier) = self.quantifier()
@@ -200,6 +202,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn is_test(&mut self, left: Expression) -> SqlResult<Expression> {
         self.advance();
         let negated = self.accept(K::Not);
@@ -213,6 +216,7 @@ impl Parser<'_> {
     }
 
     /// At IN, BETWEEN and the like, with or without NOT.
+    #[inline(never)]
     fn predicate(&mut self, left: Expression) -> SqlResult<Expression> {
         let negated = self.accept(K::Not);
         let operand = Box::new(left);
@@ -247,6 +251,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn in_predicate(&mut self, operand: Box<Expression>, negated: bool) -> SqlResult<Expression> {
         if self.kind() == T::OpenParenthesis && self.opens_query() {
             let query = Box::new(self.parenthesised(Self::query)?);
@@ -325,20 +330,9 @@ fn is_flat_list(expression: &Expression) -> bool {
         || matches!(expression, Expression::Function(call) if call.arguments.len() > 2)
 }
 
-/// Joins two sides of AND or OR to one list; a left side that is such a list already grows.
-fn join(
-    left: Expression,
-    right: Expression,
-    make: fn(Vec<Expression>) -> Expression,
-    terms_of: fn(Expression) -> Result<Vec<Expression>, Expression>,
-) -> Expression {
-    match terms_of(left) {
-        Ok(mut terms) => {
-            terms.push(right);
-            make(terms)
-        }
-        Err(left) => make(vec![left, right]),
-    }
+fn longer(mut terms: Vec<Expression>, term: Expression) -> Vec<Expression> {
+    terms.push(term);
+    terms
 }
 
 /// `a || b || c` is one call of CONCAT.

@@ -14,6 +14,7 @@ impl Parser<'_> {
     }
 
     /// Joins to the right of `left`, as many as follow.
+    #[inline(never)]
     fn joins(&mut self, mut left: TableReference) -> SqlResult<TableReference> {
         let mut count = 0;
         while let Some((kind, natural)) = self.join_words()? {
@@ -86,6 +87,7 @@ impl Parser<'_> {
         Ok(JoinCondition::None)
     }
 
+    #[inline(never)]
     fn table_factor_any(&mut self) -> SqlResult<TableReference> {
         match self.kind() {
             T::OpenParenthesis if self.opens_query() => self.derived(false),
@@ -102,6 +104,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn derived(&mut self, lateral: bool) -> SqlResult<TableReference> {
         let query = Box::new(self.parenthesised(Self::query)?);
         let explicit = self.accept(K::As);
@@ -122,6 +125,7 @@ impl Parser<'_> {
     }
 
     /// A table with partitions, alias and index hints.
+    #[inline(never)]
     pub(super) fn table_factor(&mut self) -> SqlResult<TableFactor> {
         let name = self.object_name()?;
         let partitions = self.optional_partitions()?;
@@ -182,12 +186,13 @@ impl Parser<'_> {
         if self.at_word(K::Primary) { self.any_word() } else { self.name() }
     }
 
+    #[inline(never)]
     fn json_table(&mut self) -> SqlResult<TableReference> {
         self.advance();
         self.expect_kind(T::OpenParenthesis)?;
         let document = self.expression()?;
         self.expect_kind(T::Comma)?;
-        let path = self.string()?;
+        let path = self.path_literal()?;
         let columns = self.json_table_columns()?;
         self.expect_kind(T::CloseParenthesis)?;
         let Some(alias) = self.table_alias()? else {
@@ -206,7 +211,7 @@ impl Parser<'_> {
     fn json_table_column(&mut self) -> SqlResult<JsonTableColumn> {
         if self.accept(K::Nested) {
             self.accept(K::Path);
-            let path = self.string()?;
+            let path = self.path_literal()?;
             return Ok(JsonTableColumn::Nested { path, columns: self.json_table_columns()? });
         }
         let name = self.name()?;
@@ -220,7 +225,7 @@ impl Parser<'_> {
         }
         let exists = self.accept(K::Exists);
         self.expect(K::Path)?;
-        let path = self.string()?;
+        let path = self.path_literal()?;
         let (on_empty, on_error) = self.json_reactions()?;
         Ok(JsonTableColumn::Path { name, data_type, exists, path, on_empty, on_error })
     }

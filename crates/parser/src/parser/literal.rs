@@ -34,6 +34,12 @@ impl Parser<'_> {
         Ok(value)
     }
 
+    /// A JSON path: a string, with an introducer or not.
+    pub(super) fn path_literal(&mut self) -> SqlResult<Vec<u8>> {
+        self.introducer();
+        self.string()
+    }
+
     /// A string as text.
     pub(super) fn string_text(&mut self) -> SqlResult<String> {
         Ok(String::from_utf8_lossy(&self.string()?).into_owned())
@@ -77,6 +83,7 @@ impl Parser<'_> {
     }
 
     /// Any literal, or None where none starts.
+    #[inline(never)]
     pub(super) fn literal(&mut self) -> SqlResult<Option<Literal>> {
         let introducer = self.introducer();
         let text = self.text_of(self.token());

@@ -26,6 +26,7 @@ impl Parser<'_> {
         Ok(Expression::Unary { operator, operand })
     }
 
+    #[inline(never)]
     fn collated(&mut self, mut operand: Expression) -> SqlResult<Expression> {
         while self.accept(K::Collate) {
             let collation = self.charset_name()?;
@@ -55,6 +56,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn word_operand(&mut self, word: Keyword) -> SqlResult<Expression> {
         match word {
             K::Exists => {
@@ -84,6 +86,7 @@ impl Parser<'_> {
     }
 
     /// `(a)`, `(a, b)` or `(SELECT ..)`.
+    #[inline(never)]
     fn parenthesised_operand(&mut self) -> SqlResult<Expression> {
         if self.opens_query() {
             return Ok(Expression::Subquery(Box::new(self.parenthesised(Self::query)?)));
@@ -145,6 +148,7 @@ impl Parser<'_> {
     }
 
     /// `@a` or `@a := value`.
+    #[inline(never)]
     fn variable_operand(&mut self) -> SqlResult<Expression> {
         let name = self.user_variable()?;
         if !self.accept_kind(T::Assign) {
@@ -155,6 +159,7 @@ impl Parser<'_> {
     }
 
     /// `@@name`, `@@scope.name`, `@@component.name`.
+    #[inline(never)]
     pub(super) fn system_variable(&mut self) -> SqlResult<SystemVariable> {
         self.expect_kind(T::DoubleAt)?;
         let scope = if self.kind_at(1) == T::Point { self.accept_variable_scope() } else { None };
@@ -188,6 +193,7 @@ impl Parser<'_> {
     }
 
     /// `{d '2020-01-01'}`, `{fn now()}`.
+    #[inline(never)]
     fn odbc_operand(&mut self) -> SqlResult<Expression> {
         self.advance();
         let name = self.name()?;
@@ -205,6 +211,7 @@ impl Parser<'_> {
         })
     }
 
+    #[inline(never)]
     fn case_operand(&mut self) -> SqlResult<Expression> {
         self.advance();
         let operand = if self.at_word(K::When) { None } else { Some(Box::new(self.expression()?)) };
@@ -222,6 +229,7 @@ impl Parser<'_> {
         Ok(Expression::Case { operand, branches, otherwise })
     }
 
+    #[inline(never)]
     fn match_operand(&mut self) -> SqlResult<Expression> {
         self.advance();
         let columns = if self.kind() == T::OpenParenthesis {
@@ -252,6 +260,7 @@ impl Parser<'_> {
     }
 
     /// `INTERVAL amount unit + operand`, or the function INTERVAL(a, b, ..).
+    #[inline(never)]
     fn interval_operand(&mut self) -> SqlResult<Expression> {
         let is_amount = self.at_interval();
         self.advance();
@@ -267,6 +276,7 @@ impl Parser<'_> {
     }
 
     /// A column, a JSON path of a column, or a call.
+    #[inline(never)]
     fn named_operand(&mut self) -> SqlResult<Expression> {
         let is_call = self.kind_at(1) == T::OpenParenthesis;
         if is_call {
@@ -287,6 +297,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn json_path(&mut self, column: Expression, unquote: bool) -> SqlResult<Expression> {
         self.advance();
         let path = Expression::Literal(Literal::String { bytes: self.string()?, introducer: None });

@@ -153,7 +153,7 @@ impl Blocks {
         };
         let in_header = self.depth == 0 && !self.simple;
         match word {
-            K::Begin if starts || in_header => self.open(),
+            K::Begin => self.open(),
             K::Case => self.depth += 1,
             K::If if starts => self.depth += 1,
             K::If

@@ -36,6 +36,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn optional_with(&mut self) -> SqlResult<Option<With>> {
         if !self.accept(K::With) {
             return Ok(None);
@@ -64,6 +65,7 @@ impl Parser<'_> {
     }
 
     /// INTERSECT, which binds tighter.
+    #[inline(never)]
     fn intersection(&mut self) -> SqlResult<QueryBody> {
         let first = self.query_primary()?;
         let mut rest = Vec::new();
@@ -78,6 +80,7 @@ impl Parser<'_> {
         self.accept_any(&[K::All, K::Distinct]) == Some(K::All)
     }
 
+    #[inline(never)]
     fn query_primary(&mut self) -> SqlResult<QueryBody> {
         match self.kind() {
             T::Word(K::Select) => Ok(QueryBody::Select(Box::new(self.select()?))),
@@ -97,6 +100,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn optional_order_by(&mut self) -> SqlResult<Vec<OrderItem>> {
         if !self.accept(K::Order) {
             return Ok(Vec::new());
@@ -111,6 +115,7 @@ impl Parser<'_> {
     }
 
     /// `LIMIT count`, `LIMIT offset, count` or `LIMIT count OFFSET offset`.
+    #[inline(never)]
     pub(super) fn optional_limit(&mut self) -> SqlResult<Option<Limit>> {
         if !self.accept(K::Limit) {
             return Ok(None);
@@ -133,6 +138,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn locking_clauses(&mut self) -> SqlResult<Vec<LockingClause>> {
         let mut clauses = Vec::new();
         loop {
@@ -170,6 +176,7 @@ impl Parser<'_> {
 
     /// INTO, which may stand before FROM, before or behind the locking clauses. It is kept in `into`
     /// until the query that it belongs to ends.
+    #[inline(never)]
     pub(super) fn optional_into(&mut self) -> SqlResult<()> {
         if !self.at_word(K::Into) {
             return Ok(());
@@ -178,11 +185,11 @@ impl Parser<'_> {
             return Err(errors::sql_error!(ER_MULTIPLE_INTO_CLAUSES));
         }
         self.advance();
-        self.into = Some(self.into_target()?);
+        self.into = Some(Box::new(self.query_into()?));
         Ok(())
     }
 
-    fn into_target(&mut self) -> SqlResult<QueryInto> {
+    fn query_into(&mut self) -> SqlResult<QueryInto> {
         if self.accept(K::Outfile) {
             let path = self.string()?;
             let charset = self.optional_charset()?;
@@ -191,10 +198,10 @@ impl Parser<'_> {
         if self.accept(K::Dumpfile) {
             return Ok(QueryInto::Dumpfile(self.string()?));
         }
-        Ok(QueryInto::Variables(self.list(Self::into_variable)?))
+        Ok(QueryInto::Variables(self.list(Self::target_variable)?))
     }
 
-    pub(super) fn into_variable(&mut self) -> SqlResult<IntoVariable> {
+    pub(super) fn target_variable(&mut self) -> SqlResult<IntoVariable> {
         if self.kind() == T::UserVariable {
             return Ok(IntoVariable::User(self.user_variable()?));
         }

@@ -34,6 +34,7 @@ impl Parser<'_> {
         Ok(select)
     }
 
+    #[inline(never)]
     fn grouping(&mut self, select: &mut Select) -> SqlResult<()> {
         if self.at_word(K::Rollup) && self.kind_at(1) == T::OpenParenthesis {
             self.advance();
@@ -56,6 +57,7 @@ impl Parser<'_> {
         Some(String::from_utf8_lossy(inside).trim().to_owned())
     }
 
+    #[inline(never)]
     pub(super) fn optional_where(&mut self) -> SqlResult<Option<Expression>> {
         if self.accept(K::Where) { self.expression().map(Some) } else { Ok(None) }
     }
@@ -82,6 +84,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn select_items(&mut self) -> SqlResult<Vec<SelectItem>> {
         let mut items = Vec::new();
         if self.accept_kind(T::Star) {
@@ -98,6 +101,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn select_item(&mut self) -> SqlResult<SelectItem> {
         if let Some(table) = self.optional_table_wildcard()? {
             return Ok(SelectItem::TableWildcard(table));
@@ -109,19 +113,27 @@ impl Parser<'_> {
         Ok(SelectItem::Expression { expression, alias, text })
     }
 
-    /// The name that MySQL gives a column without alias.
+    /// The name that MySQL gives a column without alias: parentheses around a column or literal do not count,
+    /// of joined strings the first does, and everything else is the source.
     fn item_name(&self, first: usize, expression: &Expression) -> String {
-        match expression {
-            Expression::Column(column) => column.column.clone(),
-            Expression::Literal(Literal::String { introducer, .. }) => {
-                let token = self.tokens
-                    [first + usize::from(self.tokens[first].kind != T::String && introducer.is_some())];
-                let token =
-                    if self.tokens[first].kind == T::NationalString { self.tokens[first] } else { token };
-                let text = self.text_of(token);
-                let text = if token.kind == T::NationalString { &text[1..] } else { text };
-                let value = values::string_value(text, self.options);
+        let Expression::Literal(literal) = expression else {
+            let Expression::Column(column) = expression else { return self.string_since(first) };
+            return column.column.clone();
+        };
+        let is_skipped = |kind: TokenKind| match literal {
+            Literal::String { .. } => !matches!(kind, T::String | T::NationalString),
+            _ => kind == T::OpenParenthesis,
+        };
+        let place = first + self.tokens[first..].iter().take_while(|token| is_skipped(token.kind)).count();
+        let text = self.text_of(self.tokens[place]);
+        match literal {
+            Literal::String { .. } => {
+                let quoted = text.strip_prefix(b"N").or(text.strip_prefix(b"n")).unwrap_or(text);
+                let value = values::string_value(quoted, self.options);
                 String::from_utf8_lossy(&value).trim_start().to_owned()
+            }
+            Literal::Null | Literal::Integer(_) | Literal::Decimal(_) | Literal::Float(_) => {
+                String::from_utf8_lossy(text).into_owned()
             }
             _ => self.string_since(first),
         }

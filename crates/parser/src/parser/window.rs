@@ -6,6 +6,7 @@ use TokenKind as T;
 
 impl Parser<'_> {
     /// RANK() and the other functions that need OVER; an error for every other reserved word.
+    #[inline(never)]
     pub(super) fn window_function(&mut self, word: Keyword) -> SqlResult<Expression> {
         use WindowFunctionKind as W;
         let kind = match word {
@@ -30,7 +31,8 @@ impl Parser<'_> {
         };
         self.advance();
         let arguments = self.call_arguments()?;
-        if !arguments_allowed.contains(&arguments.len()) {
+        let null_buckets = kind == W::Ntile && arguments.first() == Some(&Expression::Literal(Literal::Null));
+        if !arguments_allowed.contains(&arguments.len()) || null_buckets {
             return self.fail();
         }
         let from_last =
@@ -42,10 +44,17 @@ impl Parser<'_> {
         }
         let Some(over) = self.optional_over()? else { return self.fail() };
         let ignore_nulls = nulls == Some(K::Ignore);
-        Ok(Expression::WindowFunction(WindowFunctionCall { kind, arguments, ignore_nulls, from_last, over }))
+        Ok(Expression::WindowFunction(Box::new(WindowFunctionCall {
+            kind,
+            arguments,
+            ignore_nulls,
+            from_last,
+            over,
+        })))
     }
 
     /// `OVER name` or `OVER (specification)`.
+    #[inline(never)]
     pub(super) fn optional_over(&mut self) -> SqlResult<Option<Over>> {
         if !self.accept(K::Over) {
             return Ok(None);
@@ -94,7 +103,17 @@ impl Parser<'_> {
             });
         }
         let is_interval = self.accept(K::Interval);
-        let amount = Box::new(self.expression()?);
+        // Without INTERVAL an offset is a number or a parameter: no sign, no arithmetic.
+        let amount = if is_interval {
+            self.expression()?
+        } else if matches!(self.kind(), T::Integer | T::Decimal | T::Float | T::Hex | T::Parameter)
+            || self.kind().is_name()
+        {
+            self.operand()?
+        } else {
+            return self.fail();
+        };
+        let amount = Box::new(amount);
         let unit = if is_interval { Some(self.interval_unit()?) } else { None };
         let offset = FrameOffset { amount, unit };
         Ok(match self.expect_any(&[K::Preceding, K::Following])? {
