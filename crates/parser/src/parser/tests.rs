@@ -42,8 +42,8 @@ fn names_of_select_items_are_the_source() {
         ["1+1", "COUNT( * )", "a", "x", "z", "n", "b", "NULL", "c", "d"]
     );
     assert_eq!(
-        select_names("SELECT (a), -1 'minus', @@version, @x := 1"),
-        ["(a)", "minus", "@@version", "@x := 1"]
+        select_names("SELECT (a), -1 'minus', @@version, @x := 1, (1), ((NULL)), (' x'), (-1)"),
+        ["a", "minus", "@@version", "@x := 1", "1", "NULL", "x", "(-1)"]
     );
 }
 
