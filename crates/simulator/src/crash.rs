@@ -17,7 +17,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    fn restart(self, disk: &SimulatedDisk) -> SimulatedDisk {
+    pub(crate) fn restart(self, disk: &SimulatedDisk) -> SimulatedDisk {
         match self {
             Damage::DurableOnly => disk.restart_with_durable_state(),
             Damage::Kill => disk.restart_after_kill(),
@@ -186,7 +186,7 @@ fn recover<S: Scenario>(
 const PANIC: &str = "panic: ";
 
 /// Turns a panic into a message: the simulation goes on to the next crash.
-fn guarded<R>(run: impl FnOnce() -> Result<R, String>) -> Result<R, String> {
+pub(crate) fn guarded<R>(run: impl FnOnce() -> Result<R, String>) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");

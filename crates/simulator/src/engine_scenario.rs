@@ -64,6 +64,47 @@ impl EngineScenario {
     }
 }
 
+impl EngineScenario {
+    /// Runs the workload on a disk of `capacity` bytes until it ends or the disk is full; then reads everything, lifts the
+    /// limit and writes again. True if the disk was full.
+    pub fn run_on_full_disk(
+        &self,
+        disk: &SimulatedDisk,
+        capacity: u64,
+        oracle: &mut Oracle<Database>,
+    ) -> Result<bool, String> {
+        let engine = self.open(disk).map_err(|error| format!("open: {error:?}"))?;
+        disk.set_capacity_bytes(Some(capacity));
+        let random = Generator::new(self.seed);
+        let mut world = World { engine, oracle, random, acknowledges_early: false };
+        let worked = world.create_schema().and_then(|()| (self.workload)(&mut world));
+        let was_full = match worked {
+            Ok(()) => false,
+            Err(EngineError::NoSpace) => true,
+            Err(error) => return Err(format!("full disk gives {error:?}")),
+        };
+        if read_back(&world.engine)? != *world.oracle.current() {
+            return Err("rows differ while the disk is full".into());
+        }
+        disk.set_capacity_bytes(None);
+        let table = crate::database::definition("after_all");
+        let mut go_on = || {
+            if world.oracle.current().is_none() {
+                world.create_schema()?;
+            }
+            world.create_table(table)?;
+            let (table, row) = (world.table("after_all"), world.row(1, 100, 50_000));
+            let mut work = world.begin();
+            work.insert(&table, row)?;
+            world.commit(work)?;
+            world.engine.purge()?;
+            world.engine.checkpoint()
+        };
+        go_on().map_err(|error| format!("with room again: {error:?}"))?;
+        Ok(was_full)
+    }
+}
+
 impl Scenario for EngineScenario {
     type Oracle = Oracle<Database>;
 
@@ -143,9 +184,13 @@ impl World<'_> {
         let mut next = self.oracle.current().clone();
         change(&mut next);
         self.oracle.commit(next);
-        let result = run(&self.engine)?;
-        self.oracle.acknowledge();
-        Ok(result)
+        let result = run(&self.engine);
+        match result {
+            Ok(_) => self.oracle.acknowledge(),
+            Err(EngineError::NoSpace) => self.oracle.retract(),
+            Err(_) => {}
+        }
+        result
     }
 
     /// CREATE TABLE.

@@ -6,6 +6,7 @@
 pub mod crash;
 pub mod database;
 pub mod engine_scenario;
+pub mod faults;
 pub mod generator;
 pub mod oracle;
 pub mod scenarios;

@@ -2,14 +2,15 @@
 
 use env::simulated::{Fault, FaultKind, OperationClass};
 
+use crate::engine_scenario::EngineScenario;
 use crate::tree_scenario::TreeScenario;
-use crate::{Extent, Outcome, enumerate, scenarios};
+use crate::{Extent, Outcome, enumerate, faults, scenarios, workloads};
 
 /// Crashes at every so many-th operation in the quick run.
 const QUICK_STRIDE: u64 = 17;
 
 fn assert_kept(outcome: &Outcome) {
-    assert!(outcome.crashes > 0 && outcome.recoveries > outcome.crashes);
+    assert!(outcome.crashes > 0 && outcome.recoveries >= outcome.crashes);
     assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
 }
 
@@ -42,4 +43,43 @@ fn missing_doublewrite_is_seen() {
     let scenario = TreeScenario { doublewrite: false, ..busy() };
     let extent = Extent { stride: 1, first: 20, torn_seeds: 3, crashes_in_recovery: 0 };
     assert!(!enumerate(&scenario, extent, None).violations.is_empty(), "no torn page was seen");
+}
+
+/// Crashes at every so many-th operation of the engine workloads in the quick run.
+const QUICK_ENGINE_STRIDE: u64 = 41;
+
+#[test]
+fn engine_workloads_survive_crashes() {
+    for (number, scenario) in workloads::all().iter().enumerate() {
+        let extent = Extent { stride: QUICK_ENGINE_STRIDE, first: 10 + number as u64 * 5, ..Extent::FULL };
+        assert_kept(&enumerate(scenario, extent, None));
+    }
+}
+
+fn engine_workload(name: &str) -> EngineScenario {
+    workloads::all().into_iter().find(|scenario| scenario.name == name).unwrap()
+}
+
+#[test]
+fn early_acknowledgement_is_seen() {
+    let scenario = EngineScenario { acknowledges_early: true, ..engine_workload("updates") };
+    let extent = Extent { stride: 3, first: 30, torn_seeds: 0, crashes_in_recovery: 0 };
+    let seen = enumerate(&scenario, extent, None).violations;
+    assert!(seen.iter().any(|violation| violation.message.contains("is lost")), "{seen:?}");
+}
+
+#[test]
+fn failed_syncs_and_writes_lose_nothing_acknowledged() {
+    for class in [OperationClass::Sync, OperationClass::Write] {
+        assert_kept(&faults::after_failures(&engine_workload("blobs"), class, 7));
+    }
+}
+
+#[test]
+fn full_disks_fail_statements_only() {
+    for name in ["inserts with splits", "blobs", "create, drop, rename, truncate", "alter"] {
+        let outcome = faults::with_full_disk(&engine_workload(name), 12);
+        assert!(outcome.operations > 4, "the disk was full {} times", outcome.operations);
+        assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+    }
 }
