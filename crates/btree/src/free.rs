@@ -6,7 +6,7 @@ use page::{CellRun, Fence, PageOperation, Stamp};
 use stdx::ids::{Lsn, PageNumber};
 
 use crate::descent::Toward;
-use crate::overflow::chain_of;
+use crate::overflow::{ChainStart, chain_of};
 use crate::tree::Tree;
 use crate::value::Value;
 
@@ -89,14 +89,14 @@ impl Tree {
         let node = self.node_at(mini, leaf)?;
         for slot in (0..node.count()).rev() {
             let cell = node.value(slot).map_err(|error| StorageError::corrupt(id, error))?;
-            if let Value::Long(long) = Value::of_cell(mini.pool(), id, cell)? {
-                found = Some((slot, long.first));
+            if let Some(chain) = ChainStart::of(&Value::of_cell(mini.pool(), id, cell)?) {
+                found = Some((slot, chain));
                 break;
             }
         }
-        let Some((slot, first)) = found else { return Ok(false) };
+        let Some((slot, chain)) = found else { return Ok(false) };
         let live_delta = -self.on_node(mini, leaf, |node| Ok(self.live(node.value(slot)?.bytes)))?;
-        chain_of(self, mini, Some(first))?.free(mini)?;
+        chain_of(self, mini, Some(chain))?.free(mini)?;
         let stamp = Stamp { writer: 0, live_delta };
         mini.apply(leaf, &PageOperation::RemoveCell { slot: slot as u16, stamp });
         Ok(true)

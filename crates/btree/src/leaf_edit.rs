@@ -10,7 +10,7 @@ use page::{
 use stdx::ids::PageId;
 
 use crate::descent::Toward;
-use crate::overflow::{PreparedChain, StoredValue, chain_of, is_long};
+use crate::overflow::{ChainStart, PreparedChain, StoredValue, chain_of, is_long};
 use crate::split_plan::{APPEND_RESERVE_BYTES, cell_bytes, has_room, is_append};
 use crate::tree::{LIVENESS_BYTES, Tree};
 use crate::value::Value;
@@ -328,10 +328,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
 
     /// Latches the overflow pages of the present value, if it is long.
     fn old_chain(&mut self) -> Result<PreparedChain, StorageError> {
-        let first = match self.value()? {
-            Some(Value::Long(long)) => Some(long.first),
-            _ => None,
-        };
-        chain_of(self.tree, self.mini, first)
+        let chain = self.value()?.as_ref().and_then(ChainStart::of);
+        chain_of(self.tree, self.mini, chain)
     }
 }

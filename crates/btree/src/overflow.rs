@@ -9,6 +9,7 @@ use page::{
 use stdx::ids::PageNumber;
 
 use crate::tree::Tree;
+use crate::value::Value;
 
 /// Most overflow pages of one value: what one mini-transaction may latch. 32,000 pages are about 500 MiB.
 const CHAIN_PAGES_MAX: usize = 32_000;
@@ -79,6 +80,22 @@ impl<'v> StoredValue<'v> {
     }
 }
 
+/// Where the overflow pages of a value start, and how many there are.
+#[derive(Clone, Copy)]
+pub(crate) struct ChainStart {
+    first: PageNumber,
+    pages: u64,
+}
+
+impl ChainStart {
+    /// The chain of a value; `None` for one that is stored whole.
+    pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
+        let Value::Long(long) = value else { return None };
+        let rest = value.total_bytes().saturating_sub(long.head.len() as u64);
+        Some(Self { first: long.first, pages: rest.div_ceil(OVERFLOW_CAPACITY_BYTES as u64) })
+    }
+}
+
 /// The latched overflow pages of a value that is about to go.
 pub(crate) struct PreparedChain {
     pages: Vec<PageSlot>,
@@ -91,18 +108,20 @@ impl PreparedChain {
     }
 }
 
-/// Latches the chain that starts at `first`.
+/// Latches the chain of a value.
 pub(crate) fn chain_of(
     tree: &Tree,
     mini: &mut MiniTransaction<'_>,
-    first: Option<PageNumber>,
+    value: Option<ChainStart>,
 ) -> Result<PreparedChain, StorageError> {
-    let (mut pages, mut next) = (Vec::new(), first);
+    let mut pages = Vec::new();
+    let Some(ChainStart { first, pages: expected }) = value else { return Ok(PreparedChain { pages }) };
+    let mut next = Some(first);
     while let Some(number) = next {
         let id = tree.page_id(number);
         let slot = mini.latch(id)?;
         let page = OverflowRef::new(mini.bytes(slot)).map_err(|error| StorageError::corrupt(id, error))?;
-        if page.index() != tree.id.index || pages.contains(&slot) {
+        if page.index() != tree.id.index || pages.len() as u64 >= expected {
             return Err(StorageError::Corrupt { page: id, reason: "overflow page is not of this value" });
         }
         next = page.next();

@@ -365,6 +365,21 @@ fn successor_crosses_leaves() {
     }
 }
 
+#[test]
+fn a_value_of_many_pages_comes_and_goes() {
+    let pool = test_pool();
+    let tree = new_tree(&pool);
+    let value = Generator(8).bytes(25 << 20, 256);
+    assert!(!put(&tree, &pool, b"key", &value));
+    assert!(value_of(&tree, &pool, b"key").unwrap() == value);
+    assert!(put(&tree, &pool, b"key", &value[..20 << 20]));
+    assert!(value_of(&tree, &pool, b"key").unwrap() == value[..20 << 20]);
+    assert!(put(&tree, &pool, b"key", b"short"));
+    let report = tree.check(&pool).unwrap();
+    assert!(report.faults.is_empty() && report.overflow_pages == 0);
+    assert_eq!(crate::check_space(&pool, SPACE, &report.pages).unwrap(), vec![]);
+}
+
 fn test_pool() -> Arc<BufferPool> {
     let environment = Environment::simulated(SimulatedDisk::new(1), 1);
     let options = PoolOptions { pool_bytes: 64 << 20, ..PoolOptions::default() };

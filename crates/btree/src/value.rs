@@ -18,7 +18,7 @@ pub enum Value<'a> {
 pub struct LongValue<'a> {
     pool: &'a BufferPool,
     leaf: PageId,
-    head: &'a [u8],
+    pub(crate) head: &'a [u8],
     total_bytes: u64,
     pub(crate) first: PageNumber,
 }
