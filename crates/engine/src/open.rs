@@ -230,13 +230,18 @@ impl EngineInner {
         // A file may stand where another belongs: move all misnamed ones away first.
         let misnamed: Vec<_> = present
             .iter()
-            .filter_map(|(space, path)| Some((*space, wanted.get(space).filter(|wanted| *wanted != path)?)))
+            .filter_map(|(space, path)| {
+                Some((*space, path, wanted.get(space).filter(|wanted| *wanted != path)?))
+            })
             .collect();
-        for (space, path) in &misnamed {
-            self.pool.rename_space(*space, &crate::file_names::temporary_path(path, *space))?;
+        for (space, path, wanted) in &misnamed {
+            let temporary = crate::file_names::temporary_path(wanted, *space);
+            if **path != temporary {
+                self.pool.rename_space(*space, &temporary)?;
+            }
         }
-        for (space, path) in &misnamed {
-            self.pool.rename_space(*space, path)?;
+        for (space, _, wanted) in &misnamed {
+            self.pool.rename_space(*space, wanted)?;
         }
         Ok(())
     }
