@@ -1,30 +1,52 @@
 //! Checking tables and the whole database: what CHECK TABLE and the crash simulation ask for. Pages, trees and
-//! tablespaces are compared with each other and with the dictionary; whether rows agree with their index entries
-//! beyond their number is the caller's to compare by scans. Nobody may change what is checked meanwhile.
+//! tablespaces are compared with each other and with the dictionary. Then, at one snapshot: every row decodes, every
+//! secondary entry agrees with its row, and every index has as many entries as there are rows, so each row has its
+//! entry too. Nobody may change the structure of what is checked meanwhile.
 
 use crate::engine::Engine;
 use crate::error::EngineResult;
 use crate::open::SYSTEM_SPACE;
+use crate::options::TransactionOptions;
+use crate::rows::append_clustered_key;
+use crate::scan::{RowBatch, ScanOptions};
 use crate::table::Table;
+use crate::transaction::Transaction;
 use btree::{Tree, TreeReport, check_space};
 use std::collections::{HashMap, HashSet};
-use stdx::ids::{PageNumber, SpaceId};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stdx::ids::{Lsn, PageNumber, SpaceId};
+
+/// Findings after which the check of a table's rows ends.
+const FAULTS_MAX: usize = 50;
+const BATCH_ROWS: usize = 1024;
 
 impl Engine {
     /// Checks one table. Returns what is wrong in words; empty for a sound table. Errors are failed reads.
-    pub fn check_table(&self, table: &Table) -> EngineResult<Vec<String>> {
-        let (mut faults, mut pages, mut live_rows) = (Vec::new(), HashSet::new(), None);
+    pub fn check_table(&self, table: &Arc<Table>) -> EngineResult<Vec<String>> {
+        let (mut faults, mut pages) = (Vec::new(), HashSet::new());
         let name = format!("{}.{}", table.definition().name.schema, table.definition().name.table);
-        for (number, index) in table.indexes().iter().enumerate() {
-            let report = self.check_tree(&index.tree, &name, &mut pages, &mut faults)?;
-            let rows = *live_rows.get_or_insert(report.live_entries);
-            if rows != report.live_entries {
-                let entries = report.live_entries;
+        for index in table.indexes() {
+            self.check_tree(&index.tree, &name, &mut pages, &mut faults)?;
+        }
+        self.check_pages(table.space(), &name, &pages, &mut faults)?;
+        if faults.is_empty() {
+            self.check_content(table, &name, &mut faults)?;
+        }
+        Ok(faults)
+    }
+
+    fn check_content(&self, table: &Arc<Table>, name: &str, faults: &mut Vec<String>) -> EngineResult<()> {
+        let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
+        let transaction = self.begin(TransactionOptions { sees_at_least, ..TransactionOptions::default() });
+        let rows = check_rows(&transaction, table, name, faults)?;
+        for number in 1..table.indexes.len() {
+            let entries = check_entries(&transaction, table, number, name, faults)?;
+            if entries != rows && faults.len() < FAULTS_MAX {
                 faults.push(format!("{name}: index {number} has {entries} entries for {rows} rows"));
             }
         }
-        self.check_pages(table.space(), &name, &pages, &mut faults)?;
-        Ok(faults)
+        Ok(())
     }
 
     /// Checks everything: all tables, the system tablespace, and that files and dictionary agree.
@@ -78,4 +100,82 @@ impl Engine {
         faults.extend(found.iter().map(|fault| format!("{name}: page {}: {}", fault.page, fault.reason)));
         Ok(())
     }
+}
+
+/// Checks that every row decodes and has the key it stands under. Returns the number of rows.
+fn check_rows(
+    transaction: &Transaction,
+    table: &Arc<Table>,
+    name: &str,
+    faults: &mut Vec<String>,
+) -> EngineResult<u64> {
+    let mut scan = transaction.scan(table, ScanOptions::default())?;
+    let (mut batch, mut rows) = (RowBatch::new(), 0);
+    while scan.next_batch(transaction, &mut batch, BATCH_ROWS)? {
+        rows += batch.len() as u64;
+        for at in 0..batch.len() {
+            let sound = table.view(batch.row(at)).and_then(|view| {
+                view.check().map_err(|error| table.corrupt(error))?;
+                let mut key = Vec::new();
+                if !table.has_hidden_key() {
+                    table.primary_key_of(&view, &mut key)?;
+                }
+                Ok(table.has_hidden_key() || key == batch.key(at))
+            });
+            if !matches!(sound, Ok(true)) && faults.len() < FAULTS_MAX {
+                faults.push(format!("{name}: row under key {:02x?}: {sound:?}", batch.key(at)));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Checks that every entry of a secondary index belongs to a row and agrees with it. Returns the number of entries.
+fn check_entries(
+    transaction: &Transaction,
+    table: &Arc<Table>,
+    number: usize,
+    name: &str,
+    faults: &mut Vec<String>,
+) -> EngineResult<u64> {
+    let mut entries = 0;
+    let (mut previous, mut row) = (Vec::new(), Vec::new());
+    let view = transaction.view()?;
+    let mut scan =
+        transaction.scan(table, ScanOptions { index: number, covering: true, ..ScanOptions::default() })?;
+    let mut batch = RowBatch::new();
+    while scan.next_batch(transaction, &mut batch, BATCH_ROWS)? {
+        entries += batch.len() as u64;
+        for at in 0..batch.len() {
+            row.clear();
+            let clustered_key = batch.key(at);
+            let show = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
+            let found = transaction.engine.get_visible(view, table, clustered_key, show)?;
+            let key = if found { entry_of(table, number, &row, clustered_key, batch.row(at))? } else { None };
+            match key {
+                Some(key) if key > previous => previous = key,
+                _ if faults.len() < FAULTS_MAX => {
+                    faults.push(format!("{name}: index {number} and row {clustered_key:02x?} disagree"));
+                }
+                _ => return Ok(entries),
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// The key of a row's entry, if the entry stores what the row says.
+fn entry_of(
+    table: &Table,
+    number: usize,
+    row: &[u8],
+    clustered_key: &[u8],
+    stored: &[u8],
+) -> EngineResult<Option<Vec<u8>>> {
+    let (index, view) = (table.index(number)?, table.view(row)?);
+    let (mut key, mut expected) = (Vec::new(), Vec::new());
+    index.own_key(&view, &mut key)?;
+    append_clustered_key(&mut key, clustered_key)?;
+    index.stored_row(&view, &mut expected)?;
+    Ok((expected == stored).then_some(key))
 }

@@ -1,6 +1,8 @@
 //! What the engine's tests share: a table with a unique and a plain secondary index on a simulated disk.
 #![allow(dead_code)]
 
+pub mod model;
+
 use charset::CollationId;
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,

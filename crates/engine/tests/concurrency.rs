@@ -1,0 +1,346 @@
+//! Threads: locks, waits, deadlocks, and invariants that hold whatever the schedule.
+#![allow(clippy::disallowed_methods)]
+
+mod common;
+
+use common::model::*;
+use common::*;
+use engine::*;
+use env::simulated::SimulatedDisk;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+fn threaded(disk: &SimulatedDisk) -> Engine {
+    let options = EngineOptions { background_threads: true, redo_log_bytes: 32 << 20, ..options() };
+    Engine::open(env::Environment::simulated(disk.clone(), 1), options).unwrap()
+}
+
+fn read_locked(
+    transaction: &Transaction,
+    table: &Arc<Table>,
+    id: i64,
+    policy: WaitPolicy,
+) -> EngineResult<Option<Row>> {
+    let mut found = None;
+    transaction.get(table, 0, &key(table, id), ReadMode::Exclusive(policy), &mut |row| {
+        found = Some(decode(table, row))
+    })?;
+    Ok(found)
+}
+
+#[test]
+fn nowait_and_skip_locked() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "a"), row(2, 2, "b"), row(3, 3, "c")]);
+    let (a, b) = (begin(&engine), begin(&engine));
+    a.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "changed"))).unwrap();
+    assert_eq!(read_locked(&a, &t, 2, WaitPolicy::Wait).unwrap(), Some(row(2, 2, "b")));
+    for id in [1, 2] {
+        assert_eq!(read_locked(&b, &t, id, WaitPolicy::NoWait), Err(EngineError::LockNotAvailable));
+        assert_eq!(read_locked(&b, &t, id, WaitPolicy::SkipLocked), Ok(None));
+    }
+    for index in 0..t.indexes().len() {
+        let free = scan(&b, &t, index, ReadMode::Exclusive(WaitPolicy::SkipLocked)).unwrap();
+        assert_eq!(free, [row(3, 3, "c")], "index {index}");
+        assert_eq!(
+            scan(&b, &t, index, ReadMode::Shared(WaitPolicy::NoWait)),
+            Err(EngineError::LockNotAvailable)
+        );
+    }
+    a.commit().unwrap();
+    assert_eq!(read_locked(&b, &t, 1, WaitPolicy::NoWait).unwrap(), Some(row(1, 1, "changed")));
+    b.commit().unwrap();
+    assert_eq!(engine.locks().len(), 0);
+}
+
+#[test]
+fn locks_of_a_rolled_back_statement_stay() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "a")]);
+    let (a, b) = (begin(&engine), begin(&engine));
+    let mark = a.begin_statement();
+    a.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "changed"))).unwrap();
+    a.rollback_to(mark).unwrap();
+    assert_eq!(read_locked(&b, &t, 1, WaitPolicy::NoWait), Err(EngineError::LockNotAvailable));
+    a.rollback().unwrap();
+    assert_eq!(read_locked(&b, &t, 1, WaitPolicy::NoWait).unwrap(), Some(row(1, 1, "a")));
+}
+
+#[test]
+fn a_waiting_update_sees_the_newest_row() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 0, "n")]);
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let (engine, t) = (engine.clone(), t.clone());
+            std::thread::spawn(move || {
+                for _ in 0..100 {
+                    let transaction = begin(&engine);
+                    let (id, a, s) = read_locked(&transaction, &t, 1, WaitPolicy::Wait).unwrap().unwrap();
+                    let next = (id, a.map(|a| a + 1), s);
+                    transaction.update(&t, &key(&t, 1), &encode(&t, &next)).unwrap();
+                    transaction.commit().unwrap();
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(all(&begin(&engine), &t), [row(1, 400, "n")]);
+    assert_eq!(engine.locks().len(), 0);
+    sound(&engine);
+}
+
+#[test]
+fn unique_inserts_wait_for_each_other() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    let first = begin(&engine);
+    first.insert(&t, &encode(&t, &row(1, 7, "first"))).unwrap();
+    let second = {
+        let (engine, t) = (engine.clone(), t.clone());
+        std::thread::spawn(move || {
+            let transaction = begin(&engine);
+            let result = transaction.insert(&t, &encode(&t, &row(2, 7, "second")));
+            transaction.commit().unwrap();
+            result
+        })
+    };
+    while engine
+        .status_variables()
+        .iter()
+        .all(|(name, value)| *name != "Innodb_row_lock_current_waits" || *value == 0)
+    {
+        std::thread::yield_now();
+    }
+    first.rollback().unwrap();
+    second.join().unwrap().expect("the key is free after the rollback");
+    assert_eq!(all(&begin(&engine), &t), [row(2, 7, "second")]);
+    // Many threads race for few unique keys; each key is taken once.
+    let threads: Vec<_> = (0..4i64)
+        .map(|thread| {
+            let (engine, t) = (engine.clone(), t.clone());
+            std::thread::spawn(move || {
+                let mut taken = 0;
+                for attempt in 0..200i64 {
+                    let transaction = begin(&engine);
+                    let row = row(1000 + thread * 1000 + attempt, 100 + attempt % 50, "race");
+                    match transaction.insert(&t, &encode(&t, &row)) {
+                        Ok(_) => taken += 1,
+                        Err(EngineError::DuplicateKey(_) | EngineError::Deadlock) => {}
+                        Err(error) => panic!("{error:?}"),
+                    }
+                    if !transaction.is_rolled_back() {
+                        transaction.commit().unwrap();
+                    }
+                }
+                taken
+            })
+        })
+        .collect();
+    let taken: i32 = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert_eq!(taken, 50);
+    sound(&engine);
+}
+
+#[test]
+fn deadlock_victim_is_rolled_back_and_kill_and_timeout_end_waits() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "a"), row(2, 2, "b")]);
+    let a = begin(&engine);
+    a.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "by a"))).unwrap();
+    let other = {
+        let (engine, t) = (engine.clone(), t.clone());
+        std::thread::spawn(move || {
+            let b = begin(&engine);
+            b.update(&t, &key(&t, 2), &encode(&t, &row(2, 2, "by b"))).unwrap();
+            let result = b.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "by b")));
+            (result.map(|_| ()), b.is_rolled_back(), if b.is_rolled_back() { None } else { Some(b.commit()) })
+        })
+    };
+    while engine.locks().iter().all(|lock| lock.granted) {
+        std::thread::yield_now();
+    }
+    let result = a.update(&t, &key(&t, 2), &encode(&t, &row(2, 2, "by a")));
+    let a_lost = a.is_rolled_back();
+    assert_eq!(a_lost, result == Err(EngineError::Deadlock));
+    if !a_lost {
+        a.commit().unwrap();
+    }
+    let (other_result, b_lost, _) = other.join().unwrap();
+    assert_eq!(b_lost, other_result == Err(EngineError::Deadlock));
+    assert!(a_lost != b_lost, "exactly one victim");
+    let winner = if a_lost { "by b" } else { "by a" };
+    assert!(all(&begin(&engine), &t).iter().all(|row| row.2 == winner));
+
+    let holder = begin(&engine);
+    holder.delete(&t, &key(&t, 1)).unwrap();
+    let impatient = engine.begin(TransactionOptions {
+        lock_wait_timeout: Some(Duration::from_millis(20)),
+        ..TransactionOptions::default()
+    });
+    assert_eq!(impatient.delete(&t, &key(&t, 1)), Err(EngineError::LockWaitTimeout));
+    let kill = KillFlag::default();
+    let killed = engine.begin(TransactionOptions { kill: kill.clone(), ..TransactionOptions::default() });
+    let killer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        kill.kill();
+    });
+    assert_eq!(killed.delete(&t, &key(&t, 1)), Err(EngineError::Killed));
+    killer.join().unwrap();
+    holder.rollback().unwrap();
+    drop((impatient, killed));
+    assert_eq!(engine.locks().len(), 0);
+}
+
+/// Money moves between accounts; every snapshot, at any time, shows the same sum. Purge and flush run beside it.
+#[test]
+fn bank_transfers_keep_the_sum() {
+    const ACCOUNTS: i64 = 20;
+    let disk = SimulatedDisk::new(3);
+    let engine = threaded(&disk);
+    let t = create(&engine, "t");
+    let rows: Vec<Row> = (0..ACCOUNTS).map(|id| (id, None, "100".to_owned())).collect();
+    insert(&engine, &t, &rows);
+    let ending = Arc::new(AtomicBool::new(false));
+    let deadlocks = Arc::new(AtomicU64::new(0));
+    let sum = |rows: &[Row]| rows.iter().map(|row| row.2.parse::<i64>().unwrap()).sum::<i64>();
+    let writers: Vec<_> = (1..4u64)
+        .map(|seed| {
+            let (engine, t, deadlocks) = (engine.clone(), t.clone(), deadlocks.clone());
+            std::thread::spawn(move || {
+                let mut random = Random(seed * 7919);
+                let mut done = 0;
+                while done < 300 {
+                    let (from, to) =
+                        (random.below(ACCOUNTS as u64) as i64, random.below(ACCOUNTS as u64) as i64);
+                    if from == to {
+                        continue;
+                    }
+                    let transaction = begin(&engine);
+                    let mut transfer = || {
+                        for (id, change) in [(from, -1), (to, 1)] {
+                            let Some(row) = read_locked(&transaction, &t, id, WaitPolicy::Wait)? else {
+                                panic!("account {id} is gone")
+                            };
+                            let amount = row.2.parse::<i64>().unwrap() + change;
+                            // Changing the key of an index now and then moves its entries.
+                            let a = (random.below(3) == 0).then(|| id * 1000 + random.below(1000) as i64);
+                            transaction.update(
+                                &t,
+                                &key(&t, id),
+                                &encode(&t, &(id, a, amount.to_string())),
+                            )?;
+                        }
+                        Ok(())
+                    };
+                    match transfer() {
+                        Ok(()) if random.below(10) == 0 => transaction.rollback().unwrap(),
+                        Ok(()) => {
+                            let lsn = transaction.commit().unwrap();
+                            if random.below(4) == 0 {
+                                engine.flush_log(lsn).unwrap();
+                            }
+                            done += 1;
+                        }
+                        Err(EngineError::Deadlock) => {
+                            deadlocks.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Err(error) => panic!("{error:?}"),
+                    }
+                }
+            })
+        })
+        .collect();
+    let reader = {
+        let (engine, t, ending) = (engine.clone(), t.clone(), ending.clone());
+        std::thread::spawn(move || {
+            let mut snapshots = 0;
+            while !ending.load(Ordering::Relaxed) {
+                let transaction = engine.begin(TransactionOptions::default());
+                for index in 0..t.indexes().len() {
+                    let rows = scan(&transaction, &t, index, ReadMode::Consistent).unwrap();
+                    assert_eq!(
+                        (rows.len(), sum(&rows)),
+                        (ACCOUNTS as usize, ACCOUNTS * 100),
+                        "index {index}"
+                    );
+                    assert_eq!(transaction.count(&t, index, &KeyRange::all()).unwrap(), ACCOUNTS as u64);
+                }
+                snapshots += 1;
+            }
+            snapshots
+        })
+    };
+    writers.into_iter().for_each(|thread| thread.join().unwrap());
+    ending.store(true, Ordering::Relaxed);
+    assert!(reader.join().unwrap() > 0);
+    sound(&engine);
+    engine.purge().unwrap();
+    assert_eq!(engine.locks().len(), 0);
+    assert_eq!(engine.status().old_versions, 0);
+    engine.sync_log(engine.status().log_end).unwrap();
+    // The same after a crash.
+    let engine = open(&disk.restart_with_durable_state());
+    let rows = all(&begin(&engine), &table(&engine, "t"));
+    assert_eq!(sum(&rows), ACCOUNTS * 100);
+    sound(&engine);
+}
+
+/// A transaction larger than the log: its undo moves to the undo tree, and both commit and crash find all of it.
+#[test]
+fn a_transaction_larger_than_the_log() {
+    for crash in [false, true] {
+        let disk = SimulatedDisk::new(9);
+        let engine = threaded_small_log(&disk);
+        let t = create(&engine, "t");
+        insert(&engine, &t, &(0..50).map(|id| row(id, id, "kept")).collect::<Vec<_>>());
+        let transaction = begin(&engine);
+        for round in 0..12i64 {
+            for id in 0..50 {
+                transaction.update(&t, &key(&t, id), &encode(&t, &row(id, id, &"w".repeat(3000)))).unwrap();
+                transaction
+                    .insert(
+                        &t,
+                        &encode(&t, &row(1000 + round * 50 + id, 1000 + round * 50 + id, &"x".repeat(3000))),
+                    )
+                    .unwrap();
+                transaction.update(&t, &key(&t, id), &encode(&t, &row(id, id, &"v".repeat(3000)))).unwrap();
+            }
+        }
+        let mark = transaction.mark();
+        for id in 5000..5100 {
+            transaction.insert(&t, &encode(&t, &row(id, id, &"y".repeat(3000)))).unwrap();
+        }
+        transaction.rollback_to(mark).unwrap();
+        for id in 6000..6100 {
+            transaction.insert(&t, &encode(&t, &row(id, id, &"z".repeat(3000)))).unwrap();
+        }
+        let disk = if crash {
+            engine.sync_log(engine.status().log_end).unwrap();
+            let image = disk.restart_with_durable_state();
+            std::mem::forget(transaction);
+            image
+        } else {
+            transaction.rollback().unwrap();
+            engine.purge().unwrap();
+            sound(&engine);
+            assert_eq!(all(&begin(&engine), &t).len(), 50);
+            engine.sync_log(engine.status().log_end).unwrap();
+            disk.restart_with_durable_state()
+        };
+        let engine = open(&disk);
+        let t = table(&engine, "t");
+        assert_eq!(all(&begin(&engine), &t), (0..50).map(|id| row(id, id, "kept")).collect::<Vec<_>>());
+        sound(&engine);
+    }
+}
+
+fn threaded_small_log(disk: &SimulatedDisk) -> Engine {
+    let options = EngineOptions { background_threads: true, redo_log_bytes: 2 << 20, ..options() };
+    Engine::open(env::Environment::simulated(disk.clone(), 1), options).unwrap()
+}
