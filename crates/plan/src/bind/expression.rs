@@ -1,0 +1,375 @@
+//! Expressions: one arm a syntax node, each calling the constructor that derives its type.
+
+use super::column::Clause;
+use super::{Binder, literal};
+use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator, IntervalUnit};
+use ::expression::{
+    Coercibility, Expression, ExpressionKind, ResultType, SqlMode, SubqueryUse, VariableScope, build::scalar,
+};
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use std::sync::Arc;
+use values::{ColumnType, TypeKind};
+
+/// The comparison of an operator sign.
+pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOperator> {
+    Some(match operator {
+        ast::BinaryOperator::Equal => ComparisonOperator::Equal,
+        ast::BinaryOperator::NullSafeEqual => ComparisonOperator::NullSafeEqual,
+        ast::BinaryOperator::NotEqual => ComparisonOperator::NotEqual,
+        ast::BinaryOperator::Less => ComparisonOperator::Less,
+        ast::BinaryOperator::LessOrEqual => ComparisonOperator::LessOrEqual,
+        ast::BinaryOperator::Greater => ComparisonOperator::Greater,
+        ast::BinaryOperator::GreaterOrEqual => ComparisonOperator::GreaterOrEqual,
+        _ => return None,
+    })
+}
+
+/// The unit in the expression crate's words.
+fn interval_unit(unit: ast::IntervalUnit) -> SqlResult<IntervalUnit> {
+    IntervalUnit::from_name(unit.name()).ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, unit.name()))
+}
+
+impl Binder<'_> {
+    /// Binds an expression and folds what is constant.
+    pub fn expression(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let bound = self.bind(syntax)?;
+        Ok(self.fold(bound))
+    }
+
+    /// Binds an expression that must be a single value.
+    pub fn scalar(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let bound = self.expression(syntax)?;
+        scalar(&bound)?;
+        Ok(bound)
+    }
+
+    /// Binds several expressions.
+    pub fn expressions(&mut self, all: &[ast::Expression]) -> SqlResult<Vec<Expression>> {
+        all.iter().map(|syntax| self.expression(syntax)).collect()
+    }
+
+    fn bind(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let facts = self.facts;
+        match syntax {
+            ast::Expression::Literal(literal) => self.literal(literal),
+            ast::Expression::Column(reference) => self.column(reference),
+            ast::Expression::Parameter(index) => Ok(self.parameter(*index as usize)),
+            ast::Expression::UserVariable(name) => Ok(self.user_variable(name)),
+            ast::Expression::AssignVariable { name, value } => self.assignment(name, value),
+            ast::Expression::SystemVariable(variable) => self.system_variable(variable),
+            ast::Expression::Unary { operator, operand } => self.unary(*operator, operand),
+            ast::Expression::Binary { operator, left, right } => self.binary(*operator, left, right),
+            ast::Expression::And(terms) => Ok(Expression::and(self.conditions(terms)?)),
+            ast::Expression::Or(terms) => Ok(Expression::or(self.conditions(terms)?)),
+            ast::Expression::Is { operand, test, negated } => {
+                let operand = self.expression(operand)?;
+                match test {
+                    ast::IsTest::Null | ast::IsTest::Unknown => Expression::is_null(operand, *negated),
+                    ast::IsTest::True => Expression::is_truth(operand, true, *negated),
+                    ast::IsTest::False => Expression::is_truth(operand, false, *negated),
+                }
+            }
+            ast::Expression::Between { operand, low, high, negated } => {
+                let operand = self.expression(operand)?;
+                let (low, high) = (self.expression(low)?, self.expression(high)?);
+                Expression::between(operand, low, high, *negated, facts)
+            }
+            ast::Expression::InList { operand, list, negated } => {
+                let operand = self.expression(operand)?;
+                let list = self.expressions(list)?;
+                Expression::in_list(operand, list, *negated, facts)
+            }
+            ast::Expression::Like { operand, pattern, escape, negated } => {
+                self.like(operand, pattern, escape.as_deref(), *negated)
+            }
+            ast::Expression::Regexp { operand, pattern, negated } => {
+                let (operand, pattern) = (self.expression(operand)?, self.expression(pattern)?);
+                Expression::regexp(operand, pattern, *negated, facts)
+            }
+            ast::Expression::Row(members) => {
+                let members = self.expressions(members)?;
+                Ok(Expression { kind: ExpressionKind::Row(members), result: ResultType::boolean() })
+            }
+            ast::Expression::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
+            ast::Expression::Cast(cast) => self.cast(cast),
+            ast::Expression::ConvertUsing { operand, charset } => {
+                let operand = self.scalar(operand)?;
+                let result =
+                    ResultType::text(operand.result.text_length(), literal::character_set(charset)?, Coercibility::Implicit);
+                let result = result.nullable_if(operand.result.nullable);
+                Ok(Expression::convert_character_set(operand, result))
+            }
+            ast::Expression::Collate { operand, collation } => {
+                let operand = self.scalar(operand)?;
+                Expression::collate(operand, literal::collation(collation)?, facts)
+            }
+            ast::Expression::DateArithmetic { operand, amount, unit, subtract } => {
+                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
+                Expression::date_arithmetic(operand, amount, interval_unit(*unit)?, *subtract, facts)
+            }
+            ast::Expression::TimestampAdd { unit, amount, operand } => {
+                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
+                Expression::date_arithmetic(operand, amount, interval_unit(*unit)?, false, facts)
+            }
+            ast::Expression::Odbc { operand, .. } => self.bind(operand),
+            ast::Expression::InSubquery { .. }
+            | ast::Expression::Quantified { .. }
+            | ast::Expression::Exists(_)
+            | ast::Expression::Subquery(_) => self.subquery_expression(syntax),
+            ast::Expression::Aggregate(call) => self.aggregate(call),
+            ast::Expression::WindowFunction(call) => self.window_function(call),
+            ast::Expression::Grouping(arguments) => self.grouping(arguments),
+            ast::Expression::Values(reference) => self.inserted_value(reference),
+            ast::Expression::Default(reference) => self.default_of(reference.as_ref()),
+            other => self.special_call(other),
+        }
+    }
+
+    fn conditions(&mut self, terms: &[ast::Expression]) -> SqlResult<Vec<Expression>> {
+        terms.iter().map(|term| self.scalar(term)).collect()
+    }
+
+    fn column(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
+        let block = self.block();
+        let (clause, in_aggregate) = (block.clause, block.in_aggregate);
+        if reference.table.is_none()
+            && clause == Clause::Having
+            && !in_aggregate
+            && let Some(found) = self.block().alias(&reference.column)
+        {
+            return Ok(found);
+        }
+        match self.resolve(reference) {
+            Err(error) if error.is(&errors::code::ER_BAD_FIELD_ERROR) && reference.table.is_none() => {
+                match self.block().alias(&reference.column) {
+                    Some(found) if matches!(clause, Clause::OrderBy | Clause::GroupBy) => Ok(found),
+                    _ => Err(error),
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn parameter(&mut self, index: usize) -> Expression {
+        let known = self.input.parameter_types.as_ref().and_then(|types| types.get(index)).cloned();
+        let result = match known {
+            Some(column_type) if column_type.kind == TypeKind::Null => ResultType::null(),
+            Some(mut column_type) => {
+                let is_text = column_type.kind.is_text();
+                if is_text {
+                    column_type.collation = self.facts.connection;
+                }
+                let coercibility = if is_text { Coercibility::Coercible } else { Coercibility::Numeric };
+                ResultType { column_type, nullable: true, coercibility }
+            }
+            None => ResultType::text(16_383, self.facts.connection, Coercibility::Coercible).nullable(),
+        };
+        Expression { kind: ExpressionKind::Parameter(index), result }
+    }
+
+    fn user_variable(&mut self, name: &str) -> Expression {
+        self.volatile = true;
+        let name = name.to_lowercase();
+        let result = match self.input.context.session().user_variable(&name) {
+            Some(found) if found.column_type.kind != TypeKind::Null => ResultType::column(found.column_type, true),
+            _ => ResultType::text(16_383, self.facts.connection, Coercibility::Implicit),
+        };
+        Expression { kind: ExpressionKind::UserVariable(name.into()), result: result.nullable() }
+    }
+
+    fn assignment(&mut self, name: &str, value: &ast::Expression) -> SqlResult<Expression> {
+        let value = self.scalar(value)?;
+        self.volatile = true;
+        let result = value.result.clone();
+        let name: Arc<str> = name.to_lowercase().into();
+        Ok(Expression { kind: ExpressionKind::AssignUserVariable(name, Box::new(value)), result })
+    }
+
+    fn system_variable(&mut self, variable: &ast::SystemVariable) -> SqlResult<Expression> {
+        self.volatile = true;
+        let scope = match variable.scope {
+            None => VariableScope::Default,
+            Some(ast::VariableScope::Session) => VariableScope::Session,
+            Some(ast::VariableScope::Global) => VariableScope::Global,
+            Some(_) => VariableScope::Persist,
+        };
+        let name = match &variable.qualifier {
+            Some(qualifier) => format!("{qualifier}.{}", variable.name).to_lowercase(),
+            None => variable.name.to_lowercase(),
+        };
+        let found = self.input.context.session().system_variable(scope, &name)?;
+        let mut result = ResultType::column(found.column_type, true);
+        result.coercibility = Coercibility::SystemConstant;
+        Ok(Expression { kind: ExpressionKind::SystemVariable(scope, name.into()), result })
+    }
+
+    fn unary(&mut self, operator: ast::UnaryOperator, operand: &ast::Expression) -> SqlResult<Expression> {
+        let operand = self.expression(operand)?;
+        match operator {
+            ast::UnaryOperator::Minus => Expression::negate(operand),
+            ast::UnaryOperator::Plus => Ok(operand),
+            ast::UnaryOperator::BitNot => Expression::bit(BitOperator::Invert, operand, None),
+            ast::UnaryOperator::Not => {
+                scalar(&operand)?;
+                Ok(Expression::not(operand))
+            }
+            ast::UnaryOperator::Binary => {
+                let mut target =
+                    ResultType::binary(operand.result.text_length()).nullable_if(operand.result.nullable);
+                target.coercibility = Coercibility::Implicit;
+                Ok(Expression::convert_character_set(operand, target))
+            }
+        }
+    }
+
+    fn binary(
+        &mut self,
+        operator: ast::BinaryOperator,
+        left: &ast::Expression,
+        right: &ast::Expression,
+    ) -> SqlResult<Expression> {
+        use ast::BinaryOperator as Operator;
+        let facts = self.facts;
+        if let Some(operator) = comparison(operator) {
+            return self.comparison(operator, left, right);
+        }
+        let (left, right) = (self.expression(left)?, self.expression(right)?);
+        let arithmetic = match operator {
+            Operator::Add => Some(ArithmeticOperator::Add),
+            Operator::Subtract => Some(ArithmeticOperator::Subtract),
+            Operator::Multiply => Some(ArithmeticOperator::Multiply),
+            Operator::Divide => Some(ArithmeticOperator::Divide),
+            Operator::IntegerDivide => Some(ArithmeticOperator::IntegerDivide),
+            Operator::Modulo => Some(ArithmeticOperator::Modulo),
+            _ => None,
+        };
+        if let Some(operator) = arithmetic {
+            return Expression::arithmetic(operator, left, right, facts);
+        }
+        match operator {
+            Operator::BitOr => Expression::bit(BitOperator::Or, left, Some(right)),
+            Operator::BitAnd => Expression::bit(BitOperator::And, left, Some(right)),
+            Operator::BitXor => Expression::bit(BitOperator::Xor, left, Some(right)),
+            Operator::ShiftLeft => Expression::bit(BitOperator::ShiftLeft, left, Some(right)),
+            Operator::ShiftRight => Expression::bit(BitOperator::ShiftRight, left, Some(right)),
+            Operator::LogicalXor => Ok(Expression::xor(left, right)),
+            Operator::SoundsLike => {
+                let left = self.call("soundex", vec![left])?;
+                let right = self.call("soundex", vec![right])?;
+                Expression::compare(ComparisonOperator::Equal, left, right, facts)
+            }
+            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this operator")),
+        }
+    }
+
+    fn like(
+        &mut self,
+        operand: &ast::Expression,
+        pattern: &ast::Expression,
+        escape: Option<&ast::Expression>,
+        negated: bool,
+    ) -> SqlResult<Expression> {
+        let (operand, pattern) = (self.expression(operand)?, self.expression(pattern)?);
+        let backslash = !self.facts.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
+        let escape = match escape {
+            None => backslash.then_some('\\'),
+            Some(syntax) => {
+                let bound = self.scalar(syntax)?;
+                let value = bound.literal().ok_or_else(|| sql_error!(ER_WRONG_ARGUMENTS, "ESCAPE"))?;
+                literal::escape_character(value, bound.result.collation())?
+            }
+        };
+        Expression::like(operand, pattern, escape, negated, self.facts)
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&ast::Expression>,
+        branches: &[ast::CaseBranch],
+        otherwise: Option<&ast::Expression>,
+    ) -> SqlResult<Expression> {
+        let facts = self.facts;
+        let operand = operand.map(|syntax| self.scalar(syntax)).transpose()?;
+        let mut bound = Vec::with_capacity(branches.len());
+        for branch in branches {
+            let when = self.scalar(&branch.when)?;
+            let condition = match &operand {
+                Some(operand) => Expression::compare(ComparisonOperator::Equal, operand.clone(), when, facts)?,
+                None => when,
+            };
+            bound.push((condition, self.scalar(&branch.then)?));
+        }
+        let otherwise = otherwise.map(|syntax| self.scalar(syntax)).transpose()?;
+        Expression::case(bound, otherwise, facts)
+    }
+
+    fn cast(&mut self, cast: &ast::CastExpression) -> SqlResult<Expression> {
+        if cast.array || cast.time_zone.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this form of CAST"));
+        }
+        let operand = self.scalar(&cast.operand)?;
+        let target = self.cast_target(&cast.target, &operand)?;
+        Expression::cast(operand, target)
+    }
+
+    fn cast_target(&self, target: &ast::CastTarget, operand: &Expression) -> SqlResult<ColumnType> {
+        let digits = |decimals: &Option<u64>| match decimals {
+            Some(digits) if *digits > 6 => Err(sql_error!(ER_TOO_BIG_PRECISION, digits, "CAST", 6)),
+            Some(digits) => Ok(*digits as u8),
+            None => Ok(0),
+        };
+        Ok(match target {
+            ast::CastTarget::Signed => ColumnType::big_int(),
+            ast::CastTarget::Unsigned => ColumnType::big_int_unsigned(),
+            ast::CastTarget::Char { length, charset, national } => {
+                let collation = match charset {
+                    Some(name) => literal::character_set(name)?,
+                    None if *national => charset::CollationId::UTF8MB3_GENERAL_CI,
+                    None => self.facts.connection,
+                };
+                let length = length.map(|length| u32::try_from(length).unwrap_or(u32::MAX));
+                let length = length.unwrap_or_else(|| operand.result.text_length());
+                ResultType::text(length, collation, Coercibility::Implicit).column_type
+            }
+            ast::CastTarget::Binary { length: Some(wanted) } => {
+                ColumnType::binary(u32::try_from(*wanted).unwrap_or(u32::MAX))
+            }
+            ast::CastTarget::Binary { length: None } => {
+                ResultType::binary(operand.result.text_length().saturating_mul(4)).column_type
+            }
+            ast::CastTarget::Date => ColumnType::new(TypeKind::Date),
+            ast::CastTarget::Time { decimals } => ColumnType::temporal(TypeKind::Time, digits(decimals)?),
+            ast::CastTarget::DateTime { decimals } => ColumnType::temporal(TypeKind::DateTime, digits(decimals)?),
+            ast::CastTarget::Decimal { digits, scale } => decimal_target(*digits, *scale)?,
+            ast::CastTarget::Float { precision } => match precision {
+                Some(precision) if *precision > 53 => {
+                    return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, "CAST", 53));
+                }
+                Some(precision) if *precision > 24 => ColumnType::double(),
+                _ => ColumnType::new(TypeKind::Float),
+            },
+            ast::CastTarget::Double | ast::CastTarget::Real => ColumnType::double(),
+            ast::CastTarget::Year => ColumnType::new(TypeKind::Year),
+            ast::CastTarget::Json | ast::CastTarget::Geometry(_) => {
+                return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CAST to this type"));
+            }
+        })
+    }
+}
+
+fn decimal_target(digits: Option<u64>, scale: Option<u64>) -> SqlResult<ColumnType> {
+    let (precision, scale) = (digits.filter(|digits| *digits > 0).unwrap_or(10), scale.unwrap_or(0));
+    if precision > 65 {
+        return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, "CAST", 65));
+    }
+    if scale > 30 {
+        return Err(sql_error!(ER_TOO_BIG_SCALE, scale, "CAST", 30));
+    }
+    if scale > precision {
+        return Err(sql_error!(ER_M_BIGGER_THAN_D, ""));
+    }
+    Ok(ColumnType::decimal(precision as u32, scale as u8))
+}

@@ -1,0 +1,119 @@
+//! Literals: from text to typed constants; character sets, collations and escape characters by name.
+
+use super::Binder;
+use ::expression::{Coercibility, Expression, ResultType, text};
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use values::temporal::{DateRules, parse_date_time, parse_time};
+use values::{ColumnType, Decimal, TypeKind, Value};
+
+impl Binder<'_> {
+    pub fn literal(&mut self, literal: &ast::Literal) -> SqlResult<Expression> {
+        Ok(match literal {
+            ast::Literal::Null => Expression::null(),
+            ast::Literal::True => Expression::boolean(true),
+            ast::Literal::False => Expression::boolean(false),
+            ast::Literal::Integer(value) => Expression::integer(*value),
+            ast::Literal::Decimal(digits) => decimal(digits)?,
+            ast::Literal::Float(digits) => float(digits)?,
+            ast::Literal::String { bytes, introducer } => self.string(bytes, introducer.as_deref())?,
+            ast::Literal::Hex { bytes, introducer } | ast::Literal::Bits { bytes, introducer } => {
+                match introducer {
+                    Some(name) => self.string(bytes, Some(name))?,
+                    None => number_bytes(bytes.clone()),
+                }
+            }
+            ast::Literal::Date(bytes) => {
+                let parsed = parse_date_time(bytes, DateRules::default())
+                    .filter(|parsed| !parsed.has_time && !parsed.notes.truncated)
+                    .ok_or_else(|| wrong_value("DATE", bytes))?;
+                Expression::constant(Value::Date(parsed.value.date), ResultType::date())
+            }
+            ast::Literal::Time(bytes) => {
+                let parsed = parse_time(bytes)
+                    .filter(|parsed| !parsed.notes.truncated)
+                    .ok_or_else(|| wrong_value("TIME", bytes))?;
+                Expression::constant(Value::Time(parsed.value), ResultType::time(fraction_digits(bytes)))
+            }
+            ast::Literal::Timestamp(bytes) => {
+                let parsed = parse_date_time(bytes, DateRules::default())
+                    .filter(|parsed| parsed.has_time && !parsed.notes.truncated)
+                    .ok_or_else(|| wrong_value("DATETIME", bytes))?;
+                Expression::constant(Value::DateTime(parsed.value), ResultType::datetime(fraction_digits(bytes)))
+            }
+        })
+    }
+
+    fn string(&mut self, bytes: &[u8], introducer: Option<&str>) -> SqlResult<Expression> {
+        let collation = match introducer {
+            None => self.facts.connection,
+            Some(name) => character_set(name.trim_start_matches('_'))?,
+        };
+        if introducer.is_some() && !collation.charset().is_valid(bytes) {
+            let shown: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            return Err(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));
+        }
+        Ok(Expression::text(bytes.to_vec(), collation))
+    }
+}
+
+fn wrong_value(kind: &str, bytes: &[u8]) -> errors::SqlError {
+    sql_error!(ER_WRONG_VALUE, kind, String::from_utf8_lossy(bytes))
+}
+
+fn fraction_digits(bytes: &[u8]) -> u8 {
+    let Some(point) = bytes.iter().position(|byte| *byte == b'.') else { return 0 };
+    bytes[point + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count().min(6) as u8
+}
+
+fn decimal(digits: &str) -> SqlResult<Expression> {
+    let parsed = Decimal::parse(digits.as_bytes());
+    if parsed.overflow {
+        return float(digits);
+    }
+    let scale = parsed.number.scale();
+    let precision = parsed.number.integer_digits().max(1) + u32::from(scale);
+    Ok(Expression::constant(Value::Decimal(parsed.number), ResultType::decimal(precision, scale)))
+}
+
+fn float(digits: &str) -> SqlResult<Expression> {
+    let value: f64 = digits.parse().unwrap_or(f64::INFINITY);
+    if !value.is_finite() {
+        return Err(sql_error!(ER_ILLEGAL_VALUE_FOR_TYPE, "double", digits));
+    }
+    Ok(Expression::constant(Value::Double(value), ResultType::double()))
+}
+
+/// `X'..'` and `b'..'`: bytes as text, a number in numeric context. UNSIGNED on VARBINARY marks them.
+fn number_bytes(bytes: Vec<u8>) -> Expression {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    let column_type =
+        ColumnType { unsigned: true, length: Some(length), ..ColumnType::new(TypeKind::VarBinary) };
+    let result = ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible };
+    Expression::constant(Value::Bytes(bytes), result)
+}
+
+/// A character set's default collation by name; error 1115.
+pub(crate) fn character_set(name: &str) -> SqlResult<CollationId> {
+    charset::charset_by_name(name)
+        .map(|found| found.default_collation)
+        .ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
+}
+
+/// A collation by name; error 1273.
+pub(crate) fn collation(name: &str) -> SqlResult<CollationId> {
+    charset::collation_by_name(name).map(|found| found.id).ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))
+}
+
+/// The escape character of LIKE from its constant; error 1210 for more than one character.
+pub(crate) fn escape_character(value: &Value, collation: CollationId) -> SqlResult<Option<char>> {
+    let Value::Bytes(bytes) = value else { return Err(sql_error!(ER_WRONG_ARGUMENTS, "ESCAPE")) };
+    let decoded = text::to_utf8(bytes, collation);
+    let mut characters = decoded.chars();
+    match (characters.next(), characters.next()) {
+        (None, _) => Ok(None),
+        (Some(only), None) => Ok(Some(only)),
+        _ => Err(sql_error!(ER_WRONG_ARGUMENTS, "ESCAPE")),
+    }
+}

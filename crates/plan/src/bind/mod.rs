@@ -1,0 +1,195 @@
+//! Binding: from the syntax tree to typed expressions and physical nodes, block by block.
+//! Main type: [`Binder`]. One binder per statement; it holds the stack of query blocks that are being bound.
+
+mod aggregate;
+mod change;
+mod column;
+mod expression;
+mod from;
+mod function;
+mod literal;
+mod query;
+mod select;
+mod subquery;
+
+pub(crate) use column::{Block, BoundTable, Source};
+
+use crate::catalog::{PrivilegeRequest, TablePrivilege, VirtualTables};
+use crate::physical::{ExplainRow, OutputColumn, QueryPlan};
+use ::expression::operators::ComparisonMode;
+use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
+use engine::{Engine, Table};
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use std::sync::Arc;
+use values::ColumnType;
+
+/// A subquery of an expression, ready to run.
+#[derive(Clone, Debug)]
+pub struct SubqueryPlan {
+    /// The query.
+    pub query: QueryPlan,
+    /// What the expression wants of it.
+    pub wanted: SubqueryUse,
+    /// How each operand of IN, ANY and ALL is compared with the query's column, with the operand's type.
+    pub comparisons: Vec<(ComparisonMode, ColumnType)>,
+}
+
+/// What planning needs.
+pub struct PlannerInput<'a> {
+    /// Engine: definitions and statistics.
+    pub engine: &'a Engine,
+    /// Tables without storage.
+    pub virtual_tables: &'a dyn VirtualTables,
+    /// Facts, session variables, and evaluation of constants.
+    pub context: &'a mut dyn EvaluationContext,
+    /// Types of the parameters; None while a statement is only described.
+    pub parameter_types: Option<Vec<ColumnType>>,
+    /// sql_select_limit.
+    pub select_limit: u64,
+}
+
+/// A common table expression that is in scope.
+#[derive(Clone)]
+pub(crate) struct CommonTable {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub query: Arc<ast::Query>,
+    pub recursive: bool,
+    /// While the steps of a recursive one are bound: its number and columns.
+    pub recursion: Option<(usize, Vec<OutputColumn>)>,
+}
+
+/// Deepest nesting of query blocks, views included.
+const BLOCK_DEPTH_MAX: usize = 64;
+
+pub(crate) struct Binder<'a> {
+    pub input: PlannerInput<'a>,
+    pub facts: BuildFacts,
+    /// The default schema of the statement, or of the view that is being bound.
+    pub schema: Option<String>,
+    /// Innermost last.
+    pub blocks: Vec<Block>,
+    pub common_tables: Vec<CommonTable>,
+    pub subqueries: Vec<SubqueryPlan>,
+    pub privileges: Vec<PrivilegeRequest>,
+    pub tables: Vec<Arc<Table>>,
+    /// Whether the plan depends on things that may change without a change of the dictionary epoch.
+    pub volatile: bool,
+    pub explain: Vec<ExplainRow>,
+    pub block_number: u32,
+    pub depth: usize,
+    pub recursions: usize,
+    sites: usize,
+}
+
+impl<'a> Binder<'a> {
+    pub fn new(input: PlannerInput<'a>) -> Binder<'a> {
+        let facts = BuildFacts::of(input.context.facts());
+        let schema = input.context.facts().schema.as_ref().map(|schema| schema.to_string());
+        Binder {
+            input,
+            facts,
+            schema,
+            blocks: Vec::new(),
+            common_tables: Vec::new(),
+            subqueries: Vec::new(),
+            privileges: Vec::new(),
+            tables: Vec::new(),
+            volatile: false,
+            explain: Vec::new(),
+            block_number: 0,
+            depth: 0,
+            recursions: 0,
+            sites: 0,
+        }
+    }
+
+    /// A new call site number.
+    pub fn site(&mut self) -> usize {
+        self.sites += 1;
+        self.sites - 1
+    }
+
+    /// How many call sites there are.
+    pub fn site_count(&self) -> usize {
+        self.sites
+    }
+
+    /// The block that is being bound.
+    pub fn block(&mut self) -> &mut Block {
+        if self.blocks.is_empty() {
+            self.blocks.push(Block::default());
+        }
+        let last = self.blocks.len() - 1;
+        &mut self.blocks[last]
+    }
+
+    /// Enters a nested query; fails when the nesting is too deep for the stack.
+    pub fn enter(&mut self) -> SqlResult<()> {
+        self.depth += 1;
+        if self.depth > BLOCK_DEPTH_MAX {
+            return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, BLOCK_DEPTH_MAX));
+        }
+        Ok(())
+    }
+
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub fn fold(&mut self, expression: Expression) -> Expression {
+        expression.fold(self.input.context)
+    }
+
+    /// The schema of a table name; error 1046 when none is chosen.
+    pub fn schema_of(&self, name: &ast::ObjectName) -> SqlResult<String> {
+        match (&name.schema, &self.schema) {
+            (Some(schema), _) | (None, Some(schema)) => Ok(schema.clone()),
+            (None, None) => Err(sql_error!(ER_NO_DB_ERROR)),
+        }
+    }
+
+    /// A base table; errors 1046, 1049, 1146.
+    pub fn base_table(&mut self, name: &ast::ObjectName) -> SqlResult<Arc<Table>> {
+        let schema = self.schema_of(name)?;
+        match self.input.engine.dictionary().table(&schema, &name.name) {
+            Some(table) => {
+                self.tables.push(table.clone());
+                Ok(table)
+            }
+            None => Err(self.unknown_table(&schema, &name.name)),
+        }
+    }
+
+    pub fn unknown_table(&self, schema: &str, table: &str) -> errors::SqlError {
+        if schema.eq_ignore_ascii_case("information_schema") {
+            return sql_error!(ER_UNKNOWN_TABLE, table, "information_schema");
+        }
+        let known = self.input.engine.dictionary().schema(schema).is_some()
+            || self.input.virtual_tables.has_schema(schema);
+        if known { sql_error!(ER_NO_SUCH_TABLE, schema, table) } else { sql_error!(ER_BAD_DB_ERROR, schema) }
+    }
+
+    /// Notes that the statement needs a privilege on a table (and a column of it).
+    pub fn require(&mut self, schema: &str, table: &str, column: Option<&str>, privilege: TablePrivilege) {
+        let found = self.privileges.iter().position(|request| {
+            request.privilege == privilege && request.schema == schema && request.table == table
+        });
+        let at = found.unwrap_or_else(|| {
+            self.privileges.push(PrivilegeRequest {
+                schema: schema.to_owned(),
+                table: table.to_owned(),
+                columns: Vec::new(),
+                privilege,
+            });
+            self.privileges.len() - 1
+        });
+        let columns = &mut self.privileges[at].columns;
+        if let Some(column) = column
+            && !columns.iter().any(|known| known == column)
+        {
+            columns.push(column.to_owned());
+        }
+    }
+}
