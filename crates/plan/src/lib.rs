@@ -1,16 +1,101 @@
-//! Binds names, types expressions and picks access paths. Entry point: [`Plan`].
-//! Knows the catalogue and statistics of the engine; runs nothing.
+//! Binds names, types expressions and picks access paths. Entry point: [`plan_statement`]; result:
+//! [`Plan`]. Knows the catalogue and statistics of the engine; runs nothing.
 #![forbid(unsafe_code)]
 
+mod bind;
 mod catalog;
+mod change;
+mod optimize;
+pub mod physical;
+pub mod range;
+mod rewrite;
 
+pub use bind::{PlannerInput, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, NoVirtualTables, PrivilegeCheck, PrivilegeRequest, TablePrivilege, View, VirtualTables,
 };
+pub use change::{Assignment, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable, UpdatePlan};
+pub use physical::QueryPlan;
+
+use engine::Table;
+use errors::{SqlResult, sql_error};
+use expression::Expression;
+use parser::ast;
+use physical::ExplainRow;
+use std::sync::Arc;
 
 /// A bound and optimised statement, separate from any execution of it.
 #[derive(Debug)]
 pub struct Plan {
+    /// What it does.
+    pub kind: PlanKind,
+    /// Subqueries of its expressions, by number.
+    pub subqueries: Vec<SubqueryPlan>,
+    /// Privileges that it needs.
+    pub privileges: Vec<PrivilegeRequest>,
+    /// Base tables that it reads or changes.
+    pub tables: Vec<Arc<Table>>,
     /// [`engine::Dictionary::epoch`] when it was made.
     pub dictionary_epoch: u64,
+    /// It depends on variables' types or views: plan again for each execution.
+    pub volatile: bool,
+    /// How many call sites keep something between rows.
+    pub sites: usize,
+    /// How many recursive queries it has.
+    pub recursions: usize,
+    /// Lines of EXPLAIN.
+    pub explain: Vec<ExplainRow>,
+}
+
+/// What a plan does.
+#[derive(Debug)]
+pub enum PlanKind {
+    /// SELECT, VALUES, TABLE, with where the rows go (None: to the client).
+    Query(QueryPlan, Option<ast::QueryInto>),
+    /// INSERT and REPLACE.
+    Insert(Box<InsertPlan>),
+    /// UPDATE.
+    Update(Box<UpdatePlan>),
+    /// DELETE.
+    Delete(Box<DeletePlan>),
+    /// LOAD DATA.
+    Load(Box<LoadPlan>),
+    /// DO.
+    Do(Vec<Expression>),
+}
+
+/// Plans a query or data-changing statement.
+pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
+    let dictionary_epoch = input.engine.dictionary().epoch();
+    let mut binder = bind::Binder::new(input);
+    let kind = match statement {
+        ast::Statement::Query(query) => {
+            PlanKind::Query(binder.query(query, "SIMPLE")?, query.into.clone())
+        }
+        ast::Statement::Do(expressions) => PlanKind::Do(binder.expressions(expressions)?),
+        ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(binder.insert(insert)?)),
+        ast::Statement::Update(update) => PlanKind::Update(Box::new(binder.update(update)?)),
+        ast::Statement::Delete(delete) => PlanKind::Delete(Box::new(binder.delete(delete)?)),
+        ast::Statement::Load(load) => PlanKind::Load(Box::new(binder.load(load)?)),
+        _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this statement in the executor")),
+    };
+    let mut explain = std::mem::take(&mut binder.explain);
+    explain.sort_by_key(|row| row.id);
+    let several = explain.iter().any(|row| row.id != explain[0].id);
+    for row in &mut explain {
+        if several && row.select_type == "SIMPLE" {
+            row.select_type = "PRIMARY";
+        }
+    }
+    Ok(Plan {
+        kind,
+        sites: binder.site_count(),
+        recursions: binder.recursions,
+        subqueries: binder.subqueries,
+        privileges: binder.privileges,
+        tables: binder.tables,
+        dictionary_epoch,
+        volatile: binder.volatile,
+        explain,
+    })
 }

@@ -122,8 +122,6 @@ pub enum Node {
     Aggregate(Box<Aggregate>),
     /// The number of rows of a table or range, as one row of one slot.
     Count(Box<TableAccess>),
-    /// Rows with window function results appended.
-    Window(Box<WindowStep>),
     /// Rows of expressions.
     Project {
         /// Rows.
@@ -399,41 +397,6 @@ pub struct AggregateCall {
     pub separator: Vec<u8>,
     /// Type of the result.
     pub result: ResultType,
-}
-
-/// Window functions over one window.
-#[derive(Clone, Debug)]
-pub struct WindowStep {
-    /// Rows.
-    pub input: Node,
-    /// PARTITION BY.
-    pub partition_by: Vec<Expression>,
-    /// ORDER BY.
-    pub order_by: Vec<SortKey>,
-    /// The functions; each appends one slot.
-    pub functions: Vec<WindowCall>,
-}
-
-/// A window function.
-#[derive(Clone, Debug)]
-pub struct WindowCall {
-    /// Which.
-    pub kind: WindowKind,
-    /// Arguments.
-    pub arguments: Vec<Expression>,
-    /// Frame; None for functions that ignore it and for the default.
-    pub frame: Option<parser::ast::WindowFrame>,
-    /// Type of the result.
-    pub result: ResultType,
-}
-
-/// Which window function.
-#[derive(Clone, Debug)]
-pub enum WindowKind {
-    /// An aggregate over the frame.
-    Aggregate(AggregateCall),
-    /// A function that exists only with OVER.
-    Function(parser::ast::WindowFunctionKind),
 }
 
 /// UNION, INTERSECT and EXCEPT.

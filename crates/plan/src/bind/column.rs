@@ -3,7 +3,7 @@
 
 use super::Binder;
 use crate::catalog::TablePrivilege;
-use crate::physical::{AggregateCall, ColumnOrigin, OutputColumn, QueryPlan, RowLock, WindowCall};
+use crate::physical::{AggregateCall, ColumnOrigin, OutputColumn, QueryPlan, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType};
 use dictionary::{ColumnDefault, IndexKind, TableDefinition};
 use engine::Table;
@@ -91,8 +91,6 @@ pub(crate) struct Block {
     pub outer: Vec<Expression>,
     pub clause: Clause,
     pub aggregates: Vec<AggregateCall>,
-    pub windows: Vec<(ast::WindowSpecification, WindowCall)>,
-    pub named_windows: Vec<ast::NamedWindow>,
     /// Select items by name, once they are bound: for GROUP BY, HAVING and ORDER BY.
     pub aliases: Vec<(String, Expression)>,
     /// Within the arguments of an aggregate: another one may not stand there.

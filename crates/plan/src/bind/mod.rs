@@ -13,6 +13,7 @@ mod select;
 mod subquery;
 
 pub(crate) use column::{Block, BoundTable, Source};
+pub(crate) use from::JoinTree;
 
 use crate::catalog::{PrivilegeRequest, TablePrivilege, VirtualTables};
 use crate::physical::{ExplainRow, OutputColumn, QueryPlan};

@@ -1,0 +1,467 @@
+//! INSERT, REPLACE, UPDATE, DELETE and LOAD DATA.
+
+use super::column::{Block, Clause, Source, table_columns};
+use super::from::conjuncts;
+use super::select::limited;
+use super::Binder;
+use crate::catalog::TablePrivilege;
+use crate::change::{
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable, UpdatePlan,
+};
+use crate::optimize::{JoinGoal, Joined};
+use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
+use ::expression::Expression;
+use dictionary::{ColumnDefault, TableDefinition};
+use engine::{Table, WaitPolicy};
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// INSERT and REPLACE.
+    pub fn insert(&mut self, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+        self.enter()?;
+        let table = self.base_table(&insert.table)?;
+        let definition = table.definition().clone();
+        let columns = self.target_columns(&definition, &insert.columns)?;
+        let name = &definition.name;
+        self.require(&name.schema, &name.table, None, TablePrivilege::Insert);
+        for column in &columns {
+            let column = definition.columns[*column].name.clone();
+            self.require(&name.schema, &name.table, Some(&column), TablePrivilege::Insert);
+        }
+        if insert.replace {
+            self.require(&name.schema, &name.table, None, TablePrivilege::Delete);
+        }
+        let rows = match &insert.source {
+            ast::InsertSource::Query(query) => {
+                let plan = self.query(query, "SIMPLE")?;
+                if plan.columns.len() != columns.len() {
+                    return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+                }
+                InsertRows::Query(plan)
+            }
+            ast::InsertSource::Values(rows) => {
+                self.push_target(&table, &insert.table.name);
+                let rows = self.value_rows(rows, columns.len());
+                self.blocks.pop();
+                InsertRows::Values(rows?)
+            }
+        };
+        self.push_target(&table, &insert.table.name);
+        let bound = self.insert_parts(insert, &table, &definition, &columns);
+        self.blocks.pop();
+        self.leave();
+        let (defaults, on_duplicate, on_update) = bound?;
+        let row = ExplainRow {
+            id: Some(1),
+            select_type: if insert.replace { "REPLACE" } else { "INSERT" },
+            table: Some(insert.table.name.clone()),
+            access: Some("ALL"),
+            ..ExplainRow::default()
+        };
+        self.explain.insert(0, row);
+        Ok(InsertPlan {
+            table,
+            replace: insert.replace,
+            ignore: insert.ignore,
+            columns,
+            rows,
+            defaults,
+            on_duplicate,
+            on_update,
+        })
+    }
+
+    fn insert_parts(
+        &mut self,
+        insert: &ast::Insert,
+        table: &Arc<Table>,
+        definition: &TableDefinition,
+        columns: &[usize],
+    ) -> SqlResult<(Vec<DefaultValue>, Vec<Assignment>, Vec<Assignment>)> {
+        let defaults = self.defaults(definition)?;
+        let count = definition.columns.len();
+        if let Some(alias) = &insert.row_alias {
+            self.row_alias(alias, definition, columns)?;
+        } else {
+            self.block().inserted_slots = (count..2 * count).collect();
+        }
+        let _ = table;
+        let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
+        for assignment in &insert.on_duplicate {
+            let column = definition
+                .column_position(&assignment.column.column)
+                .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
+            let value = self.assigned(&assignment.value)?;
+            on_duplicate.push(Assignment { column, value });
+            let name = &definition.name;
+            let column = definition.columns[column].name.clone();
+            self.require(&name.schema, &name.table, Some(&column), TablePrivilege::Update);
+        }
+        let on_update = self.on_update(definition, &on_duplicate)?;
+        Ok((defaults, on_duplicate, on_update))
+    }
+
+    /// `VALUES (...) AS new(a, b)`: the row to be inserted under a name of its own.
+    fn row_alias(
+        &mut self,
+        alias: &ast::RowAlias,
+        definition: &TableDefinition,
+        columns: &[usize],
+    ) -> SqlResult<()> {
+        if !alias.columns.is_empty() && alias.columns.len() != columns.len() {
+            return Err(sql_error!(ER_VIEW_WRONG_LIST));
+        }
+        let mut bound = table_columns(definition, &alias.name);
+        for column in &mut bound {
+            column.result.nullable = true;
+        }
+        for (name, column) in alias.columns.iter().zip(columns) {
+            bound[*column].name.clone_from(name);
+        }
+        let count = bound.len();
+        self.add_table(alias.name.clone(), None, Source::Recursion(usize::MAX), bound, Vec::new())?;
+        for column in 0..count {
+            self.block().slot(1, column);
+        }
+        // Unqualified names mean the table, unless the alias renames its columns.
+        if !alias.columns.is_empty() {
+            let renamed = columns.iter().map(|column| (1, *column));
+            self.block().visible.extend(renamed);
+        }
+        self.block().inserted_slots = (count..2 * count).collect();
+        Ok(())
+    }
+
+    /// A block with one table whose slots are its columns.
+    fn push_target(&mut self, table: &Arc<Table>, alias: &str) {
+        let definition = table.definition();
+        self.blocks.push(Block::default());
+        let columns = table_columns(definition, alias);
+        let count = columns.len();
+        let schema = Some(definition.name.schema.clone());
+        let added = self.add_table(alias.to_owned(), schema, Source::Virtual(Arc::new(definition.clone())), columns, Vec::new());
+        if let Ok((_, visible)) = added {
+            self.block().visible = visible;
+        }
+        for column in 0..count {
+            self.block().slot(0, column);
+        }
+    }
+
+    fn target_columns(
+        &mut self,
+        definition: &TableDefinition,
+        named: &[ast::ColumnReference],
+    ) -> SqlResult<Vec<usize>> {
+        if named.is_empty() {
+            return Ok((0..definition.columns.len()).filter(|column| !definition.columns[*column].invisible).collect());
+        }
+        let mut columns = Vec::with_capacity(named.len());
+        for reference in named {
+            let column = definition
+                .column_position(&reference.column)
+                .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
+            if columns.contains(&column) {
+                return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
+            }
+            columns.push(column);
+        }
+        Ok(columns)
+    }
+
+    fn value_rows(
+        &mut self,
+        rows: &[Vec<ast::Expression>],
+        count: usize,
+    ) -> SqlResult<Vec<Vec<Option<Expression>>>> {
+        let mut bound = Vec::with_capacity(rows.len());
+        for (number, row) in rows.iter().enumerate() {
+            // `VALUES ()` is a row of defaults.
+            if row.len() != count && !row.is_empty() {
+                return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
+            }
+            let row: SqlResult<Vec<Option<Expression>>> = row.iter().map(|value| self.assigned(value)).collect();
+            bound.push(row?);
+        }
+        Ok(bound)
+    }
+
+    /// The value of an assignment; None for DEFAULT.
+    fn assigned(&mut self, value: &ast::Expression) -> SqlResult<Option<Expression>> {
+        match value {
+            ast::Expression::Default(None) => Ok(None),
+            other => self.scalar(other).map(Some),
+        }
+    }
+
+    fn defaults(&mut self, definition: &TableDefinition) -> SqlResult<Vec<DefaultValue>> {
+        let mut defaults = Vec::with_capacity(definition.columns.len());
+        for column in &definition.columns {
+            defaults.push(match &column.default {
+                ColumnDefault::Literal(value) => DefaultValue::Stored(value.clone()),
+                ColumnDefault::None if column.nullable => DefaultValue::Stored(values::Value::Null),
+                ColumnDefault::None => DefaultValue::Missing,
+                _ => DefaultValue::Expression(self.default_value(column)?),
+            });
+        }
+        Ok(defaults)
+    }
+
+    /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned.
+    fn on_update(
+        &mut self,
+        definition: &TableDefinition,
+        assigned: &[Assignment],
+    ) -> SqlResult<Vec<Assignment>> {
+        let mut more = Vec::new();
+        for (position, column) in definition.columns.iter().enumerate() {
+            if let Some(digits) = column.on_update_now
+                && assigned.iter().all(|assignment| assignment.column != position)
+            {
+                more.push(Assignment { column: position, value: Some(self.current_timestamp(digits)?) });
+            }
+        }
+        Ok(more)
+    }
+
+    /// UPDATE of one table or several.
+    pub fn update(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
+        let before = self.with_clause(update.with.as_ref())?;
+        self.enter()?;
+        self.block_number += 1;
+        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let plan = self.update_parts(update);
+        self.blocks.pop();
+        self.leave();
+        self.common_tables.truncate(before);
+        plan
+    }
+
+    fn update_parts(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
+        let tree = self.from_clause(&update.tables)?;
+        let several = self.block().tables.len() > 1;
+        if several && (!update.order_by.is_empty() || update.limit.is_some()) {
+            let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
+            return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
+        }
+        let mut assigned: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
+        for assignment in &update.assignments {
+            let Some((table, column)) = self.block().find(&assignment.column)? else {
+                return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
+            };
+            let bound = &self.block().tables[table];
+            let Source::Base(base) = &bound.source else {
+                return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
+            };
+            let definition = base.definition();
+            let (name, column_name) = (definition.name.clone(), definition.columns[column].name.clone());
+            self.require(&name.schema, &name.table, Some(&column_name), TablePrivilege::Update);
+            let value = self.assigned(&assignment.value)?;
+            assigned.push((table, Assignment { column, value }));
+        }
+        let mut numbers: Vec<usize> = assigned.iter().map(|(table, _)| *table).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut targets = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let own = assigned.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
+            targets.push(self.target(number, own, true)?);
+        }
+        let limit = update.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
+        let (node, index) = self.changed_rows(tree, update.filter.as_ref(), &update.order_by, limit, "UPDATE")?;
+        let moves = targets.iter().any(|target| moves_rows(target, index));
+        let buffered = several || moves || !matches!(node, Node::Table(_) | Node::Limit { .. });
+        Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered })
+    }
+
+    /// A table whose rows will be changed: its key and, for UPDATE, all its columns are read under lock.
+    fn target(&mut self, number: usize, assignments: Vec<Assignment>, whole: bool) -> SqlResult<TargetTable> {
+        let bound = &mut self.block().tables[number];
+        bound.lock = RowLock::Exclusive(WaitPolicy::Wait);
+        let alias = bound.alias.clone();
+        let Source::Base(table) = &bound.source else {
+            return Err(sql_error!(ER_NON_UPDATABLE_TABLE, alias, if whole { "UPDATE" } else { "DELETE" }));
+        };
+        let table = table.clone();
+        let key_slot = self.block().key_slot(number);
+        if whole {
+            for column in 0..table.definition().columns.len() {
+                self.block().slot(number, column);
+            }
+        }
+        let slots = self.block().tables[number].slots.clone();
+        let definition = table.definition().clone();
+        let on_update = self.on_update(&definition, &assignments)?;
+        let defaults = self.defaults(&definition)?;
+        Ok(TargetTable { table, alias, slots, key_slot, assignments, on_update, defaults })
+    }
+
+    /// The rows of UPDATE and DELETE, and the index by which the first table is read.
+    fn changed_rows(
+        &mut self,
+        tree: Option<super::JoinTree>,
+        filter: Option<&ast::Expression>,
+        order_by: &[ast::OrderItem],
+        limit: Option<Expression>,
+        select_type: &'static str,
+    ) -> SqlResult<(Node, usize)> {
+        self.block().clause = Clause::Where;
+        let conditions = match filter {
+            Some(filter) => conjuncts(self.scalar(filter)?),
+            None => Vec::new(),
+        };
+        self.block().clause = Clause::OrderBy;
+        let mut keys = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            keys.push(SortKey { expression: self.scalar(&item.expression)?, descending: item.descending });
+        }
+        let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
+        let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
+        let Joined { node, ordered, mut explain, .. } = self.plan_joins(tree, conditions, goal, false)?;
+        let number = self.block().number;
+        for row in &mut explain {
+            row.id = Some(number);
+            row.select_type = select_type;
+        }
+        self.explain.extend(explain);
+        let index = match &node {
+            Node::Table(access) => access.path.index,
+            _ => 0,
+        };
+        let node = if keys.is_empty() || ordered {
+            node
+        } else {
+            Node::Sort { input: Box::new(node), keys, limit: limit.clone() }
+        };
+        Ok((limited(node, limit, false), index))
+    }
+
+    /// DELETE from one table or several.
+    pub fn delete(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
+        let before = self.with_clause(delete.with.as_ref())?;
+        self.enter()?;
+        self.block_number += 1;
+        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let plan = self.delete_parts(delete);
+        self.blocks.pop();
+        self.leave();
+        self.common_tables.truncate(before);
+        plan
+    }
+
+    fn delete_parts(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
+        let (tree, numbers) = match &delete.source {
+            ast::DeleteSource::Single(factor) => {
+                let tree = self.from_clause(&[ast::TableReference::Table(factor.clone())])?;
+                (tree, vec![0])
+            }
+            ast::DeleteSource::Multiple { targets, from } => {
+                let tree = self.from_clause(from)?;
+                let mut numbers = Vec::with_capacity(targets.len());
+                for target in targets {
+                    let found = self.block().tables.iter().position(|table| {
+                        table.alias == target.name
+                            && target.schema.as_ref().is_none_or(|schema| table.schema.as_ref() == Some(schema))
+                    });
+                    let number =
+                        found.ok_or_else(|| sql_error!(ER_UNKNOWN_TABLE, target.name, "MULTI DELETE"))?;
+                    if numbers.contains(&number) {
+                        return Err(sql_error!(ER_NONUNIQ_TABLE, target.name));
+                    }
+                    numbers.push(number);
+                }
+                (tree, numbers)
+            }
+        };
+        let mut targets = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let target = self.target(number, Vec::new(), false)?;
+            let name = target.table.definition().name.clone();
+            self.require(&name.schema, &name.table, None, TablePrivilege::Delete);
+            targets.push(target);
+        }
+        let limit = delete.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
+        let (node, _) = self.changed_rows(tree, delete.filter.as_ref(), &delete.order_by, limit, "DELETE")?;
+        let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
+        Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered })
+    }
+
+    /// LOAD DATA.
+    pub fn load(&mut self, load: &ast::Load) -> SqlResult<LoadPlan> {
+        if load.xml {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LOAD XML"));
+        }
+        self.enter()?;
+        let table = self.base_table(&load.table)?;
+        let definition = table.definition().clone();
+        let name = &definition.name;
+        self.require(&name.schema, &name.table, None, TablePrivilege::Insert);
+        let mut fields = Vec::with_capacity(load.columns.len());
+        for field in &load.columns {
+            fields.push(match field {
+                ast::LoadColumn::Column(reference) => LoadTarget::Column(
+                    definition
+                        .column_position(&reference.column)
+                        .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?,
+                ),
+                ast::LoadColumn::UserVariable(name) => LoadTarget::Variable(name.to_lowercase()),
+            });
+        }
+        if load.columns.is_empty() {
+            let shown = (0..definition.columns.len()).filter(|column| !definition.columns[*column].invisible);
+            fields = shown.map(LoadTarget::Column).collect();
+        }
+        self.push_target(&table, &load.table.name);
+        let bound = self.load_parts(load, &definition);
+        self.blocks.pop();
+        self.leave();
+        let (defaults, assignments) = bound?;
+        let collation = match &load.charset {
+            Some(name) => super::literal::character_set(name)?,
+            None => charset::CollationId::UTF8MB4_0900_AI_CI,
+        };
+        let ignore = load.duplicates == ast::LoadDuplicates::Ignore
+            || load.local && load.duplicates == ast::LoadDuplicates::Error;
+        let insert = InsertPlan {
+            table,
+            replace: load.duplicates == ast::LoadDuplicates::Replace,
+            ignore,
+            columns: (0..definition.columns.len()).collect(),
+            rows: InsertRows::Values(Vec::new()),
+            defaults,
+            on_duplicate: Vec::new(),
+            on_update: Vec::new(),
+        };
+        Ok(LoadPlan { insert, fields, assignments, load: load.clone(), collation })
+    }
+
+    fn load_parts(
+        &mut self,
+        load: &ast::Load,
+        definition: &TableDefinition,
+    ) -> SqlResult<(Vec<DefaultValue>, Vec<Assignment>)> {
+        let defaults = self.defaults(definition)?;
+        let mut assignments = Vec::with_capacity(load.assignments.len());
+        for assignment in &load.assignments {
+            let column = definition
+                .column_position(&assignment.column.column)
+                .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
+            let value = self.assigned(&assignment.value)?;
+            assignments.push(Assignment { column, value });
+        }
+        Ok((defaults, assignments))
+    }
+}
+
+/// Whether the change may move a row within the index by which it was found.
+fn moves_rows(target: &TargetTable, index: usize) -> bool {
+    let table = &target.table;
+    let parts: Vec<usize> = [0, index]
+        .iter()
+        .filter_map(|index| table.indexes()[*index].definition(table))
+        .flat_map(|definition| definition.parts.iter().map(|part| part.column))
+        .collect();
+    target.assignments.iter().chain(&target.on_update).any(|assignment| parts.contains(&assignment.column))
+}

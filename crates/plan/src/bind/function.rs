@@ -1,0 +1,157 @@
+//! Function calls, and the syntax nodes that are functions under another spelling.
+
+use super::Binder;
+use super::column::Source;
+use ::expression::functions;
+use ::expression::{Expression, ResultType};
+use dictionary::ColumnDefault;
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use values::Value;
+
+/// A unit or word as a first argument.
+fn word(text: &str) -> Expression {
+    Expression::text(text.as_bytes().to_vec(), charset::CollationId::UTF8MB4_0900_AI_CI)
+}
+
+impl Binder<'_> {
+    /// A call of a built-in function over bound arguments.
+    pub fn call(&mut self, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
+        let Some(definition) = functions::find(name) else {
+            let schema = self.schema.clone().unwrap_or_default();
+            return Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")));
+        };
+        if !definition.pure {
+            self.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
+        }
+        let site = self.site();
+        let bound = Expression::call(definition, arguments, site, self.facts)?;
+        Ok(self.fold(bound))
+    }
+
+    fn call_with(&mut self, name: &str, first: Expression, rest: &[&ast::Expression]) -> SqlResult<Expression> {
+        let mut arguments = vec![first];
+        for syntax in rest {
+            arguments.push(self.scalar(syntax)?);
+        }
+        self.call(name, arguments)
+    }
+
+    /// Calls, and nodes that have a syntax of their own but are calls.
+    pub fn special_call(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        match syntax {
+            ast::Expression::Function(call) => self.function(call),
+            ast::Expression::Extract { unit, operand } => self.call_with("extract", word(unit.name()), &[operand]),
+            ast::Expression::TimestampDiff { unit, from, to } => {
+                self.call_with("timestampdiff", word(unit.name()), &[from, to])
+            }
+            ast::Expression::Trim { side, remove, operand } => {
+                let name = match side {
+                    ast::TrimSide::Both => "trim_both",
+                    ast::TrimSide::Leading => "trim_leading",
+                    ast::TrimSide::Trailing => "trim_trailing",
+                };
+                let operand = self.scalar(operand)?;
+                match remove {
+                    Some(remove) => self.call_with(name, operand, &[remove]),
+                    None => self.call(name, vec![operand]),
+                }
+            }
+            ast::Expression::Char { arguments, charset } => {
+                let collation = match charset {
+                    Some(name) => super::literal::character_set(name)?,
+                    None => charset::CollationId::BINARY,
+                };
+                let rest: Vec<&ast::Expression> = arguments.iter().collect();
+                self.call_with("char", Expression::integer(u64::from(collation.0)), &rest)
+            }
+            ast::Expression::WeightString { operand, shape: None } => {
+                let operand = self.scalar(operand)?;
+                self.call("weight_string", vec![operand])
+            }
+            ast::Expression::WindowFunction(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions")),
+            ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
+            ast::Expression::JsonValue(_) | ast::Expression::MemberOf { .. } => {
+                Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON"))
+            }
+            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
+        }
+    }
+
+    fn function(&mut self, call: &ast::FunctionCall) -> SqlResult<Expression> {
+        if let Some(schema) = &call.schema {
+            let name = format!("{schema}.{}", call.name);
+            return Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name));
+        }
+        let name = call.name.to_ascii_lowercase();
+        match (name.as_str(), call.arguments.as_slice()) {
+            ("any_value", [argument]) => return self.any_value(argument),
+            ("nullif", [left, right]) => {
+                // Compared in one collation, as `=` does.
+                let left = self.scalar(left)?;
+                let right = self.scalar(right)?;
+                return self.call("nullif", vec![left, right]);
+            }
+            _ => {}
+        }
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for syntax in &call.arguments {
+            arguments.push(self.scalar(syntax)?);
+        }
+        self.call(&name, arguments)
+    }
+
+    /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL elsewhere, as in MySQL.
+    pub fn inserted_value(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
+        let block = self.block();
+        let slots = block.inserted_slots.clone();
+        let Some((table, column)) = block.find(reference)? else {
+            return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
+        };
+        let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {
+            return Ok(Expression::null());
+        };
+        let result = block.tables[table].columns[column].result.clone().nullable();
+        Ok(Expression::slot(slot, format!("values({})", reference.column).into(), result))
+    }
+
+    /// `DEFAULT(column)`.
+    pub fn default_of(&mut self, reference: Option<&ast::ColumnReference>) -> SqlResult<Expression> {
+        let Some(reference) = reference else {
+            return Err(sql_error!(ER_PARSE_ERROR, "You have an error in your SQL syntax", "DEFAULT", 1));
+        };
+        let block = self.block();
+        let Some((table, column)) = block.find(reference)? else {
+            let clause = block.clause.name();
+            return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause));
+        };
+        let bound = &block.tables[table];
+        let definition = match &bound.source {
+            Source::Base(table) => table.definition().clone(),
+            Source::Virtual(definition) => (**definition).clone(),
+            _ => return Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, reference.column)),
+        };
+        self.default_value(&definition.columns[column])
+    }
+
+    /// What a column holds when a row gives it no value; error 1364 for a column without default.
+    pub fn default_value(&mut self, column: &dictionary::ColumnDefinition) -> SqlResult<Expression> {
+        let result = ResultType::column(column.column_type.clone(), column.nullable);
+        match &column.default {
+            ColumnDefault::Literal(value) => Ok(Expression::constant(value.clone(), result)),
+            ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
+            ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
+            ColumnDefault::CurrentTimestamp(digits) => self.current_timestamp(*digits),
+            ColumnDefault::Expression(text) => {
+                let parsed = parser::parse_expression(text.as_bytes())
+                    .map_err(|_| sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name))?;
+                self.scalar(&parsed)
+            }
+        }
+    }
+
+    /// CURRENT_TIMESTAMP with so many fractional digits.
+    pub fn current_timestamp(&mut self, digits: u8) -> SqlResult<Expression> {
+        self.call("now", vec![Expression::integer(u64::from(digits))])
+    }
+}

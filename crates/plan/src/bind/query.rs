@@ -1,0 +1,308 @@
+//! Whole queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them, recursion.
+
+use super::column::{Block, Clause};
+use super::select::{Surroundings, limited};
+use super::{Binder, CommonTable};
+use crate::physical::{
+    Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm, SortKey,
+};
+use ::expression::derive::{DerivedCollation, common_collation, common_type};
+use ::expression::{Coercibility, Expression, ResultType, TypeClass};
+use errors::{SqlResult, sql_error};
+use parser::ast;
+
+impl Binder<'_> {
+    /// A query in an expression: it sees the enclosing blocks.
+    pub fn nested_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        if query.into.is_some() {
+            return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
+        }
+        self.query(query, select_type)
+    }
+
+    /// A query in FROM: it sees nothing of the enclosing blocks.
+    pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let saved = std::mem::take(&mut self.blocks);
+        let plan = self.nested_query(query, select_type);
+        self.blocks = saved;
+        plan
+    }
+
+    /// Any query.
+    pub fn query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let before = self.with_clause(query.with.as_ref())?;
+        let plan = self.query_body(query, select_type);
+        self.common_tables.truncate(before);
+        plan
+    }
+
+    fn query_body(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let around = Surroundings {
+            order_by: &query.order_by,
+            limit: query.limit.as_ref(),
+            locking: &query.locking,
+            select_type,
+        };
+        match &query.body {
+            ast::QueryBody::Select(select) => self.select(select, &around),
+            ast::QueryBody::Nested(inner) if query.order_by.is_empty() && query.limit.is_none() => {
+                self.query(inner, select_type)
+            }
+            ast::QueryBody::Table(name) => {
+                let factor = ast::TableFactor {
+                    name: name.clone(),
+                    partitions: Vec::new(),
+                    alias: None,
+                    index_hints: Vec::new(),
+                };
+                let select = ast::Select {
+                    items: vec![ast::SelectItem::Wildcard],
+                    from: vec![ast::TableReference::Table(factor)],
+                    ..ast::Select::default()
+                };
+                self.select(&select, &around)
+            }
+            body => {
+                let plan = self.operand(body, select_type)?;
+                self.ordered(plan, query)
+            }
+        }
+    }
+
+    /// An operand of a set operation.
+    fn operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
+        match body {
+            ast::QueryBody::Nested(query) => self.query(query, select_type),
+            ast::QueryBody::Values(rows) => self.values_rows(rows),
+            ast::QueryBody::SetOperation(operation) => self.set_operation(operation, select_type),
+            ast::QueryBody::Select(_) | ast::QueryBody::Table(_) => {
+                let query = ast::Query {
+                    with: None,
+                    body: body.clone(),
+                    order_by: Vec::new(),
+                    limit: None,
+                    locking: Vec::new(),
+                    into: None,
+                };
+                self.query_body(&query, select_type)
+            }
+        }
+    }
+
+    fn values_rows(&mut self, rows: &[Vec<ast::Expression>]) -> SqlResult<QueryPlan> {
+        self.block_number += 1;
+        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let bound = self.values_parts(rows);
+        let block = self.blocks.pop().unwrap_or_default();
+        let (rows, columns) = bound?;
+        Ok(QueryPlan { root: Node::Values { rows }, columns, outer: block.outer, explain: Vec::new() })
+    }
+
+    fn values_parts(
+        &mut self,
+        rows: &[Vec<ast::Expression>],
+    ) -> SqlResult<(Vec<Vec<Expression>>, Vec<OutputColumn>)> {
+        let mut bound: Vec<Vec<Expression>> = Vec::with_capacity(rows.len());
+        for (number, row) in rows.iter().enumerate() {
+            let row = self.expressions(row)?;
+            if bound.first().is_some_and(|first| first.len() != row.len()) {
+                return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
+            }
+            bound.push(row);
+        }
+        let width = bound.first().map_or(0, Vec::len);
+        let mut columns = Vec::with_capacity(width);
+        for column in 0..width {
+            let types: Vec<ResultType> = bound.iter().map(|row| row[column].result.clone()).collect();
+            let result = self.merged_type(&types)?;
+            for row in &mut bound {
+                row[column] = converted(row[column].clone(), &result);
+            }
+            columns.push(OutputColumn { name: format!("column_{column}"), result, origin: None });
+        }
+        Ok((bound, columns))
+    }
+
+    /// ORDER BY and LIMIT around a set operation: keys are result columns.
+    fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
+        let QueryPlan { root, columns, outer, explain } = plan;
+        let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
+        for (slot, column) in columns.iter().enumerate() {
+            let item = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
+            block.aliases.push((column.name.clone(), item));
+        }
+        self.blocks.push(block);
+        let bound = self.order_and_limit(query, &columns);
+        self.blocks.pop();
+        let (keys, limit) = bound?;
+        let node = if keys.is_empty() {
+            root
+        } else {
+            Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
+        };
+        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain })
+    }
+
+    fn order_and_limit(
+        &mut self,
+        query: &ast::Query,
+        columns: &[OutputColumn],
+    ) -> SqlResult<(Vec<SortKey>, Option<crate::physical::RowLimit>)> {
+        let mut keys = Vec::with_capacity(query.order_by.len());
+        for item in &query.order_by {
+            let expression = match &item.expression {
+                ast::Expression::Literal(ast::Literal::Integer(number)) => {
+                    let at = (*number as usize).wrapping_sub(1);
+                    match columns.get(at) {
+                        Some(column) => Expression::slot(at, column.name.as_str().into(), column.result.clone()),
+                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
+                    }
+                }
+                other => self.scalar(other)?,
+            };
+            keys.push(SortKey { expression, descending: item.descending });
+        }
+        let limit = match &query.limit {
+            None => None,
+            Some(limit) => self.limit(Some(limit))?,
+        };
+        Ok((keys, limit))
+    }
+
+    fn set_operation(
+        &mut self,
+        operation: &ast::SetOperation,
+        select_type: &'static str,
+    ) -> SqlResult<QueryPlan> {
+        let first_type = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
+        let mut first = self.operand(&operation.first, first_type)?;
+        let mut rest = Vec::with_capacity(operation.rest.len());
+        for term in &operation.rest {
+            let plan = self.operand(&term.body, "UNION")?;
+            if plan.columns.len() != first.columns.len() {
+                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            rest.push((term.operator, term.all, plan));
+        }
+        let first_columns = first.columns.clone();
+        for column in 0..first.columns.len() {
+            let types: Vec<ResultType> = std::iter::once(&first)
+                .chain(rest.iter().map(|(_, _, plan)| plan))
+                .map(|plan| plan.columns[column].result.clone())
+                .collect();
+            let result = self.merged_type(&types)?;
+            first.columns[column].result = result;
+            first.columns[column].origin = None;
+        }
+        let columns = first.columns.clone();
+        let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
+        let mut outer = first.outer.clone();
+        let first_node = convert_columns(first.root, &first_columns, &types);
+        let mut terms = Vec::with_capacity(rest.len());
+        for (operator, all, plan) in rest {
+            // Operands of one set operation read one list of outer values.
+            let node = shift_outer(plan.root, plan.outer, &mut outer);
+            terms.push(SetTerm { operator, all, node: convert_columns(node, &plan.columns, &types) });
+        }
+        let root =
+            Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
+        Ok(QueryPlan { root, columns, outer, explain: first.explain })
+    }
+
+    /// The type that holds the values of all of these.
+    pub fn merged_type(&mut self, types: &[ResultType]) -> SqlResult<ResultType> {
+        let mut collation = DerivedCollation {
+            collation: self.facts.connection,
+            coercibility: Coercibility::Coercible,
+            ascii_only: true,
+        };
+        if types.iter().any(|result| result.class() == TypeClass::Text) {
+            let mut stand_ins: Vec<Expression> =
+                types.iter().map(|result| Expression::slot(0, "column".into(), result.clone())).collect();
+            let mut operands: Vec<&mut Expression> = stand_ins.iter_mut().collect();
+            collation = common_collation(&mut operands, self.facts.connection, "UNION", false)?;
+        }
+        let types: Vec<&ResultType> = types.iter().collect();
+        Ok(common_type(&types, collation))
+    }
+
+    /// WITH RECURSIVE: a set operation whose first operand does not name the table; the others may.
+    pub fn recursive_query(&mut self, common: &CommonTable) -> SqlResult<QueryPlan> {
+        let ast::QueryBody::SetOperation(operation) = &common.query.body else {
+            return self.detached_query(&common.query, "DERIVED");
+        };
+        let saved = std::mem::take(&mut self.blocks);
+        let plan = self.recursive_parts(common, operation);
+        self.blocks = saved;
+        plan
+    }
+
+    fn recursive_parts(
+        &mut self,
+        common: &CommonTable,
+        operation: &ast::SetOperation,
+    ) -> SqlResult<QueryPlan> {
+        let mut seed = self.operand(&operation.first, "DERIVED")?;
+        for column in &mut seed.columns {
+            column.result.nullable = true;
+            column.origin = None;
+        }
+        for (column, name) in seed.columns.iter_mut().zip(&common.columns) {
+            column.name.clone_from(name);
+        }
+        let id = self.recursions;
+        self.recursions += 1;
+        let types: Vec<ResultType> = seed.columns.iter().map(|column| column.result.clone()).collect();
+        self.common_tables.push(CommonTable { recursion: Some((id, seed.columns.clone())), ..common.clone() });
+        let mut steps = Vec::with_capacity(operation.rest.len());
+        let mut all = true;
+        for term in &operation.rest {
+            all &= term.all;
+            let plan = self.operand(&term.body, "UNION")?;
+            if plan.columns.len() != types.len() {
+                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            steps.push(convert_columns(plan.root, &plan.columns, &types));
+        }
+        self.common_tables.pop();
+        let seed_node = seed.root;
+        let root = Node::Recursive(Box::new(Recursive { id, seed: seed_node, steps, all, columns: types }));
+        let plan = QueryPlan { root, columns: seed.columns, outer: Vec::new(), explain: seed.explain };
+        self.ordered(plan, &common.query)
+    }
+}
+
+/// A value brought to the type of its column.
+pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expression {
+    if expression.result.column_type == result.column_type || expression.result.class() == TypeClass::Null {
+        return expression;
+    }
+    let result = result.clone().nullable_if(expression.result.nullable);
+    Expression::convert_character_set(expression, result)
+}
+
+/// Projects a plan's rows to other column types.
+fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
+    if from.iter().zip(types).all(|(column, result)| column.result.column_type == result.column_type) {
+        return node;
+    }
+    let expressions = from
+        .iter()
+        .zip(types)
+        .enumerate()
+        .map(|(slot, (column, result))| {
+            converted(Expression::slot(slot, column.name.as_str().into(), column.result.clone()), result)
+        })
+        .collect();
+    Node::Project { input: Box::new(node), expressions }
+}
+
+/// Puts the outer references of one operand behind those of the others.
+fn shift_outer(node: Node, own: Vec<Expression>, shared: &mut Vec<Expression>) -> Node {
+    if own.is_empty() {
+        return node;
+    }
+    let by = shared.len();
+    shared.extend(own);
+    if by == 0 { node } else { crate::rewrite::shift_outer_references(node, by) }
+}

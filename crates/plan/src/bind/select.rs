@@ -1,0 +1,419 @@
+//! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
+//! MySQL resolves them.
+
+use super::Binder;
+use super::column::{Block, Clause};
+use super::from::conjuncts;
+use crate::optimize::{JoinGoal, Joined};
+use crate::physical::{
+    Aggregate, AggregateKind, ExplainRow, Node, OutputColumn, QueryPlan, RowLimit, RowLock, SortKey,
+};
+use ::expression::{Expression, ExpressionKind};
+use engine::WaitPolicy;
+use errors::{SqlResult, sql_error};
+use parser::ast;
+
+/// What stands around a SELECT and belongs to it.
+pub(crate) struct Surroundings<'q> {
+    pub order_by: &'q [ast::OrderItem],
+    pub limit: Option<&'q ast::Limit>,
+    pub locking: &'q [ast::LockingClause],
+    pub select_type: &'static str,
+}
+
+/// A bound select item.
+struct Item {
+    name: String,
+    expression: Expression,
+}
+
+impl Binder<'_> {
+    /// Binds a SELECT as a block of its own.
+    pub fn select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<QueryPlan> {
+        self.enter()?;
+        self.block_number += 1;
+        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let bound = self.select_parts(select, around);
+        let block = self.blocks.pop().unwrap_or_default();
+        self.leave();
+        let (root, columns, mut explain) = bound?;
+        let dependent = !block.outer.is_empty();
+        for row in &mut explain {
+            row.id = Some(block.number);
+            row.select_type = match (around.select_type, dependent) {
+                ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
+                (other, _) => other,
+            };
+        }
+        self.explain.extend(explain.iter().cloned());
+        Ok(QueryPlan { root, columns, outer: block.outer, explain })
+    }
+
+    fn select_parts(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+    ) -> SqlResult<(Node, Vec<OutputColumn>, Vec<ExplainRow>)> {
+        if !select.windows.is_empty() || select.qualify.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
+        }
+        let tree = self.from_clause(&select.from)?;
+        self.lock_tables(around.locking)?;
+        let mut conditions = Vec::new();
+        if let Some(filter) = &select.filter {
+            self.block().clause = Clause::Where;
+            conditions = conjuncts(self.scalar(filter)?);
+        }
+        self.bind_group_keys(select)?;
+        self.block().clause = Clause::FieldList;
+        let mut items = self.select_items(select)?;
+        let aliases = items.iter().map(|item| (item.name.clone(), item.expression.clone())).collect();
+        self.block().aliases = aliases;
+        self.block().clause = Clause::Having;
+        let mut having = match &select.having {
+            Some(condition) => conjuncts(self.scalar(condition)?),
+            None => Vec::new(),
+        };
+        self.block().clause = Clause::OrderBy;
+        let mut order = self.order_keys(around.order_by, &items)?;
+        let limit = self.limit(around.limit)?;
+
+        let grouping = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
+        if grouping {
+            self.group_expressions(&mut items, &mut having, &mut order, select.rollup)?;
+        }
+        let columns: Vec<OutputColumn> = items.iter().map(|item| self.output_column(item)).collect();
+        if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
+            let row = ExplainRow { extra: vec!["Select tables optimized away".to_owned()], ..ExplainRow::default() };
+            return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
+        }
+        let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
+        let Joined { node, ordered, explain, .. } = self.plan_joins(tree, conditions, goal, select.options.straight_join)?;
+        let mut explain = explain;
+        let node = self.grouped(node, grouping, select.rollup, having);
+        let node = project(node, &items, &mut order, ordered);
+        let needs_sort = !order.is_empty() && !ordered;
+        let node = self.finish(node, &columns, select, order, limit, needs_sort);
+        if let Some(first) = explain.first_mut() {
+            let by_key = grouping && !select.group_by.is_empty() || select.options.distinct;
+            let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
+            first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
+        }
+        Ok((node, columns, explain))
+    }
+
+    fn grouped(&mut self, node: Node, grouping: bool, rollup: bool, having: Vec<Expression>) -> Node {
+        let node = if grouping {
+            let block = self.block();
+            let keys = block.group_keys.clone();
+            let aggregates = block.aggregates.clone();
+            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorted: false, rollup }))
+        } else {
+            node
+        };
+        if having.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions: having } }
+    }
+
+    fn finish(
+        &self,
+        node: Node,
+        columns: &[OutputColumn],
+        select: &ast::Select,
+        order: Vec<SortKey>,
+        limit: Option<RowLimit>,
+        needs_sort: bool,
+    ) -> Node {
+        let mut node = node;
+        if select.options.distinct {
+            let columns = columns.iter().map(|column| column.result.clone()).collect();
+            node = Node::Distinct { input: Box::new(node), columns };
+        }
+        if needs_sort {
+            let wanted = if select.options.calc_found_rows { None } else { limit.clone() };
+            node = Node::Sort { input: Box::new(node), keys: order, limit: wanted };
+        }
+        limited(node, limit, select.options.calc_found_rows)
+    }
+
+    fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
+        for clause in locking {
+            let wait = match clause.wait {
+                ast::LockWait::Wait => WaitPolicy::Wait,
+                ast::LockWait::NoWait => WaitPolicy::NoWait,
+                ast::LockWait::SkipLocked => WaitPolicy::SkipLocked,
+            };
+            let lock = match clause.strength {
+                ast::LockStrength::Share => RowLock::Shared(wait),
+                ast::LockStrength::Update => RowLock::Exclusive(wait),
+            };
+            for name in &clause.tables {
+                if !self.block().tables.iter().any(|table| table.alias == name.name) {
+                    return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, name));
+                }
+            }
+            for table in &mut self.block().tables {
+                if clause.tables.is_empty() || clause.tables.iter().any(|name| name.name == table.alias) {
+                    table.lock = lock;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// GROUP BY: a number or a name of a select item stands for the item, but a column goes before a name.
+    fn bind_group_keys(&mut self, select: &ast::Select) -> SqlResult<()> {
+        self.block().clause = Clause::GroupBy;
+        let mut keys = Vec::with_capacity(select.group_by.len());
+        for syntax in &select.group_by {
+            let key = match syntax {
+                ast::Expression::Literal(ast::Literal::Integer(number)) => {
+                    let item = select.items.get((*number as usize).wrapping_sub(1));
+                    match item {
+                        Some(ast::SelectItem::Expression { expression, .. }) => self.group_key(expression)?,
+                        Some(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "GROUP BY a position of *")),
+                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "group statement")),
+                    }
+                }
+                ast::Expression::Column(reference) if reference.table.is_none() => {
+                    match self.scalar(syntax) {
+                        Err(error) if error.is(&errors::code::ER_BAD_FIELD_ERROR) => {
+                            match item_by_alias(select, &reference.column) {
+                                Some(item) => self.group_key(item)?,
+                                None => return Err(error),
+                            }
+                        }
+                        other => other?,
+                    }
+                }
+                other => self.scalar(other)?,
+            };
+            // A constant key groups nothing; it would only clash with literals in the select list.
+            if key.literal().is_none() || select.group_by.len() == 1 {
+                keys.push(key);
+            }
+        }
+        self.block().group_keys = keys;
+        Ok(())
+    }
+
+    fn group_key(&mut self, item: &ast::Expression) -> SqlResult<Expression> {
+        match self.scalar(item) {
+            Err(error) if error.is(&errors::code::ER_INVALID_GROUP_FUNC_USE) => {
+                Err(sql_error!(ER_WRONG_GROUP_FIELD, "aggregate"))
+            }
+            other => other,
+        }
+    }
+
+    fn select_items(&mut self, select: &ast::Select) -> SqlResult<Vec<Item>> {
+        let mut items = Vec::with_capacity(select.items.len());
+        for item in &select.items {
+            match item {
+                ast::SelectItem::Wildcard => {
+                    if self.block().tables.is_empty() {
+                        return Err(sql_error!(ER_NO_TABLES_USED));
+                    }
+                    let visible = self.block().visible.clone();
+                    self.expand(&visible, &mut items);
+                }
+                ast::SelectItem::TableWildcard(name) => {
+                    let found = self.block().tables.iter().position(|table| {
+                        table.alias == name.name
+                            && name.schema.as_ref().is_none_or(|schema| table.schema.as_ref() == Some(schema))
+                    });
+                    let Some(table) = found else { return Err(sql_error!(ER_BAD_TABLE_ERROR, name)) };
+                    let columns = &self.block().tables[table].columns;
+                    let shown: Vec<(usize, usize)> =
+                        (0..columns.len()).filter(|column| !columns[*column].invisible).map(|column| (table, column)).collect();
+                    self.expand(&shown, &mut items);
+                }
+                ast::SelectItem::Expression { expression, alias, text } => {
+                    let bound = self.scalar(expression)?;
+                    let name = match (alias, expression) {
+                        (Some(alias), _) => alias.clone(),
+                        (None, ast::Expression::Column(reference)) => reference.column.clone(),
+                        (None, _) => text.clone(),
+                    };
+                    items.push(Item { name, expression: bound });
+                }
+            }
+        }
+        Ok(items)
+    }
+
+    fn expand(&mut self, columns: &[(usize, usize)], items: &mut Vec<Item>) {
+        let level = self.blocks.len() - 1;
+        for (table, column) in columns {
+            let expression = self.column_at(level, *table, *column);
+            let name = self.blocks[level].tables[*table].columns[*column].name.clone();
+            items.push(Item { name, expression });
+        }
+    }
+
+    /// ORDER BY: a number or a name of a select item stands for the item.
+    fn order_keys(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> SqlResult<Vec<SortKey>> {
+        let mut keys = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let expression = match &item.expression {
+                ast::Expression::Literal(ast::Literal::Integer(number)) => {
+                    match items.get((*number as usize).wrapping_sub(1)) {
+                        Some(item) => item.expression.clone(),
+                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
+                    }
+                }
+                ast::Expression::Column(reference) if reference.table.is_none() => {
+                    match self.block().alias(&reference.column) {
+                        Some(found) => found,
+                        None => self.scalar(&item.expression)?,
+                    }
+                }
+                other => self.scalar(other)?,
+            };
+            if expression.literal().is_none() {
+                keys.push(SortKey { expression, descending: item.descending });
+            }
+        }
+        Ok(keys)
+    }
+
+    /// LIMIT takes constants and parameters.
+    pub fn limit(&mut self, limit: Option<&ast::Limit>) -> SqlResult<Option<RowLimit>> {
+        let Some(limit) = limit else {
+            let capped = self.depth == 1 && self.input.select_limit != u64::MAX;
+            let count = capped.then(|| Expression::integer(self.input.select_limit));
+            return Ok(count.map(|count| RowLimit { count: Some(count), offset: None }));
+        };
+        let count = Some(self.scalar(&limit.count)?);
+        let offset = limit.offset.as_ref().map(|offset| self.scalar(offset)).transpose()?;
+        Ok(Some(RowLimit { count, offset }))
+    }
+
+    fn group_expressions(
+        &mut self,
+        items: &mut [Item],
+        having: &mut [Expression],
+        order: &mut [SortKey],
+        rollup: bool,
+    ) -> SqlResult<()> {
+        self.block().clause = Clause::FieldList;
+        for (position, item) in items.iter_mut().enumerate() {
+            self.to_group_row(&mut item.expression, position + 1, rollup)?;
+        }
+        self.block().clause = Clause::Having;
+        for condition in having {
+            self.to_group_row(condition, 1, rollup)?;
+        }
+        self.block().clause = Clause::OrderBy;
+        for (position, key) in order.iter_mut().enumerate() {
+            self.to_group_row(&mut key.expression, position + 1, rollup)?;
+        }
+        Ok(())
+    }
+
+    fn output_column(&mut self, item: &Item) -> OutputColumn {
+        let origin = match (&item.expression.kind, self.block().group_keys.is_empty()) {
+            (ExpressionKind::Column(column), _) => self.origin_of(column.slot),
+            _ => None,
+        };
+        OutputColumn { name: item.name.clone(), result: item.expression.result.clone(), origin }
+    }
+
+    fn origin_of(&mut self, slot: usize) -> Option<crate::physical::ColumnOrigin> {
+        let block = self.block();
+        let grouped = !block.group_keys.is_empty() || !block.aggregates.is_empty();
+        let slot = if grouped {
+            let keys = block.group_keys.len();
+            match slot.checked_sub(keys) {
+                None => block.group_keys[slot].column_slot()?,
+                Some(number) => {
+                    let call = block.aggregates.get(number).filter(|call| call.kind == AggregateKind::First)?;
+                    call.arguments.first()?.column_slot()?
+                }
+            }
+        } else {
+            slot
+        };
+        let (table, column) = *block.slots.get(slot)?;
+        block.tables[table].columns.get(column)?.origin.clone()
+    }
+
+    /// COUNT(*) of a whole table needs no rows.
+    fn count_only(
+        &mut self,
+        select: &ast::Select,
+        items: &[Item],
+        tree: &Option<super::from::JoinTree>,
+        conditions: &[Expression],
+        grouping: bool,
+    ) -> Option<Node> {
+        let plain = grouping && select.group_by.is_empty() && select.having.is_none() && conditions.is_empty();
+        let Some(super::from::JoinTree::Table(0)) = tree else { return None };
+        let block = self.block();
+        let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);
+        if !plain || !counts || block.tables[0].lock != RowLock::None {
+            return None;
+        }
+        let super::Source::Base(_) = &block.tables[0].source else { return None };
+        let access = self.whole_table(0);
+        let input = Node::Count(Box::new(access));
+        let expressions = items.iter().map(|item| item.expression.clone()).collect();
+        Some(Node::Project { input: Box::new(input), expressions })
+    }
+
+    fn join_goal(
+        &mut self,
+        order: &[SortKey],
+        grouping: bool,
+        distinct: bool,
+        limit: Option<&RowLimit>,
+    ) -> JoinGoal {
+        if grouping || distinct {
+            return JoinGoal::default();
+        }
+        let wanted = limit.and_then(|limit| {
+            let count = limit.count.as_ref().and_then(|count| literal_count(count))?;
+            let offset = limit.offset.as_ref().map_or(Some(0), literal_count)?;
+            Some((count + offset) as f64)
+        });
+        JoinGoal { order: order.to_vec(), rows_wanted: wanted.or(limit.map(|_| 10.0)) }
+    }
+}
+
+fn literal_count(expression: &Expression) -> Option<u64> {
+    match expression.literal()? {
+        values::Value::Int(count) => u64::try_from(*count).ok(),
+        values::Value::UInt(count) => Some(*count),
+        _ => None,
+    }
+}
+
+fn item_by_alias<'s>(select: &'s ast::Select, name: &str) -> Option<&'s ast::Expression> {
+    select.items.iter().find_map(|item| match item {
+        ast::SelectItem::Expression { expression, alias: Some(alias), .. } if alias.eq_ignore_ascii_case(name) => {
+            Some(expression)
+        }
+        _ => None,
+    })
+}
+
+pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> Node {
+    match limit {
+        Some(limit) => Node::Limit { input: Box::new(node), limit, count_all },
+        None => node,
+    }
+}
+
+/// The select list, with sort keys that are not in it appended. Sort keys become slots of the projected row.
+fn project(node: Node, items: &[Item], order: &mut [SortKey], ordered: bool) -> Node {
+    let mut expressions: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
+    if !ordered {
+        for key in order {
+            let at = expressions.iter().position(|known| known.same(&key.expression)).unwrap_or_else(|| {
+                expressions.push(key.expression.clone());
+                expressions.len() - 1
+            });
+            key.expression = Expression::slot(at, "sort key".into(), key.expression.result.clone());
+        }
+    }
+    Node::Project { input: Box::new(node), expressions }
+}

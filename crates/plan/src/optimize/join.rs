@@ -1,0 +1,334 @@
+//! Join order and join methods. Inner joins are reordered by cost: exhaustively over small sets, else greedily; the
+//! inner side of an outer join stays behind the tables that its condition names.
+
+use super::access::{Candidate, selectivity, table_rows};
+use super::build::filtered;
+use super::{JoinGoal, Joined, tables_of};
+use crate::bind::{Binder, JoinTree, Source};
+use crate::physical::{ExplainRow, Node};
+use errors::SqlResult;
+use expression::operators::ComparisonOperator;
+use expression::{Expression, ExpressionKind};
+use values::Value;
+
+/// Members of a group whose orders are all tried.
+const EXHAUSTIVE_MEMBERS_MAX: usize = 7;
+/// Cost of putting a row into a hash table.
+const BUILD_COST: f64 = 2.0;
+/// Cost of looking a row up in a hash table.
+const PROBE_COST: f64 = 0.6;
+
+/// One operand of a group of inner joins.
+pub(super) struct Member {
+    pub content: Content,
+    pub tables: u64,
+    /// For the inner side of an outer join: its condition.
+    pub outer_join: Option<Vec<Expression>>,
+    /// Tables that must come before.
+    pub needs: u64,
+}
+
+pub(super) enum Content {
+    Table(usize),
+    Nest(Group),
+}
+
+#[derive(Default)]
+pub(super) struct Group {
+    pub members: Vec<Member>,
+    pub conditions: Vec<Expression>,
+    pub straight: bool,
+}
+
+/// How the next member is joined to those before it.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub member: usize,
+    pub candidate: Option<Candidate>,
+    pub hash: bool,
+    pub rows_after: f64,
+}
+
+impl Binder<'_> {
+    /// Plans FROM and WHERE of the current block.
+    pub fn plan_joins(
+        &mut self,
+        tree: Option<JoinTree>,
+        conditions: Vec<Expression>,
+        goal: JoinGoal,
+        straight: bool,
+    ) -> SqlResult<Joined> {
+        if conditions.iter().any(is_never) {
+            let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
+            return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain: vec![row] });
+        }
+        let conditions: Vec<Expression> = conditions.into_iter().filter(|condition| !is_always(condition)).collect();
+        let Some(tree) = tree else {
+            let width = self.width();
+            let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
+            let node = filtered(Node::OneRow { width }, conditions);
+            return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row] });
+        };
+        let mut group = Group { straight, ..Group::default() };
+        self.flatten(tree, &conditions, &mut group);
+        group.conditions.extend(conditions);
+        self.plan_group(group, &goal)
+    }
+
+    /// Takes a join tree apart: what is joined by inner joins becomes one group.
+    fn flatten(&mut self, tree: JoinTree, filters: &[Expression], group: &mut Group) {
+        match tree {
+            JoinTree::Table(table) => group.members.push(Member {
+                content: Content::Table(table),
+                tables: 1 << table,
+                outer_join: None,
+                needs: 0,
+            }),
+            JoinTree::Join { left, right, outer, conditions, straight } => {
+                let right_tables = right.tables();
+                let rejects = |filter: &Expression| self.rejects_null(filter, right_tables);
+                let outer = outer && !filters.iter().any(rejects);
+                group.straight |= straight;
+                if !outer {
+                    let mut both = filters.to_vec();
+                    both.extend(conditions.iter().cloned());
+                    self.flatten(*left, &both, group);
+                    self.flatten(*right, &both, group);
+                    group.conditions.extend(conditions);
+                    return;
+                }
+                let left_tables = left.tables();
+                self.flatten(*left, filters, group);
+                let mut needs = 0;
+                for condition in &conditions {
+                    needs |= tables_of(self.block(), condition);
+                }
+                let needs = if needs & left_tables == 0 { left_tables } else { needs & !right_tables };
+                let content = match *right {
+                    JoinTree::Table(table) => Content::Table(table),
+                    other => {
+                        let mut inner = Group::default();
+                        self.flatten(other, &conditions, &mut inner);
+                        Content::Nest(inner)
+                    }
+                };
+                group.members.push(Member { content, tables: right_tables, outer_join: Some(conditions), needs });
+            }
+        }
+    }
+
+    /// Whether a condition cannot hold for a row of NULLs of these tables, so that the outer join is an inner one.
+    fn rejects_null(&mut self, condition: &Expression, tables: u64) -> bool {
+        let block = self.block();
+        let is_column = |expression: &Expression| {
+            matches!(expression.kind, ExpressionKind::Column(_)) && tables_of(block, expression) & tables != 0
+        };
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) => {
+                comparison.operator != ComparisonOperator::NullSafeEqual
+                    && (is_column(&comparison.left) || is_column(&comparison.right))
+            }
+            ExpressionKind::Between(between) => !between.negated && is_column(&between.operand),
+            ExpressionKind::In(list) => is_column(&list.operand),
+            ExpressionKind::Like(like) => is_column(&like.operand),
+            ExpressionKind::Not(inner) => matches!(&inner.kind, ExpressionKind::IsNull(operand) if is_column(operand)),
+            _ => false,
+        }
+    }
+
+    fn plan_group(&mut self, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
+        let masks: Vec<u64> = {
+            let block = self.block();
+            group.conditions.iter().map(|condition| tables_of(block, condition)).collect()
+        };
+        // A nest is planned once; it is read whole and hashed.
+        let mut nests: Vec<Option<Joined>> = Vec::with_capacity(group.members.len());
+        for member in &mut group.members {
+            nests.push(match &mut member.content {
+                Content::Table(_) => None,
+                Content::Nest(inner) => {
+                    let inner = std::mem::take(inner);
+                    Some(self.plan_group(inner, &JoinGoal::default())?)
+                }
+            });
+        }
+        let steps = self.choose_order(&group, &masks, &nests);
+        Ok(self.build_joins(group, &masks, nests, steps, goal))
+    }
+
+    /// Estimated rows of a member that is not a base table.
+    fn member_rows(&mut self, member: &Member, nest: Option<&Joined>) -> f64 {
+        match (&member.content, nest) {
+            (_, Some(nest)) => nest.rows,
+            (Content::Table(table), None) => match &self.block().tables[*table].source {
+                Source::Base(base) => {
+                    let base = base.clone();
+                    table_rows(&self.input.engine.statistics(&base))
+                }
+                _ => 100.0,
+            },
+            (Content::Nest(_), None) => 100.0,
+        }
+    }
+
+    /// The best way to join one more member.
+    fn best_step(
+        &mut self,
+        group: &Group,
+        masks: &[u64],
+        nests: &[Option<Joined>],
+        number: usize,
+        placed: u64,
+        rows_before: f64,
+    ) -> (f64, Step) {
+        let member = &group.members[number];
+        let usable: Vec<&Expression> = match &member.outer_join {
+            Some(conditions) => conditions.iter().collect(),
+            None => group
+                .conditions
+                .iter()
+                .zip(masks)
+                .filter(|(_, mask)| **mask & member.tables != 0 && **mask & !(placed | member.tables) == 0)
+                .map(|(condition, _)| condition)
+                .collect(),
+        };
+        let block = self.block();
+        let local = |condition: &&&Expression| tables_of(block, condition) & !member.tables == 0;
+        let local_selectivity: f64 = usable.iter().filter(local).map(|condition| selectivity(condition)).product();
+        let has_equality = placed != 0 && usable.iter().any(|condition| is_equality(condition)) ;
+        let join_selectivity: f64 =
+            usable.iter().filter(|condition| !local(condition)).map(|condition| selectivity(condition)).product();
+        let total = self.member_rows(member, nests[number].as_ref());
+        let mut best: Option<(f64, Step)> = None;
+        let mut offer = |cost: f64, step: Step| {
+            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                best = Some((cost, step));
+            }
+        };
+        let kept_of = |rows_after: f64| match member.outer_join {
+            Some(_) => rows_after.max(rows_before),
+            None => rows_after.max(0.01),
+        };
+        let scan_rows = (total * local_selectivity).max(0.1);
+        if let Content::Table(table) = member.content {
+            for candidate in self.candidates(table, &usable, placed) {
+                let after = if candidate.dependent {
+                    rows_before * candidate.rows * local_selectivity.max(0.05)
+                } else {
+                    rows_before * candidate.rows.min(scan_rows.max(candidate.rows * 0.1)) * join_selectivity
+                };
+                if placed == 0 || candidate.dependent {
+                    let step = Step {
+                        member: number,
+                        rows_after: kept_of(after),
+                        hash: false,
+                        candidate: Some(candidate.clone()),
+                    };
+                    offer(rows_before * candidate.cost, step);
+                } else {
+                    let matches = if has_equality { (rows_before * scan_rows / total.max(1.0)).max(scan_rows.min(rows_before)) } else { rows_before * scan_rows * join_selectivity };
+                    let (build, probe) = if member.outer_join.is_some() || scan_rows <= rows_before {
+                        (scan_rows, rows_before)
+                    } else {
+                        (rows_before, candidate.rows)
+                    };
+                    let pairs = if has_equality { matches } else { rows_before * scan_rows * 0.3 };
+                    let cost = candidate.cost + build * BUILD_COST + probe * PROBE_COST + pairs * 0.1;
+                    let step =
+                        Step { member: number, rows_after: kept_of(matches), hash: true, candidate: Some(candidate) };
+                    offer(cost, step);
+                }
+            }
+        }
+        best.unwrap_or_else(|| {
+            let matches = if has_equality { rows_before.max(scan_rows) } else { rows_before * scan_rows };
+            let cost = scan_rows * (1.0 + BUILD_COST) + rows_before * PROBE_COST + matches * 0.1;
+            (cost, Step { member: number, candidate: None, hash: placed != 0, rows_after: kept_of(matches) })
+        })
+    }
+
+    fn choose_order(
+        &mut self,
+        group: &Group,
+        masks: &[u64],
+        nests: &[Option<Joined>],
+    ) -> Vec<Step> {
+        let count = group.members.len();
+        if count > EXHAUSTIVE_MEMBERS_MAX || group.straight || count == 1 {
+            return self.greedy_order(group, masks, nests);
+        }
+        // best[set of members] = cost, rows, steps.
+        let mut best: Vec<Option<(f64, f64, Vec<Step>)>> = vec![None; 1 << count];
+        best[0] = Some((0.0, 1.0, Vec::new()));
+        for set in 0..1usize << count {
+            let Some((cost, rows, steps)) = best[set].clone() else { continue };
+            let placed = placed_tables(group, set);
+            for number in 0..count {
+                let member = &group.members[number];
+                if set >> number & 1 == 1 || member.needs & !placed != 0 {
+                    continue;
+                }
+                let (more, step) = self.best_step(group, masks, nests, number, placed, rows);
+                let next = set | 1 << number;
+                let total = cost + more + step.rows_after * 0.1;
+                if best[next].as_ref().is_none_or(|(known, ..)| total < *known) {
+                    let mut steps = steps.clone();
+                    let rows = step.rows_after;
+                    steps.push(step);
+                    best[next] = Some((total, rows, steps));
+                }
+            }
+        }
+        match best.pop().flatten() {
+            Some((_, _, steps)) => steps,
+            None => self.greedy_order(group, masks, nests),
+        }
+    }
+
+    fn greedy_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        let (mut placed, mut rows) = (0, 1.0);
+        while steps.len() < group.members.len() {
+            let free: Vec<usize> = (0..group.members.len())
+                .filter(|number| steps.iter().all(|step| step.member != *number))
+                .filter(|number| group.members[*number].needs & !placed == 0)
+                .collect();
+            let choices = if group.straight { &free[..1.min(free.len())] } else { &free[..] };
+            let mut best: Option<(f64, Step)> = None;
+            for number in choices {
+                let (cost, step) = self.best_step(group, masks, nests, *number, placed, rows);
+                let cost = cost + step.rows_after;
+                if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                    best = Some((cost, step));
+                }
+            }
+            let Some((_, step)) = best else { break };
+            placed |= group.members[step.member].tables;
+            rows = step.rows_after;
+            steps.push(step);
+        }
+        steps
+    }
+}
+
+fn placed_tables(group: &Group, set: usize) -> u64 {
+    group.members.iter().enumerate().filter(|(number, _)| set >> number & 1 == 1).fold(0, |bits, (_, m)| bits | m.tables)
+}
+
+fn is_equality(condition: &Expression) -> bool {
+    matches!(&condition.kind, ExpressionKind::Compare(comparison)
+        if matches!(comparison.operator, ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual))
+}
+
+fn is_never(condition: &Expression) -> bool {
+    match condition.literal() {
+        Some(Value::Null) => true,
+        Some(Value::Int(value)) => *value == 0,
+        Some(Value::UInt(value)) => *value == 0,
+        _ => false,
+    }
+}
+
+fn is_always(condition: &Expression) -> bool {
+    matches!(condition.literal(), Some(Value::Int(value)) if *value != 0)
+}

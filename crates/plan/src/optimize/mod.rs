@@ -1,0 +1,71 @@
+//! Cost-based choice of access paths and join order. Entry point: `Binder::plan_joins`.
+
+mod access;
+mod build;
+mod join;
+mod order;
+mod terms;
+
+pub(crate) use terms::tables_of;
+
+use crate::bind::{Binder, Source};
+use crate::physical::{AccessPath, ExplainRow, Node, RowLock, SortKey, TableAccess};
+
+/// What the rest of the query wants of the joined rows.
+#[derive(Default)]
+pub(crate) struct JoinGoal {
+    /// Order in which rows are wanted; empty for any.
+    pub order: Vec<SortKey>,
+    /// Only so many rows are wanted.
+    pub rows_wanted: Option<f64>,
+}
+
+/// A planned FROM and WHERE.
+pub(crate) struct Joined {
+    pub node: Node,
+    /// The rows come in the wanted order.
+    pub ordered: bool,
+    pub rows: f64,
+    pub explain: Vec<ExplainRow>,
+}
+
+impl Binder<'_> {
+    /// Slots of the current block.
+    pub fn width(&mut self) -> usize {
+        self.block().slots.len()
+    }
+
+    /// Reading the whole of a base table by its clustered index.
+    pub fn whole_table(&mut self, number: usize) -> TableAccess {
+        let width = self.width();
+        let bound = &self.block().tables[number];
+        let Source::Base(table) = &bound.source else { unreachable!("only base tables are read by index") };
+        let columns =
+            bound.slots.iter().enumerate().filter_map(|(column, slot)| slot.map(|slot| (column, slot))).collect();
+        TableAccess {
+            table: table.clone(),
+            alias: bound.alias.clone(),
+            columns,
+            width,
+            path: AccessPath {
+                index: 0,
+                ranges: None,
+                backward: false,
+                covering: false,
+                single_row: false,
+                ordered: false,
+            },
+            conditions: Vec::new(),
+            lock: bound.lock,
+            key_slot: bound.key_slot,
+            rows_read: 1.0,
+            rows_kept: 1.0,
+        }
+    }
+
+    /// Whether the row will be changed or locked, so that index-only reads do not do.
+    pub fn needs_row(&mut self, number: usize) -> bool {
+        let bound = &self.block().tables[number];
+        bound.key_slot.is_some() || bound.lock != RowLock::None
+    }
+}

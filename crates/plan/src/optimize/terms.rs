@@ -1,0 +1,230 @@
+//! Which conditions an index can answer. Main types: [`Term`], [`Terms`].
+
+use crate::bind::{Block, Source};
+use crate::physical::{KeyCondition, KeyConditions};
+use dictionary::IndexDefinition;
+use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
+use expression::result_type::{TypeClass, class_of};
+use expression::{Expression, ExpressionKind};
+use values::{ColumnType, TypeKind};
+
+/// A condition on one column of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub column: usize,
+    pub condition: KeyCondition,
+}
+
+/// What one condition says of a table: terms that all hold, or alternatives of such lists.
+#[derive(Clone, Debug)]
+pub(crate) enum Terms {
+    All(Vec<Term>),
+    Any(Vec<Vec<Term>>),
+}
+
+/// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
+pub(crate) fn tables_of(block: &Block, expression: &Expression) -> u64 {
+    expression.slots().iter().filter_map(|slot| block.slots.get(*slot)).fold(0, |bits, (table, _)| bits | 1 << table)
+}
+
+/// Whether a comparison in that mode can be answered by the order of a column's index.
+fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool {
+    match (class_of(column.kind), column.kind) {
+        (_, TypeKind::Set | TypeKind::Float) => false,
+        (_, TypeKind::Enum) => equality && matches!(mode, ComparisonMode::Text(_)),
+        (TypeClass::Integer, _) => {
+            matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal | ComparisonMode::Double)
+        }
+        (TypeClass::Decimal, _) => matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal),
+        (TypeClass::Double, _) => {
+            matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal | ComparisonMode::Double)
+        }
+        (TypeClass::Text, _) => mode == ComparisonMode::Text(column.collation),
+        (TypeClass::DateTime, _) => mode == ComparisonMode::DateTime,
+        (TypeClass::Time, _) => mode == ComparisonMode::Time,
+        (TypeClass::Null, _) => false,
+    }
+}
+
+/// Looks at conditions from the side of one table; `placed` are the tables whose rows are known before.
+pub(crate) struct TermReader<'b> {
+    pub block: &'b Block,
+    pub table: usize,
+    pub placed: u64,
+}
+
+impl TermReader<'_> {
+    fn column(&self, expression: &Expression) -> Option<usize> {
+        let slot = match &expression.kind {
+            ExpressionKind::Column(column) => column.slot,
+            _ => return None,
+        };
+        let (table, column) = *self.block.slots.get(slot)?;
+        (table == self.table && column != usize::MAX).then_some(column)
+    }
+
+    fn column_type(&self, column: usize) -> &ColumnType {
+        &self.block.tables[self.table].columns[column].result.column_type
+    }
+
+    /// Whether an expression is known before the table is read, and gives the same value each time.
+    fn is_known(&self, expression: &Expression) -> bool {
+        let fixed = !expression.any(&|part| match &part.kind {
+            ExpressionKind::UserVariable(_) | ExpressionKind::AssignUserVariable(..) => true,
+            ExpressionKind::Function(call) => {
+                !call.definition.pure && matches!(call.definition.name, "rand" | "uuid" | "uuid_short" | "sleep")
+            }
+            _ => false,
+        });
+        fixed && tables_of(self.block, expression) & !self.placed == 0
+    }
+
+    /// What a condition says of the table, if an index can use it.
+    pub fn read(&self, condition: &Expression) -> Option<Terms> {
+        if let ExpressionKind::Or(branches) = &condition.kind {
+            let mut alternatives = Vec::with_capacity(branches.len());
+            for branch in branches {
+                let parts = match &branch.kind {
+                    ExpressionKind::And(parts) => parts.iter().filter_map(|part| self.single(part)).collect(),
+                    _ => vec![self.single(branch)?],
+                };
+                if parts.is_empty() {
+                    return None;
+                }
+                alternatives.push(parts);
+            }
+            return Some(Terms::Any(alternatives));
+        }
+        self.single(condition).map(|term| Terms::All(vec![term]))
+    }
+
+    fn single(&self, condition: &Expression) -> Option<Term> {
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) => self.comparison(comparison),
+            ExpressionKind::IsNull(operand) => {
+                let column = self.column(operand)?;
+                let condition = KeyCondition::Points(vec![(Expression::null(), true)]);
+                Some(Term { column, condition })
+            }
+            ExpressionKind::Not(inner) => match &inner.kind {
+                ExpressionKind::IsNull(operand) => {
+                    let column = self.column(operand)?;
+                    Some(Term { column, condition: KeyCondition::Range { low: None, high: None } })
+                }
+                _ => None,
+            },
+            ExpressionKind::In(list) if !list.negated => {
+                let column = self.column(&list.operand)?;
+                let usable = list.list.iter().all(|(mode, member)| {
+                    is_usable(*mode, self.column_type(column), true) && self.is_known(member)
+                });
+                let points = list.list.iter().map(|(_, member)| (member.clone(), false)).collect();
+                usable.then_some(Term { column, condition: KeyCondition::Points(points) })
+            }
+            ExpressionKind::Between(between) if !between.negated => {
+                let column = self.column(&between.operand)?;
+                let usable = [&between.low, &between.high].iter().all(|(mode, bound)| {
+                    is_usable(*mode, self.column_type(column), false) && self.is_known(bound)
+                });
+                let low = Some((between.low.1.clone(), true));
+                let high = Some((between.high.1.clone(), true));
+                usable.then_some(Term { column, condition: KeyCondition::Range { low, high } })
+            }
+            ExpressionKind::Like(like) if !like.negated => {
+                let column = self.column(&like.operand)?;
+                let column_type = self.column_type(column);
+                let usable = column_type.kind.is_string()
+                    && column_type.collation == like.collation
+                    && self.is_known(&like.pattern);
+                let starts = match like.pattern.literal() {
+                    Some(values::Value::Bytes(bytes)) => {
+                        let (prefix, whole) =
+                            expression::operators::like_prefix(bytes, like.escape, like.collation);
+                        whole || !prefix.is_empty()
+                    }
+                    _ => true,
+                };
+                let condition = KeyCondition::Prefix(like.pattern.clone(), like.escape);
+                (usable && starts).then_some(Term { column, condition })
+            }
+            _ => None,
+        }
+    }
+
+    fn comparison(&self, comparison: &Comparison) -> Option<Term> {
+        let (column, operator, value) = match (self.column(&comparison.left), self.column(&comparison.right)) {
+            (Some(column), _) if self.is_known(&comparison.right) => (column, comparison.operator, &comparison.right),
+            (_, Some(column)) if self.is_known(&comparison.left) => {
+                (column, comparison.operator.mirrored(), &comparison.left)
+            }
+            _ => return None,
+        };
+        let equality = matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual);
+        if !is_usable(comparison.mode, self.column_type(column), equality) {
+            return None;
+        }
+        let bound = |inclusive| Some((value.clone(), inclusive));
+        let condition = match operator {
+            ComparisonOperator::Equal => KeyCondition::Points(vec![(value.clone(), false)]),
+            ComparisonOperator::NullSafeEqual => KeyCondition::Points(vec![(value.clone(), true)]),
+            ComparisonOperator::NotEqual => return None,
+            ComparisonOperator::Less => KeyCondition::Range { low: None, high: bound(false) },
+            ComparisonOperator::LessOrEqual => KeyCondition::Range { low: None, high: bound(true) },
+            ComparisonOperator::Greater => KeyCondition::Range { low: bound(false), high: None },
+            ComparisonOperator::GreaterOrEqual => KeyCondition::Range { low: bound(true), high: None },
+        };
+        Some(Term { column, condition })
+    }
+
+    /// Whether the table is one that has indexes.
+    pub fn has_indexes(&self) -> bool {
+        matches!(self.block.tables[self.table].source, Source::Base(_))
+    }
+}
+
+/// What a list of terms demands of the first parts of an index; None when the first part is free.
+pub(crate) fn index_conditions(index: &IndexDefinition, terms: &[Term]) -> Option<KeyConditions> {
+    let mut conditions = Vec::new();
+    for part in &index.parts {
+        let of_part = || terms.iter().filter(|term| term.column == part.column).map(|term| &term.condition);
+        let points = of_part()
+            .filter_map(|condition| match condition {
+                KeyCondition::Points(points) => Some(points),
+                _ => None,
+            })
+            .min_by_key(|points| points.len());
+        if let Some(points) = points {
+            conditions.push(KeyCondition::Points(points.clone()));
+            if part.prefix_length.is_some() {
+                break;
+            }
+            continue;
+        }
+        if let Some(range) = combined_range(of_part()) {
+            conditions.push(range);
+        }
+        break;
+    }
+    (!conditions.is_empty()).then_some(conditions)
+}
+
+/// One range from all the ranges on a part; the first bound of each side is taken, the rest is checked per row.
+fn combined_range<'t>(conditions: impl Iterator<Item = &'t KeyCondition>) -> Option<KeyCondition> {
+    let mut combined: Option<KeyCondition> = None;
+    for condition in conditions {
+        match (&mut combined, condition) {
+            (_, KeyCondition::Points(_)) => {}
+            (None, other) => combined = Some(other.clone()),
+            (Some(KeyCondition::Range { low, high }), KeyCondition::Range { low: more_low, high: more_high }) => {
+                if low.is_none() {
+                    low.clone_from(more_low);
+                }
+                if high.is_none() {
+                    high.clone_from(more_high);
+                }
+            }
+            _ => {}
+        }
+    }
+    combined
+}

@@ -1,0 +1,330 @@
+//! From conditions on index parts to ranges of encoded keys. Main function: [`key_ranges`]. Used by the planner to
+//! estimate and by the executor to read, so that both mean the same rows. A range may hold rows that do not meet
+//! the condition it came from (the caller checks each row), but never misses one that does.
+
+use crate::physical::{AccessPath, KeyCondition, KeyConditions};
+use dictionary::IndexDefinition;
+use engine::{KeyRange, Table};
+use errors::{SqlResult, sql_error};
+use expression::operators::like_prefix;
+use expression::{EvaluationContext, Expression, convert, text};
+use std::cmp::Ordering;
+use std::ops::Bound;
+use values::decimal::Rounding;
+use values::key::{KeyLayout, Limit};
+use values::{ColumnType, Decimal, TypeKind, Value};
+
+/// Most ranges that one access is split into; beyond, later parts of the key are left out.
+const RANGES_MAX: usize = 65_536;
+
+/// A value seen from a column that may not be able to hold it.
+#[derive(Debug, PartialEq)]
+enum KeyValue {
+    /// The column can hold it.
+    Exact(Value),
+    /// It lies between this value of the column and the next.
+    Above(Value),
+    /// It lies below (Less) or above (Greater) all values of the column.
+    Outside(Ordering),
+    /// NULL.
+    Null,
+    /// No value of the column is equal to it, and order means nothing (ENUM).
+    Nowhere,
+}
+
+/// The ranges of an access path for a row, in key order and without overlap.
+pub fn key_ranges(
+    table: &Table,
+    path: &AccessPath,
+    row: &[Value],
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Vec<KeyRange>> {
+    let Some(alternatives) = &path.ranges else { return Ok(vec![KeyRange::all()]) };
+    let index = &table.indexes()[path.index];
+    let Some(definition) = index.definition(table) else { return Ok(vec![KeyRange::all()]) };
+    let mut found = Vec::new();
+    for conditions in alternatives {
+        let mut builder =
+            Builder { table, definition, layout: index.key_layout(), row, context, found: &mut found };
+        builder.build(conditions, Vec::new())?;
+    }
+    if found.len() > 1 {
+        found.sort();
+    }
+    Ok(merge(found).into_iter().map(engine_range).collect())
+}
+
+fn engine_range((from, to): (Vec<u8>, Option<Vec<u8>>)) -> KeyRange {
+    KeyRange { lower: Bound::Included(from), upper: to.map_or(Bound::Unbounded, Bound::Excluded) }
+}
+
+/// Joins ranges that touch or overlap; they are sorted by their start.
+fn merge(ranges: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    let mut merged: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::with_capacity(ranges.len());
+    for (from, to) in ranges {
+        if to.as_ref().is_some_and(|to| *to <= from) {
+            continue;
+        }
+        match merged.last_mut() {
+            Some((_, None)) => break,
+            Some((_, Some(end))) if from <= *end => {
+                let longer = match to {
+                    None => None,
+                    Some(to) => Some(to.max(std::mem::take(end))),
+                };
+                if let Some((_, end)) = merged.last_mut() {
+                    *end = longer;
+                }
+            }
+            _ => merged.push((from, to)),
+        }
+    }
+    merged
+}
+
+struct Builder<'b> {
+    table: &'b Table,
+    definition: &'b IndexDefinition,
+    layout: &'b KeyLayout,
+    row: &'b [Value],
+    context: &'b mut dyn EvaluationContext,
+    found: &'b mut Vec<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+impl Builder<'_> {
+    fn column(&self, part: usize) -> &ColumnType {
+        &self.table.definition().columns[self.definition.parts[part].column].column_type
+    }
+
+    /// Goes through the parts from the left; `prefix` are the points chosen so far.
+    fn build(&mut self, conditions: &[KeyCondition], prefix: Vec<Value>) -> SqlResult<()> {
+        let part = prefix.len();
+        match conditions.get(part) {
+            None => self.push(&prefix, Limit::None, Limit::None),
+            Some(KeyCondition::Points(points)) => {
+                if self.found.len() * points.len() > RANGES_MAX {
+                    return self.push(&prefix, Limit::None, Limit::None);
+                }
+                for (expression, null_matches) in points {
+                    let value = match self.value(part, expression)? {
+                        KeyValue::Exact(value) => value,
+                        KeyValue::Null if *null_matches => Value::Null,
+                        _ => continue,
+                    };
+                    let mut longer = prefix.clone();
+                    longer.push(value);
+                    self.build(conditions, longer)?;
+                }
+                Ok(())
+            }
+            Some(KeyCondition::Range { low, high }) => {
+                let low = match low {
+                    Some((expression, inclusive)) => match self.value(part, expression)? {
+                        KeyValue::Exact(value) => Some((value, *inclusive)),
+                        KeyValue::Above(value) => Some((value, false)),
+                        KeyValue::Outside(Ordering::Less) => None,
+                        _ => return Ok(()),
+                    },
+                    None => None,
+                };
+                let high = match high {
+                    Some((expression, inclusive)) => match self.value(part, expression)? {
+                        KeyValue::Exact(value) => Some((value, *inclusive)),
+                        KeyValue::Above(value) => Some((value, true)),
+                        KeyValue::Outside(Ordering::Greater) => None,
+                        _ => return Ok(()),
+                    },
+                    None => None,
+                };
+                self.push(&prefix, limit(&low), limit(&high))
+            }
+            Some(KeyCondition::Prefix(pattern, escape)) => {
+                let value = pattern.evaluate(self.row, self.context)?;
+                let Value::Bytes(bytes) = value else { return Ok(()) };
+                let (start, whole) = like_prefix(&bytes, *escape, pattern.result.collation());
+                if start.is_empty() && !whole {
+                    return self.push(&prefix, Limit::NotNull, Limit::None);
+                }
+                let range = self.layout.starting_with(&prefix, &start).map_err(|error| key_error(&error))?;
+                self.found.push((range.from, range.to));
+                Ok(())
+            }
+        }
+    }
+
+    fn push(&mut self, prefix: &[Value], low: Limit<'_>, high: Limit<'_>) -> SqlResult<()> {
+        // A key that is too long for the index cannot be in it.
+        let Ok(range) = self.layout.range(prefix, low, high) else { return Ok(()) };
+        self.found.push((range.from, range.to));
+        Ok(())
+    }
+
+    fn value(&mut self, part: usize, expression: &Expression) -> SqlResult<KeyValue> {
+        let value = expression.evaluate(self.row, self.context)?;
+        let column = self.column(part).clone();
+        key_value(value, &expression.result.column_type, &column, self.context)
+    }
+}
+
+fn limit(bound: &Option<(Value, bool)>) -> Limit<'_> {
+    match bound {
+        None => Limit::NotNull,
+        Some((value, true)) => Limit::Including(value),
+        Some((value, false)) => Limit::Excluding(value),
+    }
+}
+
+fn key_error(error: &values::key::KeyError) -> errors::SqlError {
+    sql_error!(ER_GET_ERRNO, 126, error)
+}
+
+/// A value as a column holds it, or where it lies among the column's values.
+fn key_value(
+    value: Value,
+    from: &ColumnType,
+    column: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<KeyValue> {
+    use TypeKind as Kind;
+    if value == Value::Null {
+        return Ok(KeyValue::Null);
+    }
+    Ok(match column.kind {
+        Kind::TinyInt | Kind::SmallInt | Kind::MediumInt | Kind::Int | Kind::BigInt | Kind::Bit | Kind::Year => {
+            integer_key(&value, from, column, context)?
+        }
+        Kind::Decimal => {
+            let Some(exact) = convert::to_decimal(&value, from, context)? else { return Ok(KeyValue::Null) };
+            decimal_key(exact, column)
+        }
+        Kind::Double => match convert::to_double(&value, from, context)? {
+            Some(number) => KeyValue::Exact(Value::Double(number)),
+            None => KeyValue::Null,
+        },
+        Kind::Date => match convert::to_datetime(&value, from, context)? {
+            Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
+            Some(moment) => KeyValue::Above(Value::Date(moment.date)),
+            None => KeyValue::Nowhere,
+        },
+        Kind::DateTime | Kind::Timestamp => match convert::to_datetime(&value, from, context)? {
+            Some(moment) => {
+                let cut = moment.truncated(column.decimals.unwrap_or(0));
+                let stored = match column.kind {
+                    Kind::Timestamp => context.facts().time_zone.local_to_utc(cut),
+                    _ => cut,
+                };
+                if cut == moment {
+                    KeyValue::Exact(Value::DateTime(stored))
+                } else {
+                    KeyValue::Above(Value::DateTime(stored))
+                }
+            }
+            None => KeyValue::Nowhere,
+        },
+        Kind::Time => match convert::to_time(&value, from, context)? {
+            Some(span) => {
+                let cut = span.truncated(column.decimals.unwrap_or(0));
+                if cut == span {
+                    KeyValue::Exact(Value::Time(cut))
+                } else if span.negative {
+                    KeyValue::Nowhere
+                } else {
+                    KeyValue::Above(Value::Time(cut))
+                }
+            }
+            None => KeyValue::Nowhere,
+        },
+        Kind::Enum => {
+            let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(KeyValue::Null) };
+            let same = |member: &Vec<u8>| text::compare(column.collation, member, &bytes) == Ordering::Equal;
+            match column.members.iter().position(same) {
+                Some(index) => KeyValue::Exact(Value::UInt(index as u64 + 1)),
+                None if bytes.is_empty() => KeyValue::Exact(Value::UInt(0)),
+                None => KeyValue::Nowhere,
+            }
+        }
+        _ => match convert::to_text(&value, from, context) {
+            Some(bytes) => KeyValue::Exact(Value::Bytes(bytes)),
+            None => KeyValue::Null,
+        },
+    })
+}
+
+/// Smallest and largest value of an integer column.
+fn integer_bounds(column: &ColumnType) -> (i128, i128) {
+    let bits = match column.kind {
+        TypeKind::TinyInt => 8,
+        TypeKind::SmallInt => 16,
+        TypeKind::MediumInt => 24,
+        TypeKind::Int => 32,
+        TypeKind::Bit => return (0, (1i128 << column.length.unwrap_or(1).clamp(1, 64)) - 1),
+        TypeKind::Year => return (0, 2155),
+        _ => 64,
+    };
+    if column.unsigned { (0, (1i128 << bits) - 1) } else { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) }
+}
+
+fn integer_key(
+    value: &Value,
+    from: &ColumnType,
+    column: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<KeyValue> {
+    let (number, exact) = match value {
+        Value::Int(number) => (i128::from(*number), true),
+        Value::UInt(number) => (i128::from(*number), true),
+        Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
+            let number = convert::to_double(value, from, context)?.unwrap_or(0.0);
+            let floor = number.floor();
+            (floor as i128, floor == number)
+        }
+        _ => {
+            let number = convert::to_decimal(value, from, context)?.unwrap_or(Decimal::ZERO);
+            let floor = number.with_scale(0, Rounding::Floor).unwrap_or(number);
+            let whole = floor.unscaled_i128().unwrap_or(if number.is_negative() { i128::MIN } else { i128::MAX });
+            (whole, floor == number)
+        }
+    };
+    let (low, high) = integer_bounds(column);
+    if number < low {
+        return Ok(KeyValue::Outside(Ordering::Less));
+    }
+    if number > high {
+        return Ok(KeyValue::Outside(Ordering::Greater));
+    }
+    let unsigned = column.unsigned || matches!(column.kind, TypeKind::Bit | TypeKind::Year);
+    let held = if unsigned { Value::UInt(number as u64) } else { Value::Int(number as i64) };
+    Ok(if exact { KeyValue::Exact(held) } else { KeyValue::Above(held) })
+}
+
+fn decimal_key(exact: Decimal, column: &ColumnType) -> KeyValue {
+    let outside = || {
+        KeyValue::Outside(if exact.is_negative() { Ordering::Less } else { Ordering::Greater })
+    };
+    let Ok(cut) = exact.with_scale(column.scale(), Rounding::Floor) else { return outside() };
+    match cut.fit(column.precision(), column.scale()) {
+        Ok((fitted, _)) if fitted == exact => KeyValue::Exact(Value::Decimal(fitted)),
+        Ok((fitted, _)) => KeyValue::Above(Value::Decimal(fitted)),
+        Err(_) => outside(),
+    }
+}
+
+/// Bytes of the key that the conditions use, as EXPLAIN counts them.
+pub fn key_length(table: &Table, definition: &IndexDefinition, conditions: &KeyConditions) -> u32 {
+    let columns = &table.definition().columns;
+    let length = |part: &dictionary::IndexPart| {
+        let column = &columns[part.column];
+        let variable = matches!(
+            column.column_type.kind,
+            TypeKind::VarChar | TypeKind::VarBinary
+        ) || column.column_type.kind.is_large_object();
+        let key_part = values::key::KeyPart {
+            column_type: column.column_type.clone(),
+            prefix_length: part.prefix_length,
+            descending: part.descending,
+            nullable: column.nullable,
+        };
+        key_part.declared_bytes() + if variable { 2 } else { 0 } + u32::from(column.nullable)
+    };
+    definition.parts.iter().take(conditions.len()).map(length).sum()
+}

@@ -1,0 +1,100 @@
+//! Walks over all expressions of a physical tree. Main function: [`for_each_expression`].
+
+use crate::physical::{KeyCondition, Node, RowLimit, TableAccess};
+use expression::{Expression, ExpressionKind};
+
+/// Moves the outer references of a tree by so many places.
+pub(crate) fn shift_outer_references(mut node: Node, by: usize) -> Node {
+    for_each_expression(&mut node, &mut |expression| {
+        expression.replace(&mut |part| match part.kind {
+            ExpressionKind::Outer(number) => {
+                Some(Expression { kind: ExpressionKind::Outer(number + by), result: part.result.clone() })
+            }
+            _ => None,
+        });
+    });
+    node
+}
+
+fn each(all: &mut [Expression], visit: &mut dyn FnMut(&mut Expression)) {
+    all.iter_mut().for_each(visit);
+}
+
+fn table(access: &mut TableAccess, visit: &mut dyn FnMut(&mut Expression)) {
+    each(&mut access.conditions, visit);
+    for conditions in access.path.ranges.iter_mut().flatten().flatten() {
+        match conditions {
+            KeyCondition::Points(points) => points.iter_mut().for_each(|(point, _)| visit(point)),
+            KeyCondition::Range { low, high } => {
+                low.iter_mut().chain(high).for_each(|(bound, _)| visit(bound));
+            }
+            KeyCondition::Prefix(pattern, _) => visit(pattern),
+        }
+    }
+}
+
+fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
+    limit.count.iter_mut().chain(&mut limit.offset).for_each(visit);
+}
+
+/// Calls `visit` for every expression of a tree; subqueries in FROM have no outer references of their own.
+pub(crate) fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expression)) {
+    match node {
+        Node::Nothing | Node::OneRow { .. } | Node::RecursiveInput { .. } => {}
+        Node::Values { rows } => rows.iter_mut().for_each(|row| each(row, visit)),
+        Node::Table(access) | Node::Count(access) => table(access, visit),
+        Node::Virtual(access) => {
+            each(&mut access.conditions, visit);
+            access.equal.iter_mut().for_each(|(_, value)| visit(value));
+        }
+        Node::Derived(access) => each(&mut access.conditions, visit),
+        Node::NestedLoop(join) => {
+            for_each_expression(&mut join.outer, visit);
+            table(&mut join.inner, visit);
+            each(&mut join.conditions, visit);
+        }
+        Node::HashJoin(join) => {
+            for_each_expression(&mut join.probe, visit);
+            for_each_expression(&mut join.build, visit);
+            for key in &mut join.keys {
+                visit(&mut key.probe);
+                visit(&mut key.build);
+            }
+            each(&mut join.conditions, visit);
+        }
+        Node::Filter { input, conditions } => {
+            for_each_expression(input, visit);
+            each(conditions, visit);
+        }
+        Node::Aggregate(step) => {
+            for_each_expression(&mut step.input, visit);
+            each(&mut step.keys, visit);
+            for call in &mut step.aggregates {
+                each(&mut call.arguments, visit);
+                call.order_by.iter_mut().for_each(|key| visit(&mut key.expression));
+            }
+        }
+        Node::Project { input, expressions } => {
+            for_each_expression(input, visit);
+            each(expressions, visit);
+        }
+        Node::Distinct { input, .. } => for_each_expression(input, visit),
+        Node::Sort { input, keys, limit } => {
+            for_each_expression(input, visit);
+            keys.iter_mut().for_each(|key| visit(&mut key.expression));
+            limit.iter_mut().for_each(|limit| row_limit(limit, visit));
+        }
+        Node::Limit { input, limit, .. } => {
+            for_each_expression(input, visit);
+            row_limit(limit, visit);
+        }
+        Node::SetOperation(operation) => {
+            for_each_expression(&mut operation.first, visit);
+            operation.rest.iter_mut().for_each(|term| for_each_expression(&mut term.node, visit));
+        }
+        Node::Recursive(recursive) => {
+            for_each_expression(&mut recursive.seed, visit);
+            recursive.steps.iter_mut().for_each(|step| for_each_expression(step, visit));
+        }
+    }
+}
