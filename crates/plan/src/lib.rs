@@ -14,7 +14,7 @@ pub use bind::{PlannerInput, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, NoVirtualTables, PrivilegeCheck, PrivilegeRequest, TablePrivilege, View, VirtualTables,
 };
-pub use change::{Assignment, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable, UpdatePlan};
+pub use change::{Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable, UpdatePlan};
 pub use physical::QueryPlan;
 
 use engine::Table;

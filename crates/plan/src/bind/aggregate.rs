@@ -3,7 +3,6 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use crate::physical::{AggregateCall, AggregateKind, SortKey};
-use ::expression::build::scalar;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass};
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -283,9 +282,4 @@ fn kind_of(call: &ast::AggregateCall) -> SqlResult<AggregateKind> {
         Kind::JsonArrayagg | Kind::JsonObjectagg => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON")),
         Kind::StCollect => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial functions")),
     })
-}
-
-/// Checks that an expression that stands where a value is wanted is one.
-pub(crate) fn check_scalar(expressions: &[Expression]) -> SqlResult<()> {
-    expressions.iter().try_for_each(scalar)
 }

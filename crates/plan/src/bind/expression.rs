@@ -4,7 +4,7 @@ use super::column::Clause;
 use super::{Binder, literal};
 use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator, IntervalUnit};
 use ::expression::{
-    Coercibility, Expression, ExpressionKind, ResultType, SqlMode, SubqueryUse, VariableScope, build::scalar,
+    Coercibility, Expression, ExpressionKind, ResultType, SqlMode, VariableScope, build::scalar,
 };
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -120,7 +120,6 @@ impl Binder<'_> {
             | ast::Expression::Exists(_)
             | ast::Expression::Subquery(_) => self.subquery_expression(syntax),
             ast::Expression::Aggregate(call) => self.aggregate(call),
-            ast::Expression::WindowFunction(call) => self.window_function(call),
             ast::Expression::Grouping(arguments) => self.grouping(arguments),
             ast::Expression::Values(reference) => self.inserted_value(reference),
             ast::Expression::Default(reference) => self.default_of(reference.as_ref()),
@@ -234,7 +233,8 @@ impl Binder<'_> {
         use ast::BinaryOperator as Operator;
         let facts = self.facts;
         if let Some(operator) = comparison(operator) {
-            return self.comparison(operator, left, right);
+            let (left, right) = (self.expression(left)?, self.expression(right)?);
+            return Expression::compare(operator, left, right, facts);
         }
         let (left, right) = (self.expression(left)?, self.expression(right)?);
         let arithmetic = match operator {

@@ -143,7 +143,7 @@ impl Binder<'_> {
             ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
             ColumnDefault::CurrentTimestamp(digits) => self.current_timestamp(*digits),
             ColumnDefault::Expression(text) => {
-                let parsed = parser::parse_expression(text.as_bytes())
+                let parsed = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default())
                     .map_err(|_| sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name))?;
                 self.scalar(&parsed)
             }

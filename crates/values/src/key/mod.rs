@@ -8,7 +8,7 @@ mod range;
 #[cfg(test)]
 mod tests;
 
-pub use range::{KeyRange, successor};
+pub use range::{KeyRange, Limit, successor};
 
 use crate::column_type::{ColumnType, TypeKind};
 use crate::row::Form;

@@ -1,0 +1,87 @@
+//! Rows between operators. Main type: [`RowBatch`]. Values lie in one vector, row after row, so that a batch costs no
+//! allocation per row; a column-wise form can take its place without changing who calls whom.
+
+use values::Value;
+
+/// Rows that an operator hands out at once, at most.
+pub const BATCH_ROWS_MAX: usize = 1024;
+
+/// Some rows of one width.
+#[derive(Debug, Default)]
+pub struct RowBatch {
+    values: Vec<Value>,
+    width: usize,
+    rows: usize,
+}
+
+impl RowBatch {
+    /// An empty batch.
+    pub fn new() -> RowBatch {
+        RowBatch::default()
+    }
+
+    /// Forgets the rows; the next ones have that width.
+    pub fn reset(&mut self, width: usize) {
+        self.values.clear();
+        self.width = width;
+        self.rows = 0;
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether as many rows are in as an operator hands out at once.
+    pub fn is_full(&self) -> bool {
+        self.rows >= BATCH_ROWS_MAX
+    }
+
+    /// A row.
+    pub fn row(&self, at: usize) -> &[Value] {
+        &self.values[at * self.width..(at + 1) * self.width]
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> impl Iterator<Item = &[Value]> {
+        (0..self.rows).map(|at| self.row(at))
+    }
+
+    /// Appends a row of NULLs and returns it to be filled.
+    pub fn push_empty(&mut self) -> &mut [Value] {
+        self.rows += 1;
+        let start = self.values.len();
+        self.values.resize(start + self.width, Value::Null);
+        &mut self.values[start..]
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, row: &[Value]) {
+        debug_assert_eq!(row.len(), self.width);
+        self.values.extend_from_slice(row);
+        self.rows += 1;
+    }
+
+    /// Appends a row.
+    pub fn push_values(&mut self, row: impl IntoIterator<Item = Value>) {
+        self.values.extend(row);
+        self.rows += 1;
+        debug_assert_eq!(self.values.len(), self.rows * self.width);
+    }
+
+    /// Takes the last row back.
+    pub fn pop(&mut self) {
+        self.rows -= 1;
+        self.values.truncate(self.rows * self.width);
+    }
+
+    /// The last row.
+    pub fn last(&self) -> &[Value] {
+        self.row(self.rows - 1)
+    }
+}

@@ -1,0 +1,267 @@
+//! The running state of one aggregate in one group. Main type: [`Accumulator`].
+
+use super::{append_key, compare_rows};
+use crate::run::Run;
+use errors::{SqlResult, sql_error};
+use expression::operators::{ComparisonMode, compare_values};
+use expression::{Expression, ResultType, TypeClass, convert, text};
+use plan::physical::{AggregateCall, AggregateKind};
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use values::{Decimal, Value};
+
+/// Running state.
+pub struct Accumulator {
+    state: State,
+    /// Values that were seen, for DISTINCT.
+    seen: Option<HashSet<Vec<u8>>>,
+}
+
+enum State {
+    Count(i64),
+    Exact { sum: Decimal, count: u64 },
+    Double { sum: f64, count: u64 },
+    /// Integers are summed in one register until a sum of exact numbers is asked for.
+    Integer { sum: i128, count: u64 },
+    Extreme(Value),
+    First(Option<Value>),
+    Bits(u64),
+    Moments { count: u64, mean: f64, squares: f64 },
+    Texts(Vec<(Vec<Value>, Vec<u8>)>),
+    Constant(Value),
+}
+
+impl Accumulator {
+    /// The state of a group without rows.
+    pub fn new(call: &AggregateCall) -> Accumulator {
+        let class = call.arguments.first().map(|argument| argument.result.class());
+        let state = match call.kind {
+            AggregateKind::CountRows | AggregateKind::Count => State::Count(0),
+            AggregateKind::Sum | AggregateKind::Average => match (call.result.class(), class) {
+                (TypeClass::Double, _) => State::Double { sum: 0.0, count: 0 },
+                (_, Some(TypeClass::Integer)) => State::Integer { sum: 0, count: 0 },
+                _ => State::Exact { sum: Decimal::ZERO, count: 0 },
+            },
+            AggregateKind::Minimum | AggregateKind::Maximum => State::Extreme(Value::Null),
+            AggregateKind::First => State::First(None),
+            AggregateKind::BitAnd => State::Bits(u64::MAX),
+            AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
+            AggregateKind::Variance { .. } => State::Moments { count: 0, mean: 0.0, squares: 0.0 },
+            AggregateKind::GroupConcat => State::Texts(Vec::new()),
+            AggregateKind::Grouping(_) => State::Constant(Value::Int(0)),
+        };
+        Accumulator { state, seen: call.distinct.then(HashSet::new) }
+    }
+
+    /// Makes GROUPING() of a super-aggregate row 1.
+    pub fn set_constant(&mut self, value: Value) {
+        self.state = State::Constant(value);
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        if let State::Count(count) = &mut self.state
+            && call.kind == AggregateKind::CountRows
+        {
+            *count += 1;
+            return Ok(());
+        }
+        if let State::First(Some(_)) | State::Constant(_) = &self.state {
+            return Ok(());
+        }
+        if call.kind == AggregateKind::GroupConcat {
+            return self.add_text(call, row, run);
+        }
+        let Some(first) = call.arguments.first() else { return Ok(()) };
+        let value = first.operand(row, run)?;
+        if let State::First(slot) = &mut self.state {
+            *slot = Some(value.into_owned());
+            return Ok(());
+        }
+        if *value == Value::Null || !self.is_fresh(call, row, run)? {
+            return Ok(());
+        }
+        self.add_value(call, first, &value, run)
+    }
+
+    /// For DISTINCT: whether the arguments were not seen before. Rows with a NULL never count.
+    fn is_fresh(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        if self.seen.is_none() && call.arguments.len() == 1 {
+            return Ok(true);
+        }
+        let mut key = Vec::new();
+        for argument in &call.arguments {
+            let value = argument.operand(row, run)?;
+            let mode = ComparisonMode::for_ordering(&argument.result);
+            if !append_key(mode, &value, &argument.result.column_type, run, &mut key)? {
+                return Ok(false);
+            }
+        }
+        let Some(seen) = &mut self.seen else { return Ok(true) };
+        let length = key.len();
+        let fresh = seen.insert(key);
+        if fresh {
+            run.charge(length + 48)?;
+        }
+        Ok(fresh)
+    }
+
+    fn add_value(
+        &mut self,
+        call: &AggregateCall,
+        argument: &Expression,
+        value: &Value,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let column_type = &argument.result.column_type;
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Integer { sum, count } => {
+                *sum += match value {
+                    Value::Int(number) => i128::from(*number),
+                    Value::UInt(number) => i128::from(*number),
+                    _ => convert::to_integer(value, column_type, run)?.unwrap_or(0),
+                };
+                *count += 1;
+            }
+            State::Exact { sum, count } => {
+                if let Some(exact) = convert::to_decimal(value, column_type, run)? {
+                    *sum = sum.add(&exact).map_err(|_| sql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum()"))?;
+                    *count += 1;
+                }
+            }
+            State::Double { sum, count } => {
+                *sum += convert::to_double(value, column_type, run)?.unwrap_or(0.0);
+                *count += 1;
+            }
+            State::Extreme(best) => {
+                let mode = extreme_mode(&argument.result);
+                let wanted = if call.kind == AggregateKind::Minimum { Ordering::Less } else { Ordering::Greater };
+                let better = *best == Value::Null
+                    || compare_values(mode, value, column_type, best, column_type, run)? == Some(wanted);
+                if better {
+                    best.clone_from(value);
+                }
+            }
+            State::Bits(bits) => {
+                let number = convert::to_integer(value, column_type, run)?.map_or(0, convert::integer_bits);
+                match call.kind {
+                    AggregateKind::BitAnd => *bits &= number,
+                    AggregateKind::BitOr => *bits |= number,
+                    _ => *bits ^= number,
+                }
+            }
+            State::Moments { count, mean, squares } => {
+                let number = convert::to_double(value, column_type, run)?.unwrap_or(0.0);
+                *count += 1;
+                let delta = number - *mean;
+                *mean += delta / *count as f64;
+                *squares += delta * (number - *mean);
+            }
+            State::First(_) | State::Texts(_) | State::Constant(_) => {}
+        }
+        Ok(())
+    }
+
+    /// GROUP_CONCAT: the arguments of a row are joined; a NULL among them leaves the row out.
+    fn add_text(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let mut joined = Vec::new();
+        for argument in &call.arguments {
+            let value = argument.operand(row, run)?;
+            let Some(bytes) = convert::to_text(&value, &argument.result.column_type, run) else { return Ok(()) };
+            let from = match argument.result.class() {
+                TypeClass::Text => argument.result.collation(),
+                _ => call.result.collation(),
+            };
+            joined.extend(text::convert(bytes, from, call.result.collation()));
+        }
+        if !self.is_fresh(call, row, run)? {
+            return Ok(());
+        }
+        let mut keys = Vec::with_capacity(call.order_by.len());
+        for key in &call.order_by {
+            keys.push(key.expression.evaluate(row, run)?);
+        }
+        run.charge(joined.len() + 64)?;
+        if let State::Texts(texts) = &mut self.state {
+            texts.push((keys, joined));
+        }
+        Ok(())
+    }
+
+    /// The value for the group.
+    pub fn finish(&mut self, call: &AggregateCall, run: &mut Run<'_, '_>) -> SqlResult<Value> {
+        Ok(match &mut self.state {
+            State::Count(count) => Value::Int(*count),
+            State::Integer { count: 0, .. } | State::Exact { count: 0, .. } | State::Double { count: 0, .. } => Value::Null,
+            State::Integer { sum, count } => exact_result(call, &convert::decimal_of_integer(*sum), *count),
+            State::Exact { sum, count } => exact_result(call, sum, *count),
+            State::Double { sum, count } => match call.kind {
+                AggregateKind::Average => Value::Double(*sum / *count as f64),
+                _ => Value::Double(*sum),
+            },
+            State::Extreme(best) => std::mem::replace(best, Value::Null),
+            State::First(value) => value.take().unwrap_or(Value::Null),
+            State::Bits(bits) => Value::UInt(*bits),
+            State::Moments { count, squares, .. } => variance(call.kind, *count, *squares),
+            State::Texts(texts) => concatenated(call, texts, run),
+            State::Constant(value) => value.clone(),
+        })
+    }
+}
+
+/// MIN and MAX compare ENUM and SET as text.
+fn extreme_mode(result: &ResultType) -> ComparisonMode {
+    ComparisonMode::of_one_type(result)
+}
+
+fn exact_result(call: &AggregateCall, sum: &Decimal, count: u64) -> Value {
+    if call.kind != AggregateKind::Average {
+        return Value::Decimal(*sum);
+    }
+    let scale = call.result.scale();
+    sum.divide_to_scale(&Decimal::from(count), scale).map_or(Value::Null, Value::Decimal)
+}
+
+fn variance(kind: AggregateKind, count: u64, squares: f64) -> Value {
+    let AggregateKind::Variance { sample, root } = kind else { return Value::Null };
+    let divisor = count.saturating_sub(u64::from(sample));
+    if count == 0 || divisor == 0 {
+        return Value::Null;
+    }
+    let variance = squares / divisor as f64;
+    Value::Double(if root { variance.sqrt() } else { variance })
+}
+
+fn concatenated(call: &AggregateCall, texts: &mut [(Vec<Value>, Vec<u8>)], run: &mut Run<'_, '_>) -> Value {
+    if texts.is_empty() {
+        return Value::Null;
+    }
+    if !call.order_by.is_empty() {
+        let modes: Vec<_> = call
+            .order_by
+            .iter()
+            .map(|key| {
+                let result = &key.expression.result;
+                (ComparisonMode::for_ordering(result), result.column_type.clone(), key.descending)
+            })
+            .collect();
+        texts.sort_by(|left, right| compare_rows(&left.0, &right.0, &modes, run));
+    }
+    let mut whole = Vec::new();
+    let length_max = usize::try_from(run.statement.facts.group_concat_max_len).unwrap_or(usize::MAX);
+    for (number, (_, joined)) in texts.iter().enumerate() {
+        if number > 0 {
+            whole.extend_from_slice(&call.separator);
+        }
+        whole.extend_from_slice(joined);
+        if whole.len() > length_max {
+            let charset = call.result.collation().charset();
+            whole.truncate(length_max);
+            whole.truncate(charset.valid_length(&whole));
+            run.statement.diagnostics.warning(sql_error!(ER_CUT_VALUE_GROUP_CONCAT, number + 1));
+            break;
+        }
+    }
+    Value::Bytes(whole)
+}

@@ -1,0 +1,83 @@
+//! LIMIT and OFFSET, and the count of SQL_CALC_FOUND_ROWS. Main type: [`Limit`].
+
+use super::Operator;
+use crate::batch::RowBatch;
+use crate::run::Run;
+use errors::{SqlResult, sql_error};
+use expression::Expression;
+use plan::physical::RowLimit;
+use values::Value;
+
+/// A part of the rows.
+pub struct Limit<'p> {
+    input: Box<dyn Operator + 'p>,
+    limit: &'p RowLimit,
+    count_all: bool,
+    /// Rows still to be left out, and still wanted; known after the first call.
+    remaining: Option<(u64, u64)>,
+    seen: u64,
+    rows: RowBatch,
+}
+
+/// The value of a LIMIT expression.
+pub fn limit_value(expression: Option<&Expression>, run: &mut Run<'_, '_>) -> SqlResult<Option<u64>> {
+    let Some(expression) = expression else { return Ok(None) };
+    match expression.evaluate(&[], run)? {
+        Value::Int(count) if count >= 0 => Ok(Some(count as u64)),
+        Value::UInt(count) => Ok(Some(count)),
+        Value::Null => Ok(Some(0)),
+        _ => Err(sql_error!(ER_WRONG_ARGUMENTS, "LIMIT")),
+    }
+}
+
+impl<'p> Limit<'p> {
+    pub fn new(input: Box<dyn Operator + 'p>, limit: &'p RowLimit, count_all: bool) -> Limit<'p> {
+        Limit { input, limit, count_all, remaining: None, seen: 0, rows: RowBatch::new() }
+    }
+
+    /// Reads on to count, once the wanted rows are out.
+    fn drain(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        if self.count_all {
+            while self.input.next(run, &mut self.rows)? {
+                self.seen += self.rows.len() as u64;
+            }
+            run.found_rows = Some(self.seen);
+        }
+        Ok(())
+    }
+}
+
+impl Operator for Limit<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(0);
+        let (mut skip, mut wanted) = match self.remaining {
+            Some(known) => known,
+            None => {
+                let skip = limit_value(self.limit.offset.as_ref(), run)?.unwrap_or(0);
+                let wanted = limit_value(self.limit.count.as_ref(), run)?.unwrap_or(u64::MAX);
+                (skip, wanted)
+            }
+        };
+        while wanted > 0 && batch.is_empty() {
+            if !self.input.next(run, &mut self.rows)? {
+                wanted = 0;
+                break;
+            }
+            self.seen += self.rows.len() as u64;
+            let from = skip.min(self.rows.len() as u64);
+            skip -= from;
+            let taken = (self.rows.len() as u64 - from).min(wanted);
+            wanted -= taken;
+            batch.reset(self.rows.row(0).len());
+            for at in from..from + taken {
+                batch.push(self.rows.row(at as usize));
+            }
+        }
+        self.remaining = Some((skip, wanted));
+        if batch.is_empty() {
+            self.drain(run)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}

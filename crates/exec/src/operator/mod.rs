@@ -1,0 +1,84 @@
+//! Physical operators, one a file. Main trait: [`Operator`]; [`open`] makes the operators of a plan's tree. An
+//! execution is single-threaded; operators borrow the plan and get the [`Run`] with each call.
+
+mod aggregate;
+mod aggregate_state;
+mod hash_join;
+mod keys;
+mod limit;
+mod nested_loop;
+mod project;
+mod recursive;
+mod set_operation;
+mod sort;
+mod source;
+pub(crate) mod subquery;
+pub(crate) mod table;
+
+pub(crate) use keys::{append_key, compare_rows};
+
+use crate::batch::RowBatch;
+use crate::run::Run;
+use errors::SqlResult;
+use plan::physical::Node;
+use values::Value;
+
+/// A source of rows.
+pub trait Operator {
+    /// Replaces the contents of the batch by the next rows. False at the end: the batch is then empty.
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool>;
+}
+
+/// The operators of a tree.
+pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
+    match node {
+        Node::Nothing => Box::new(source::Nothing),
+        Node::OneRow { width } => Box::new(source::OneRow::new(*width)),
+        Node::Values { rows } => Box::new(source::ValuesRows::new(rows)),
+        Node::Table(access) => Box::new(table::TableScan::new(access)),
+        Node::Virtual(access) => Box::new(source::VirtualScan::new(access)),
+        Node::Derived(access) => Box::new(source::Derived::new(access)),
+        Node::NestedLoop(join) => Box::new(nested_loop::NestedLoopJoin::new(join)),
+        Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join)),
+        Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input), conditions)),
+        Node::Aggregate(step) => Box::new(aggregate::Aggregation::new(step)),
+        Node::Count(access) => Box::new(source::Count::new(access)),
+        Node::Project { input, expressions } => Box::new(project::Project::new(open(input), expressions)),
+        Node::Distinct { input, columns } => Box::new(project::Distinct::new(open(input), columns)),
+        Node::Sort { input, keys, limit } => Box::new(sort::Sort::new(open(input), keys, limit.as_ref())),
+        Node::Limit { input, limit, count_all } => Box::new(limit::Limit::new(open(input), limit, *count_all)),
+        Node::SetOperation(operation) => Box::new(set_operation::SetOperationRun::new(operation)),
+        Node::Recursive(recursive) => Box::new(recursive::RecursiveRun::new(recursive)),
+        Node::RecursiveInput { id, columns, width } => {
+            Box::new(recursive::RecursiveInput::new(*id, columns, *width))
+        }
+    }
+}
+
+/// All rows of a tree, for operators that keep them.
+pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
+    let mut operator = open(node);
+    let mut batch = RowBatch::new();
+    let mut rows = Vec::new();
+    while operator.next(run, &mut batch)? {
+        for row in batch.iter() {
+            run.charge(crate::run::row_bytes(row))?;
+            rows.push(row.to_vec());
+        }
+    }
+    Ok(rows)
+}
+
+/// Whether all conditions hold for a row.
+pub(crate) fn all_hold(
+    conditions: &[expression::Expression],
+    row: &[Value],
+    run: &mut Run<'_, '_>,
+) -> SqlResult<bool> {
+    for condition in conditions {
+        if !condition.holds(row, run)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

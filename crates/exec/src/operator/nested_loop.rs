@@ -1,0 +1,95 @@
+//! Nested loop join: the inner table is read by key or range for each outer row.
+
+use super::table::TableReader;
+use super::{Operator, all_hold, open};
+use crate::batch::RowBatch;
+use crate::run::Run;
+use errors::SqlResult;
+use plan::physical::{JoinKind, NestedLoop};
+use values::Value;
+
+/// A nested loop join.
+pub struct NestedLoopJoin<'p> {
+    join: &'p NestedLoop,
+    outer: Box<dyn Operator + 'p>,
+    inner: TableReader<'p>,
+    rows: RowBatch,
+    at: usize,
+    /// The outer row with the inner slots filled in.
+    current: Vec<Value>,
+    reading: bool,
+    matched: bool,
+}
+
+impl<'p> NestedLoopJoin<'p> {
+    pub fn new(join: &'p NestedLoop) -> NestedLoopJoin<'p> {
+        NestedLoopJoin {
+            join,
+            outer: open(&join.outer),
+            inner: TableReader::new(&join.inner),
+            rows: RowBatch::new(),
+            at: 0,
+            current: Vec::new(),
+            reading: false,
+            matched: false,
+        }
+    }
+
+    /// Moves on to the next outer row; false at the end.
+    fn advance(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        if self.at >= self.rows.len() {
+            self.at = 0;
+            if !self.outer.next(run, &mut self.rows)? {
+                return Ok(false);
+            }
+        }
+        self.current.clear();
+        self.current.extend_from_slice(self.rows.row(self.at));
+        self.at += 1;
+        self.inner.start(&self.current, run)?;
+        self.reading = true;
+        self.matched = false;
+        Ok(true)
+    }
+
+    fn blank_inner(&mut self) {
+        for (_, slot) in &self.join.inner.columns {
+            self.current[*slot] = Value::Null;
+        }
+        if let Some(slot) = self.join.inner.key_slot {
+            self.current[slot] = Value::Null;
+        }
+    }
+}
+
+impl Operator for NestedLoopJoin<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(self.join.inner.width);
+        while !batch.is_full() {
+            if !self.reading && !self.advance(run)? {
+                break;
+            }
+            if self.inner.next_row(&mut self.current, run)? {
+                if !all_hold(&self.join.conditions, &self.current, run)? {
+                    continue;
+                }
+                self.matched = true;
+                match self.join.kind {
+                    JoinKind::Inner | JoinKind::Left => batch.push(&self.current),
+                    JoinKind::Semi => {
+                        batch.push(&self.current);
+                        self.reading = false;
+                    }
+                    JoinKind::Anti => self.reading = false,
+                }
+                continue;
+            }
+            self.reading = false;
+            if !self.matched && matches!(self.join.kind, JoinKind::Left | JoinKind::Anti) {
+                self.blank_inner();
+                batch.push(&self.current);
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+}

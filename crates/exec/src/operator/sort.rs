@@ -1,0 +1,91 @@
+//! Sorting. With a LIMIT only the wanted rows are kept. Main type: [`Sort`].
+
+use super::limit::limit_value;
+use super::{Operator, compare_rows};
+use crate::batch::RowBatch;
+use crate::run::{Run, row_bytes};
+use errors::SqlResult;
+use expression::operators::ComparisonMode;
+use plan::physical::{RowLimit, SortKey};
+use values::{ColumnType, Value};
+
+/// Rows that are gathered beyond the wanted ones before the surplus is dropped.
+const SURPLUS_ROWS_MIN: usize = 1024;
+/// Up to so many wanted rows the surplus is dropped while reading.
+const TOP_ROWS_MAX: u64 = 100_000;
+
+/// Rows in order.
+pub struct Sort<'p> {
+    input: Box<dyn Operator + 'p>,
+    keys: &'p [SortKey],
+    limit: Option<&'p RowLimit>,
+    sorted: Option<std::vec::IntoIter<Entry>>,
+}
+
+struct Entry {
+    key: Vec<Value>,
+    row: Vec<Value>,
+}
+
+impl<'p> Sort<'p> {
+    pub fn new(input: Box<dyn Operator + 'p>, keys: &'p [SortKey], limit: Option<&'p RowLimit>) -> Sort<'p> {
+        Sort { input, keys, limit, sorted: None }
+    }
+
+    fn wanted(&self, run: &mut Run<'_, '_>) -> SqlResult<Option<usize>> {
+        let Some(limit) = self.limit else { return Ok(None) };
+        let Some(count) = limit_value(limit.count.as_ref(), run)? else { return Ok(None) };
+        let offset = limit_value(limit.offset.as_ref(), run)?.unwrap_or(0);
+        let wanted = count.saturating_add(offset);
+        Ok((wanted <= TOP_ROWS_MAX).then_some(wanted as usize))
+    }
+
+    fn sort(&mut self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Entry>> {
+        let modes: Vec<(ComparisonMode, ColumnType, bool)> = self
+            .keys
+            .iter()
+            .map(|key| {
+                let result = &key.expression.result;
+                (ComparisonMode::for_ordering(result), result.column_type.clone(), key.descending)
+            })
+            .collect();
+        let wanted = self.wanted(run)?;
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut batch = RowBatch::new();
+        while self.input.next(run, &mut batch)? {
+            for row in batch.iter() {
+                let mut key = Vec::with_capacity(self.keys.len());
+                for sort_key in self.keys {
+                    key.push(sort_key.expression.evaluate(row, run)?);
+                }
+                if wanted.is_none() {
+                    run.charge(row_bytes(row) + row_bytes(&key) + 48)?;
+                }
+                entries.push(Entry { key, row: row.to_vec() });
+            }
+            if let Some(wanted) = wanted
+                && entries.len() >= wanted * 2 + SURPLUS_ROWS_MIN
+            {
+                entries.sort_by(|left, right| compare_rows(&left.key, &right.key, &modes, run));
+                entries.truncate(wanted);
+            }
+        }
+        entries.sort_by(|left, right| compare_rows(&left.key, &right.key, &modes, run));
+        Ok(entries)
+    }
+}
+
+impl Operator for Sort<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        if self.sorted.is_none() {
+            self.sorted = Some(self.sort(run)?.into_iter());
+        }
+        let Some(sorted) = &mut self.sorted else { return Ok(false) };
+        batch.reset(sorted.as_slice().first().map_or(0, |entry| entry.row.len()));
+        while !batch.is_full() {
+            let Some(entry) = sorted.next() else { break };
+            batch.push_values(entry.row);
+        }
+        Ok(!batch.is_empty())
+    }
+}

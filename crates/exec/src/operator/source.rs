@@ -1,0 +1,175 @@
+//! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
+
+use super::{Operator, all_hold, open};
+use crate::batch::RowBatch;
+use crate::run::{Run, engine_error};
+use errors::SqlResult;
+use expression::{EvaluationContext, Expression};
+use plan::physical::{DerivedAccess, TableAccess, VirtualAccess};
+use values::Value;
+
+/// No rows.
+pub struct Nothing;
+
+impl Operator for Nothing {
+    fn next(&mut self, _run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(0);
+        Ok(false)
+    }
+}
+
+/// One row of NULLs.
+pub struct OneRow {
+    width: usize,
+    done: bool,
+}
+
+impl OneRow {
+    pub fn new(width: usize) -> OneRow {
+        OneRow { width, done: false }
+    }
+}
+
+impl Operator for OneRow {
+    fn next(&mut self, _run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(self.width);
+        if !std::mem::replace(&mut self.done, true) {
+            batch.push_empty();
+        }
+        Ok(!batch.is_empty())
+    }
+}
+
+/// Rows of expressions.
+pub struct ValuesRows<'p> {
+    rows: std::slice::Iter<'p, Vec<Expression>>,
+}
+
+impl<'p> ValuesRows<'p> {
+    pub fn new(rows: &'p [Vec<Expression>]) -> ValuesRows<'p> {
+        ValuesRows { rows: rows.iter() }
+    }
+}
+
+impl Operator for ValuesRows<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(self.rows.as_slice().first().map_or(0, Vec::len));
+        while !batch.is_full() {
+            let Some(row) = self.rows.next() else { break };
+            let row: SqlResult<Vec<Value>> = row.iter().map(|value| value.evaluate(&[], run)).collect();
+            batch.push_values(row?);
+        }
+        Ok(!batch.is_empty())
+    }
+}
+
+/// Rows of a table without storage. The provider hands them all out at once.
+pub struct VirtualScan<'p> {
+    access: &'p VirtualAccess,
+    rows: Option<std::vec::IntoIter<Vec<Value>>>,
+}
+
+impl<'p> VirtualScan<'p> {
+    pub fn new(access: &'p VirtualAccess) -> VirtualScan<'p> {
+        VirtualScan { access, rows: None }
+    }
+
+    fn load(&self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
+        let mut equal = Vec::with_capacity(self.access.equal.len());
+        for (position, value) in &self.access.equal {
+            equal.push((*position, value.evaluate(&[], run)?));
+        }
+        let mut rows = Vec::new();
+        run.statement.virtual_tables.rows(&self.access.definition, &equal, &mut |row| {
+            rows.push(row);
+            Ok(true)
+        })?;
+        Ok(rows)
+    }
+}
+
+impl Operator for VirtualScan<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        if self.rows.is_none() {
+            self.rows = Some(self.load(run)?.into_iter());
+        }
+        batch.reset(self.access.width);
+        let Some(rows) = &mut self.rows else { return Ok(false) };
+        while !batch.is_full() {
+            let Some(mut row) = rows.next() else { break };
+            run.rows_examined += 1;
+            let slots = batch.push_empty();
+            for (position, slot) in &self.access.columns {
+                slots[*slot] = std::mem::replace(&mut row[*position], Value::Null);
+            }
+            if !all_hold(&self.access.conditions, batch.last(), run)? {
+                batch.pop();
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+}
+
+/// Rows of a subquery in FROM.
+pub struct Derived<'p> {
+    access: &'p DerivedAccess,
+    input: Box<dyn Operator + 'p>,
+    rows: RowBatch,
+}
+
+impl<'p> Derived<'p> {
+    pub fn new(access: &'p DerivedAccess) -> Derived<'p> {
+        Derived { access, input: open(&access.query.root), rows: RowBatch::new() }
+    }
+}
+
+impl Operator for Derived<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(self.access.width);
+        while batch.is_empty() {
+            if !self.input.next(run, &mut self.rows)? {
+                return Ok(false);
+            }
+            for row in self.rows.iter() {
+                let slots = batch.push_empty();
+                for (position, slot) in &self.access.columns {
+                    slots[*slot] = row[*position].clone();
+                }
+                if !all_hold(&self.access.conditions, batch.last(), run)? {
+                    batch.pop();
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The number of rows of a table.
+pub struct Count<'p> {
+    access: &'p TableAccess,
+    done: bool,
+}
+
+impl<'p> Count<'p> {
+    pub fn new(access: &'p TableAccess) -> Count<'p> {
+        Count { access, done: false }
+    }
+}
+
+impl Operator for Count<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(1);
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(false);
+        }
+        run.check_killed()?;
+        let table = &self.access.table;
+        let count = run
+            .statement
+            .transaction
+            .count(table, 0, &engine::KeyRange::all())
+            .map_err(|error| engine_error(error, table))?;
+        batch.push(&[Value::Int(i64::try_from(count).unwrap_or(i64::MAX))]);
+        Ok(true)
+    }
+}

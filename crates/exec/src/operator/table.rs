@@ -1,0 +1,191 @@
+//! Rows of a base table by scan, range or key. Main types: [`TableScan`], [`TableReader`].
+
+use super::{Operator, all_hold};
+use crate::batch::{BATCH_ROWS_MAX, RowBatch};
+use crate::run::{Run, engine_error};
+use engine::{Direction, KeyRange, Scan, ScanOptions};
+use errors::{SqlResult, sql_error};
+use expression::EvaluationContext;
+use plan::physical::{AccessPath, TableAccess};
+use plan::range::key_ranges;
+use std::ops::Bound;
+use values::row::{RowLayout, RowView};
+use values::{TypeKind, Value};
+
+/// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads and locks little.
+const FIRST_ROWS: usize = 16;
+
+/// How columns of a stored row become slots.
+struct Decoder {
+    /// Column in the stored row, slot, and whether it is a TIMESTAMP.
+    columns: Vec<(usize, usize, bool)>,
+}
+
+impl Decoder {
+    fn new(access: &TableAccess) -> Decoder {
+        let definition = access.table.definition();
+        let index = &access.table.indexes()[access.path.index];
+        let mut columns = Vec::with_capacity(access.columns.len());
+        for (column, slot) in &access.columns {
+            let stored = if access.path.covering {
+                index.row_columns().iter().position(|held| held == column).unwrap_or(*column)
+            } else {
+                *column
+            };
+            columns.push((stored, *slot, definition.columns[*column].column_type.kind == TypeKind::Timestamp));
+        }
+        Decoder { columns }
+    }
+
+    fn fill(&self, layout: &RowLayout, bytes: &[u8], row: &mut [Value], run: &Run<'_, '_>) -> SqlResult<()> {
+        let view = RowView::new(layout, bytes).map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
+        for (column, slot, is_timestamp) in &self.columns {
+            let value = view.value(*column);
+            row[*slot] = match value {
+                Value::DateTime(utc) if *is_timestamp => {
+                    Value::DateTime(run.statement.facts.time_zone.utc_to_local(utc))
+                }
+                other => other,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Reads the rows of an access for one outer row after another.
+pub struct TableReader<'p> {
+    access: &'p TableAccess,
+    decoder: Decoder,
+    ranges: std::vec::IntoIter<KeyRange>,
+    scan: Option<Scan>,
+    buffer: engine::RowBatch,
+    at: usize,
+    rows_wanted: usize,
+}
+
+impl<'p> TableReader<'p> {
+    pub fn new(access: &'p TableAccess) -> TableReader<'p> {
+        TableReader {
+            access,
+            decoder: Decoder::new(access),
+            ranges: Vec::new().into_iter(),
+            scan: None,
+            buffer: engine::RowBatch::new(),
+            at: 0,
+            rows_wanted: FIRST_ROWS,
+        }
+    }
+
+    /// Starts reading for an outer row.
+    pub fn start(&mut self, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let mut ranges = key_ranges(&self.access.table, &self.access.path, row, run)?;
+        if self.access.path.backward {
+            ranges.reverse();
+        }
+        self.ranges = ranges.into_iter();
+        self.scan = None;
+        self.buffer.clear();
+        self.at = 0;
+        Ok(())
+    }
+
+    fn layout(&self) -> &'p RowLayout {
+        let access = self.access;
+        match access.path.covering {
+            true => access.table.indexes()[access.path.index].row_layout(),
+            false => access.table.layout(),
+        }
+    }
+
+    /// Fills the slots of the next row that meets the conditions; false at the end.
+    pub fn next_row(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        loop {
+            while self.at < self.buffer.len() {
+                let at = self.at;
+                self.at += 1;
+                run.rows_examined += 1;
+                self.decoder.fill(self.layout(), self.buffer.row(at), row, run)?;
+                if let Some(slot) = self.access.key_slot {
+                    row[slot] = Value::Bytes(self.buffer.key(at).to_vec());
+                }
+                if all_hold(&self.access.conditions, row, run)? {
+                    return Ok(true);
+                }
+            }
+            if !self.refill(run)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The next rows of the engine into the buffer.
+    fn refill(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let transaction = run.statement.transaction;
+        let table = &self.access.table;
+        loop {
+            run.check_killed()?;
+            if self.scan.is_none() {
+                let Some(range) = self.ranges.next() else { return Ok(false) };
+                let options = scan_options(&self.access.path, range, run.read_mode(self.access.lock));
+                let scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
+                self.scan = Some(scan);
+            }
+            self.at = 0;
+            let Some(scan) = &mut self.scan else { return Ok(false) };
+            let more = scan
+                .next_batch(transaction, &mut self.buffer, self.rows_wanted)
+                .map_err(|error| engine_error(error, table))?;
+            if more {
+                self.rows_wanted = (self.rows_wanted * 2).min(BATCH_ROWS_MAX);
+                return Ok(true);
+            }
+            self.scan = None;
+        }
+    }
+
+    /// Wants at most so many rows at once: a LIMIT or a lookup by a unique key.
+    pub fn set_rows_wanted(&mut self, rows: usize) {
+        self.rows_wanted = rows.clamp(1, BATCH_ROWS_MAX);
+    }
+}
+
+fn scan_options(path: &AccessPath, range: KeyRange, mode: engine::ReadMode) -> ScanOptions {
+    let direction = if path.backward { Direction::Backward } else { Direction::Forward };
+    debug_assert!(!matches!(range.lower, Bound::Excluded(_)));
+    ScanOptions { index: path.index, range, direction, mode, covering: path.covering }
+}
+
+/// The rows of a base table as an operator.
+pub struct TableScan<'p> {
+    access: &'p TableAccess,
+    reader: TableReader<'p>,
+    started: bool,
+    done: bool,
+    rows_wanted: usize,
+}
+
+impl<'p> TableScan<'p> {
+    pub fn new(access: &'p TableAccess) -> TableScan<'p> {
+        let reader = TableReader::new(access);
+        TableScan { access, reader, started: false, done: false, rows_wanted: FIRST_ROWS }
+    }
+}
+
+impl Operator for TableScan<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(self.access.width);
+        if !std::mem::replace(&mut self.started, true) {
+            let blank = vec![Value::Null; self.access.width];
+            self.reader.start(&blank, run)?;
+        }
+        while !self.done && batch.len() < self.rows_wanted {
+            let row = batch.push_empty();
+            if !self.reader.next_row(row, run)? {
+                batch.pop();
+                self.done = true;
+            }
+        }
+        self.rows_wanted = (self.rows_wanted * 2).min(BATCH_ROWS_MAX);
+        Ok(!batch.is_empty())
+    }
+}

@@ -1,0 +1,110 @@
+//! Queries: rows to the client or into variables, and the description of result columns.
+
+use crate::batch::RowBatch;
+use crate::context::StatementOutcome;
+use crate::operator::open;
+use crate::run::Run;
+use errors::{SqlResult, sql_error};
+use expression::{EvaluationContext, TypedValue};
+use parser::ast::{IntoVariable, QueryInto};
+use plan::QueryPlan;
+use values::Value;
+use wire::result::{ResultColumn, ResultSink};
+
+/// The result columns as the protocol describes them.
+pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
+    let mut columns = Vec::with_capacity(query.columns.len());
+    for column in &query.columns {
+        let mut described = ResultColumn {
+            schema: String::new(),
+            table: String::new(),
+            original_table: String::new(),
+            name: column.name.clone(),
+            original_name: String::new(),
+            column_type: column.result.column_type.clone(),
+            display_length: None,
+            flags: u16::from(!column.result.nullable),
+        };
+        if let Some(origin) = &column.origin {
+            described.schema.clone_from(&origin.schema);
+            described.table.clone_from(&origin.table);
+            described.original_table.clone_from(&origin.original_table);
+            described.original_name.clone_from(&origin.column);
+            described.flags |= origin.flags;
+            if column.result.nullable {
+                described.flags &= !1;
+            }
+        }
+        columns.push(described);
+    }
+    columns
+}
+
+/// Sends the rows of a query.
+pub fn send(run: &mut Run<'_, '_>, query: &QueryPlan, sink: &mut dyn ResultSink) -> SqlResult<StatementOutcome> {
+    let columns = result_columns(query);
+    let mut operator = open(&query.root);
+    let mut batch = RowBatch::new();
+    // The first rows are computed before the header goes out, so that an error replaces the result set.
+    let mut more = operator.next(run, &mut batch)?;
+    sink.columns(&columns, run.statement.facts.results_collation)?;
+    let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
+    while more {
+        run.check_killed()?;
+        for row in batch.iter() {
+            sink.row(&row[..columns.len()])?;
+        }
+        outcome.rows_sent += batch.len() as u64;
+        more = operator.next(run, &mut batch)?;
+    }
+    outcome.found_rows = Some(run.found_rows.unwrap_or(outcome.rows_sent));
+    Ok(outcome)
+}
+
+/// SELECT ... INTO @a, @b.
+pub fn into_variables(
+    run: &mut Run<'_, '_>,
+    query: &QueryPlan,
+    variables: &[IntoVariable],
+) -> SqlResult<StatementOutcome> {
+    if variables.len() != query.columns.len() {
+        return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+    }
+    let mut found: Option<Vec<Value>> = None;
+    let mut operator = open(&query.root);
+    let mut batch = RowBatch::new();
+    while operator.next(run, &mut batch)? {
+        for row in batch.iter() {
+            if found.replace(row[..query.columns.len()].to_vec()).is_some() {
+                return Err(sql_error!(ER_TOO_MANY_ROWS));
+            }
+        }
+    }
+    let Some(row) = found else {
+        run.diagnostics().warning(sql_error!(ER_SP_FETCH_NO_DATA));
+        return Ok(StatementOutcome { found_rows: Some(0), ..StatementOutcome::default() });
+    };
+    for ((variable, column), value) in variables.iter().zip(&query.columns).zip(row) {
+        let IntoVariable::User(name) = variable else {
+            return Err(sql_error!(ER_SP_UNDECLARED_VAR, "variable"));
+        };
+        let typed = TypedValue { value, column_type: column.result.column_type.clone() };
+        run.statement.session.set_user_variable(&name.to_lowercase(), typed);
+    }
+    Ok(StatementOutcome { affected_rows: 1, row_count: 1, found_rows: Some(1), ..StatementOutcome::default() })
+}
+
+/// Runs a query to where its INTO says.
+pub fn run_query(
+    run: &mut Run<'_, '_>,
+    query: &QueryPlan,
+    into: Option<&QueryInto>,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<StatementOutcome> {
+    match into {
+        None => send(run, query, sink),
+        Some(QueryInto::Variables(variables)) => into_variables(run, query, variables),
+        Some(QueryInto::Outfile { path, format, .. }) => crate::outfile::write(run, query, path, format),
+        Some(QueryInto::Dumpfile(_)) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "INTO DUMPFILE")),
+    }
+}
