@@ -8,23 +8,41 @@
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
 
+mod batch;
+mod change;
 mod context;
+mod explain;
+mod operator;
+mod outfile;
+mod query;
+mod run;
 
 pub use context::{
     ExecutionSettings, FilePieces, FileWriter, NoServerFiles, ServerFiles, StatementContext, StatementOutcome,
 };
 
 use engine::Engine;
-use errors::{SqlResult, sql_error};
+use errors::SqlResult;
+use expression::EvaluationContext;
 use parser::ast::Statement;
+use plan::{Plan, PlanKind, PlannerInput};
+use run::{PlanningContext, Run};
 use std::sync::Arc;
+use values::{ColumnType, TypeKind};
 use wire::result::{ClientChannel, ResultColumn};
 
 /// A bound and optimised statement. May be kept and run many times with other parameters, while it is current;
 /// cloning is cheap. Privileges are checked by [`prepare`] and again by [`execute_prepared`].
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    plan: Arc<plan::Plan>,
+    plan: Arc<Plan>,
+    columns: Arc<[ResultColumn]>,
+    parameter_kinds: Arc<[(TypeKind, bool)]>,
+    sql_mode: expression::SqlMode,
+}
+
+fn parameter_kinds(context: &StatementContext<'_>) -> Arc<[(TypeKind, bool)]> {
+    context.parameters.iter().map(|typed| (typed.column_type.kind, typed.column_type.unsigned)).collect()
 }
 
 impl Prepared {
@@ -33,17 +51,66 @@ impl Prepared {
         self.plan.dictionary_epoch == engine.dictionary().epoch()
     }
 
+    /// Whether it may run as it is in that context: no definition has changed, the parameters have the types that it
+    /// was made for, and nothing in it must be looked up again. The caller keeps plans apart by default schema,
+    /// connection collation and user.
+    pub fn fits(&self, context: &StatementContext<'_>) -> bool {
+        self.is_current(context.engine)
+            && !self.plan.volatile
+            && self.sql_mode == context.facts.sql_mode
+            && self.parameter_kinds == parameter_kinds(context)
+    }
+
     /// The columns of its result set; empty for a statement that returns no rows.
     pub fn columns(&self) -> &[ResultColumn] {
-        &[]
+        &self.columns
+    }
+
+    /// Whether it only reads.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.plan.kind, PlanKind::Query(..) | PlanKind::Do(_))
+    }
+}
+
+fn plan_with(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+    parameter_types: Option<Vec<ColumnType>>,
+) -> SqlResult<Plan> {
+    let engine = context.engine;
+    let virtual_tables = context.virtual_tables;
+    let select_limit = context.settings.select_limit;
+    let mut planning = PlanningContext::new(context);
+    let input =
+        PlannerInput { engine, virtual_tables, context: &mut planning, parameter_types, select_limit };
+    let plan = plan::plan_statement(statement, input)?;
+    check_privileges(&plan, context)?;
+    Ok(plan)
+}
+
+fn check_privileges(plan: &Plan, context: &StatementContext<'_>) -> SqlResult<()> {
+    plan.privileges.iter().try_for_each(|request| context.privileges.check(request))
+}
+
+fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
+    let columns = match &plan.kind {
+        PlanKind::Query(query, None) => query::result_columns(query),
+        _ => Vec::new(),
+    };
+    Prepared {
+        plan: Arc::new(plan),
+        columns: columns.into(),
+        parameter_kinds: parameter_kinds(context),
+        sql_mode: context.facts.sql_mode,
     }
 }
 
 /// Binds and optimises a query or data-changing statement (SELECT, VALUES, TABLE, INSERT, REPLACE, UPDATE, DELETE,
 /// LOAD DATA, DO).
 pub fn prepare(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Prepared> {
-    let _ = (statement, context);
-    Err(sql_error!(ER_NOT_SUPPORTED_YET, "this statement"))
+    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
+    let plan = plan_with(statement, context, Some(types))?;
+    Ok(prepared(plan, context))
 }
 
 /// Runs a prepared statement. On an error the caller rolls back to the statement mark.
@@ -52,8 +119,40 @@ pub fn execute_prepared(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let _ = (prepared, context, channel);
-    Err(sql_error!(ER_NOT_SUPPORTED_YET, "this statement"))
+    check_privileges(&prepared.plan, context)?;
+    run_plan(&prepared.plan, context, channel)
+}
+
+fn run_plan(
+    plan: &Plan,
+    context: &mut StatementContext<'_>,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<StatementOutcome> {
+    let ignores = match &plan.kind {
+        PlanKind::Insert(insert) => insert.ignore,
+        PlanKind::Update(update) => update.ignore,
+        PlanKind::Delete(delete) => delete.ignore,
+        PlanKind::Load(load) => load.insert.ignore,
+        PlanKind::Query(..) | PlanKind::Do(_) => true,
+    };
+    context.facts.strict_changes = context.facts.sql_mode.is_strict() && !ignores;
+    let mut run = Run::new(plan, context);
+    run.check_killed()?;
+    let mut outcome = match &plan.kind {
+        PlanKind::Query(query, into) => query::run_query(&mut run, query, into.as_ref(), channel)?,
+        PlanKind::Insert(insert) => change::insert::run(&mut run, insert)?,
+        PlanKind::Update(update) => change::update::run(&mut run, update)?,
+        PlanKind::Delete(delete) => change::delete::run(&mut run, delete)?,
+        PlanKind::Load(load) => change::load::run(&mut run, load, channel)?,
+        PlanKind::Do(expressions) => {
+            for expression in expressions {
+                expression.evaluate(&[], &mut run)?;
+            }
+            StatementOutcome::default()
+        }
+    };
+    outcome.rows_examined = run.rows_examined;
+    Ok(outcome)
 }
 
 /// Prepares and runs a statement.
@@ -63,12 +162,13 @@ pub fn execute(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     let prepared = prepare(statement, context)?;
-    execute_prepared(&prepared, context, channel)
+    run_plan(&prepared.plan, context, channel)
 }
 
 /// The columns of a statement's result set without running it (COM_STMT_PREPARE). Parameters need no values.
 pub fn describe(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Vec<ResultColumn>> {
-    Ok(prepare(statement, context)?.columns().to_vec())
+    let plan = plan_with(statement, context, None)?;
+    Ok(prepared(plan, context).columns.to_vec())
 }
 
 /// EXPLAIN in table form: sends the plan as rows.
@@ -77,6 +177,7 @@ pub fn explain(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let _ = (statement, context, channel);
-    Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN"))
+    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
+    let plan = plan_with(statement, context, Some(types))?;
+    explain::send(&plan, context.facts.results_collation, channel)
 }

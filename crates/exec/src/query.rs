@@ -41,7 +41,11 @@ pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
 }
 
 /// Sends the rows of a query.
-pub fn send(run: &mut Run<'_, '_>, query: &QueryPlan, sink: &mut dyn ResultSink) -> SqlResult<StatementOutcome> {
+pub fn send(
+    run: &mut Run<'_, '_>,
+    query: &QueryPlan,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<StatementOutcome> {
     let columns = result_columns(query);
     let mut operator = open(&query.root);
     let mut batch = RowBatch::new();
@@ -91,7 +95,12 @@ pub fn into_variables(
         let typed = TypedValue { value, column_type: column.result.column_type.clone() };
         run.statement.session.set_user_variable(&name.to_lowercase(), typed);
     }
-    Ok(StatementOutcome { affected_rows: 1, row_count: 1, found_rows: Some(1), ..StatementOutcome::default() })
+    Ok(StatementOutcome {
+        affected_rows: 1,
+        row_count: 1,
+        found_rows: Some(1),
+        ..StatementOutcome::default()
+    })
 }
 
 /// Runs a query to where its INTO says.

@@ -161,7 +161,12 @@ impl EvaluationContext for PlanningContext<'_, '_> {
         Value::Null
     }
 
-    fn subquery(&mut self, _id: usize, _outer: Vec<Value>, _operands: Vec<Value>) -> SqlResult<SubqueryValue> {
+    fn subquery(
+        &mut self,
+        _id: usize,
+        _outer: Vec<Value>,
+        _operands: Vec<Value>,
+    ) -> SqlResult<SubqueryValue> {
         Err(sql_error!(ER_WRONG_USAGE, "subquery", "constant"))
     }
 

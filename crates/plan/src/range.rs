@@ -190,9 +190,13 @@ fn key_value(
         return Ok(KeyValue::Null);
     }
     Ok(match column.kind {
-        Kind::TinyInt | Kind::SmallInt | Kind::MediumInt | Kind::Int | Kind::BigInt | Kind::Bit | Kind::Year => {
-            integer_key(&value, from, column, context)?
-        }
+        Kind::TinyInt
+        | Kind::SmallInt
+        | Kind::MediumInt
+        | Kind::Int
+        | Kind::BigInt
+        | Kind::Bit
+        | Kind::Year => integer_key(&value, from, column, context)?,
         Kind::Decimal => {
             let Some(exact) = convert::to_decimal(&value, from, context)? else { return Ok(KeyValue::Null) };
             decimal_key(exact, column)
@@ -261,7 +265,11 @@ fn integer_bounds(column: &ColumnType) -> (i128, i128) {
         TypeKind::Year => return (0, 2155),
         _ => 64,
     };
-    if column.unsigned { (0, (1i128 << bits) - 1) } else { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) }
+    if column.unsigned {
+        (0, (1i128 << bits) - 1)
+    } else {
+        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+    }
 }
 
 fn integer_key(
@@ -281,7 +289,8 @@ fn integer_key(
         _ => {
             let number = convert::to_decimal(value, from, context)?.unwrap_or(Decimal::ZERO);
             let floor = number.with_scale(0, Rounding::Floor).unwrap_or(number);
-            let whole = floor.unscaled_i128().unwrap_or(if number.is_negative() { i128::MIN } else { i128::MAX });
+            let whole =
+                floor.unscaled_i128().unwrap_or(if number.is_negative() { i128::MIN } else { i128::MAX });
             (whole, floor == number)
         }
     };
@@ -298,9 +307,7 @@ fn integer_key(
 }
 
 fn decimal_key(exact: Decimal, column: &ColumnType) -> KeyValue {
-    let outside = || {
-        KeyValue::Outside(if exact.is_negative() { Ordering::Less } else { Ordering::Greater })
-    };
+    let outside = || KeyValue::Outside(if exact.is_negative() { Ordering::Less } else { Ordering::Greater });
     let Ok(cut) = exact.with_scale(column.scale(), Rounding::Floor) else { return outside() };
     match cut.fit(column.precision(), column.scale()) {
         Ok((fitted, _)) if fitted == exact => KeyValue::Exact(Value::Decimal(fitted)),
@@ -314,10 +321,8 @@ pub fn key_length(table: &Table, definition: &IndexDefinition, conditions: &KeyC
     let columns = &table.definition().columns;
     let length = |part: &dictionary::IndexPart| {
         let column = &columns[part.column];
-        let variable = matches!(
-            column.column_type.kind,
-            TypeKind::VarChar | TypeKind::VarBinary
-        ) || column.column_type.kind.is_large_object();
+        let variable = matches!(column.column_type.kind, TypeKind::VarChar | TypeKind::VarBinary)
+            || column.column_type.kind.is_large_object();
         let key_part = values::key::KeyPart {
             column_type: column.column_type.clone(),
             prefix_length: part.prefix_length,

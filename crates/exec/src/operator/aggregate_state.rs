@@ -19,14 +19,27 @@ pub struct Accumulator {
 
 enum State {
     Count(i64),
-    Exact { sum: Decimal, count: u64 },
-    Double { sum: f64, count: u64 },
+    Exact {
+        sum: Decimal,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
     /// Integers are summed in one register until a sum of exact numbers is asked for.
-    Integer { sum: i128, count: u64 },
+    Integer {
+        sum: i128,
+        count: u64,
+    },
     Extreme(Value),
     First(Option<Value>),
     Bits(u64),
-    Moments { count: u64, mean: f64, squares: f64 },
+    Moments {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
     Texts(Vec<(Vec<Value>, Vec<u8>)>),
     Constant(Value),
 }
@@ -126,7 +139,8 @@ impl Accumulator {
             }
             State::Exact { sum, count } => {
                 if let Some(exact) = convert::to_decimal(value, column_type, run)? {
-                    *sum = sum.add(&exact).map_err(|_| sql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum()"))?;
+                    *sum =
+                        sum.add(&exact).map_err(|_| sql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum()"))?;
                     *count += 1;
                 }
             }
@@ -136,7 +150,8 @@ impl Accumulator {
             }
             State::Extreme(best) => {
                 let mode = extreme_mode(&argument.result);
-                let wanted = if call.kind == AggregateKind::Minimum { Ordering::Less } else { Ordering::Greater };
+                let wanted =
+                    if call.kind == AggregateKind::Minimum { Ordering::Less } else { Ordering::Greater };
                 let better = *best == Value::Null
                     || compare_values(mode, value, column_type, best, column_type, run)? == Some(wanted);
                 if better {
@@ -168,7 +183,9 @@ impl Accumulator {
         let mut joined = Vec::new();
         for argument in &call.arguments {
             let value = argument.operand(row, run)?;
-            let Some(bytes) = convert::to_text(&value, &argument.result.column_type, run) else { return Ok(()) };
+            let Some(bytes) = convert::to_text(&value, &argument.result.column_type, run) else {
+                return Ok(());
+            };
             let from = match argument.result.class() {
                 TypeClass::Text => argument.result.collation(),
                 _ => call.result.collation(),
@@ -193,7 +210,9 @@ impl Accumulator {
     pub fn finish(&mut self, call: &AggregateCall, run: &mut Run<'_, '_>) -> SqlResult<Value> {
         Ok(match &mut self.state {
             State::Count(count) => Value::Int(*count),
-            State::Integer { count: 0, .. } | State::Exact { count: 0, .. } | State::Double { count: 0, .. } => Value::Null,
+            State::Integer { count: 0, .. }
+            | State::Exact { count: 0, .. }
+            | State::Double { count: 0, .. } => Value::Null,
             State::Integer { sum, count } => exact_result(call, &convert::decimal_of_integer(*sum), *count),
             State::Exact { sum, count } => exact_result(call, sum, *count),
             State::Double { sum, count } => match call.kind {

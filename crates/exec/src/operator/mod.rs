@@ -46,7 +46,9 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
         Node::Project { input, expressions } => Box::new(project::Project::new(open(input), expressions)),
         Node::Distinct { input, columns } => Box::new(project::Distinct::new(open(input), columns)),
         Node::Sort { input, keys, limit } => Box::new(sort::Sort::new(open(input), keys, limit.as_ref())),
-        Node::Limit { input, limit, count_all } => Box::new(limit::Limit::new(open(input), limit, *count_all)),
+        Node::Limit { input, limit, count_all } => {
+            Box::new(limit::Limit::new(open(input), limit, *count_all))
+        }
         Node::SetOperation(operation) => Box::new(set_operation::SetOperationRun::new(operation)),
         Node::Recursive(recursive) => Box::new(recursive::RecursiveRun::new(recursive)),
         Node::RecursiveInput { id, columns, width } => {

@@ -47,7 +47,9 @@ impl<'p> SetOperationRun<'p> {
                 distinct_key(&modes, &row, run, &mut key)?;
                 let count = counts.get_mut(&key).filter(|count| **count > 0);
                 let found = count.is_some();
-                if term.all && let Some(count) = count {
+                if term.all
+                    && let Some(count) = count
+                {
                     *count -= 1;
                 }
                 if found == (term.operator == SetOperator::Intersect) {

@@ -57,7 +57,12 @@ fn outer_key(outer: &[Value]) -> Vec<u8> {
 }
 
 /// Runs a subquery for the values of an outer row.
-pub fn run(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>, operands: &[Value]) -> SqlResult<SubqueryValue> {
+pub fn run(
+    run: &mut Run<'_, '_>,
+    id: usize,
+    outer: Vec<Value>,
+    operands: &[Value],
+) -> SqlResult<SubqueryValue> {
     let subquery = &run.plan.subqueries[id];
     let key = outer_key(&outer);
     let known = run.subqueries[id].found.get(&key).cloned();
@@ -81,8 +86,12 @@ pub fn run(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>, operands: &[Valu
         (Found::Exists(exists), _) => Value::Int(i64::from(*exists)),
         (Found::Rows(rows), SubqueryUse::In) => truth(is_in(run, id, rows, operands)?),
         (Found::Rows(rows), SubqueryUse::NotIn) => truth(is_in(run, id, rows, operands)?.map(|found| !found)),
-        (Found::Rows(rows), SubqueryUse::Any(operator)) => truth(quantified(run, id, rows, operands, operator, true)?),
-        (Found::Rows(rows), SubqueryUse::All(operator)) => truth(quantified(run, id, rows, operands, operator, false)?),
+        (Found::Rows(rows), SubqueryUse::Any(operator)) => {
+            truth(quantified(run, id, rows, operands, operator, true)?)
+        }
+        (Found::Rows(rows), SubqueryUse::All(operator)) => {
+            truth(quantified(run, id, rows, operands, operator, false)?)
+        }
         (Found::Rows(_), _) => Value::Null,
     };
     Ok(SubqueryValue::Scalar(value))
@@ -121,7 +130,8 @@ fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
                     let mut whole = true;
                     for (index, value) in row.iter().enumerate() {
                         let column_type = &subquery.query.columns[index].result.column_type;
-                        whole &= append_key(subquery.comparisons[index].0, value, column_type, run, &mut key)?;
+                        whole &=
+                            append_key(subquery.comparisons[index].0, value, column_type, run, &mut key)?;
                     }
                     if whole {
                         set.keys.insert(key);

@@ -32,7 +32,11 @@ impl Decoder {
             } else {
                 *column
             };
-            columns.push((stored, *slot, definition.columns[*column].column_type.kind == TypeKind::Timestamp));
+            columns.push((
+                stored,
+                *slot,
+                definition.columns[*column].column_type.kind == TypeKind::Timestamp,
+            ));
         }
         Decoder { columns }
     }

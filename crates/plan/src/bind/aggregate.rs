@@ -67,12 +67,15 @@ impl Binder<'_> {
         Ok(match (kind, first) {
             (AggregateKind::CountRows | AggregateKind::Count, _) => ResultType::integer(21),
             (AggregateKind::Grouping(_), _) => ResultType::integer(1),
-            (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => ResultType::unsigned(21),
+            (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => {
+                ResultType::unsigned(21)
+            }
             (AggregateKind::Variance { .. }, _) => ResultType::double().nullable(),
             (AggregateKind::GroupConcat, _) => {
                 let text = arguments.iter().find(|argument| argument.result.class() == TypeClass::Text);
                 let collation = text.map_or(self.facts.connection, |argument| argument.result.collation());
-                let coercibility = text.map_or(Coercibility::Coercible, |argument| argument.result.coercibility);
+                let coercibility =
+                    text.map_or(Coercibility::Coercible, |argument| argument.result.coercibility);
                 let mut result = ResultType::text(1024, collation, coercibility).nullable();
                 result.column_type.kind = match collation {
                     charset::CollationId::BINARY => values::TypeKind::Blob,
@@ -81,7 +84,9 @@ impl Binder<'_> {
                 result
             }
             (AggregateKind::Sum, Some(argument)) => match exact_digits(argument) {
-                Some((digits, scale)) => ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable(),
+                Some((digits, scale)) => {
+                    ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable()
+                }
                 None => ResultType::double().nullable(),
             },
             (AggregateKind::Average, Some(argument)) => match exact_digits(argument) {
@@ -144,7 +149,8 @@ impl Binder<'_> {
                 None => bit,
                 Some(total) => {
                     use ::expression::operators::ArithmeticOperator::{Add, Multiply};
-                    let shifted = Expression::arithmetic(Multiply, total, Expression::integer(2), self.facts)?;
+                    let shifted =
+                        Expression::arithmetic(Multiply, total, Expression::integer(2), self.facts)?;
                     Expression::arithmetic(Add, shifted, bit, self.facts)?
                 }
             });
@@ -154,7 +160,12 @@ impl Binder<'_> {
 
     /// Rewrites an expression over rows to one over groups: group keys and aggregates become slots of the grouped
     /// row. A column that is neither takes the group's first value, or is error 1055 (1140 without GROUP BY).
-    pub fn to_group_row(&mut self, expression: &mut Expression, position: usize, rollup: bool) -> SqlResult<()> {
+    pub fn to_group_row(
+        &mut self,
+        expression: &mut Expression,
+        position: usize,
+        rollup: bool,
+    ) -> SqlResult<()> {
         let keys = self.block().group_keys.clone();
         let mut stray: Option<Expression> = None;
         let strict = self.facts.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
@@ -191,7 +202,8 @@ impl Binder<'_> {
                         aggregates.len() - 1
                     });
                     let name = part.to_string().into();
-                    let result = if keys.is_empty() { part.result.clone().nullable() } else { part.result.clone() };
+                    let result =
+                        if keys.is_empty() { part.result.clone().nullable() } else { part.result.clone() };
                     Some(Expression::slot(keys.len() + number, name, result))
                 }
                 _ => None,

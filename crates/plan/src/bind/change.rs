@@ -1,12 +1,13 @@
 //! INSERT, REPLACE, UPDATE, DELETE and LOAD DATA.
 
+use super::Binder;
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::select::limited;
-use super::Binder;
 use crate::catalog::TablePrivilege;
 use crate::change::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable, UpdatePlan,
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
+    UpdatePlan,
 };
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
@@ -141,7 +142,13 @@ impl Binder<'_> {
         let columns = table_columns(definition, alias);
         let count = columns.len();
         let schema = Some(definition.name.schema.clone());
-        let added = self.add_table(alias.to_owned(), schema, Source::Virtual(Arc::new(definition.clone())), columns, Vec::new());
+        let added = self.add_table(
+            alias.to_owned(),
+            schema,
+            Source::Virtual(Arc::new(definition.clone())),
+            columns,
+            Vec::new(),
+        );
         if let Ok((_, visible)) = added {
             self.block().visible = visible;
         }
@@ -156,7 +163,9 @@ impl Binder<'_> {
         named: &[ast::ColumnReference],
     ) -> SqlResult<Vec<usize>> {
         if named.is_empty() {
-            return Ok((0..definition.columns.len()).filter(|column| !definition.columns[*column].invisible).collect());
+            return Ok((0..definition.columns.len())
+                .filter(|column| !definition.columns[*column].invisible)
+                .collect());
         }
         let mut columns = Vec::with_capacity(named.len());
         for reference in named {
@@ -182,7 +191,8 @@ impl Binder<'_> {
             if row.len() != count && !row.is_empty() {
                 return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
             }
-            let row: SqlResult<Vec<Option<Expression>>> = row.iter().map(|value| self.assigned(value)).collect();
+            let row: SqlResult<Vec<Option<Expression>>> =
+                row.iter().map(|value| self.assigned(value)).collect();
             bound.push(row?);
         }
         Ok(bound)
@@ -266,11 +276,13 @@ impl Binder<'_> {
         numbers.dedup();
         let mut targets = Vec::with_capacity(numbers.len());
         for number in numbers {
-            let own = assigned.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
+            let own =
+                assigned.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
             targets.push(self.target(number, own, true)?);
         }
         let limit = update.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
-        let (node, index) = self.changed_rows(tree, update.filter.as_ref(), &update.order_by, limit, "UPDATE")?;
+        let (node, index) =
+            self.changed_rows(tree, update.filter.as_ref(), &update.order_by, limit, "UPDATE")?;
         let moves = targets.iter().any(|target| moves_rows(target, index));
         let buffered = several || moves || !matches!(node, Node::Table(_) | Node::Limit { .. });
         Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered })
@@ -363,7 +375,10 @@ impl Binder<'_> {
                 for target in targets {
                     let found = self.block().tables.iter().position(|table| {
                         table.alias == target.name
-                            && target.schema.as_ref().is_none_or(|schema| table.schema.as_ref() == Some(schema))
+                            && target
+                                .schema
+                                .as_ref()
+                                .is_none_or(|schema| table.schema.as_ref() == Some(schema))
                     });
                     let number =
                         found.ok_or_else(|| sql_error!(ER_UNKNOWN_TABLE, target.name, "MULTI DELETE"))?;

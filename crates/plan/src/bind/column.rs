@@ -159,14 +159,21 @@ impl Block {
         };
         let all_columns = || {
             let count = self.tables.len();
-            (0..count).flat_map(|table| (0..self.tables[table].columns.len()).map(move |column| (table, column)))
+            (0..count)
+                .flat_map(|table| (0..self.tables[table].columns.len()).map(move |column| (table, column)))
         };
         let candidates: Vec<(usize, usize)> = if reference.table.is_some() {
             all_columns().filter(|(table, column)| matching(*table, *column)).collect()
         } else {
             // INVISIBLE columns are found by name though `*` leaves them out.
-            let hidden = all_columns().filter(|(table, column)| self.tables[*table].columns[*column].invisible);
-            self.visible.iter().copied().chain(hidden).filter(|(table, column)| matching(*table, *column)).collect()
+            let hidden =
+                all_columns().filter(|(table, column)| self.tables[*table].columns[*column].invisible);
+            self.visible
+                .iter()
+                .copied()
+                .chain(hidden)
+                .filter(|(table, column)| matching(*table, *column))
+                .collect()
         };
         match candidates.as_slice() {
             [] => Ok(None),

@@ -97,8 +97,11 @@ impl Binder<'_> {
             ast::Expression::Cast(cast) => self.cast(cast),
             ast::Expression::ConvertUsing { operand, charset } => {
                 let operand = self.scalar(operand)?;
-                let result =
-                    ResultType::text(operand.result.text_length(), literal::character_set(charset)?, Coercibility::Implicit);
+                let result = ResultType::text(
+                    operand.result.text_length(),
+                    literal::character_set(charset)?,
+                    Coercibility::Implicit,
+                );
                 let result = result.nullable_if(operand.result.nullable);
                 Ok(Expression::convert_character_set(operand, result))
             }
@@ -173,7 +176,9 @@ impl Binder<'_> {
         self.volatile = true;
         let name = name.to_lowercase();
         let result = match self.input.context.session().user_variable(&name) {
-            Some(found) if found.column_type.kind != TypeKind::Null => ResultType::column(found.column_type, true),
+            Some(found) if found.column_type.kind != TypeKind::Null => {
+                ResultType::column(found.column_type, true)
+            }
             _ => ResultType::text(16_383, self.facts.connection, Coercibility::Implicit),
         };
         Expression { kind: ExpressionKind::UserVariable(name.into()), result: result.nullable() }
@@ -297,7 +302,9 @@ impl Binder<'_> {
         for branch in branches {
             let when = self.scalar(&branch.when)?;
             let condition = match &operand {
-                Some(operand) => Expression::compare(ComparisonOperator::Equal, operand.clone(), when, facts)?,
+                Some(operand) => {
+                    Expression::compare(ComparisonOperator::Equal, operand.clone(), when, facts)?
+                }
                 None => when,
             };
             bound.push((condition, self.scalar(&branch.then)?));
@@ -342,7 +349,9 @@ impl Binder<'_> {
             }
             ast::CastTarget::Date => ColumnType::new(TypeKind::Date),
             ast::CastTarget::Time { decimals } => ColumnType::temporal(TypeKind::Time, digits(decimals)?),
-            ast::CastTarget::DateTime { decimals } => ColumnType::temporal(TypeKind::DateTime, digits(decimals)?),
+            ast::CastTarget::DateTime { decimals } => {
+                ColumnType::temporal(TypeKind::DateTime, digits(decimals)?)
+            }
             ast::CastTarget::Decimal { digits, scale } => decimal_target(*digits, *scale)?,
             ast::CastTarget::Float { precision } => match precision {
                 Some(precision) if *precision > 53 => {

@@ -16,7 +16,13 @@ const TABLES_MAX: usize = 61;
 #[derive(Clone, Debug)]
 pub(crate) enum JoinTree {
     Table(usize),
-    Join { left: Box<JoinTree>, right: Box<JoinTree>, outer: bool, conditions: Vec<Expression>, straight: bool },
+    Join {
+        left: Box<JoinTree>,
+        right: Box<JoinTree>,
+        outer: bool,
+        conditions: Vec<Expression>,
+        straight: bool,
+    },
 }
 
 impl JoinTree {
@@ -106,7 +112,9 @@ impl Binder<'_> {
             self.using(&common, &left_visible, &right_visible, flipped)?
         } else {
             match &join.condition {
-                ast::JoinCondition::Using(names) => self.using(names, &left_visible, &right_visible, flipped)?,
+                ast::JoinCondition::Using(names) => {
+                    self.using(names, &left_visible, &right_visible, flipped)?
+                }
                 ast::JoinCondition::On(condition) => {
                     let visible: Visible = left_visible.iter().chain(&right_visible).copied().collect();
                     (self.on_condition(condition, &visible)?, visible)
@@ -162,7 +170,8 @@ impl Binder<'_> {
             let level = self.blocks.len() - 1;
             let left_column = self.column_at(level, left_at.0, left_at.1);
             let right_column = self.column_at(level, right_at.0, right_at.1);
-            let equal = Expression::compare(ComparisonOperator::Equal, left_column, right_column, self.facts)?;
+            let equal =
+                Expression::compare(ComparisonOperator::Equal, left_column, right_column, self.facts)?;
             conditions.push(equal);
             shown.push(if flipped { right_at } else { left_at });
             hidden.extend([left_at, right_at]);
@@ -191,7 +200,8 @@ impl Binder<'_> {
         }
         let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
         if factor.name.schema.is_none()
-            && let Some(common) = self.common_tables.iter().rev().find(|common| common.name == factor.name.name)
+            && let Some(common) =
+                self.common_tables.iter().rev().find(|common| common.name == factor.name.name)
         {
             let common = common.clone();
             return self.common_table(&alias, common);
@@ -202,7 +212,13 @@ impl Binder<'_> {
             let columns = table_columns(table.definition(), &alias);
             let name = table.definition().name.clone();
             self.require(&name.schema, &name.table, None, crate::catalog::TablePrivilege::Select);
-            return self.add_table(alias, Some(schema), Source::Base(table), columns, factor.index_hints.clone());
+            return self.add_table(
+                alias,
+                Some(schema),
+                Source::Base(table),
+                columns,
+                factor.index_hints.clone(),
+            );
         }
         if let Some(view) = self.input.virtual_tables.view(&schema, &factor.name.name) {
             let saved = self.schema.replace(view.schema.clone());
@@ -256,7 +272,8 @@ impl Binder<'_> {
             }
         }
         let number = self.block_number;
-        let result = self.add_table(alias.to_owned(), None, Source::Derived(Box::new(plan)), columns, Vec::new());
+        let result =
+            self.add_table(alias.to_owned(), None, Source::Derived(Box::new(plan)), columns, Vec::new());
         if let Some(table) = self.block().tables.last_mut() {
             table.derived_number = Some(number);
         }

@@ -29,7 +29,12 @@ impl Binder<'_> {
         Ok(self.fold(bound))
     }
 
-    fn call_with(&mut self, name: &str, first: Expression, rest: &[&ast::Expression]) -> SqlResult<Expression> {
+    fn call_with(
+        &mut self,
+        name: &str,
+        first: Expression,
+        rest: &[&ast::Expression],
+    ) -> SqlResult<Expression> {
         let mut arguments = vec![first];
         for syntax in rest {
             arguments.push(self.scalar(syntax)?);
@@ -41,7 +46,9 @@ impl Binder<'_> {
     pub fn special_call(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
         match syntax {
             ast::Expression::Function(call) => self.function(call),
-            ast::Expression::Extract { unit, operand } => self.call_with("extract", word(unit.name()), &[operand]),
+            ast::Expression::Extract { unit, operand } => {
+                self.call_with("extract", word(unit.name()), &[operand])
+            }
             ast::Expression::TimestampDiff { unit, from, to } => {
                 self.call_with("timestampdiff", word(unit.name()), &[from, to])
             }

@@ -40,7 +40,10 @@ impl Binder<'_> {
                 let parsed = parse_date_time(bytes, DateRules::default())
                     .filter(|parsed| parsed.has_time && !parsed.notes.truncated)
                     .ok_or_else(|| wrong_value("DATETIME", bytes))?;
-                Expression::constant(Value::DateTime(parsed.value), ResultType::datetime(fraction_digits(bytes)))
+                Expression::constant(
+                    Value::DateTime(parsed.value),
+                    ResultType::datetime(fraction_digits(bytes)),
+                )
             }
         })
     }
@@ -103,7 +106,9 @@ pub(crate) fn character_set(name: &str) -> SqlResult<CollationId> {
 
 /// A collation by name; error 1273.
 pub(crate) fn collation(name: &str) -> SqlResult<CollationId> {
-    charset::collation_by_name(name).map(|found| found.id).ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))
+    charset::collation_by_name(name)
+        .map(|found| found.id)
+        .ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))
 }
 
 /// The escape character of LIKE from its constant; error 1210 for more than one character.

@@ -3,9 +3,7 @@
 use super::column::{Block, Clause};
 use super::select::{Surroundings, limited};
 use super::{Binder, CommonTable};
-use crate::physical::{
-    Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm, SortKey,
-};
+use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm, SortKey};
 use ::expression::derive::{DerivedCollation, common_collation, common_type};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
@@ -154,7 +152,9 @@ impl Binder<'_> {
                 ast::Expression::Literal(ast::Literal::Integer(number)) => {
                     let at = (*number as usize).wrapping_sub(1);
                     match columns.get(at) {
-                        Some(column) => Expression::slot(at, column.name.as_str().into(), column.result.clone()),
+                        Some(column) => {
+                            Expression::slot(at, column.name.as_str().into(), column.result.clone())
+                        }
                         None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
                     }
                 }
@@ -253,7 +253,8 @@ impl Binder<'_> {
         let id = self.recursions;
         self.recursions += 1;
         let types: Vec<ResultType> = seed.columns.iter().map(|column| column.result.clone()).collect();
-        self.common_tables.push(CommonTable { recursion: Some((id, seed.columns.clone())), ..common.clone() });
+        self.common_tables
+            .push(CommonTable { recursion: Some((id, seed.columns.clone())), ..common.clone() });
         let mut steps = Vec::with_capacity(operation.rest.len());
         let mut all = true;
         for term in &operation.rest {

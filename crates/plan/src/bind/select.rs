@@ -84,11 +84,15 @@ impl Binder<'_> {
         }
         let columns: Vec<OutputColumn> = items.iter().map(|item| self.output_column(item)).collect();
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
-            let row = ExplainRow { extra: vec!["Select tables optimized away".to_owned()], ..ExplainRow::default() };
+            let row = ExplainRow {
+                extra: vec!["Select tables optimized away".to_owned()],
+                ..ExplainRow::default()
+            };
             return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
         }
         let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
-        let Joined { node, ordered, explain, .. } = self.plan_joins(tree, conditions, goal, select.options.straight_join)?;
+        let Joined { node, ordered, explain, .. } =
+            self.plan_joins(tree, conditions, goal, select.options.straight_join)?;
         let mut explain = explain;
         let node = self.grouped(node, grouping, select.rollup, having);
         let node = project(node, &items, &mut order, ordered);
@@ -223,8 +227,10 @@ impl Binder<'_> {
                     });
                     let Some(table) = found else { return Err(sql_error!(ER_BAD_TABLE_ERROR, name)) };
                     let columns = &self.block().tables[table].columns;
-                    let shown: Vec<(usize, usize)> =
-                        (0..columns.len()).filter(|column| !columns[*column].invisible).map(|column| (table, column)).collect();
+                    let shown: Vec<(usize, usize)> = (0..columns.len())
+                        .filter(|column| !columns[*column].invisible)
+                        .map(|column| (table, column))
+                        .collect();
                     self.expand(&shown, &mut items);
                 }
                 ast::SelectItem::Expression { expression, alias, text } => {
@@ -326,7 +332,8 @@ impl Binder<'_> {
             match slot.checked_sub(keys) {
                 None => block.group_keys[slot].column_slot()?,
                 Some(number) => {
-                    let call = block.aggregates.get(number).filter(|call| call.kind == AggregateKind::First)?;
+                    let call =
+                        block.aggregates.get(number).filter(|call| call.kind == AggregateKind::First)?;
                     call.arguments.first()?.column_slot()?
                 }
             }
@@ -346,7 +353,8 @@ impl Binder<'_> {
         conditions: &[Expression],
         grouping: bool,
     ) -> Option<Node> {
-        let plain = grouping && select.group_by.is_empty() && select.having.is_none() && conditions.is_empty();
+        let plain =
+            grouping && select.group_by.is_empty() && select.having.is_none() && conditions.is_empty();
         let Some(super::from::JoinTree::Table(0)) = tree else { return None };
         let block = self.block();
         let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);
@@ -389,7 +397,9 @@ fn literal_count(expression: &Expression) -> Option<u64> {
 
 fn item_by_alias<'s>(select: &'s ast::Select, name: &str) -> Option<&'s ast::Expression> {
     select.items.iter().find_map(|item| match item {
-        ast::SelectItem::Expression { expression, alias: Some(alias), .. } if alias.eq_ignore_ascii_case(name) => {
+        ast::SelectItem::Expression { expression, alias: Some(alias), .. }
+            if alias.eq_ignore_ascii_case(name) =>
+        {
             Some(expression)
         }
         _ => None,

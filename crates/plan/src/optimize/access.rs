@@ -129,7 +129,8 @@ impl Binder<'_> {
                     matches!(condition, KeyCondition::Points(points) if points.len() == 1 && !points[0].1)
                 })
         };
-        let whole_key = definition.is_some_and(|definition| definition.parts.iter().all(|part| part.prefix_length.is_none()));
+        let whole_key = definition
+            .is_some_and(|definition| definition.parts.iter().all(|part| part.prefix_length.is_none()));
         let single_row =
             table.indexes()[index].is_unique() && ranges.len() == 1 && ranges.iter().all(points) && whole_key;
         let dependent = ranges.iter().flatten().any(|condition| !is_known_now(condition));
@@ -152,7 +153,12 @@ impl Binder<'_> {
     }
 
     /// Rows of ranges whose values are known: asks the index.
-    fn estimated_rows(&mut self, table: &Arc<Table>, statistics: &TableStatistics, path: &mut AccessPath) -> f64 {
+    fn estimated_rows(
+        &mut self,
+        table: &Arc<Table>,
+        statistics: &TableStatistics,
+        path: &mut AccessPath,
+    ) -> f64 {
         let warnings = self.input.context.diagnostics().clone();
         let ranges = key_ranges(table, path, &[], self.input.context);
         *self.input.context.diagnostics() = warnings;
@@ -209,7 +215,8 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
 }
 
 fn is_allowed(hints: &[parser::ast::IndexHint], name: &str) -> bool {
-    let named = |hint: &parser::ast::IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
+    let named =
+        |hint: &parser::ast::IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
     let mut allowed = true;
     for hint in hints {
         match hint.kind {

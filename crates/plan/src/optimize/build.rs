@@ -159,8 +159,12 @@ impl Binder<'_> {
         let block = self.block();
         let bound = &block.tables[number];
         let alias = bound.alias.clone();
-        let columns: Vec<(usize, usize)> =
-            bound.slots.iter().enumerate().filter_map(|(column, slot)| slot.map(|slot| (column, slot))).collect();
+        let columns: Vec<(usize, usize)> = bound
+            .slots
+            .iter()
+            .enumerate()
+            .filter_map(|(column, slot)| slot.map(|slot| (column, slot)))
+            .collect();
         let scan_row = |name: String| ExplainRow {
             table: Some(name),
             access: Some("ALL"),
@@ -193,16 +197,20 @@ impl Binder<'_> {
                 let access = DerivedAccess { query, columns, width, conditions: Vec::new() };
                 (Node::Derived(Box::new(access)), scan_row(name))
             }
-            Source::Recursion(id) => {
-                (Node::RecursiveInput { id: *id, columns, width }, scan_row(alias))
-            }
+            Source::Recursion(id) => (Node::RecursiveInput { id: *id, columns, width }, scan_row(alias)),
         }
     }
 
-    fn explain_access(&mut self, number: usize, access: &TableAccess, candidate: Option<&Candidate>) -> ExplainRow {
+    fn explain_access(
+        &mut self,
+        number: usize,
+        access: &TableAccess,
+        candidate: Option<&Candidate>,
+    ) -> ExplainRow {
         let table = &access.table;
         let definition = table.indexes()[access.path.index].definition(table);
-        let mut row = ExplainRow { table: Some(access.alias.clone()), filtered: Some(100.0), ..ExplainRow::default() };
+        let mut row =
+            ExplainRow { table: Some(access.alias.clone()), filtered: Some(100.0), ..ExplainRow::default() };
         row.rows = Some(access.rows_read.round().max(1.0) as u64);
         if access.path.covering {
             row.extra.push("Using index".to_owned());
@@ -219,7 +227,9 @@ impl Binder<'_> {
         };
         let Some(definition) = definition else { return row };
         let points = ranges.len() == 1
-            && ranges[0].iter().all(|condition| matches!(condition, KeyCondition::Points(points) if points.len() == 1));
+            && ranges[0]
+                .iter()
+                .all(|condition| matches!(condition, KeyCondition::Points(points) if points.len() == 1));
         let dependent = candidate.is_some_and(|candidate| candidate.dependent);
         row.access = Some(match (points, access.path.single_row, dependent) {
             (true, true, false) => "const",

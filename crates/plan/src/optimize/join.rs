@@ -62,7 +62,8 @@ impl Binder<'_> {
             let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
             return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain: vec![row] });
         }
-        let conditions: Vec<Expression> = conditions.into_iter().filter(|condition| !is_always(condition)).collect();
+        let conditions: Vec<Expression> =
+            conditions.into_iter().filter(|condition| !is_always(condition)).collect();
         let Some(tree) = tree else {
             let width = self.width();
             let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
@@ -112,7 +113,12 @@ impl Binder<'_> {
                         Content::Nest(inner)
                     }
                 };
-                group.members.push(Member { content, tables: right_tables, outer_join: Some(conditions), needs });
+                group.members.push(Member {
+                    content,
+                    tables: right_tables,
+                    outer_join: Some(conditions),
+                    needs,
+                });
             }
         }
     }
@@ -131,7 +137,9 @@ impl Binder<'_> {
             ExpressionKind::Between(between) => !between.negated && is_column(&between.operand),
             ExpressionKind::In(list) => is_column(&list.operand),
             ExpressionKind::Like(like) => is_column(&like.operand),
-            ExpressionKind::Not(inner) => matches!(&inner.kind, ExpressionKind::IsNull(operand) if is_column(operand)),
+            ExpressionKind::Not(inner) => {
+                matches!(&inner.kind, ExpressionKind::IsNull(operand) if is_column(operand))
+            }
             _ => false,
         }
     }
@@ -194,10 +202,14 @@ impl Binder<'_> {
         };
         let block = self.block();
         let local = |condition: &&&Expression| tables_of(block, condition) & !member.tables == 0;
-        let local_selectivity: f64 = usable.iter().filter(local).map(|condition| selectivity(condition)).product();
-        let has_equality = placed != 0 && usable.iter().any(|condition| is_equality(condition)) ;
-        let join_selectivity: f64 =
-            usable.iter().filter(|condition| !local(condition)).map(|condition| selectivity(condition)).product();
+        let local_selectivity: f64 =
+            usable.iter().filter(local).map(|condition| selectivity(condition)).product();
+        let has_equality = placed != 0 && usable.iter().any(|condition| is_equality(condition));
+        let join_selectivity: f64 = usable
+            .iter()
+            .filter(|condition| !local(condition))
+            .map(|condition| selectivity(condition))
+            .product();
         let total = self.member_rows(member, nests[number].as_ref());
         let mut best: Option<(f64, Step)> = None;
         let mut offer = |cost: f64, step: Step| {
@@ -226,7 +238,11 @@ impl Binder<'_> {
                     };
                     offer(rows_before * candidate.cost, step);
                 } else {
-                    let matches = if has_equality { (rows_before * scan_rows / total.max(1.0)).max(scan_rows.min(rows_before)) } else { rows_before * scan_rows * join_selectivity };
+                    let matches = if has_equality {
+                        (rows_before * scan_rows / total.max(1.0)).max(scan_rows.min(rows_before))
+                    } else {
+                        rows_before * scan_rows * join_selectivity
+                    };
                     let (build, probe) = if member.outer_join.is_some() || scan_rows <= rows_before {
                         (scan_rows, rows_before)
                     } else {
@@ -234,8 +250,12 @@ impl Binder<'_> {
                     };
                     let pairs = if has_equality { matches } else { rows_before * scan_rows * 0.3 };
                     let cost = candidate.cost + build * BUILD_COST + probe * PROBE_COST + pairs * 0.1;
-                    let step =
-                        Step { member: number, rows_after: kept_of(matches), hash: true, candidate: Some(candidate) };
+                    let step = Step {
+                        member: number,
+                        rows_after: kept_of(matches),
+                        hash: true,
+                        candidate: Some(candidate),
+                    };
                     offer(cost, step);
                 }
             }
@@ -247,12 +267,7 @@ impl Binder<'_> {
         })
     }
 
-    fn choose_order(
-        &mut self,
-        group: &Group,
-        masks: &[u64],
-        nests: &[Option<Joined>],
-    ) -> Vec<Step> {
+    fn choose_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {
         let count = group.members.len();
         if count > EXHAUSTIVE_MEMBERS_MAX || group.straight || count == 1 {
             return self.greedy_order(group, masks, nests);
@@ -312,7 +327,12 @@ impl Binder<'_> {
 }
 
 fn placed_tables(group: &Group, set: usize) -> u64 {
-    group.members.iter().enumerate().filter(|(number, _)| set >> number & 1 == 1).fold(0, |bits, (_, m)| bits | m.tables)
+    group
+        .members
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| set >> number & 1 == 1)
+        .fold(0, |bits, (_, m)| bits | m.tables)
 }
 
 fn is_equality(condition: &Expression) -> bool {

@@ -40,8 +40,12 @@ impl Binder<'_> {
         let width = self.width();
         let bound = &self.block().tables[number];
         let Source::Base(table) = &bound.source else { unreachable!("only base tables are read by index") };
-        let columns =
-            bound.slots.iter().enumerate().filter_map(|(column, slot)| slot.map(|slot| (column, slot))).collect();
+        let columns = bound
+            .slots
+            .iter()
+            .enumerate()
+            .filter_map(|(column, slot)| slot.map(|slot| (column, slot)))
+            .collect();
         TableAccess {
             table: table.clone(),
             alias: bound.alias.clone(),

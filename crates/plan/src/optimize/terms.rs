@@ -24,7 +24,11 @@ pub(crate) enum Terms {
 
 /// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
 pub(crate) fn tables_of(block: &Block, expression: &Expression) -> u64 {
-    expression.slots().iter().filter_map(|slot| block.slots.get(*slot)).fold(0, |bits, (table, _)| bits | 1 << table)
+    expression
+        .slots()
+        .iter()
+        .filter_map(|slot| block.slots.get(*slot))
+        .fold(0, |bits, (table, _)| bits | 1 << table)
 }
 
 /// Whether a comparison in that mode can be answered by the order of a column's index.
@@ -72,7 +76,8 @@ impl TermReader<'_> {
         let fixed = !expression.any(&|part| match &part.kind {
             ExpressionKind::UserVariable(_) | ExpressionKind::AssignUserVariable(..) => true,
             ExpressionKind::Function(call) => {
-                !call.definition.pure && matches!(call.definition.name, "rand" | "uuid" | "uuid_short" | "sleep")
+                !call.definition.pure
+                    && matches!(call.definition.name, "rand" | "uuid" | "uuid_short" | "sleep")
             }
             _ => false,
         });
@@ -152,8 +157,11 @@ impl TermReader<'_> {
     }
 
     fn comparison(&self, comparison: &Comparison) -> Option<Term> {
-        let (column, operator, value) = match (self.column(&comparison.left), self.column(&comparison.right)) {
-            (Some(column), _) if self.is_known(&comparison.right) => (column, comparison.operator, &comparison.right),
+        let (column, operator, value) = match (self.column(&comparison.left), self.column(&comparison.right))
+        {
+            (Some(column), _) if self.is_known(&comparison.right) => {
+                (column, comparison.operator, &comparison.right)
+            }
             (_, Some(column)) if self.is_known(&comparison.left) => {
                 (column, comparison.operator.mirrored(), &comparison.left)
             }
@@ -215,7 +223,10 @@ fn combined_range<'t>(conditions: impl Iterator<Item = &'t KeyCondition>) -> Opt
         match (&mut combined, condition) {
             (_, KeyCondition::Points(_)) => {}
             (None, other) => combined = Some(other.clone()),
-            (Some(KeyCondition::Range { low, high }), KeyCondition::Range { low: more_low, high: more_high }) => {
+            (
+                Some(KeyCondition::Range { low, high }),
+                KeyCondition::Range { low: more_low, high: more_high },
+            ) => {
                 if low.is_none() {
                     low.clone_from(more_low);
                 }

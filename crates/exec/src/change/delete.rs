@@ -1,0 +1,57 @@
+//! DELETE from one table or several.
+
+use super::update::check_safe;
+use crate::batch::RowBatch;
+use crate::context::StatementOutcome;
+use crate::operator::{collect, open};
+use crate::run::{Run, engine_error};
+use engine::EngineError;
+use errors::SqlResult;
+use expression::EvaluationContext;
+use plan::{DeletePlan, TargetTable};
+use std::collections::HashSet;
+use values::Value;
+
+/// Runs the statement.
+pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutcome> {
+    check_safe(run, &plan.node)?;
+    let mut affected = 0;
+    if plan.buffered {
+        let rows = collect(&plan.node, run)?;
+        for target in &plan.targets {
+            let mut done: HashSet<&[u8]> = HashSet::new();
+            for row in &rows {
+                if let Value::Bytes(key) = &row[target.key_slot]
+                    && done.insert(key)
+                {
+                    affected += remove(target, key, run)?;
+                }
+            }
+        }
+    } else {
+        let mut operator = open(&plan.node);
+        let mut batch = RowBatch::new();
+        let target = &plan.targets[0];
+        while operator.next(run, &mut batch)? {
+            for row in batch.iter() {
+                if let Value::Bytes(key) = &row[target.key_slot] {
+                    affected += remove(target, key, run)?;
+                }
+            }
+        }
+    }
+    Ok(StatementOutcome {
+        affected_rows: affected,
+        row_count: i64::try_from(affected).unwrap_or(i64::MAX),
+        ..StatementOutcome::default()
+    })
+}
+
+fn remove(target: &TargetTable, key: &[u8], run: &mut Run<'_, '_>) -> SqlResult<u64> {
+    run.check_killed()?;
+    match run.statement.transaction.delete(&target.table, key) {
+        Ok(()) => Ok(1),
+        Err(EngineError::RowNotFound) => Ok(0),
+        Err(error) => Err(engine_error(error, &target.table)),
+    }
+}

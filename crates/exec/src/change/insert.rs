@@ -1,0 +1,147 @@
+//! INSERT and REPLACE.
+
+use super::row_change::{Counts, Writer};
+use super::storing::Storing;
+use crate::batch::RowBatch;
+use crate::context::StatementOutcome;
+use crate::operator::open;
+use crate::run::Run;
+use errors::SqlResult;
+use expression::Expression;
+use plan::{InsertPlan, InsertRows, QueryPlan};
+use values::Value;
+
+/// Runs the statement.
+pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcome> {
+    let several = match &plan.rows {
+        InsertRows::Values(rows) => rows.len() > 1,
+        InsertRows::Query(_) => true,
+    };
+    let storing = Storing::new(run, plan.ignore, several);
+    let mut writer = Writer::new(plan, storing, run);
+    match &plan.rows {
+        InsertRows::Values(rows) => {
+            for (number, row) in rows.iter().enumerate() {
+                let row = value_row(plan, row, storing, writer.row_number(), run)?;
+                writer.write(row, (rows.len() - number) as u64, run)?;
+            }
+        }
+        InsertRows::Query(query) => from_query(plan, query, storing, &mut writer, run)?,
+    }
+    let counts = writer.finish(run)?;
+    let shows_info = several || counts.records > 1;
+    Ok(outcome(&counts, shows_info, run))
+}
+
+/// What the client hears of an INSERT.
+pub fn outcome(counts: &Counts, shows_info: bool, run: &Run<'_, '_>) -> StatementOutcome {
+    let warnings = run.statement.diagnostics.count();
+    let info = if shows_info {
+        format!("Records: {}  Duplicates: {}  Warnings: {warnings}", counts.records, counts.duplicates)
+    } else {
+        String::new()
+    };
+    StatementOutcome {
+        affected_rows: counts.affected,
+        row_count: i64::try_from(counts.affected).unwrap_or(i64::MAX),
+        last_insert_id: counts.generated.unwrap_or(counts.explicit),
+        generated_id: counts.generated,
+        info,
+        ..StatementOutcome::default()
+    }
+}
+
+/// Which values a row starts from: columns with a literal default have it, so that later expressions can read it.
+fn blank_row(plan: &InsertPlan) -> Vec<Value> {
+    plan.defaults
+        .iter()
+        .map(|default| match default {
+            plan::DefaultValue::Stored(value) => value.clone(),
+            _ => Value::Null,
+        })
+        .collect()
+}
+
+fn value_row(
+    plan: &InsertPlan,
+    values: &[Option<Expression>],
+    storing: Storing,
+    row_number: u64,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<Vec<Value>> {
+    let definition = plan.table.definition();
+    let mut row = blank_row(plan);
+    let mut given = vec![false; row.len()];
+    for (column, value) in plan.columns.iter().zip(values) {
+        let definition = &definition.columns[*column];
+        let Some(expression) = value else { continue };
+        let value = expression.evaluate(&row, run)?;
+        given[*column] = true;
+        row[*column] = if value == Value::Null && definition.auto_increment {
+            Value::Null
+        } else {
+            storing.store(&value, &expression.result.column_type, definition, row_number, run)?
+        };
+    }
+    fill_defaults(plan, &mut row, &given, storing, row_number, run)?;
+    Ok(row)
+}
+
+/// Gives the columns without value their defaults.
+pub fn fill_defaults(
+    plan: &InsertPlan,
+    row: &mut [Value],
+    given: &[bool],
+    storing: Storing,
+    row_number: u64,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    for (column, definition) in plan.table.definition().columns.iter().enumerate() {
+        if !given[column] {
+            row[column] = storing.default(&plan.defaults[column], definition, row, row_number, run)?;
+        }
+    }
+    Ok(())
+}
+
+fn from_query(
+    plan: &InsertPlan,
+    query: &QueryPlan,
+    storing: Storing,
+    writer: &mut Writer<'_>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    let definition = plan.table.definition();
+    // A query over the target itself is read to its end before the first row goes in.
+    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
+    let mut given = vec![false; definition.columns.len()];
+    plan.columns.iter().for_each(|column| given[*column] = true);
+    let mut operator = open(&query.root);
+    let mut batch = RowBatch::new();
+    let mut kept: Vec<Vec<Value>> = Vec::new();
+    while operator.next(run, &mut batch)? {
+        for source in batch.iter() {
+            let mut row = blank_row(plan);
+            for ((column, value), from) in plan.columns.iter().zip(source).zip(&query.columns) {
+                let target = &definition.columns[*column];
+                row[*column] = if *value == Value::Null && target.auto_increment {
+                    Value::Null
+                } else {
+                    storing.store(value, &from.result.column_type, target, writer.row_number(), run)?
+                };
+            }
+            fill_defaults(plan, &mut row, &given, storing, writer.row_number(), run)?;
+            if reads_target {
+                run.charge(crate::run::row_bytes(&row))?;
+                kept.push(row);
+            } else {
+                // The number of rows that follow is not known: more than one keeps them together.
+                writer.write(row, 2, run)?;
+            }
+        }
+    }
+    for row in kept {
+        writer.write(row, 2, run)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! Fields and lines of a LOAD DATA file. Main type: [`LineReader`]. Fields of a line lie in one buffer that is used
+//! again for each line; nothing is allocated per field.
+
+use errors::SqlResult;
+use parser::ast::FileFormat;
+
+/// Where the bytes come from.
+pub type Pieces<'s> = &'s mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>;
+
+/// A field: a range of the line's buffer, or NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    start: usize,
+    end: usize,
+    is_null: bool,
+}
+
+/// Reads lines.
+pub struct LineReader<'s> {
+    pieces: Pieces<'s>,
+    input: Vec<u8>,
+    at: usize,
+    ended: bool,
+    field_end: Vec<u8>,
+    line_end: Vec<u8>,
+    line_start: Vec<u8>,
+    enclosed: Option<u8>,
+    escape: Option<u8>,
+    buffer: Vec<u8>,
+    fields: Vec<Field>,
+}
+
+impl<'s> LineReader<'s> {
+    /// A reader for that format.
+    pub fn new(format: &FileFormat, pieces: Pieces<'s>) -> LineReader<'s> {
+        let text =
+            |given: &Option<Vec<u8>>, default: &[u8]| given.clone().unwrap_or_else(|| default.to_vec());
+        LineReader {
+            pieces,
+            input: Vec::new(),
+            at: 0,
+            ended: false,
+            field_end: text(&format.fields_terminated, b"\t"),
+            line_end: text(&format.lines_terminated, b"\n"),
+            line_start: text(&format.lines_starting, b""),
+            enclosed: format.fields_enclosed.as_ref().and_then(|text| text.first().copied()),
+            escape: text(&format.fields_escaped, b"\\").first().copied(),
+            buffer: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// Makes sure that `count` bytes are there from the current place, unless the file ends before.
+    fn fill(&mut self, count: usize) -> SqlResult<bool> {
+        while self.input.len() - self.at < count && !self.ended {
+            if self.at > 0 {
+                self.input.drain(..self.at);
+                self.at = 0;
+            }
+            match (self.pieces)()? {
+                Some(piece) => self.input.extend_from_slice(&piece),
+                None => self.ended = true,
+            }
+        }
+        Ok(self.input.len() - self.at >= count)
+    }
+
+    fn byte(&mut self) -> SqlResult<Option<u8>> {
+        if self.at >= self.input.len() && !self.fill(1)? {
+            return Ok(None);
+        }
+        self.at += 1;
+        Ok(Some(self.input[self.at - 1]))
+    }
+
+    fn takes(&mut self, text: &[u8]) -> SqlResult<bool> {
+        if text.is_empty() || !self.fill(text.len())? {
+            return Ok(false);
+        }
+        let found = self.input[self.at..].starts_with(text);
+        if found {
+            self.at += text.len();
+        }
+        Ok(found)
+    }
+
+    /// Skips a line (IGNORE n LINES); false at the end of the file.
+    pub fn skip_line(&mut self) -> SqlResult<bool> {
+        let end = self.line_end.clone();
+        let mut any = false;
+        loop {
+            if self.takes(&end)? {
+                return Ok(true);
+            }
+            match self.byte()? {
+                None => return Ok(any),
+                Some(_) => any = true,
+            }
+        }
+    }
+
+    /// Reads the next line; false at the end of the file.
+    pub fn next_line(&mut self) -> SqlResult<bool> {
+        self.buffer.clear();
+        self.fields.clear();
+        if !self.fill(1)? || !self.skip_to_start()? {
+            return Ok(false);
+        }
+        loop {
+            if !self.read_field()? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// LINES STARTING BY: everything up to the prefix is left out.
+    fn skip_to_start(&mut self) -> SqlResult<bool> {
+        if self.line_start.is_empty() {
+            return Ok(true);
+        }
+        let prefix = self.line_start.clone();
+        loop {
+            if self.takes(&prefix)? {
+                return Ok(true);
+            }
+            if self.byte()?.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads a field; true when another one follows on the line.
+    fn read_field(&mut self) -> SqlResult<bool> {
+        let start = self.buffer.len();
+        let (field_end, line_end) = (std::mem::take(&mut self.field_end), std::mem::take(&mut self.line_end));
+        let result = self.read_field_until(&field_end, &line_end);
+        self.field_end = field_end;
+        self.line_end = line_end;
+        let (more, quoted, escaped_null) = result?;
+        let bytes = &self.buffer[start..];
+        // NULL is \N, or the bare word when fields are enclosed and nothing escapes.
+        let word = !quoted && self.enclosed.is_some() && bytes == b"NULL";
+        let is_null = escaped_null && bytes.is_empty() || word;
+        self.fields.push(Field { start, end: self.buffer.len(), is_null });
+        Ok(more)
+    }
+
+    fn read_field_until(&mut self, field_end: &[u8], line_end: &[u8]) -> SqlResult<(bool, bool, bool)> {
+        let mut quoted = false;
+        let mut null = false;
+        if let Some(quote) = self.enclosed
+            && self.takes(&[quote])?
+        {
+            quoted = true;
+        }
+        let first_field = field_end.first().copied();
+        let first_line = line_end.first().copied();
+        loop {
+            let Some(byte) = self.byte()? else { return Ok((false, quoted, null)) };
+            if Some(byte) == self.escape {
+                match self.byte()? {
+                    None => self.buffer.push(byte),
+                    Some(b'N') => null = true,
+                    Some(next) => self.buffer.push(unescaped(next)),
+                }
+                continue;
+            }
+            if quoted && Some(byte) == self.enclosed {
+                if self.takes(&[byte])? {
+                    self.buffer.push(byte);
+                    continue;
+                }
+                if self.takes(field_end)? {
+                    return Ok((true, true, null));
+                }
+                if self.takes(line_end)? || !self.fill(1)? {
+                    return Ok((false, true, null));
+                }
+                self.buffer.push(byte);
+                continue;
+            }
+            if !quoted {
+                if Some(byte) == first_field && self.takes_rest(field_end)? {
+                    return Ok((true, false, null));
+                }
+                if Some(byte) == first_line && self.takes_rest(line_end)? {
+                    return Ok((false, false, null));
+                }
+            }
+            self.buffer.push(byte);
+        }
+    }
+
+    /// Whether the rest of a terminator follows, whose first byte was read.
+    fn takes_rest(&mut self, terminator: &[u8]) -> SqlResult<bool> {
+        match &terminator[1..] {
+            [] => Ok(true),
+            rest => {
+                let rest = rest.to_vec();
+                self.takes(&rest)
+            }
+        }
+    }
+
+    /// How many fields the line has.
+    pub fn count(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// A field of the line: None for NULL.
+    pub fn field(&self, index: usize) -> Option<&[u8]> {
+        let field = self.fields[index];
+        (!field.is_null).then(|| &self.buffer[field.start..field.end])
+    }
+}
+
+fn unescaped(byte: u8) -> u8 {
+    match byte {
+        b'0' => 0,
+        b'b' => 8,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'Z' => 26,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(format: &FileFormat, text: &[u8], piece_bytes: usize) -> Vec<Vec<Option<Vec<u8>>>> {
+        let mut pieces = text.chunks(piece_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
+        let mut next = || Ok(pieces.next());
+        let mut reader = LineReader::new(format, &mut next);
+        let mut all = Vec::new();
+        while reader.next_line().unwrap() {
+            all.push((0..reader.count()).map(|index| reader.field(index).map(<[u8]>::to_vec)).collect());
+        }
+        all
+    }
+
+    fn fields(texts: &[Option<&str>]) -> Vec<Option<Vec<u8>>> {
+        texts.iter().map(|text| text.map(|text| text.as_bytes().to_vec())).collect()
+    }
+
+    #[test]
+    fn tabs_escapes_and_nulls_at_any_piece_boundary() {
+        let text = b"1\ta\\tb\t\\N\n2\t\tx\\\\y\n3\tlast";
+        for piece_bytes in 1..text.len() {
+            let found = lines(&FileFormat::default(), text, piece_bytes);
+            assert_eq!(found[0], fields(&[Some("1"), Some("a\tb"), None]));
+            assert_eq!(found[1], fields(&[Some("2"), Some(""), Some("x\\y")]));
+            assert_eq!(found[2], fields(&[Some("3"), Some("last")]));
+            assert_eq!(found.len(), 3);
+        }
+    }
+
+    #[test]
+    fn enclosed_fields_hold_terminators_and_doubled_quotes() {
+        let format = FileFormat {
+            fields_terminated: Some(b",".to_vec()),
+            fields_enclosed: Some(b"\"".to_vec()),
+            lines_terminated: Some(b"\r\n".to_vec()),
+            ..FileFormat::default()
+        };
+        let text = b"\"a,b\",\"say \"\"hi\"\"\",NULL\r\n\"x\r\ny\",2,\"NULL\"\r\n";
+        for piece_bytes in 1..text.len() {
+            let found = lines(&format, text, piece_bytes);
+            assert_eq!(found[0], fields(&[Some("a,b"), Some("say \"hi\""), None]));
+            assert_eq!(found[1], fields(&[Some("x\r\ny"), Some("2"), Some("NULL")]));
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Statements that change rows. One pipeline serves all of them: values are stored into columns by [`storing`], rows
+//! are written and conflicts resolved by [`row_change`]. Generated columns, CHECK, foreign keys and triggers have
+//! their place in `row_change`.
+
+pub(crate) mod delete;
+pub(crate) mod insert;
+pub(crate) mod load;
+mod load_parser;
+mod row_change;
+mod storing;
+pub(crate) mod update;

@@ -1,0 +1,200 @@
+//! From expression values to stored column values: conversion by `values::store`, NULL and default rules.
+//! Main type: [`Storing`].
+
+use crate::run::Run;
+use dictionary::{ColumnDefinition, TableDefinition};
+use errors::{SqlResult, sql_error};
+use expression::{EvaluationContext, SqlMode, TimeZone};
+use plan::DefaultValue;
+use values::store::{StoreContext, StoreMode, store};
+use values::temporal::{Date, DateRules, DateTime, Time};
+use values::{ColumnType, Decimal, TypeKind, Value};
+
+/// How a statement stores.
+#[derive(Clone, Copy, Debug)]
+pub struct Storing {
+    mode: StoreMode,
+    /// NULL for a NOT NULL column is an error (else the implicit default with a warning).
+    pub null_is_error: bool,
+}
+
+impl Storing {
+    /// The rules of a statement. `ignore` turns errors into warnings; `lenient_null` is for rows that are not the only
+    /// one of their statement.
+    pub fn new(run: &Run<'_, '_>, ignore: bool, lenient_null: bool) -> Storing {
+        let facts = &run.statement.facts;
+        let strict = facts.sql_mode.is_strict() && !ignore;
+        let has = |mode| facts.sql_mode.contains(mode);
+        // A zone with rules converts before storing; see `local_timestamp`.
+        let time_zone = match &facts.time_zone {
+            TimeZone::Fixed(0) | TimeZone::Rules(_) => values::temporal::TimeZone::System,
+            TimeZone::Fixed(offset) => values::temporal::TimeZone::Offset(*offset),
+        };
+        let mode = StoreMode {
+            strict,
+            dates: DateRules {
+                no_zero_date: has(SqlMode::NO_ZERO_DATE),
+                no_zero_in_date: has(SqlMode::NO_ZERO_IN_DATE),
+                allow_invalid_dates: has(SqlMode::ALLOW_INVALID_DATES),
+            },
+            truncate_fraction: has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
+            time_zone,
+            today: facts.statement_time.date,
+        };
+        Storing { mode, null_is_error: strict || !ignore && !lenient_null }
+    }
+
+    /// A value as the column holds it.
+    pub fn store(
+        &self,
+        value: &Value,
+        from: &ColumnType,
+        column: &ColumnDefinition,
+        row_number: u64,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Value> {
+        if *value == Value::Null {
+            if column.nullable {
+                return Ok(Value::Null);
+            }
+            let error = sql_error!(ER_BAD_NULL_ERROR, column.name);
+            if self.null_is_error {
+                return Err(error);
+            }
+            run.diagnostics().warning(error);
+            return Ok(implicit_default(&column.column_type));
+        }
+        let mut context = StoreContext {
+            mode: self.mode,
+            column: &column.name,
+            row: row_number,
+            diagnostics: run.statement.diagnostics,
+        };
+        let stored = store(value, from, &column.column_type, &mut context)?;
+        match (stored, &run.statement.facts.time_zone) {
+            (Value::DateTime(local), TimeZone::Rules(_))
+                if column.column_type.kind == TypeKind::Timestamp =>
+            {
+                Ok(Value::DateTime(run.statement.facts.time_zone.local_to_utc(local)))
+            }
+            (stored, _) => Ok(stored),
+        }
+    }
+
+    /// What a column gets when the row gives it no value.
+    pub fn default(
+        &self,
+        default: &DefaultValue,
+        column: &ColumnDefinition,
+        row: &[Value],
+        row_number: u64,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Value> {
+        match default {
+            DefaultValue::Stored(value) => Ok(value.clone()),
+            DefaultValue::Expression(expression) => {
+                let value = expression.evaluate(row, run)?;
+                self.store(&value, &expression.result.column_type, column, row_number, run)
+            }
+            DefaultValue::Missing if column.auto_increment => Ok(Value::Null),
+            DefaultValue::Missing => {
+                let error = sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name);
+                if self.mode.strict && column.column_type.kind != TypeKind::Enum {
+                    return Err(error);
+                }
+                if column.column_type.kind != TypeKind::Enum {
+                    run.diagnostics().warning(error);
+                }
+                Ok(implicit_default(&column.column_type))
+            }
+        }
+    }
+}
+
+/// The value of a type that stands for "nothing given": zero, empty, the first member of an ENUM.
+pub fn implicit_default(column_type: &ColumnType) -> Value {
+    match column_type.kind {
+        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
+            if column_type.unsigned {
+                Value::UInt(0)
+            } else {
+                Value::Int(0)
+            }
+        }
+        TypeKind::Bit | TypeKind::Year | TypeKind::Set => Value::UInt(0),
+        TypeKind::Enum => Value::UInt(1),
+        TypeKind::Decimal => {
+            let zero = Decimal::ZERO.with_scale(column_type.scale(), values::decimal::Rounding::HalfUp);
+            Value::Decimal(zero.unwrap_or(Decimal::ZERO))
+        }
+        TypeKind::Float => Value::Float(0.0),
+        TypeKind::Double => Value::Double(0.0),
+        TypeKind::Date => Value::Date(Date::default()),
+        TypeKind::Time => Value::Time(Time::default()),
+        TypeKind::DateTime | TypeKind::Timestamp => Value::DateTime(DateTime::default()),
+        TypeKind::Null => Value::Null,
+        TypeKind::Binary => Value::Bytes(vec![0; column_type.length.unwrap_or(1) as usize]),
+        _ => Value::Bytes(Vec::new()),
+    }
+}
+
+/// A stored value as expressions see it: TIMESTAMP in the session's zone.
+pub fn as_seen(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> Value {
+    match value {
+        Value::DateTime(utc) if column.column_type.kind == TypeKind::Timestamp => {
+            Value::DateTime(run.statement.facts.time_zone.utc_to_local(*utc))
+        }
+        other => other.clone(),
+    }
+}
+
+/// A value that expressions saw, in stored form again.
+pub fn as_stored(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> Value {
+    match value {
+        Value::DateTime(local) if column.column_type.kind == TypeKind::Timestamp => {
+            Value::DateTime(run.statement.facts.time_zone.local_to_utc(*local))
+        }
+        other => other.clone(),
+    }
+}
+
+/// The text of a key in error 1062: the parts joined by '-'.
+pub fn key_text(definition: &TableDefinition, index: usize, row: &[Value], run: &Run<'_, '_>) -> String {
+    let Some(index) = definition.indexes.get(index) else { return String::new() };
+    let mut parts = Vec::with_capacity(index.parts.len());
+    for part in &index.parts {
+        let column = &definition.columns[part.column];
+        let seen = as_seen(&row[part.column], column, run);
+        let connection = charset::CollationId::UTF8MB4_0900_AI_CI;
+        parts.push(match expression::convert::value_text(&seen, &column.column_type, connection) {
+            None => "NULL".to_owned(),
+            Some(bytes) => {
+                let kept = match part.prefix_length {
+                    Some(length) => {
+                        expression::text::prefix_bytes(&bytes, length as usize, column.column_type.collation)
+                    }
+                    None => bytes.len(),
+                };
+                if column.column_type.kind.is_binary() {
+                    shown_binary(&bytes[..kept])
+                } else {
+                    expression::text::to_utf8(&bytes[..kept], column.column_type.collation)
+                }
+            }
+        });
+    }
+    let text = parts.join("-");
+    text.chars().take(64 * 4).collect()
+}
+
+/// Binary text in a message: what is not printable ASCII as `\xHH`.
+fn shown_binary(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut shown, byte| {
+        if byte.is_ascii_graphic() || *byte == b' ' {
+            shown.push(char::from(*byte));
+        } else {
+            shown.push_str(&format!("\\x{byte:02X}"));
+        }
+        shown
+    })
+}

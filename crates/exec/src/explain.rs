@@ -1,0 +1,65 @@
+//! EXPLAIN in table form.
+
+use crate::context::StatementOutcome;
+use charset::CollationId;
+use errors::SqlResult;
+use plan::Plan;
+use values::{ColumnType, TypeKind, Value};
+use wire::result::{ResultColumn, ResultSink};
+
+fn text(name: &str, characters: u32) -> ResultColumn {
+    column(name, ColumnType::varchar(characters, CollationId::UTF8MB4_0900_AI_CI))
+}
+
+fn column(name: &str, column_type: ColumnType) -> ResultColumn {
+    ResultColumn {
+        schema: String::new(),
+        table: String::new(),
+        original_table: String::new(),
+        name: name.to_owned(),
+        original_name: String::new(),
+        column_type,
+        display_length: None,
+        flags: 0,
+    }
+}
+
+/// Sends the lines of a plan.
+pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> SqlResult<StatementOutcome> {
+    let number = || ColumnType::integer(TypeKind::BigInt, true);
+    let columns = [
+        column("id", number()),
+        text("select_type", 19),
+        text("table", 64),
+        text("partitions", 64),
+        text("type", 10),
+        text("possible_keys", 4096),
+        text("key", 64),
+        text("key_len", 4096),
+        text("ref", 1024),
+        column("rows", number()),
+        column("filtered", ColumnType { decimals: Some(2), ..ColumnType::double() }),
+        text("Extra", 255),
+    ];
+    sink.columns(&columns, results)?;
+    let bytes = |text: String| Value::Bytes(text.into_bytes());
+    for row in &plan.explain {
+        let keys = (!row.possible_keys.is_empty()).then(|| row.possible_keys.join(","));
+        sink.row(&[
+            row.id.map_or(Value::Null, |id| Value::UInt(u64::from(id))),
+            bytes(row.select_type.to_owned()),
+            row.table.clone().map_or(Value::Null, bytes),
+            Value::Null,
+            row.access.map_or(Value::Null, |access| bytes(access.to_owned())),
+            keys.map_or(Value::Null, bytes),
+            row.key.clone().map_or(Value::Null, bytes),
+            row.key_length.map_or(Value::Null, |length| bytes(length.to_string())),
+            row.reference.clone().map_or(Value::Null, bytes),
+            row.rows.map_or(Value::Null, Value::UInt),
+            row.filtered.map_or(Value::Null, Value::Double),
+            if row.extra.is_empty() { Value::Null } else { bytes(row.extra.join("; ")) },
+        ])?;
+    }
+    let rows_sent = plan.explain.len() as u64;
+    Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent, ..StatementOutcome::default() })
+}
