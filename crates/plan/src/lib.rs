@@ -72,7 +72,9 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
     let dictionary_epoch = input.engine.dictionary().epoch();
     let mut binder = bind::Binder::new(input);
     let kind = match statement {
-        ast::Statement::Query(query) => PlanKind::Query(binder.query(query, "SIMPLE")?, query.into.clone()),
+        ast::Statement::Query(query) => {
+            PlanKind::Query(binder.query(query, "SIMPLE")?, query.into.as_deref().cloned())
+        }
         ast::Statement::Do(expressions) => PlanKind::Do(binder.expressions(expressions)?),
         ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(binder.insert(insert)?)),
         ast::Statement::Update(update) => PlanKind::Update(Box::new(binder.update(update)?)),
