@@ -4,8 +4,10 @@
 //! sync it stays in its frame, and its `flushing_since` holds the checkpoint back. A failed write or sync stops the engine
 //! (I2); a full disk leaves the pages dirty for a later attempt (I4). Batches never wait for a latch.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
 
 use env::{DiskErrorKind, Environment, File, blocking};
 use metrics::Counter;
@@ -37,6 +39,8 @@ struct BatchPage {
     page: PageId,
     index: u32,
     file: Arc<dyn File>,
+    /// No copy in the doublewrite file is needed.
+    created: bool,
 }
 
 impl FlushState {
@@ -56,10 +60,30 @@ impl FlushState {
 }
 
 impl BufferPool {
+    /// Finds clean frames for a thread that needs one: writes a batch, or waits for the one that is being written.
+    pub(crate) fn flush_for_frames(&self) -> Result<usize, StorageError> {
+        const WAIT_MAX: Duration = Duration::from_millis(20);
+        let batches = *lock(&self.batches_written.0);
+        match self.flush.try_lock() {
+            Ok(state) => self.flush_queued(state),
+            Err(_) => {
+                let count = lock(&self.batches_written.0);
+                let unchanged = |count: &mut u64| *count == batches;
+                let wait = || self.batches_written.1.wait_timeout_while(count, WAIT_MAX, unchanged);
+                drop(blocking::region(wait));
+                Ok(0)
+            }
+        }
+    }
+
     /// Writes a batch of dirty pages, oldest change first, and returns how many it wrote. Pages that are latched
     /// exclusively are passed over.
     pub fn flush_some(&self) -> Result<usize, StorageError> {
-        let mut state = blocking::region(|| lock(&self.flush));
+        let state = blocking::region(|| lock(&self.flush));
+        self.flush_queued(state)
+    }
+
+    fn flush_queued(&self, mut state: MutexGuard<'_, FlushState>) -> Result<usize, StorageError> {
         if state.queue.is_empty() {
             state.queue = self.dirty_frames(|_, _| true);
         }
@@ -83,13 +107,16 @@ impl BufferPool {
         choose: impl Fn(PageId, Lsn) -> bool,
         pages_max: usize,
     ) -> Result<usize, StorageError> {
-        let mut state = blocking::region(|| lock(&self.flush));
         let mut frames = self.dirty_frames(choose);
         frames.reverse();
         frames.truncate(pages_max);
         let mut written = 0;
-        for batch in frames.chunks(state.batch_pages()) {
-            written += self.flush_batch(&mut state, batch.to_vec())?;
+        while !frames.is_empty() {
+            // Given up between batches: others may need a clean frame at once. A frame that was replaced meanwhile is
+            // written if it is dirty again, or passed over.
+            let mut state = blocking::region(|| lock(&self.flush));
+            let rest = frames.split_off(frames.len().min(state.batch_pages()));
+            written += self.flush_batch(&mut state, std::mem::replace(&mut frames, rest))?;
         }
         Ok(written)
     }
@@ -114,8 +141,11 @@ impl BufferPool {
         if self.is_stopped() {
             return Err(StorageError::Stopped);
         }
-        // Neighbours on disk become one write.
-        frames.sort_unstable_by_key(|index| self.frames.header(*index).page());
+        // Pages that need a copy first; within each kind, neighbours on disk become one write.
+        frames.sort_unstable_by_key(|index| {
+            let header = self.frames.header(*index);
+            (header.created.load(Ordering::Relaxed), header.page())
+        });
         let (pages, newest) = self.copy_pages(&mut state.batch, &frames);
         if pages.is_empty() {
             return Ok(0);
@@ -132,8 +162,12 @@ impl BufferPool {
             Err(error) => return Err(self.stop(&error)),
         }
         for page in &pages {
-            self.frames.header(page.index).flushing_since.store(0, Ordering::Release);
+            let header = self.frames.header(page.index);
+            header.created.store(false, Ordering::Release);
+            header.flushing_since.store(0, Ordering::Release);
         }
+        *lock(&self.batches_written.0) += 1;
+        self.batches_written.1.notify_all();
         Counter::PoolPagesFlushed.add(pages.len() as u64);
         Ok(pages.len())
     }
@@ -149,25 +183,31 @@ impl BufferPool {
             let file = self.spaces.require(page.space).and_then(|space| space.file(page.space));
             // Pages of a space that is going away need not be written.
             let Ok(file) = file else { continue };
+            let created = header.created.load(Ordering::Acquire);
+            // The kind may have changed since the batch was sorted; then the page waits for another batch.
+            if !created && pages.last().is_some_and(|last: &BatchPage| last.created) {
+                continue;
+            }
             let at = pages.len() * PAGE_BYTES;
             batch[at..at + PAGE_BYTES].copy_from_slice(&frame);
             header.flushing_since.store(oldest.0, Ordering::Release);
             header.dirty_since.store(0, Ordering::Release);
             newest = newest.max(Lsn(header.page_lsn.load(Ordering::Acquire)));
-            pages.push(BatchPage { page, index, file });
+            pages.push(BatchPage { page, index, file, created });
         }
         (pages, newest)
     }
 }
 
-/// One durable copy of all, then each page in its place, then one sync for each file.
+/// One durable copy of all that need one, then each page in its place, then one sync for each file.
 fn write_batch(
     doublewrite: Option<&Doublewrite>,
     bytes: &[u8],
     pages: &[BatchPage],
 ) -> Result<(), env::DiskError> {
-    if let Some(doublewrite) = doublewrite {
-        doublewrite.write(bytes)?;
+    let copied = pages.iter().take_while(|page| !page.created).count();
+    if let Some(doublewrite) = doublewrite.filter(|_| copied > 0) {
+        doublewrite.write(&bytes[..copied * PAGE_BYTES])?;
     }
     let mut start = 0;
     while start < pages.len() {
@@ -179,8 +219,9 @@ fn write_batch(
         Counter::PagesWritten.add(run as u64);
         start += run;
     }
-    for group in pages.chunk_by(|one, next| one.page.space == next.page.space) {
-        group[0].file.sync_data()?;
+    let files: BTreeMap<SpaceId, &BatchPage> = pages.iter().map(|page| (page.page.space, page)).collect();
+    for page in files.values() {
+        page.file.sync_data()?;
         Counter::DataFsyncs.increment();
     }
     Ok(())

@@ -31,6 +31,9 @@ pub(crate) struct FrameHeader {
     pub flushing_since: AtomicU64,
     /// Used since the clock hand came by last. Set under any latch.
     pub referenced: AtomicBool,
+    /// The page was never used before its present life and was not written since: recovery makes it anew from the log,
+    /// whatever is on disk. Cleared by the holder of the flusher's mutex when it was written.
+    pub created: AtomicBool,
 }
 
 const NO_PAGE: u64 = u64::MAX;
@@ -88,6 +91,7 @@ impl FrameHeader {
     pub fn mark_clean(&self) {
         self.dirty_since.store(0, Ordering::Release);
         self.flushing_since.store(0, Ordering::Release);
+        self.created.store(false, Ordering::Release);
     }
 }
 

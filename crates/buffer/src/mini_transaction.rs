@@ -32,6 +32,8 @@ struct Slot<'pool> {
     page: PageId,
     changed: bool,
     fresh: Option<Origin>,
+    /// The page's first record ever is in this group.
+    created: bool,
 }
 
 /// Where an allocated page came from, until its creation is logged.
@@ -108,7 +110,7 @@ impl<'pool> MiniTransaction<'pool> {
         let Ok(index) = u16::try_from(self.slots.len()) else {
             panic!("a mini-transaction latched more than {} pages", u16::MAX);
         };
-        self.slots.push(Some(Slot { frame, page, changed: false, fresh: None }));
+        self.slots.push(Some(Slot { frame, page, changed: false, fresh: None, created: false }));
         PageSlot(index)
     }
 
@@ -254,8 +256,9 @@ impl<'pool> MiniTransaction<'pool> {
     /// The record that a page starts anew goes before its first operation.
     fn log_creation(&mut self, slot: PageSlot) {
         let held = self.slot_mut(slot);
-        if held.fresh.take().is_some() {
+        if let Some(origin) = held.fresh.take() {
             held.changed = true;
+            held.created = matches!(origin, Origin::NeverUsed);
             let page = held.page;
             record::put_create(&mut self.group, page);
             self.last_slot = Some(slot);
@@ -284,6 +287,9 @@ impl<'pool> MiniTransaction<'pool> {
         let before = self.pool.redo.end_lsn();
         for slot in self.slots.iter().flatten().filter(|slot| slot.changed) {
             slot.frame.header().mark_dirty(before);
+            if slot.created {
+                slot.frame.header().created.store(true, std::sync::atomic::Ordering::Release);
+            }
         }
         Counter::LogWriteRequests.increment();
         let range = self.pool.redo.append(&mut self.group);

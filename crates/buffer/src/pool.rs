@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
 
 use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
 use metrics::Counter;
@@ -33,6 +33,8 @@ pub struct BufferPool {
     free: Mutex<Vec<u32>>,
     clock_hand: AtomicU32,
     pub(crate) flush: Mutex<FlushState>,
+    /// Counts batches that were written, for those who wait for clean frames.
+    pub(crate) batches_written: (Mutex<u64>, Condvar),
     pub(crate) participant: RwLock<Option<Arc<dyn CheckpointParticipant>>>,
     /// Mini-transactions that start when the log has passed this LSN make room first.
     pub(crate) throttle_lsn: AtomicU64,
@@ -209,7 +211,7 @@ impl BufferPool {
 
     /// A frame without a page, latched exclusively.
     fn take_frame(&self) -> Result<ExclusiveFrame<'_>, StorageError> {
-        const ATTEMPTS_MAX: usize = 100;
+        const ATTEMPTS_MAX: usize = 500;
         if let Some(frame) = self.take_unused_frame() {
             return Ok(frame);
         }
@@ -220,10 +222,10 @@ impl BufferPool {
             if let Some(frame) = self.take_unused_frame() {
                 return Ok(frame);
             }
-            // Nothing clean: write some pages here and now. What is latched cannot be written, so it may take more rounds.
+            // Nothing clean: have some pages written. What is latched cannot be written, so it may take more rounds.
             Counter::PoolWaitFree.increment();
             self.flusher_signal.wake();
-            if self.flush_some()? == 0 && attempt > 2 {
+            if self.flush_for_frames()? == 0 && attempt > 2 {
                 blocking::region(|| self.environment.clock.sleep(std::time::Duration::from_millis(1)));
             }
         }
@@ -317,6 +319,7 @@ impl BufferPool {
         let frames = Frames::reserve(frame_count as usize).ok_or(StorageError::PoolExhausted)?;
         Ok(BufferPool {
             flush: Mutex::new(FlushState::new(&environment, options)?),
+            batches_written: Default::default(),
             environment,
             redo,
             frames,

@@ -192,7 +192,10 @@ fn damaged_pages_are_never_served() {
 #[test]
 fn torn_pages_are_repaired_and_foreign_files_left_alone() {
     let (disk, pool) = new_pool(64);
-    let page = add_page(&pool, 8).unwrap();
+    let page = add_page(&pool, 7).unwrap();
+    pool.checkpoint().unwrap();
+    set(&pool, page, 8);
+    add_page(&pool, 9).unwrap();
     pool.shutdown().unwrap();
     drop(pool);
     let disk = disk.restart_with_durable_state();
@@ -207,6 +210,20 @@ fn torn_pages_are_repaired_and_foreign_files_left_alone() {
     assert_eq!(pool.damaged_files(), [Path::new("strange.ibd")]);
     assert!(disk.contents(Path::new("strange.ibd")).is_some());
     assert!(disk.contents(Path::new("shop/half.ibd.new")).is_none());
+}
+
+#[test]
+fn the_first_write_of_a_new_page_needs_no_copy() {
+    let (disk, pool) = new_pool(64);
+    let copies = || disk.contents(Path::new("redo/doublewrite")).unwrap();
+    let before = copies();
+    let page = add_page(&pool, 7).unwrap();
+    let header_only = || copies().chunks(page::PAGE_BYTES).filter(|copy| page::page_id(copy) == page).count();
+    pool.checkpoint().unwrap();
+    assert!(copies() != before && header_only() == 0);
+    set(&pool, page, 8);
+    pool.checkpoint().unwrap();
+    assert_eq!(header_only(), 1);
 }
 
 #[test]
