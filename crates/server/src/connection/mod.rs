@@ -159,6 +159,10 @@ impl Connection {
         if self.is_lingering {
             return Turn { lsn, next: self.discard() };
         }
+        if self.transport.has_unsent() && self.transport.flush_unsent() == Ok(false) {
+            // A client that does not take its answers gets no further ones.
+            return Turn { lsn, next: Next::Wait };
+        }
         for _ in 0..COMMANDS_PER_TURN_MAX {
             let flow = match self.next_packet() {
                 Ok(Some(packet)) => self.take_packet(packet, &mut lsn),
@@ -309,8 +313,9 @@ impl Connection {
         }
     }
 
-    /// Sends the answers without waiting; false if the socket did not take all of them.
-    pub fn send(&mut self) -> Result<bool, NetworkError> {
+    /// Sends the answers without waiting; false if the socket did not take all of them: the client then has
+    /// net_write_timeout to do so.
+    pub fn send(&mut self, now: Duration) -> Result<bool, NetworkError> {
         let sent = if self.encoder.output.is_empty() {
             self.transport.flush_unsent()
         } else {
@@ -320,6 +325,8 @@ impl Connection {
         };
         if self.is_lingering && sent == Ok(true) {
             self.transport.socket().shut_down_sending();
+        } else if let (Ok(false), Some(session)) = (sent, &self.session) {
+            self.deadline = now + session.network_timeouts().1;
         }
         sent
     }
@@ -338,7 +345,7 @@ impl Connection {
             self.encoder.output.set_sequence(0);
             self.encoder.error(&errors::sql_error!(ER_CLIENT_INTERACTION_TIMEOUT));
             // The connection is closed next, whether the client took it or not.
-            let _ = self.send();
+            let _ = self.send(self.deadline);
         } else if self.session.is_none() {
             self.shared.instance.count_refused(RefusedConnection::Protocol);
         }
@@ -349,7 +356,7 @@ impl Connection {
         if self.session.is_some() && self.login.is_none() && !self.is_lingering {
             self.encoder.output.set_sequence(0);
             self.encoder.error(&errors::sql_error!(ER_SERVER_SHUTDOWN));
-            let _ = self.send();
+            let _ = self.send(self.deadline);
         }
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Core {
     pub now: Duration,
     next_sweep: Duration,
     pub is_stopping: bool,
+    /// The server has ended.
+    pub is_finished: bool,
 }
 
 /// A connection whose answer is written but not sent.
@@ -111,6 +113,7 @@ impl Core {
             now: Duration::ZERO,
             next_sweep: Duration::ZERO,
             is_stopping: false,
+            is_finished: false,
         })
     }
 

@@ -18,6 +18,7 @@ use crate::connection::Connection;
 use crate::net::{Listener, Socket};
 use crate::shared::Shared;
 use core::Core;
+use env::JoinHandle;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -33,6 +34,7 @@ pub struct Group {
     reactors: Vec<Arc<Reactor>>,
     spares: Spares,
     monitor: monitor::Alarm,
+    threads: Mutex<Vec<JoinHandle>>,
     /// Told whenever a connection closes, for the end of the server.
     closed: Condvar,
     closed_lock: Mutex<()>,
@@ -65,6 +67,8 @@ pub(crate) enum Message {
     Gone(u32),
     /// Close what is idle and take nothing new.
     Stop,
+    /// All connections are gone: the core is dropped.
+    Finish,
 }
 
 /// A poisoned lock means that another thread panicked between two plain assignments: the data is whole.
@@ -83,6 +87,7 @@ impl Group {
             reactors,
             spares: Spares::default(),
             monitor: monitor::Alarm::default(),
+            threads: Mutex::default(),
             closed: Condvar::new(),
             closed_lock: Mutex::new(()),
         });
@@ -102,7 +107,7 @@ impl Group {
     }
 
     /// Stops accepting, closes idle connections, and waits until the others have ended or the time is over.
-    /// Returns the number of connections that are still open.
+    /// Returns the number of connections that are still open; if there are none, all threads have ended.
     pub fn stop(&self, grace: Duration) -> u32 {
         self.shared.is_stopping.store(true, Ordering::Release);
         for reactor in &self.reactors {
@@ -112,7 +117,34 @@ impl Group {
         let guard = lock(&self.closed_lock);
         let waited = self.closed.wait_timeout_while(guard, grace, |()| count() > 0);
         drop(waited);
-        count()
+        let left = count();
+        if left == 0 {
+            self.finish();
+        }
+        left
+    }
+
+    /// Ends all threads.
+    fn finish(&self) {
+        for reactor in &self.reactors {
+            reactor.post(Message::Finish);
+        }
+        self.spares.close();
+        self.monitor.finish();
+        let threads = std::mem::take(&mut *lock(&self.threads));
+        for thread in threads {
+            thread.join();
+        }
+    }
+
+    /// Remembers a thread that must end before the server does.
+    fn keep(&self, thread: JoinHandle) {
+        const PRUNED_ABOVE: usize = 128;
+        let mut threads = lock(&self.threads);
+        if threads.len() > PRUNED_ABOVE {
+            threads.retain(|thread| !thread.is_finished());
+        }
+        threads.push(thread);
     }
 
     /// A connection was closed.

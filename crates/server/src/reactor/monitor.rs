@@ -15,6 +15,7 @@ const QUIET_TICKS_MAX: u32 = 50;
 #[derive(Default)]
 pub(crate) struct Alarm {
     is_asleep: AtomicBool,
+    is_finished: AtomicBool,
     lock: Mutex<()>,
     rung: Condvar,
 }
@@ -28,10 +29,17 @@ impl Alarm {
         }
     }
 
+    /// Ends the monitor.
+    pub fn finish(&self) {
+        self.is_finished.store(true, Ordering::Release);
+        self.ring();
+    }
+
     fn sleep(&self) {
         self.is_asleep.store(true, Ordering::Release);
         let guard = lock(&self.lock);
-        let asleep = |_: &mut ()| self.is_asleep.load(Ordering::Acquire);
+        let asleep =
+            |_: &mut ()| self.is_asleep.load(Ordering::Acquire) && !self.is_finished.load(Ordering::Acquire);
         drop(self.rung.wait_while(guard, asleep).unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -40,13 +48,14 @@ impl Alarm {
 pub(crate) fn start(group: &Arc<Group>) {
     let threads = Arc::clone(&group.shared.environment.threads);
     let group = Arc::clone(group);
-    threads.spawn("monitor", Box::new(move || watch(&group)));
+    let watched = Arc::clone(&group);
+    group.keep(threads.spawn("monitor", Box::new(move || watch(&watched))));
 }
 
 fn watch(group: &Arc<Group>) {
     let mut seen = vec![0; group.reactors.len()];
     let mut quiet_ticks = 0;
-    loop {
+    while !group.monitor.is_finished.load(Ordering::Acquire) {
         group.shared.environment.clock.sleep(TICK);
         let mut moved = false;
         for (reactor, seen) in group.reactors.iter().zip(&mut seen) {

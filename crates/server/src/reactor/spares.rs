@@ -2,6 +2,7 @@
 
 use super::core::Core;
 use super::lock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Threads that stay parked; more of them end.
@@ -11,6 +12,7 @@ const PARKED_MAX: usize = 64;
 #[derive(Default)]
 pub(crate) struct Spares {
     parked: Mutex<Vec<Arc<Seat>>>,
+    is_closed: AtomicBool,
 }
 
 /// Where a parked thread receives its reactor.
@@ -29,19 +31,28 @@ impl Spares {
         Ok(())
     }
 
-    /// Parks the calling thread until it is given a core; None if enough threads are parked.
+    /// Sends all parked threads home, and those that come later.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+        for seat in lock(&self.parked).drain(..) {
+            drop(lock(&seat.core));
+            seat.filled.notify_one();
+        }
+    }
+
+    /// Parks the calling thread until it is given a core; None if the thread is to end.
     pub fn wait(&self) -> Option<Box<Core>> {
         let seat = Arc::new(Seat::default());
         {
             let mut parked = lock(&self.parked);
-            if parked.len() >= PARKED_MAX {
+            if parked.len() >= PARKED_MAX || self.is_closed.load(Ordering::Acquire) {
                 return None;
             }
             parked.push(Arc::clone(&seat));
         }
         let guard = lock(&seat.core);
-        let mut guard =
-            seat.filled.wait_while(guard, |core| core.is_none()).unwrap_or_else(PoisonError::into_inner);
+        let waits = |core: &mut Option<Box<Core>>| core.is_none() && !self.is_closed.load(Ordering::Acquire);
+        let mut guard = seat.filled.wait_while(guard, waits).unwrap_or_else(PoisonError::into_inner);
         guard.take()
     }
 }

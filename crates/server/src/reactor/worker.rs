@@ -28,9 +28,10 @@ pub(crate) fn start(group: &Arc<Group>, core: Box<Core>) {
         let core = super::lock(&inside).take();
         Worker::new(thread_group).run(core);
     };
-    if threads.try_spawn(&name, Box::new(body)).is_err()
-        && let Some(core) = super::lock(&handed).take()
-    {
+    let started = threads.try_spawn(&name, Box::new(body));
+    if let Ok(thread) = started {
+        group.keep(thread);
+    } else if let Some(core) = super::lock(&handed).take() {
         // No thread to be had: the statement's thread finds its core again and the reactor goes on after it.
         let reactor = Arc::clone(&core.reactor);
         let ticket = reactor.tickets.load(Ordering::Relaxed);
@@ -96,8 +97,8 @@ impl Worker {
             *self.hook.running.borrow_mut() = Some(Arc::clone(&held.reactor));
             loop {
                 match self.round(held) {
-                    Some(still_held) => held = still_held,
-                    None => break,
+                    Some(still_held) if !still_held.is_finished => held = still_held,
+                    _ => break,
                 }
                 if let Err(error) = held.wait(&mut found) {
                     self.group.shared.log.error(&format!("A reactor cannot wait for sockets: {error}."));
@@ -194,7 +195,7 @@ impl Worker {
         }
         let mut closing = Vec::new();
         for Answer { slot, mut connection, next } in answers.drain(..) {
-            match connection.send() {
+            match connection.send(core.now) {
                 Ok(_) if next != Next::Close && !core.is_stopping => core.put_back(slot, connection, next),
                 _ => closing.push((slot, connection)),
             }
@@ -235,11 +236,13 @@ impl Worker {
         let messages = core.take_messages();
         for message in messages {
             match message {
+                Message::Adopt(..) if core.is_stopping => self.group.count_closed(),
                 Message::Adopt(socket, host) => self.welcome(&mut core, socket, host),
                 // Its events were missed while it was away.
                 Message::Return(slot, connection) => core.put_back(slot, connection, Next::Again),
                 Message::Gone(slot) => core.release(slot),
                 Message::Stop => core.stop_accepting(),
+                Message::Finish => core.is_finished = true,
             }
         }
         if !core.is_stopping {
@@ -296,7 +299,7 @@ impl Worker {
     fn welcome(&self, core: &mut Core, socket: Socket, host: ClientHost) {
         let mut connection = Box::new(Connection::new(socket, host, &self.group.shared, core.now));
         // A client that is gone already is found by its first event.
-        let _ = connection.send();
+        let _ = connection.send(core.now);
         if let Err(error) = core.insert(connection) {
             self.group.shared.log.warning(&format!("A connection cannot be watched: {error}."));
             self.group.count_closed();

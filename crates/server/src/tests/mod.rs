@@ -56,7 +56,8 @@ impl Drop for TestServer {
 /// Serves for as long as IRUKA_TEST_SERVE_SECONDS says, on the port that it prints: for load generators.
 #[test]
 fn serve_for_load_generators() {
-    let Some(seconds) = std::env::var("IRUKA_TEST_SERVE_SECONDS").ok().and_then(|text| text.parse().ok()) else {
+    let Some(seconds) = std::env::var("IRUKA_TEST_SERVE_SECONDS").ok().and_then(|text| text.parse().ok())
+    else {
         return;
     };
     let server = TestServer::start(FakeInstance::default());
