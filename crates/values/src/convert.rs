@@ -38,7 +38,18 @@ pub(crate) fn readable_text<'a>(bytes: &'a [u8], collation: CollationId) -> Cow<
 /// The text of a value as messages quote it.
 pub fn quoted_text(value: &Value, column_type: &ColumnType) -> String {
     let text = to_text(value, column_type).unwrap_or(Cow::Borrowed(b"NULL"));
-    column_type.collation.charset().to_string_lossy(&text)
+    match column_type.kind.is_binary() {
+        true => text.iter().map(|&byte| printable_byte(byte)).collect(),
+        false => column_type.collation.charset().to_string_lossy(&text),
+    }
+}
+
+/// A byte as messages show it: printable ASCII as it is, others as \xHH.
+pub(crate) fn printable_byte(byte: u8) -> String {
+    match byte {
+        0x20..0x7f => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02X}"),
+    }
 }
 
 fn truncated(kind: &str, value: &Value, column_type: &ColumnType) -> SqlError {
@@ -258,6 +269,9 @@ pub(crate) fn date_time_of_number(
     rules: DateRules,
 ) -> Option<DateTime> {
     let (whole, microsecond) = temporal_number(value, column_type)?;
+    if is_negative(value) {
+        return None;
+    }
     let moment = DateTime::from_number(whole, rules)?;
     // A fraction needs a time of day.
     let date_only = (1..=99_991_231).contains(&whole);
@@ -265,6 +279,17 @@ pub(crate) fn date_time_of_number(
         return None;
     }
     Some(DateTime { microsecond, ..moment })
+}
+
+/// Whether a number is below zero, where its integer part may not show it.
+pub(crate) fn is_negative(value: &Value) -> bool {
+    match value {
+        Value::Int(number) => *number < 0,
+        Value::Decimal(number) => number.is_negative(),
+        Value::Double(number) => *number < 0.0,
+        Value::Float(number) => *number < 0.0,
+        _ => false,
+    }
 }
 
 /// A number's integer part and its microseconds, rounded.
@@ -299,9 +324,12 @@ pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagno
 
 /// The span that a number names (123000.5), and whether it was cut.
 pub(crate) fn time_of_number(value: &Value, column_type: &ColumnType) -> Option<(Time, bool)> {
-    let (whole, microseconds) = temporal_number(value, column_type)?;
+    let Some((whole, microseconds)) = temporal_number(value, column_type) else {
+        // Beyond 64 bits.
+        return Some((Time { negative: is_negative(value), ..Time::MAX }, true));
+    };
     let (time, notes) = Time::from_number(whole)?;
-    let negative = time.negative || matches!(value, Value::Decimal(number) if number.is_negative());
+    let negative = time.negative || is_negative(value);
     let time = Time { microseconds: if notes.out_of_range { 0 } else { microseconds }, negative, ..time };
     let (time, cut) = Time::from_microseconds(time.to_microseconds());
     Some((time, cut || notes.out_of_range))

@@ -42,8 +42,13 @@ pub(super) fn set(
         0 => 0,
         count => u64::MAX >> (64 - count.min(64)),
     };
-    let (bits, mut fits) = match value {
-        Value::Bytes(bytes) => {
+    let temporal_text = is_temporal(value).then(|| convert::to_text(value, from)).flatten();
+    let text = match value {
+        Value::Bytes(bytes) => Some(bytes.as_slice()),
+        _ => temporal_text.as_deref(),
+    };
+    let (bits, mut fits) = match text {
+        Some(bytes) => {
             let text = member_text(bytes, from, to);
             let (bits, known) = set_bits(&text, to);
             match number_text(&text).filter(|number| !known && number & !all == 0) {
@@ -51,13 +56,18 @@ pub(super) fn set(
                 None => (bits, known),
             }
         }
-        _ => (number_of(value, from).unwrap_or(0), true),
+        _ => number_of(value, from).map_or((0, false), |number| (number, true)),
     };
     fits &= bits & !all == 0;
     if !fits {
         context.data_truncated()?;
     }
     Ok(Value::UInt(bits & all))
+}
+
+/// Dates and times go by their text.
+fn is_temporal(value: &Value) -> bool {
+    matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_))
 }
 
 /// The text in the members' character set, without trailing spaces.
@@ -116,9 +126,12 @@ fn number_text(text: &[u8]) -> Option<u64> {
 /// A number's integer part; negative numbers as their 64 bits.
 fn number_of(value: &Value, from: &ColumnType) -> Option<u64> {
     let whole = match value {
-        Value::Decimal(number) => number.with_scale(0, Rounding::TowardZero).ok()?.unscaled_i128()?,
-        Value::Double(number) => number.trunc() as i128,
-        Value::Float(number) => number.trunc() as i128,
+        Value::Decimal(number) => match number.to_i64(Rounding::TowardZero) {
+            Ok(number) | Err(number) => i128::from(number),
+        },
+        // The casts cut to the range of i64.
+        Value::Double(number) => i128::from(*number as i64),
+        Value::Float(number) => i128::from(*number as i64),
         _ => convert::to_integer(value, from, &mut Diagnostics::new(0))?,
     };
     (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&whole).then_some(whole as u64)

@@ -13,6 +13,8 @@ struct Whole {
     number: i128,
     /// The value is beyond 128 bits, or below zero but rounds to zero.
     out_of_range: bool,
+    /// Characters follow the number in a text.
+    trailing: bool,
 }
 
 pub(super) fn integer(
@@ -22,10 +24,12 @@ pub(super) fn integer(
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Value> {
     let (low, high) = to.integer_range().unwrap_or((i64::MIN, u64::MAX));
-    let Whole { number, out_of_range } = whole(value, from, to.unsigned, context)?;
+    let Whole { number, out_of_range, trailing } = whole(value, from, to.unsigned, context)?;
     let cut = number.clamp(i128::from(low), i128::from(high));
     if cut != number || out_of_range {
         context.out_of_range()?;
+    } else if trailing {
+        context.data_truncated()?;
     }
     Ok(if to.unsigned { Value::UInt(cut as u64) } else { Value::Int(cut as i64) })
 }
@@ -36,7 +40,7 @@ fn whole(
     unsigned: bool,
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Whole> {
-    let exact = |number: i128| Ok(Whole { number, out_of_range: false });
+    let exact = |number: i128| Ok(Whole { number, out_of_range: false, trailing: false });
     match value {
         Value::Int(number) => exact(i128::from(*number)),
         Value::UInt(number) => exact(i128::from(*number)),
@@ -50,9 +54,8 @@ fn whole(
             whole.out_of_range |= parsed.overflow;
             if parsed.length == 0 {
                 context.incorrect("integer", &quoted_text(value, from))?;
-            } else if !whole.out_of_range && text[parsed.length..].iter().any(|byte| !number::is_blank(*byte))
-            {
-                context.data_truncated()?;
+            } else {
+                whole.trailing = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
             }
             Ok(whole)
         }
@@ -65,7 +68,7 @@ fn whole_of_decimal(number: &Decimal, unsigned: bool) -> Whole {
     let bound = if number.is_negative() { i128::MIN } else { i128::MAX };
     // An exact number below zero does not fit an unsigned column even where it rounds to zero.
     let below_unsigned = unsigned && number.is_negative();
-    Whole { number: whole.unwrap_or(bound), out_of_range: whole.is_none() || below_unsigned }
+    Whole { number: whole.unwrap_or(bound), out_of_range: whole.is_none() || below_unsigned, trailing: false }
 }
 
 pub(super) fn decimal(
@@ -74,50 +77,46 @@ pub(super) fn decimal(
     to: &ColumnType,
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Value> {
-    let mut ignored = Diagnostics::new(0);
-    let number = match value {
+    let (number, mut out_of_range) = match value {
         Value::Bytes(bytes) => decimal_of_text(&readable_text(bytes, from.collation), value, from, context)?,
-        Value::Double(number) if Decimal::from_f64(*number).is_err() => {
-            context.out_of_range()?;
-            Decimal::largest(to.precision(), to.scale(), *number < 0.0)
+        Value::Double(double) => match Decimal::from_f64(*double) {
+            Ok(number) => (number, false),
+            Err(_) => (Decimal::largest(to.precision(), to.scale(), *double < 0.0), true),
+        },
+        _ => {
+            let number = crate::convert::to_decimal(value, from, &mut Diagnostics::new(0));
+            (number.unwrap_or(Decimal::ZERO), false)
         }
-        _ => crate::convert::to_decimal(value, from, &mut ignored).unwrap_or(Decimal::ZERO),
     };
-    if to.unsigned && number.is_negative() {
+    let signed = if to.unsigned && number.is_negative() { Decimal::ZERO } else { number };
+    out_of_range |= signed != number;
+    let (stored, dropped) = signed.fit(to.precision(), to.scale()).unwrap_or_else(|largest| {
+        out_of_range = true;
+        (largest, false)
+    });
+    if out_of_range {
         context.out_of_range()?;
-        let zero = Decimal::ZERO.with_scale(to.scale(), Rounding::HalfUp);
-        return Ok(Value::Decimal(zero.unwrap_or(Decimal::ZERO)));
+    } else if dropped {
+        context.note_truncated();
     }
-    match number.fit(to.precision(), to.scale()) {
-        Ok((fitting, dropped)) => {
-            if dropped {
-                context.note_truncated();
-            }
-            Ok(Value::Decimal(fitting))
-        }
-        Err(largest) => {
-            context.out_of_range()?;
-            Ok(Value::Decimal(largest))
-        }
-    }
+    Ok(Value::Decimal(stored))
 }
 
+/// The number of a text, and whether it is beyond 65 digits.
 fn decimal_of_text(
     text: &[u8],
     value: &Value,
     from: &ColumnType,
     context: &mut StoreContext<'_>,
-) -> SqlResult<Decimal> {
+) -> SqlResult<(Decimal, bool)> {
     let parsed = Decimal::parse(text);
     let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
-    if parsed.length == 0 || (rest && context.mode.strict) {
+    if parsed.length == 0 || ((rest || parsed.overflow) && context.mode.strict) {
         context.incorrect("decimal", &quoted_text(value, from))?;
-    } else if parsed.overflow {
-        context.out_of_range()?;
-    } else if rest {
+    } else if rest && !parsed.overflow {
         context.note_truncated();
     }
-    Ok(parsed.number)
+    Ok((parsed.number, parsed.overflow))
 }
 
 pub(super) fn float(
@@ -170,10 +169,10 @@ fn float_bound(to: &ColumnType) -> f64 {
 }
 
 fn round_to_decimals(number: f64, decimals: u8) -> f64 {
+    // Only the fraction is scaled: the product of the whole number would round a second time.
     let scale = 10f64.powi(i32::from(decimals));
-    let scaled = number * scale;
-    // Numbers this large have no fraction left.
-    if scaled.abs() < 1e15 { scaled.round_ties_even() / scale } else { number }
+    let whole = number.floor();
+    whole + ((number - whole) * scale).round_ties_even() / scale
 }
 
 pub(super) fn bit(
@@ -185,6 +184,19 @@ pub(super) fn bit(
     let highest = u64::MAX >> (64 - to.bits());
     let number = match value {
         Value::Bytes(bytes) => number_of_bytes(bytes),
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
+            number_of_bytes(&crate::convert::to_text(value, from).unwrap_or_default())
+        }
+        // The casts cut to the range of i64.
+        Value::Double(number) => Some(*number as i64 as u64),
+        Value::Float(number) => Some(*number as i64 as u64),
+        Value::Decimal(number) => match number.to_u64(Rounding::HalfUp) {
+            Ok(fitting) if !number.is_negative() => Some(fitting),
+            Ok(nearest) | Err(nearest) => {
+                context.out_of_range()?;
+                Some(nearest.min(highest))
+            }
+        },
         // A negative number is taken as its 64 bits.
         _ => {
             let whole = whole(value, from, false, context)?;
@@ -215,10 +227,23 @@ pub(super) fn year(value: &Value, from: &ColumnType, context: &mut StoreContext<
         Value::Date(date) => return Ok(Value::UInt(year_or_zero(date.year))),
         Value::DateTime(moment) => return Ok(Value::UInt(year_or_zero(moment.date.year))),
         Value::Time(_) => return Ok(Value::UInt(year_or_zero(context.mode.today.year))),
-        _ => whole(value, from, false, context)?.number,
+        _ => {
+            let mut whole = whole(value, from, false, context)?;
+            if let Value::Double(number) = value {
+                whole.number = number.trunc() as i128;
+            }
+            if crate::convert::is_negative(value) {
+                whole.number = -1;
+            }
+            let in_range = matches!(whole.number, 0..=99 | 1901..=2155);
+            if whole.trailing && in_range {
+                context.data_truncated()?;
+            }
+            whole.number
+        }
     };
-    // The text '0', '00' or '000' means 2000; the number 0 and the text '0000' mean year 0.
-    let short_text = matches!(value, Value::Bytes(text) if readable_text(text, from.collation).trim_ascii().len() < 4
+    // A text that gives 0 means 2000 unless it is '0000'; the number 0 means year 0.
+    let short_text = matches!(value, Value::Bytes(text) if readable_text(text, from.collation).len() != 4
         && text.iter().any(u8::is_ascii_digit));
     let year = match number {
         0 if short_text => 2000,

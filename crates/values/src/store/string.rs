@@ -2,7 +2,7 @@
 
 use super::StoreContext;
 use crate::column_type::{ColumnType, TypeKind};
-use crate::convert::to_text;
+use crate::convert::{printable_byte, to_text};
 use crate::value::Value;
 use charset::Charset;
 use errors::SqlResult;
@@ -17,8 +17,10 @@ pub(super) fn text(
     let charset = to.collation.charset();
     let bytes = to_text(value, from).unwrap_or_default();
     let source = if from.kind.is_string() { from.collation.charset() } else { charset };
+    let reported = context.diagnostics.count();
     let converted = convert_text(bytes, source, charset, from, context)?;
-    let kept = cut_text(&converted, charset, to, context)?;
+    let is_reported = context.diagnostics.count() != reported;
+    let kept = cut_text(&converted, charset, to, is_reported, context)?;
     let kept = match to.kind {
         TypeKind::Char => charset.length_without_trailing_spaces(&converted[..kept]),
         _ => kept,
@@ -68,11 +70,12 @@ fn convert_text<'a>(
     Ok(Cow::Owned(conversion.text))
 }
 
-/// Bytes of the text that the column holds.
+/// Bytes of the text that the column holds. One report a value is enough.
 fn cut_text(
     text: &[u8],
     charset: &Charset,
     to: &ColumnType,
+    is_reported: bool,
     context: &mut StoreContext<'_>,
 ) -> SqlResult<usize> {
     let kept = match to.kind.large_object_bytes_max() {
@@ -80,7 +83,7 @@ fn cut_text(
         Some(bytes_max) => whole_characters(text, charset, bytes_max as usize),
         None => charset.offset(text, to.characters() as usize),
     };
-    if kept == text.len() {
+    if kept == text.len() || is_reported {
         return Ok(kept);
     }
     if charset.length_without_trailing_spaces(text) > kept {
@@ -108,10 +111,7 @@ fn printable(bytes: &[u8]) -> String {
     const SHOWN_MAX: usize = 6;
     let mut text = String::new();
     for &byte in bytes.iter().take(SHOWN_MAX) {
-        match byte {
-            0x20..0x7f => text.push(char::from(byte)),
-            _ => text.push_str(&format!("\\x{byte:02X}")),
-        }
+        text.push_str(&printable_byte(byte));
     }
     if bytes.len() > SHOWN_MAX {
         text.push_str("...");

@@ -83,8 +83,9 @@ fn moment_of(
                 Ok((date_part(value, from, context).unwrap_or(DateTime::ZERO), Some(Trouble::Truncated)))
             }
             None => {
-                let is_date = convert::temporal_number(value, from)
-                    .is_none_or(|(whole, _)| DateTime::from_number(whole, anything).is_some());
+                let is_date = convert::is_negative(value)
+                    || convert::temporal_number(value, from)
+                        .is_none_or(|(whole, _)| DateTime::from_number(whole, anything).is_some());
                 Err(if is_date { Trouble::OutOfRange } else { Trouble::Truncated })
             }
         },
@@ -93,29 +94,62 @@ fn moment_of(
 
 /// The date of a number that has a fraction but no time of day.
 fn date_part(value: &Value, from: &ColumnType, context: TemporalContext) -> Option<DateTime> {
+    if convert::is_negative(value) {
+        return None;
+    }
     let (whole, _) = convert::temporal_number(value, from)?;
     DateTime::from_number(whole, context.rules)
 }
 
+/// Error 1441, or the warning with 1264 after it: rounding left the calendar.
+fn overflow(context: &mut StoreContext<'_>) -> SqlResult<()> {
+    context.reject(sql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"))?;
+    context.out_of_range()
+}
+
+/// A note that part of a value was lost: 1292 in strict mode, otherwise 1265.
+fn note_loss(kind: &str, value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) {
+    let note = match context.mode.strict {
+        true => incorrect_value(kind, value, from, context),
+        false => sql_error!(WARN_DATA_TRUNCATED, context.column, context.row),
+    };
+    context.diagnostics.note(note);
+}
+
 pub(super) fn date(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> SqlResult<Value> {
-    match moment_of(value, from, temporal_context(context)) {
-        Ok((moment, trouble)) => {
-            if let Some(trouble) = trouble {
-                report(trouble, "date", value, from, context)?;
-            } else if moment != moment.date.midnight() && !matches!(value, Value::Time(_)) {
-                // The time of day is lost: a note, whatever the mode.
-                let note = match context.mode.strict {
-                    true => incorrect_value("date", value, from, context),
-                    false => sql_error!(WARN_DATA_TRUNCATED, context.column, context.row),
-                };
-                context.diagnostics.note(note);
-            }
-            Ok(Value::Date(moment.date))
-        }
+    let (moment, trouble) = match moment_of(value, from, temporal_context(context)) {
+        Ok(found) => found,
         Err(trouble) => {
             report(trouble, "date", value, from, context)?;
-            Ok(Value::Date(Date::ZERO))
+            return Ok(Value::Date(Date::ZERO));
         }
+    };
+    if let Some(trouble) = trouble {
+        report(trouble, "date", value, from, context)?;
+        return Ok(Value::Date(moment.date));
+    }
+    let rounded = match (value, context.mode.truncate_fraction) {
+        (Value::Time(_), _) | (_, true) => Some(moment.truncated(0)),
+        _ => moment.rounded(0),
+    };
+    let Some(rounded) = rounded else {
+        overflow(context)?;
+        return Ok(Value::Date(Date::ZERO));
+    };
+    if rounded != rounded.date.midnight() {
+        match value {
+            Value::DateTime(_) => note_loss("date", &Value::DateTime(rounded), &whole_seconds(from), context),
+            _ => note_loss("date", value, &whole_seconds(from), context),
+        }
+    }
+    Ok(Value::Date(rounded.date))
+}
+
+/// The type without fractional seconds, for messages.
+fn whole_seconds(column_type: &ColumnType) -> ColumnType {
+    match column_type.kind.is_temporal() {
+        true => ColumnType { decimals: Some(0), ..column_type.clone() },
+        false => column_type.clone(),
     }
 }
 
@@ -140,10 +174,14 @@ pub(super) fn date_time(
         true => Some(moment.truncated(digits)),
         false => moment.rounded(digits),
     };
-    let stored = rounded.and_then(|moment| match to.kind {
-        TypeKind::Timestamp => timestamp_in_utc(moment, context),
-        _ => Some(moment),
-    });
+    let Some(rounded) = rounded else {
+        overflow(context)?;
+        return Ok(Value::DateTime(DateTime::ZERO));
+    };
+    let stored = match to.kind {
+        TypeKind::Timestamp => timestamp_in_utc(rounded, context),
+        _ => Some(rounded),
+    };
     match stored {
         Some(moment) => Ok(Value::DateTime(moment)),
         None => {
@@ -190,16 +228,25 @@ pub(super) fn time(
                         (_, true) => Some(Trouble::Truncated),
                         _ => None,
                     };
-                    (if truncate { parsed.value.truncated(digits) } else { parsed.rounded(digits) }, trouble)
+                    if parsed.has_date && trouble.is_none() {
+                        note_loss("time", value, from, context);
+                    }
+                    let time = if truncate { parsed.value.truncated(digits) } else { parsed.rounded(digits) };
+                    (on_session_clock(time, parsed.offset_seconds, context), trouble)
                 }
-                None if text.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-') => {
-                    (Time::default(), Some(Trouble::OutOfRange))
-                }
+                None if looks_like_time(&text) => (Time::default(), Some(Trouble::OutOfRange)),
                 None => (Time::default(), Some(Trouble::Truncated)),
             }
         }
         _ => match convert::time_of_number(value, from) {
-            Some((time, cut)) => (fit(time), cut.then_some(Trouble::OutOfRange)),
+            Some((time, cut)) => {
+                if !cut
+                    && convert::temporal_number(value, from).is_some_and(|(whole, _)| whole > HOUR_NUMBER_MAX)
+                {
+                    note_loss("time", value, from, context);
+                }
+                (fit(time), cut.then_some(Trouble::OutOfRange))
+            }
             None => (Time::default(), Some(Trouble::OutOfRange)),
         },
     };
@@ -207,4 +254,22 @@ pub(super) fn time(
         report(trouble, "time", value, from, context)?;
     }
     Ok(Value::Time(time))
+}
+
+/// Largest number that is a time without a date, 838:59:59.
+const HOUR_NUMBER_MAX: i64 = 8_385_959;
+
+/// A time of day on the clock of an offset, on the session's clock.
+fn on_session_clock(time: Time, offset_seconds: Option<i32>, context: &StoreContext<'_>) -> Time {
+    const DAY_MICROSECONDS: i64 = 86_400_000_000;
+    let Some(offset) = offset_seconds else { return time };
+    let shift = i64::from(context.mode.time_zone.offset_seconds() - offset) * 1_000_000;
+    Time::from_microseconds((time.to_microseconds() + shift).rem_euclid(DAY_MICROSECONDS)).0
+}
+
+/// Whether a text that is no time span fails by its numbers, not by its form.
+fn looks_like_time(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    length > 0 && crate::number::parse_integer(&digits[..length]).magnitude <= u64::from(u32::MAX)
 }

@@ -10,6 +10,10 @@ pub struct TimeText {
     pub value: Time,
     /// The digit that rounds the span, 5 or more up: MySQL takes the last of more than six.
     pub seventh_digit: u8,
+    /// Whether the text was a date with a time.
+    pub has_date: bool,
+    /// Seconds east of UTC, where a date with a time ends with `+hh:mm` or `-hh:mm`.
+    pub offset_seconds: Option<i32>,
     /// What was ignored or cut.
     pub notes: Notes,
 }
@@ -38,8 +42,13 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
         if let Some(parsed) =
             parse_date_time(text, DateRules::default()).filter(|parsed| parsed.has_time && !parsed.is_compact)
         {
-            let value = Time { negative: false, ..parsed.value.time() };
-            return Some(TimeText { value, seventh_digit: parsed.seventh_digit, notes: parsed.notes });
+            return Some(TimeText {
+                value: parsed.value.time(),
+                seventh_digit: parsed.seventh_digit,
+                has_date: true,
+                offset_seconds: parsed.offset_seconds,
+                notes: parsed.notes,
+            });
         }
     }
     let (parts, mut at) = read_parts(text)?;
@@ -55,7 +64,8 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
     let hours = parts.days.saturating_mul(24).saturating_add(parts.hours);
     if hours > u64::from(Time::MAX.hours) {
         let notes = Notes { truncated, out_of_range: true };
-        return Some(TimeText { value: Time { negative, ..Time::MAX }, seventh_digit: 0, notes });
+        let value = Time { negative, ..Time::MAX };
+        return Some(TimeText { value, seventh_digit: 0, has_date: false, offset_seconds: None, notes });
     }
     let value = Time {
         negative,
@@ -65,7 +75,8 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
         microseconds,
     };
     let (value, out_of_range) = Time::from_microseconds(value.to_microseconds());
-    Some(TimeText { value, seventh_digit, notes: Notes { truncated, out_of_range } })
+    let notes = Notes { truncated, out_of_range };
+    Some(TimeText { value, seventh_digit, has_date: false, offset_seconds: None, notes })
 }
 
 #[derive(Default)]
