@@ -88,7 +88,7 @@ impl EngineScenario {
         }
         disk.set_capacity_bytes(None);
         let table = crate::database::definition("after_all");
-        let mut go_on = || {
+        let go_on = || {
             if world.oracle.current().is_none() {
                 world.create_schema()?;
             }
@@ -144,6 +144,11 @@ impl Scenario for EngineScenario {
     }
 }
 
+/// Creates the schema of all simulated tables.
+pub fn create_schema(engine: &Engine) -> EngineResult<()> {
+    engine.create_schema(SchemaDefinition { name: SCHEMA.into(), collation: CollationId::BINARY })
+}
+
 /// An engine with the oracle that watches it.
 pub struct World<'w> {
     /// The engine.
@@ -156,11 +161,7 @@ pub struct World<'w> {
 
 impl World<'_> {
     fn create_schema(&mut self) -> EngineResult<()> {
-        let schema = SchemaDefinition { name: SCHEMA.into(), collation: CollationId::BINARY };
-        self.definition_change(
-            |database| *database = Some(Default::default()),
-            |engine| engine.create_schema(schema),
-        )
+        self.definition_change(|database| *database = Some(Default::default()), create_schema)
     }
 
     /// The contents of a table after the last commit.
@@ -312,7 +313,8 @@ pub fn encode(table: &Table, row: &[Value]) -> Vec<u8> {
     table.layout().encode(row).unwrap_or_else(|error| panic!("row does not encode: {error:?}"))
 }
 
-fn key(table: &Table, id: i64) -> Vec<u8> {
+/// The clustered key of a row.
+pub fn key(table: &Table, id: i64) -> Vec<u8> {
     let mut key = Vec::new();
     let encoded = table.indexes()[0].key_layout().encode(&[Value::Int(id)], &mut key);
     encoded.unwrap_or_else(|error| panic!("key does not encode: {error:?}"));

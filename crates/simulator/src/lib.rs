@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod crash;
+pub mod crowd;
 pub mod database;
 pub mod engine_scenario;
 pub mod faults;

@@ -2,6 +2,7 @@
 
 use env::simulated::{Fault, FaultKind, OperationClass};
 
+use crate::crowd::Crowd;
 use crate::engine_scenario::EngineScenario;
 use crate::tree_scenario::TreeScenario;
 use crate::{Extent, Outcome, enumerate, faults, scenarios, workloads};
@@ -82,4 +83,16 @@ fn full_disks_fail_statements_only() {
         assert!(outcome.operations > 4, "the disk was full {} times", outcome.operations);
         assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
     }
+}
+
+#[test]
+fn crowds_survive_crashes() {
+    let mut commits = 0;
+    for seed in 0..6 {
+        let pool_bytes = if seed % 2 == 0 { 1 << 20 } else { 8 << 20 };
+        let crowd =
+            Crowd { seed, writers: 4, transactions: 200, crash_before: 900, pool_bytes, log_bytes: 4 << 20 };
+        commits += crowd.run().unwrap_or_else(|message| panic!("seed {seed}: {message}"));
+    }
+    assert!(commits > 100, "only {commits} commits");
 }
