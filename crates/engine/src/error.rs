@@ -111,7 +111,7 @@ impl EngineError {
 impl From<StorageError> for EngineError {
     fn from(error: StorageError) -> EngineError {
         match error {
-            StorageError::NoSpace(_) => EngineError::NoSpace,
+            StorageError::NoSpace(_) | StorageError::LogFull => EngineError::NoSpace,
             StorageError::Disk(disk) if disk.kind == DiskErrorKind::NoSpace => EngineError::NoSpace,
             StorageError::Stopped => EngineError::Stopped,
             StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_) => {

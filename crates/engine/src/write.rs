@@ -52,6 +52,8 @@ impl Transaction {
         change: EntryChange<'_>,
         decide: &mut dyn FnMut(Option<Entry<'_>>) -> EngineResult<Action<'a>>,
     ) -> EngineResult<()> {
+        // Asked before anything is changed: a log without room for what was changed would have to stop (I4, I2).
+        self.engine.pool.check_writable()?;
         let writer = self.writer()?;
         self.engine.save_long_undo(&writer)?;
         let mut buffers = self.take_buffers();
