@@ -4,20 +4,28 @@
 //! are a version that moves at each exclusive release. Readers are let in beside waiting writers, so that a thread may
 //! take the same latch shared twice; a writer that finds readers spins, then parks. Waiting is announced to `env::blocking`.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use env::blocking;
-use stdx::sync::lock;
+#[cfg(loom)]
+use loom::sync::{
+    Condvar, Mutex,
+    atomic::{AtomicU64, Ordering},
+};
+#[cfg(not(loom))]
+use std::sync::{
+    Condvar, Mutex,
+    atomic::{AtomicU64, Ordering},
+};
 
 const SHARED_MASK: u64 = (1 << 31) - 1;
 const EXCLUSIVE: u64 = 1 << 31;
 const PARKED: u64 = 1 << 32;
 const VERSION_STEP: u64 = 1 << 33;
 /// Looks at the word before parking; a latch is normally held for well under a microsecond.
-const SPINS_MAX: u32 = 60;
+const SPINS_MAX: u32 = if cfg!(loom) { 0 } else { 60 };
 /// Parking places. Latches that share one only wake each other's waiters in vain.
-const PARKING_PLACES: usize = 64;
+const PARKING_PLACES: usize = if cfg!(loom) { 1 } else { 64 };
 
 /// A reader-writer latch. Whoever acquires must release exactly once; guards in `frames` do.
 #[derive(Default)]
@@ -30,8 +38,14 @@ struct ParkingPlace {
     released: Condvar,
 }
 
+#[cfg(not(loom))]
 static PARKING: [ParkingPlace; PARKING_PLACES] =
     [const { ParkingPlace { guard: Mutex::new(()), released: Condvar::new() } }; PARKING_PLACES];
+
+#[cfg(loom)]
+loom::lazy_static! {
+    static ref PARKING: [ParkingPlace; 1] = [ParkingPlace { guard: Mutex::new(()), released: Condvar::new() }];
+}
 
 impl Latch {
     /// Acquires shared unless an exclusive holder is there.
@@ -125,7 +139,7 @@ impl Latch {
     #[cold]
     fn notify(&self) {
         let place = self.place();
-        let _guard = lock(&place.guard);
+        let _guard = place.guard.lock().unwrap_or_else(PoisonError::into_inner);
         place.released.notify_all();
     }
 
@@ -151,7 +165,7 @@ impl Latch {
     /// Parks once, unless the obstacle is gone already.
     fn park(&self, obstacle: u64) {
         let place = self.place();
-        let guard = lock(&place.guard);
+        let guard = place.guard.lock().unwrap_or_else(PoisonError::into_inner);
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             if word & obstacle == 0 {
@@ -166,7 +180,101 @@ impl Latch {
     }
 }
 
-#[cfg(test)]
+/// All interleavings of a few threads. Run: RUSTFLAGS="--cfg loom" cargo test -p buffer --lib latch::interleavings
+#[cfg(all(test, loom))]
+mod interleavings {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    struct Guarded {
+        latch: Latch,
+        value: UnsafeCell<u32>,
+    }
+
+    fn guarded() -> Arc<Guarded> {
+        Arc::new(Guarded { latch: Latch { word: AtomicU64::new(0) }, value: UnsafeCell::new(0) })
+    }
+
+    fn add(guarded: &Guarded) {
+        guarded.latch.exclusive();
+        // loom checks by itself that nobody else is at the value.
+        guarded.value.with_mut(|value| {
+            // SAFETY: The exclusive latch is held.
+            unsafe { *value += 1 }
+        });
+        guarded.latch.release_exclusive();
+    }
+
+    fn read(guarded: &Guarded) -> u32 {
+        guarded.latch.shared();
+        let value = guarded.value.with(|value| {
+            // SAFETY: The shared latch is held.
+            unsafe { *value }
+        });
+        guarded.latch.release_shared();
+        value
+    }
+
+    fn check(body: impl Fn() + Sync + Send + 'static) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(body);
+    }
+
+    #[test]
+    fn writers_exclude_each_other_and_none_sleeps_on() {
+        check(|| {
+            let shared = guarded();
+            let other = Arc::clone(&shared);
+            let thread = thread::spawn(move || add(&other));
+            add(&shared);
+            thread.join().unwrap();
+            assert_eq!(read(&shared), 2);
+        });
+    }
+
+    #[test]
+    fn a_writer_waits_for_readers_and_is_woken() {
+        check(|| {
+            let shared = guarded();
+            let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
+            let reader = thread::spawn(move || assert!(read(&one) <= 1));
+            let writer = thread::spawn(move || add(&two));
+            assert!(read(&shared) <= 1);
+            reader.join().unwrap();
+            writer.join().unwrap();
+            assert_eq!(read(&shared), 1);
+        });
+    }
+
+    #[test]
+    fn a_downgrade_lets_readers_in_and_keeps_writers_out() {
+        check(|| {
+            let shared = guarded();
+            let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
+            let reader = thread::spawn(move || assert!(read(&one) <= 2));
+            let writer = thread::spawn(move || add(&two));
+            shared.latch.exclusive();
+            // SAFETY: The exclusive latch is held.
+            let written = shared.value.with_mut(|value| unsafe {
+                *value += 1;
+                *value
+            });
+            shared.latch.downgrade();
+            // SAFETY: The shared latch is held since, without a gap.
+            shared.value.with(|value| assert_eq!(unsafe { *value }, written));
+            shared.latch.release_shared();
+            reader.join().unwrap();
+            writer.join().unwrap();
+            assert_eq!(read(&shared), 2);
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU64;

@@ -188,6 +188,7 @@ impl Transaction {
         let mut done = 0;
         for batch in rows.chunks(BATCH_ROWS_MAX) {
             self.check_kill()?;
+            self.engine.pool.check_writable()?;
             let mark = self.mark();
             match self.insert_batch(table, batch) {
                 Ok(()) => {}
