@@ -10,7 +10,7 @@ use env::Environment;
 use env::simulated::SimulatedDisk;
 use stdx::ids::{IndexId, SpaceId};
 
-use crate::{BulkAppend, Cursor, CursorRange, Direction, Placed, Taken, Tree, TreeId};
+use crate::{BulkAppend, Cursor, CursorRange, Direction, LeafSums, Placed, Taken, Tree, TreeId};
 
 const SPACE: SpaceId = SpaceId(5);
 const INDEX: IndexId = IndexId(77);
@@ -163,6 +163,19 @@ fn expected(model: &BTreeMap<Vec<u8>, Vec<u8>>, range: &CursorRange) -> Entries 
     model.iter().filter(|(key, _)| inside(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
+/// Counts by leaf counters where the newest writer is not `changed`, by entries elsewhere.
+fn count_by_sums(tree: &Tree, pool: &BufferPool, changed: u64) -> u64 {
+    let (mut sums, mut rest, mut count) = (LeafSums::new(), Vec::new(), 0);
+    while let Some(sum) = sums.step(tree, pool, |writer| writer != changed, &mut rest).unwrap() {
+        count += sum;
+    }
+    for range in &rest {
+        let entries = walk(tree, pool, range, Direction::Forward, 0);
+        count += entries.iter().filter(|(_, value)| is_live(value)).count() as u64;
+    }
+    count
+}
+
 fn check_ranges(
     tree: &Tree,
     pool: &BufferPool,
@@ -170,6 +183,9 @@ fn check_ranges(
     random: &mut Generator,
     shape: Shape,
 ) {
+    let live = model.values().filter(|value| is_live(value)).count() as u64;
+    // 9 is the writer of patches: only leaves that were ever patched are counted by entries.
+    assert_eq!((count_by_sums(tree, pool, 9), count_by_sums(tree, pool, 0)), (live, live));
     for _ in 0..4 {
         let range = random_range(random, shape);
         let step = random.below(4) as usize;

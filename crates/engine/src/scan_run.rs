@@ -9,7 +9,7 @@ use crate::read::{Seen, load_row, parse_head, show};
 use crate::scan::{Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 use crate::table::{Index, Table};
 use crate::transaction::{Reader, Transaction, View};
-use btree::{Cursor, CursorRange, LeafView, Taken, Value};
+use btree::{Cursor, CursorRange, LeafSums, LeafView, Taken, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use txn::locks::LockMode;
@@ -429,6 +429,30 @@ impl EngineInner {
     }
 
     fn count_visible(
+        &self,
+        view: View,
+        scan: &mut Scan,
+        check: &dyn Fn() -> EngineResult<()>,
+    ) -> EngineResult<u64> {
+        if scan.options.range != KeyRange::all() {
+            return self.count_entries(view, scan, check);
+        }
+        let tree = scan.table.index(scan.options.index)?.tree.clone();
+        let watermark = self.commits.watermark().0;
+        let (mut sums, mut rest, mut count) = (LeafSums::new(), Vec::new(), 0u64);
+        while let Some(sum) = sums.step(&tree, &self.pool, |writer| writer < watermark, &mut rest)? {
+            count += sum;
+            check()?;
+        }
+        for range in rest {
+            scan.cursor = Cursor::new(range, btree::Direction::Forward);
+            count += self.count_entries(view, scan, check)?;
+        }
+        Ok(count)
+    }
+
+    /// Counts what is left of a scan leaf by leaf.
+    fn count_entries(
         &self,
         view: View,
         scan: &mut Scan,
