@@ -22,7 +22,7 @@ pub mod value;
 
 pub use column_type::{ColumnType, TypeKind};
 pub use column_type_protocol::DECIMALS_NOT_FIXED;
-pub use compare::{Comparison, compare_same_type};
+pub use compare::compare_same_type;
 pub use decimal::Decimal;
 pub use encoder::ColumnEncoder;
 pub use store::{StoreContext, StoreMode, store};
