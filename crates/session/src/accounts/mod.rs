@@ -1,4 +1,14 @@
-//! Accounts, privileges and roles. Main types: [`AuthenticationAccount`] (for the server's handshake).
+//! Accounts, privileges and roles. Main types: [`AuthenticationAccount`] (for the server's handshake),
+//! [`AccountTable`] (all accounts), [`Grants`] (what a session may do).
+
+pub mod account;
+mod host;
+pub mod privilege;
+pub mod table;
+
+pub use account::{Account, AccountName};
+pub use privilege::Privileges;
+pub use table::{AccountTable, Grants};
 
 /// How an account proves itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,321 @@
+//! An account or role with its grants, and the text form in which it is stored. Main type: [`Account`].
+//!
+//! Stored form: lines of tab-separated fields, the first of which names the line. Unknown lines are an error, so that
+//! an older server does not silently drop what a newer one granted.
+
+use super::privilege::Privileges;
+use super::{AuthenticationPlugin, TlsRequirement};
+use std::collections::BTreeMap;
+
+/// The name of an account. Users compare byte by byte, hosts in lower case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountName {
+    /// User; empty for the anonymous account.
+    pub user: String,
+    /// Host pattern.
+    pub host: String,
+}
+
+impl AccountName {
+    /// A name; the host becomes lower case.
+    pub fn new(user: &str, host: &str) -> AccountName {
+        AccountName { user: user.to_owned(), host: host.to_ascii_lowercase() }
+    }
+
+    /// As messages quote it: `'user'@'host'`.
+    pub fn message(&self) -> String {
+        format!("'{}'@'{}'", self.user, self.host)
+    }
+
+    /// As SHOW GRANTS quotes it.
+    pub fn quoted(&self) -> String {
+        format!("{}@{}", crate::text::quoted(&self.user), crate::text::quoted(&self.host))
+    }
+}
+
+impl std::fmt::Display for AccountName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@{}", self.user, self.host)
+    }
+}
+
+/// PASSWORD EXPIRE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expiry {
+    /// default_password_lifetime counts.
+    #[default]
+    Default,
+    /// NEVER.
+    Never,
+    /// After so many days.
+    Days(u64),
+}
+
+/// Grants on one table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableGrant {
+    /// On the whole table.
+    pub table: Privileges,
+    /// On columns.
+    pub columns: BTreeMap<String, Privileges>,
+}
+
+/// An account or role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Name.
+    pub name: AccountName,
+    /// Authentication plugin.
+    pub plugin: AuthenticationPlugin,
+    /// Stored verifier.
+    pub authentication_string: Vec<u8>,
+    /// Verifier kept by RETAIN CURRENT PASSWORD.
+    pub retained: Vec<u8>,
+    /// REQUIRE.
+    pub tls: TlsRequirement,
+    /// ACCOUNT LOCK.
+    pub locked: bool,
+    /// PASSWORD EXPIRE was said, or the account is a role.
+    pub password_expired: bool,
+    /// PASSWORD EXPIRE DEFAULT, NEVER, INTERVAL.
+    pub expiry: Expiry,
+    /// When the password was last changed: seconds since 1970.
+    pub password_changed: u64,
+    /// MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR, MAX_USER_CONNECTIONS.
+    pub limits: [u64; 4],
+    /// Further attributes as SHOW CREATE USER prints them: history, reuse, failed logins, comment.
+    pub attributes: BTreeMap<String, String>,
+    /// Grants on `*.*`, GRANT OPTION included.
+    pub global: Privileges,
+    /// Dynamic privileges and whether they may be granted on.
+    pub dynamic: BTreeMap<String, bool>,
+    /// Grants on schemas by name or pattern.
+    pub schemas: BTreeMap<String, Privileges>,
+    /// Grants on tables by (schema, table).
+    pub tables: BTreeMap<(String, String), TableGrant>,
+    /// Granted roles and whether with admin option.
+    pub roles: BTreeMap<AccountName, bool>,
+    /// Roles that are active from the start.
+    pub default_roles: Vec<AccountName>,
+}
+
+/// Names of [`Account::limits`] in their order.
+pub const LIMITS: [&str; 4] =
+    ["MAX_QUERIES_PER_HOUR", "MAX_UPDATES_PER_HOUR", "MAX_CONNECTIONS_PER_HOUR", "MAX_USER_CONNECTIONS"];
+
+impl Account {
+    /// An account without password and grants.
+    pub fn new(name: AccountName) -> Account {
+        Account {
+            name,
+            plugin: AuthenticationPlugin::CachingSha2Password,
+            authentication_string: Vec::new(),
+            retained: Vec::new(),
+            tls: TlsRequirement::None,
+            locked: false,
+            password_expired: false,
+            expiry: Expiry::Default,
+            password_changed: 0,
+            limits: [0; 4],
+            attributes: BTreeMap::new(),
+            global: Privileges::NONE,
+            dynamic: BTreeMap::new(),
+            schemas: BTreeMap::new(),
+            tables: BTreeMap::new(),
+            roles: BTreeMap::new(),
+            default_roles: Vec::new(),
+        }
+    }
+
+    /// Forgets grants that say nothing any more.
+    pub fn tidy(&mut self) {
+        self.schemas.retain(|_, privileges| !privileges.is_empty());
+        for grant in self.tables.values_mut() {
+            grant.columns.retain(|_, privileges| !privileges.is_empty());
+        }
+        self.tables.retain(|_, grant| !grant.table.is_empty() || !grant.columns.is_empty());
+    }
+
+    /// The stored form.
+    pub fn encode(&self) -> String {
+        let mut out = String::new();
+        let mut line = |fields: &[&str]| {
+            let escaped: Vec<String> = fields.iter().map(|field| escape(field)).collect();
+            out.push_str(&escaped.join("\t"));
+            out.push('\n');
+        };
+        line(&["plugin", self.plugin.name()]);
+        line(&[
+            "password",
+            &hex(&self.authentication_string),
+            &hex(&self.retained),
+            &self.password_changed.to_string(),
+        ]);
+        match &self.tls {
+            TlsRequirement::None => {}
+            TlsRequirement::Tls => line(&["tls", "any"]),
+            TlsRequirement::Certificate => line(&["tls", "certificate"]),
+            TlsRequirement::Specified { cipher, issuer, subject } => {
+                line(&["tls", "specified", cipher, issuer, subject])
+            }
+        }
+        line(&["locked", flag(self.locked), flag(self.password_expired)]);
+        match self.expiry {
+            Expiry::Default => {}
+            Expiry::Never => line(&["expiry", "never"]),
+            Expiry::Days(days) => line(&["expiry", &days.to_string()]),
+        }
+        line(&["limits", &self.limits.map(|limit| limit.to_string()).join(",")]);
+        self.attributes.iter().for_each(|(name, value)| line(&["attribute", name, value]));
+        line(&["global", &self.global.0.to_string()]);
+        self.dynamic.iter().for_each(|(name, grant)| line(&["dynamic", name, flag(*grant)]));
+        self.schemas.iter().for_each(|(schema, bits)| line(&["schema", schema, &bits.0.to_string()]));
+        for ((schema, table), grant) in &self.tables {
+            line(&["table", schema, table, &grant.table.0.to_string()]);
+            for (column, bits) in &grant.columns {
+                line(&["column", schema, table, column, &bits.0.to_string()]);
+            }
+        }
+        self.roles.iter().for_each(|(role, admin)| line(&["role", &role.user, &role.host, flag(*admin)]));
+        self.default_roles.iter().for_each(|role| line(&["default_role", &role.user, &role.host]));
+        out
+    }
+
+    /// Reads the stored form. None if it does not make sense.
+    pub fn decode(name: AccountName, text: &str) -> Option<Account> {
+        let mut account = Account::new(name);
+        for line in text.lines() {
+            let fields: Vec<String> = line.split('\t').map(unescape).collect();
+            let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            account.decode_line(&fields)?;
+        }
+        Some(account)
+    }
+
+    fn decode_line(&mut self, fields: &[&str]) -> Option<()> {
+        match fields {
+            ["plugin", name] => self.plugin = AuthenticationPlugin::from_name(name)?,
+            ["password", current, retained, changed] => {
+                self.authentication_string = from_hex(current)?;
+                self.retained = from_hex(retained)?;
+                self.password_changed = changed.parse().ok()?;
+            }
+            ["tls", "any"] => self.tls = TlsRequirement::Tls,
+            ["tls", "certificate"] => self.tls = TlsRequirement::Certificate,
+            ["tls", "specified", cipher, issuer, subject] => {
+                self.tls = TlsRequirement::Specified {
+                    cipher: (*cipher).to_owned(),
+                    issuer: (*issuer).to_owned(),
+                    subject: (*subject).to_owned(),
+                }
+            }
+            ["locked", locked, expired] => {
+                self.locked = *locked == "1";
+                self.password_expired = *expired == "1";
+            }
+            ["expiry", "never"] => self.expiry = Expiry::Never,
+            ["expiry", days] => self.expiry = Expiry::Days(days.parse().ok()?),
+            ["limits", limits] => {
+                for (place, limit) in self.limits.iter_mut().zip(limits.split(',')) {
+                    *place = limit.parse().ok()?;
+                }
+            }
+            ["attribute", name, value] => {
+                self.attributes.insert((*name).to_owned(), (*value).to_owned());
+            }
+            _ => return self.decode_grant(fields),
+        }
+        Some(())
+    }
+
+    fn decode_grant(&mut self, fields: &[&str]) -> Option<()> {
+        let bits = |text: &str| text.parse().ok().map(Privileges);
+        match fields {
+            ["global", text] => self.global = bits(text)?,
+            ["dynamic", name, grant] => {
+                self.dynamic.insert((*name).to_owned(), *grant == "1");
+            }
+            ["schema", schema, text] => {
+                self.schemas.insert((*schema).to_owned(), bits(text)?);
+            }
+            ["table", schema, table, text] => self.table_grant(schema, table).table = bits(text)?,
+            ["column", schema, table, column, text] => {
+                self.table_grant(schema, table).columns.insert((*column).to_owned(), bits(text)?);
+            }
+            ["role", user, host, admin] => {
+                self.roles.insert(AccountName::new(user, host), *admin == "1");
+            }
+            ["default_role", user, host] => self.default_roles.push(AccountName::new(user, host)),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The grant on that table, made if there is none.
+    pub fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
+        self.tables.entry((schema.to_owned(), table.to_owned())).or_default()
+    }
+}
+
+fn flag(on: bool) -> &'static str {
+    if on { "1" } else { "0" }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).map(|value| value as u8)).collect();
+    Some(digits?.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+}
+
+fn escape(field: &str) -> String {
+    field.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n")
+}
+
+fn unescape(field: &str) -> String {
+    let mut out = String::with_capacity(field.len());
+    let mut characters = field.chars();
+    while let Some(character) = characters.next() {
+        match (character, character == '\\') {
+            (_, true) => match characters.next() {
+                Some('t') => out.push('\t'),
+                Some('n') => out.push('\n'),
+                Some(other) => out.push(other),
+                None => {}
+            },
+            (plain, false) => out.push(plain),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_form_comes_back() {
+        let mut account = Account::new(AccountName::new("a\tb", "LOCALHOST"));
+        account.authentication_string = b"$A$005$\x01\xff\n".to_vec();
+        account.tls = TlsRequirement::Specified {
+            cipher: String::new(),
+            issuer: "/CN=a\\b".to_owned(),
+            subject: String::new(),
+        };
+        account.expiry = Expiry::Days(30);
+        account.limits[3] = 7;
+        account.attributes.insert("comment".to_owned(), "tab\there\nand \\ there".to_owned());
+        account.global = Privileges::SELECT.with(Privileges::GRANT);
+        account.dynamic.insert("BACKUP_ADMIN".to_owned(), true);
+        account.schemas.insert("s%".to_owned(), Privileges::ALL_SCHEMA);
+        account.table_grant("s", "t").columns.insert("a".to_owned(), Privileges::UPDATE);
+        account.roles.insert(AccountName::new("r", "%"), true);
+        account.default_roles.push(AccountName::new("r", "%"));
+        let decoded = Account::decode(account.name.clone(), &account.encode());
+        assert_eq!(decoded, Some(account.clone()));
+        assert_eq!(Account::decode(account.name.clone(), "nonsense\t1\n"), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! All accounts in memory, and the questions that statements ask of them. Main types: [`AccountTable`], [`Grants`].
+//! Immutable: a change makes a new table, so that sessions read without locks.
+
+use super::AuthenticationAccount;
+use super::account::{Account, AccountName};
+use super::host;
+use super::privilege::Privileges;
+use crate::connection::ClientHost;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All accounts and roles.
+#[derive(Clone, Debug, Default)]
+pub struct AccountTable {
+    accounts: BTreeMap<AccountName, Account>,
+    /// Rises with every change.
+    pub epoch: u64,
+}
+
+impl AccountTable {
+    /// The account of exactly that name.
+    pub fn get(&self, name: &AccountName) -> Option<&Account> {
+        self.accounts.get(name)
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, name: &AccountName) -> Option<&mut Account> {
+        self.accounts.get_mut(name)
+    }
+
+    /// Adds or replaces an account.
+    pub fn put(&mut self, account: Account) {
+        self.accounts.insert(account.name.clone(), account);
+    }
+
+    /// Removes an account, and it from those that it was granted to as a role.
+    pub fn remove(&mut self, name: &AccountName) -> Option<Account> {
+        for account in self.accounts.values_mut() {
+            account.roles.remove(name);
+            account.default_roles.retain(|role| role != name);
+        }
+        self.accounts.remove(name)
+    }
+
+    /// All accounts, by name.
+    pub fn all(&self) -> impl Iterator<Item = &Account> {
+        self.accounts.values()
+    }
+
+    /// The account that a client matches: the most specific host first, then a named user before the anonymous one.
+    pub fn find(&self, user: &str, client: &ClientHost) -> Option<&Account> {
+        let fits = |account: &&Account| {
+            (account.name.user == user || account.name.user.is_empty())
+                && host::matches(&account.name.host, client)
+        };
+        self.accounts
+            .values()
+            .filter(fits)
+            .min_by_key(|account| (host::rank(&account.name.host), account.name.user.is_empty()))
+    }
+
+    /// What the handshake needs of an account.
+    pub fn authentication(account: &Account) -> AuthenticationAccount {
+        AuthenticationAccount {
+            user: account.name.user.clone(),
+            host: account.name.host.clone(),
+            plugin: account.plugin,
+            authentication_string: account.authentication_string.clone(),
+            retained_authentication_string: account.retained.clone(),
+            tls: account.tls.clone(),
+            locked: account.locked,
+        }
+    }
+
+    /// What an account may do with those roles active, roles of roles included.
+    pub fn grants(&self, name: &AccountName, active: &[AccountName]) -> Grants {
+        let mut grants = Grants::default();
+        let mut seen = BTreeSet::new();
+        let mut open: Vec<AccountName> = active.to_vec();
+        open.push(name.clone());
+        while let Some(next) = open.pop() {
+            let Some(account) = self.accounts.get(&next).filter(|_| seen.insert(next.clone())) else {
+                continue;
+            };
+            grants.add(account);
+            if next != *name {
+                open.extend(account.roles.keys().cloned());
+            }
+        }
+        grants
+    }
+}
+
+/// What a session may do: its account's grants and those of its active roles.
+#[derive(Clone, Debug, Default)]
+pub struct Grants {
+    global: Privileges,
+    dynamic: BTreeMap<String, bool>,
+    schemas: Vec<(String, Privileges)>,
+    tables: BTreeMap<(String, String), super::account::TableGrant>,
+}
+
+impl Grants {
+    fn add(&mut self, account: &Account) {
+        self.global = self.global.with(account.global);
+        for (name, grant) in &account.dynamic {
+            let entry = self.dynamic.entry(name.clone()).or_default();
+            *entry |= *grant;
+        }
+        self.schemas.extend(account.schemas.iter().map(|(name, bits)| (name.clone(), *bits)));
+        for (key, grant) in &account.tables {
+            let merged = self.tables.entry(key.clone()).or_default();
+            merged.table = merged.table.with(grant.table);
+            for (column, bits) in &grant.columns {
+                let entry = merged.columns.entry(column.clone()).or_default();
+                *entry = entry.with(*bits);
+            }
+        }
+    }
+
+    /// Everything: internal statements.
+    pub fn everything() -> Grants {
+        Grants { global: Privileges::ALL_GLOBAL.with(Privileges::GRANT), ..Grants::default() }
+    }
+
+    /// Privileges on `*.*`.
+    pub fn global(&self) -> Privileges {
+        self.global
+    }
+
+    /// Whether a dynamic privilege is held. SUPER stands for those that were split from it.
+    pub fn dynamic(&self, name: &str) -> bool {
+        self.dynamic.contains_key(name) || self.global.contains(Privileges::SUPER)
+    }
+
+    /// Whether a dynamic privilege may be granted to others.
+    pub fn may_grant_dynamic(&self, name: &str) -> bool {
+        self.dynamic.get(name).copied().unwrap_or(false)
+    }
+
+    /// Privileges that hold for the schema and all in it: the global ones and those of its name or pattern.
+    pub fn schema(&self, schema: &str) -> Privileges {
+        let matching = self.schemas.iter().filter(|(pattern, _)| crate::text::like(schema, pattern));
+        matching.fold(self.global, |bits, (_, more)| bits.with(*more))
+    }
+
+    /// Privileges that hold for the table as a whole.
+    pub fn table(&self, schema: &str, table: &str) -> Privileges {
+        let granted = self.tables.get(&(schema.to_owned(), table.to_owned()));
+        self.schema(schema).with(granted.map(|grant| grant.table).unwrap_or_default())
+    }
+
+    /// Privileges that hold for the column.
+    pub fn column(&self, schema: &str, table: &str, column: &str) -> Privileges {
+        let granted = self.tables.get(&(schema.to_owned(), table.to_owned())).and_then(|grant| {
+            grant.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).map(|(_, bits)| *bits)
+        });
+        self.table(schema, table).with(granted.unwrap_or_default())
+    }
+
+    /// Privileges that hold for the table or for any column of it.
+    pub fn table_or_columns(&self, schema: &str, table: &str) -> Privileges {
+        let granted = self.tables.get(&(schema.to_owned(), table.to_owned()));
+        let columns = granted.into_iter().flat_map(|grant| grant.columns.values());
+        columns.fold(self.table(schema, table), |bits, more| bits.with(*more))
+    }
+
+    /// Whether the user may know that the schema exists.
+    pub fn sees_schema(&self, schema: &str) -> bool {
+        !self.schema(schema).without(Privileges(Privileges::GLOBAL_ONLY.0)).is_empty()
+            || self.global.contains(Privileges::SHOW_DATABASES)
+            || self.tables.keys().any(|(name, _)| name == schema)
+    }
+}
+
+impl Privileges {
+    /// Those that say nothing about schemas.
+    pub const GLOBAL_ONLY: Privileges =
+        Privileges(Privileges::ALL_GLOBAL.0 & !Privileges::ALL_SCHEMA.0 | Privileges::GRANT.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(names: &[(&str, &str)]) -> AccountTable {
+        let mut table = AccountTable::default();
+        names.iter().for_each(|(user, host)| table.put(Account::new(AccountName::new(user, host))));
+        table
+    }
+
+    #[test]
+    fn most_specific_account_wins() {
+        let table = table(&[("u", "%"), ("", "localhost"), ("u", "127.0.0.%"), ("v", "%")]);
+        let local = ClientHost::local();
+        assert_eq!(table.find("u", &local).unwrap().name, AccountName::new("", "localhost"));
+        let remote = ClientHost { address: "127.0.0.9".parse().ok(), port: 1, name: None };
+        assert_eq!(table.find("u", &remote).unwrap().name, AccountName::new("u", "127.0.0.%"));
+        assert!(table.find("w", &remote).is_none());
+    }
+
+    #[test]
+    fn roles_give_their_grants_while_active() {
+        let mut table = table(&[("u", "%"), ("r", "%"), ("q", "%")]);
+        let (user, role, inner) =
+            (AccountName::new("u", "%"), AccountName::new("r", "%"), AccountName::new("q", "%"));
+        table.get_mut(&inner).unwrap().schemas.insert("s\\_1".to_owned(), Privileges::SELECT);
+        table.get_mut(&role).unwrap().roles.insert(inner.clone(), false);
+        table.get_mut(&user).unwrap().roles.insert(role.clone(), false);
+        assert!(!table.grants(&user, &[]).schema("s_1").contains(Privileges::SELECT));
+        let grants = table.grants(&user, &[role]);
+        assert!(grants.table("s_1", "t").contains(Privileges::SELECT));
+        assert!(!grants.table("sx1", "t").contains(Privileges::SELECT));
+    }
+}
