@@ -1,8 +1,20 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
-use crate::accounts::AuthenticationAccount;
+use crate::accounts::{AccountName, AccountTable, AuthenticationAccount};
 use crate::connection::ClientHost;
+use crate::metadata_lock::MetadataLocks;
+use crate::persisted::PersistedVariables;
+use crate::registry::Registry;
+use crate::server_port::ServerControl;
+use crate::status::Counters;
+use crate::user_lock::UserLocks;
+use crate::variables::{SystemValue, ValueTable, VariableId, id};
+use engine::Engine;
+use env::Environment;
+use errors::SqlResult;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Where an option comes from; the later one in this order wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,22 +51,215 @@ pub struct InstanceOptions {
 }
 
 /// What all sessions share: engine, variables, accounts, sessions, counters.
-pub struct Instance {}
+pub struct Instance {
+    environment: Environment,
+    engine: Engine,
+    globals: RwLock<Arc<ValueTable>>,
+    accounts: RwLock<Arc<AccountTable>>,
+    /// Held while accounts are changed, so that changes follow one another.
+    accounts_writer: Mutex<()>,
+    registry: Registry,
+    metadata_locks: MetadataLocks,
+    user_locks: UserLocks,
+    ended_counters: Counters,
+    server: RwLock<Option<Arc<dyn ServerControl>>>,
+    shutting_down: AtomicBool,
+    started_microseconds: u64,
+    prepared_count: AtomicU64,
+    timer: crate::timer::Timer,
+    /// SET PERSIST.
+    pub(crate) persisted: Mutex<PersistedVariables>,
+    /// Messages for the error log that start-up produced.
+    start_messages: Mutex<Vec<String>>,
+}
 
 impl Instance {
+    /// Opens the engine in `environment`'s data directory, reads accounts and persisted variables.
+    /// Errors: an option that does not exist or has a wrong value; what the engine reports.
+    pub fn open(environment: Environment, options: InstanceOptions) -> SqlResult<Arc<Instance>> {
+        let persisted = PersistedVariables::load(&environment);
+        let start = crate::options::start_values(&environment, &options, &persisted)?;
+        let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
+            .map_err(|error| error.into_sql(""))?;
+        let clock = Arc::clone(&environment.clock);
+        let instance = Arc::new(Instance {
+            started_microseconds: clock.wall().as_micros() as u64,
+            metadata_locks: MetadataLocks::new(Arc::clone(&clock)),
+            user_locks: UserLocks::new(clock),
+            environment,
+            engine,
+            globals: RwLock::new(Arc::new(start.values)),
+            accounts: RwLock::default(),
+            accounts_writer: Mutex::new(()),
+            registry: Registry::default(),
+            ended_counters: Counters::default(),
+            server: RwLock::new(None),
+            shutting_down: AtomicBool::new(false),
+            prepared_count: AtomicU64::new(0),
+            timer: crate::timer::Timer::default(),
+            persisted: Mutex::new(persisted),
+            start_messages: Mutex::new(start.messages),
+        });
+        crate::accounts::store::load(&instance, options.loopback_only)?;
+        Ok(instance)
+    }
+
+    /// The world outside.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Warnings of start-up for the error log, e.g. of obsolete options. Empties the list.
+    pub fn take_start_messages(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.start_messages))
+    }
+
     /// The account that a connection matches by MySQL's sorted rule, for authentication. None: error 1045.
     pub fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount> {
-        let _ = (user, host);
-        None
+        self.accounts().find(user, host).map(AccountTable::authentication)
     }
 
     /// The id of the next connection, for its handshake and for [`crate::Session::open`]'s `info`.
     pub fn next_connection_id(&self) -> u32 {
-        1
+        self.registry.next_id()
     }
 
     /// Advances whenever an account changes; verifier caches of the server compare it.
     pub fn accounts_epoch(&self) -> u64 {
-        0
+        self.accounts().epoch
+    }
+
+    /// Names what SHUTDOWN calls.
+    pub fn set_server_control(&self, control: Arc<dyn ServerControl>) {
+        *self.server.write().unwrap_or_else(PoisonError::into_inner) = Some(control);
+    }
+
+    /// What SHUTDOWN calls.
+    pub(crate) fn server_control(&self) -> Option<Arc<dyn ServerControl>> {
+        self.server.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All accounts as they are now.
+    pub(crate) fn accounts(&self) -> Arc<AccountTable> {
+        Arc::clone(&self.accounts.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The right to change accounts.
+    pub(crate) fn accounts_writer(&self) -> MutexGuard<'_, ()> {
+        lock(&self.accounts_writer)
+    }
+
+    /// Publishes changed accounts.
+    pub(crate) fn publish_accounts(&self, mut table: AccountTable) {
+        let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
+        table.epoch = accounts.epoch + 1;
+        *accounts = Arc::new(table);
+    }
+
+    /// The account of that name, if it exists.
+    pub(crate) fn has_account(&self, name: &AccountName) -> bool {
+        self.accounts().get(name).is_some()
+    }
+
+    /// All global values as they are now.
+    pub(crate) fn globals(&self) -> Arc<ValueTable> {
+        Arc::clone(&self.globals.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// One global value.
+    pub(crate) fn global_value(&self, id: VariableId) -> SystemValue {
+        self.globals.read().unwrap_or_else(PoisonError::into_inner).get(id).clone()
+    }
+
+    /// One global value as a number.
+    pub(crate) fn global_number(&self, id: VariableId) -> u64 {
+        self.globals.read().unwrap_or_else(PoisonError::into_inner).get(id).unsigned()
+    }
+
+    /// One global value as text.
+    pub(crate) fn global_text(&self, id: VariableId) -> String {
+        self.global_value(id).text(id.variable())
+    }
+
+    /// Changes a global value. Sessions that run keep their copies.
+    pub(crate) fn set_global(&self, id: VariableId, value: SystemValue) {
+        let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(&mut globals).set(id, value);
+    }
+
+    /// The sessions.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Metadata locks.
+    pub(crate) fn metadata_locks(&self) -> &MetadataLocks {
+        &self.metadata_locks
+    }
+
+    /// GET_LOCK and its family.
+    pub(crate) fn user_locks(&self) -> &UserLocks {
+        &self.user_locks
+    }
+
+    /// What ended sessions counted, and what no session counts.
+    pub(crate) fn ended_counters(&self) -> &Counters {
+        &self.ended_counters
+    }
+
+    /// Wall clock, microseconds since 1970 in UTC.
+    pub(crate) fn wall_microseconds(&self) -> i64 {
+        self.environment.clock.wall().as_micros() as i64
+    }
+
+    /// Monotonic clock, microseconds.
+    pub(crate) fn monotonic_microseconds(&self) -> u64 {
+        self.environment.clock.monotonic().as_micros() as u64
+    }
+
+    /// Seconds since start.
+    pub(crate) fn uptime_seconds(&self) -> u64 {
+        (self.environment.clock.wall().as_micros() as u64).saturating_sub(self.started_microseconds) / 1_000_000
+    }
+
+    /// Whether the server is going down.
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutting_down.load(Ordering::SeqCst)
+    }
+
+    /// Ends running statements and closes idle connections.
+    pub(crate) fn shut_sessions(&self) {
+        self.shutting_down.store(true, Ordering::SeqCst);
+        for session in self.registry.all() {
+            session.shutting_down.store(true, Ordering::SeqCst);
+            session.kill_connection();
+        }
+    }
+
+    /// Time limits of statements.
+    pub(crate) fn timer(&self) -> &crate::timer::Timer {
+        &self.timer
+    }
+
+    /// Number of prepared statements of all sessions.
+    pub(crate) fn prepared_count(&self) -> &AtomicU64 {
+        &self.prepared_count
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the server reads of the global variables at each connection.
+impl Instance {
+    /// max_connections.
+    pub(crate) fn connections_max(&self) -> u32 {
+        self.global_number(id::MAX_CONNECTIONS) as u32
     }
 }

@@ -1,7 +1,23 @@
-//! Prepared statements as the binary protocol sees them.
+//! Prepared statements of the binary and the text protocol.
 //! Main types: [`PreparedDescription`] (answer to COM_STMT_PREPARE), [`BoundParameters`] (input of COM_STMT_EXECUTE).
+//! A plan is kept with its statement and made anew when a definition changed since.
 
-use wire::result::ResultColumn;
+use crate::registry::Command;
+use crate::result::Collector;
+use crate::session::Session;
+use crate::status::id as status;
+use crate::variables::id;
+use errors::{SqlResult, sql_error};
+use exec::Prepared;
+use expression::TypedValue;
+use parser::ast::{PrepareSource, Statement};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stdx::ids::Lsn;
+use values::{ColumnType, TypeKind, Value};
+use wire::capabilities::status as server_status;
+use wire::result::{ClientChannel, ResultColumn, ResultSink};
 
 /// The answer to COM_STMT_PREPARE.
 #[derive(Clone, Debug)]
@@ -16,7 +32,14 @@ pub struct PreparedDescription {
     pub warnings: u16,
 }
 
-pub use wire::parameter::ParameterType;
+/// Type of a bound parameter, as the client sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterType {
+    /// MYSQL_TYPE_* code.
+    pub code: u8,
+    /// The unsigned flag.
+    pub unsigned: bool,
+}
 
 /// What the server needs to decode COM_STMT_EXECUTE of a statement.
 #[derive(Clone, Debug, Default)]
@@ -35,4 +58,417 @@ pub struct BoundParameters {
 pub struct ExecuteFlags {
     /// CURSOR_TYPE_READ_ONLY: keep the rows for COM_STMT_FETCH.
     pub read_only_cursor: bool,
+}
+
+/// A statement that was prepared.
+struct Entry {
+    statement: Arc<Statement>,
+    text: Arc<[u8]>,
+    plan: Option<Prepared>,
+    bound: BoundParameters,
+    cursor: Option<Cursor>,
+    /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
+    long_data_error: Option<errors::SqlError>,
+}
+
+/// Rows that wait for COM_STMT_FETCH.
+struct Cursor {
+    columns: Vec<ResultColumn>,
+    rows: VecDeque<Vec<Value>>,
+}
+
+/// The prepared statements of a session.
+#[derive(Default)]
+pub struct PreparedStatements {
+    by_id: HashMap<u32, Entry>,
+    by_name: HashMap<String, Entry>,
+    last_id: u32,
+}
+
+fn unknown(statement_id: u32, command: &str) -> errors::SqlError {
+    sql_error!(ER_UNKNOWN_STMT_HANDLER, statement_id.to_string().len(), statement_id, command)
+}
+
+impl Session {
+    /// COM_STMT_PREPARE.
+    pub fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedDescription> {
+        self.begin_command(Command::Prepare);
+        self.start_statement(false);
+        self.count(status::COM_STMT_PREPARE, 1);
+        let outcome = self.prepare_binary(sql);
+        if let Err(error) = &outcome {
+            self.diagnostics.push(errors::Level::Error, error.clone());
+        }
+        self.end_command();
+        outcome
+    }
+
+    fn prepare_binary(&mut self, sql: &[u8]) -> SqlResult<PreparedDescription> {
+        let (entry, columns) = self.make_entry(sql)?;
+        self.prepared.last_id = self.prepared.last_id.checked_add(1).unwrap_or(1);
+        let statement_id = self.prepared.last_id;
+        let parameters = vec![parameter_column(); entry.bound.count];
+        self.prepared.by_id.insert(statement_id, entry);
+        let warnings = self.diagnostics.count().min(u64::from(u16::MAX)) as u16;
+        Ok(PreparedDescription { statement_id, parameters, columns, warnings })
+    }
+
+    /// Parses and, for queries and row changes, plans a statement. Errors: 1064, 1295, 1461 and those of the binder.
+    fn make_entry(&mut self, sql: &[u8]) -> SqlResult<(Entry, Vec<ResultColumn>)> {
+        let limit = self.state.instance.global_number(id::MAX_PREPARED_STMT_COUNT);
+        if self.state.instance.prepared_count().load(Ordering::Relaxed) >= limit {
+            return Err(sql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, limit));
+        }
+        let text = self.to_connection_charset(sql).into_owned();
+        let options = self.parse_options();
+        let parsed = parser::parse_one(&text, 0, options)?;
+        if !parser::is_blank(&text, parsed.next, options) {
+            return Err(crate::statement::syntax_error(&text, parsed.next));
+        }
+        if matches!(
+            parsed.statement,
+            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_)
+        ) {
+            return Err(sql_error!(ER_UNSUPPORTED_PS));
+        }
+        let mut plan = None;
+        let mut columns = Vec::new();
+        if is_planned(&parsed.statement) {
+            let prepared = self.plan_statement(&parsed.statement)?;
+            columns = prepared.columns().to_vec();
+            plan = Some(prepared);
+        }
+        let count = parsed.parameters as usize;
+        let entry = Entry {
+            statement: Arc::new(parsed.statement),
+            text: text[parsed.span.start..parsed.span.end].into(),
+            plan,
+            bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
+            cursor: None,
+            long_data_error: None,
+        };
+        self.state.instance.prepared_count().fetch_add(1, Ordering::Relaxed);
+        Ok((entry, columns))
+    }
+
+    /// Plans without running; the transaction that planning needs is not kept.
+    fn plan_statement(&mut self, statement: &Statement) -> SqlResult<Prepared> {
+        self.run_in_transaction(statement, false, |session, reads_lock| {
+            session.with_context(reads_lock, &[], |context| exec::prepare(statement, context))
+        })
+    }
+
+    /// What decoding COM_STMT_EXECUTE of that statement needs. Error 1243.
+    pub fn bound_parameters(&self, statement_id: u32) -> SqlResult<&BoundParameters> {
+        let entry = self.prepared.by_id.get(&statement_id);
+        entry.map(|entry| &entry.bound).ok_or_else(|| unknown(statement_id, "mysqld_stmt_execute"))
+    }
+
+    /// COM_STMT_EXECUTE with decoded values, one per `?`; those sent as long data are ignored in `values`.
+    /// `types` are those of this execution (kept for the next one).
+    pub fn execute(
+        &mut self,
+        statement_id: u32,
+        flags: ExecuteFlags,
+        types: Vec<ParameterType>,
+        values: Vec<Value>,
+        channel: &mut dyn ClientChannel,
+    ) -> Lsn {
+        self.begin_command(Command::Execute);
+        self.count(status::COM_STMT_EXECUTE, 1);
+        match self.prepared.by_id.remove(&statement_id) {
+            Some(mut entry) => {
+                entry.bound.types = types;
+                self.run_entry(&mut entry, flags, values, channel);
+                self.prepared.by_id.insert(statement_id, entry);
+            }
+            None => {
+                self.start_statement(false);
+                self.fail(unknown(statement_id, "mysqld_stmt_execute"), channel);
+            }
+        }
+        self.query_attributes.clear();
+        self.end_command()
+    }
+
+    fn run_entry(
+        &mut self,
+        entry: &mut Entry,
+        flags: ExecuteFlags,
+        values: Vec<Value>,
+        channel: &mut dyn ClientChannel,
+    ) {
+        self.more_results = false;
+        entry.cursor = None;
+        if let Some(error) = entry.long_data_error.take() {
+            self.start_statement(false);
+            return self.fail(error, channel);
+        }
+        let parameters = self.typed_parameters(&mut entry.bound, values);
+        if parameters.len() != entry.bound.count {
+            self.start_statement(false);
+            return self.fail(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"), channel);
+        }
+        if flags.read_only_cursor && matches!(*entry.statement, Statement::Query(_)) {
+            self.open_cursor(entry, &parameters, channel);
+        } else {
+            self.run_parameterised(entry, &parameters, channel);
+        }
+    }
+
+    /// Runs a prepared statement with values. Statements without a plan run as their text does.
+    fn run_parameterised(&mut self, entry: &mut Entry, parameters: &[TypedValue], channel: &mut dyn ClientChannel) {
+        let statement = Arc::clone(&entry.statement);
+        let text = Arc::clone(&entry.text);
+        if !is_planned(&statement) {
+            self.run_statement(&statement, &text, channel);
+            return;
+        }
+        let plan = &mut entry.plan;
+        self.run_guarded(&statement, &text, channel, |session, channel| {
+            session.run_prepared(&statement, plan, parameters, channel)
+        });
+    }
+
+    /// Runs a query and keeps its rows; the client fetches them.
+    fn open_cursor(&mut self, entry: &mut Entry, parameters: &[TypedValue], channel: &mut dyn ClientChannel) {
+        let statement = Arc::clone(&entry.statement);
+        let text = Arc::clone(&entry.text);
+        let (plan, cursor) = (&mut entry.plan, &mut entry.cursor);
+        self.run_guarded(&statement, &text, channel, |session, channel| {
+            let mut collector = Collector::default();
+            session.run_prepared(&statement, plan, parameters, &mut collector)?;
+            channel.columns(&collector.columns, session.results_collation())?;
+            let mut end = session.statement_end(0, 0, String::new());
+            end.server_status |= server_status::CURSOR_EXISTS;
+            *cursor = Some(Cursor { columns: collector.columns, rows: collector.rows.into() });
+            channel.end_rows(&end)
+        });
+    }
+
+    fn typed_parameters(&self, bound: &mut BoundParameters, values: Vec<Value>) -> Vec<TypedValue> {
+        let long_data = std::mem::replace(&mut bound.long_data, vec![None; bound.count]);
+        let collation = self.connection_collation();
+        values
+            .into_iter()
+            .zip(long_data)
+            .enumerate()
+            .map(|(position, (value, long))| {
+                let declared = bound.types.get(position).copied();
+                let value = long.map_or(value, Value::Bytes);
+                TypedValue { column_type: parameter_type(&value, declared, collation), value }
+            })
+            .collect()
+    }
+
+    /// COM_STMT_SEND_LONG_DATA: has no answer; a mistake is reported by the next execution.
+    pub fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
+        self.count(status::COM_STMT_SEND_LONG_DATA, 1);
+        let limit = self.max_allowed_packet();
+        let Some(entry) = self.prepared.by_id.get_mut(&statement_id) else { return };
+        let Some(place) = entry.bound.long_data.get_mut(usize::from(parameter)) else {
+            entry.long_data_error = Some(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
+            return;
+        };
+        let data = place.get_or_insert_with(Vec::new);
+        if data.len() + piece.len() > limit {
+            entry.long_data_error = Some(sql_error!(ER_NET_PACKET_TOO_LARGE));
+            return;
+        }
+        data.extend_from_slice(piece);
+    }
+
+    /// COM_STMT_FETCH: up to `rows_max` further rows of the statement's cursor, without column definitions.
+    pub fn fetch(&mut self, statement_id: u32, rows_max: u32, sink: &mut dyn ResultSink) -> Lsn {
+        self.begin_command(Command::Fetch);
+        self.count(status::COM_STMT_FETCH, 1);
+        self.start_statement(false);
+        if let Err(error) = self.fetch_rows(statement_id, rows_max, sink) {
+            self.fail(error, sink);
+        }
+        self.end_command()
+    }
+
+    fn fetch_rows(&mut self, statement_id: u32, rows_max: u32, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let results = self.results_collation();
+        let entry = self.prepared.by_id.get_mut(&statement_id);
+        let entry = entry.ok_or_else(|| unknown(statement_id, "mysqld_stmt_fetch"))?;
+        let Some(cursor) = &mut entry.cursor else {
+            return Err(sql_error!(ER_STMT_HAS_NO_OPEN_CURSOR, statement_id));
+        };
+        sink.resume_rows(&cursor.columns, results)?;
+        for _ in 0..rows_max {
+            let Some(row) = cursor.rows.pop_front() else { break };
+            sink.row(&row)?;
+        }
+        let at_end = cursor.rows.is_empty();
+        if at_end {
+            entry.cursor = None;
+        }
+        let mut end = self.statement_end(0, 0, String::new());
+        end.server_status |= if at_end { server_status::LAST_ROW_SENT } else { server_status::CURSOR_EXISTS };
+        sink.end_rows(&end)
+    }
+
+    /// COM_STMT_RESET: forgets long data and closes the cursor.
+    pub fn reset_statement(&mut self, statement_id: u32, sink: &mut dyn ResultSink) {
+        self.count(status::COM_STMT_RESET, 1);
+        self.start_statement(false);
+        let outcome = match self.prepared.by_id.get_mut(&statement_id) {
+            Some(entry) => {
+                entry.cursor = None;
+                entry.long_data_error = None;
+                entry.bound.long_data = vec![None; entry.bound.count];
+                self.send_ok(sink)
+            }
+            None => Err(unknown(statement_id, "mysqld_stmt_reset")),
+        };
+        if let Err(error) = outcome {
+            self.fail(error, sink);
+        }
+    }
+
+    /// COM_STMT_CLOSE: has no answer.
+    pub fn close_statement(&mut self, statement_id: u32) {
+        self.count(status::COM_STMT_CLOSE, 1);
+        if self.prepared.by_id.remove(&statement_id).is_some() {
+            self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets all prepared statements: the session ends or starts anew.
+    pub(crate) fn close_all_statements(&mut self) {
+        let count = self.prepared.by_id.len() + self.prepared.by_name.len();
+        self.state.instance.prepared_count().fetch_sub(count as u64, Ordering::Relaxed);
+        self.prepared = PreparedStatements::default();
+    }
+
+    /// PREPARE name FROM text.
+    pub(crate) fn prepare_text(
+        &mut self,
+        name: &str,
+        source: &PrepareSource,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        let text = match source {
+            PrepareSource::Text(text) => text.clone(),
+            PrepareSource::UserVariable(variable) => {
+                let value = self.state.user_variables.get(&variable.to_lowercase()).map(|typed| &typed.value);
+                match value {
+                    None | Some(Value::Null) => b"NULL".to_vec(),
+                    Some(Value::Bytes(bytes)) => bytes.clone(),
+                    Some(other) => crate::text::display(other).into_bytes(),
+                }
+            }
+        };
+        // A failed PREPARE leaves no statement of that name behind.
+        let key = name.to_lowercase();
+        if self.prepared.by_name.remove(&key).is_some() {
+            self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
+        }
+        let (entry, _) = self.make_entry(&text)?;
+        self.prepared.by_name.insert(key, entry);
+        self.send_info(0, "Statement prepared".to_owned(), sink)
+    }
+
+    /// EXECUTE name USING @variables. Errors: 1210, 1243.
+    pub(crate) fn execute_text(
+        &mut self,
+        name: &str,
+        using: &[String],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        let key = name.to_lowercase();
+        let missing = || sql_error!(ER_UNKNOWN_STMT_HANDLER, name.len(), name, "EXECUTE");
+        let mut entry = self.prepared.by_name.remove(&key).ok_or_else(missing)?;
+        let more_results = self.more_results;
+        let outcome = if entry.bound.count == using.len() {
+            let parameters: Vec<TypedValue> = using
+                .iter()
+                .map(|variable| {
+                    let value = self.state.user_variables.get(&variable.to_lowercase()).cloned();
+                    value.unwrap_or(TypedValue { value: Value::Null, column_type: ColumnType::null() })
+                })
+                .collect();
+            self.execute_named(&mut entry, &parameters, channel)
+        } else {
+            Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"))
+        };
+        self.more_results = more_results;
+        self.prepared.by_name.insert(key, entry);
+        outcome
+    }
+
+    fn execute_named(
+        &mut self,
+        entry: &mut Entry,
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        let statement = Arc::clone(&entry.statement);
+        self.count_command(&statement);
+        if is_planned(&statement) {
+            self.run_prepared(&statement, &mut entry.plan, parameters, channel)
+        } else {
+            let text = Arc::clone(&entry.text);
+            self.dispatch(&statement, &text, channel)
+        }
+    }
+
+    /// DEALLOCATE PREPARE. Error 1243.
+    pub(crate) fn deallocate_text(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
+            return Err(sql_error!(ER_UNKNOWN_STMT_HANDLER, name.len(), name, "DEALLOCATE PREPARE"));
+        }
+        self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
+        self.send_ok(sink)
+    }
+}
+
+/// Statements that the executor plans.
+fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_)
+    )
+}
+
+/// How a `?` is described: text of unknown length, as MySQL does.
+fn parameter_column() -> ResultColumn {
+    let mut column_type = ColumnType::new(TypeKind::VarChar);
+    column_type.length = Some(21_845);
+    column_type.collation = charset::CollationId::BINARY;
+    crate::result::column("?", column_type)
+}
+
+const MYSQL_TYPE_TINY_BLOB: u8 = 249;
+const MYSQL_TYPE_BLOB: u8 = 252;
+
+/// The type that a parameter's value has in expressions.
+fn parameter_type(value: &Value, declared: Option<ParameterType>, connection: charset::CollationId) -> ColumnType {
+    match value {
+        Value::Null => ColumnType::null(),
+        Value::Int(_) => ColumnType::big_int(),
+        Value::UInt(_) => ColumnType::big_int_unsigned(),
+        Value::Float(_) => ColumnType::new(TypeKind::Float),
+        Value::Double(_) => ColumnType::double(),
+        Value::Decimal(_) => ColumnType::new(TypeKind::Decimal),
+        Value::Date(_) => ColumnType::new(TypeKind::Date),
+        Value::Time(_) => with_decimals(TypeKind::Time),
+        Value::DateTime(_) => with_decimals(TypeKind::DateTime),
+        Value::Bytes(bytes) => {
+            let blob =
+                declared.is_some_and(|declared| (MYSQL_TYPE_TINY_BLOB..=MYSQL_TYPE_BLOB).contains(&declared.code));
+            let mut column_type = ColumnType::new(if blob { TypeKind::VarBinary } else { TypeKind::VarChar });
+            column_type.length = Some(bytes.len() as u32);
+            column_type.collation = if blob { charset::CollationId::BINARY } else { connection };
+            column_type
+        }
+    }
+}
+
+fn with_decimals(kind: TypeKind) -> ColumnType {
+    let mut column_type = ColumnType::new(kind);
+    column_type.decimals = Some(6);
+    column_type
 }

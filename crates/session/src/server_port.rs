@@ -3,6 +3,8 @@
 //! Thread rules: called from every reactor thread; nothing here blocks except [`Instance::flush_log`].
 
 use crate::instance::Instance;
+use crate::status::id as status;
+use crate::variables::id;
 use std::time::Duration;
 use stdx::ids::Lsn;
 
@@ -41,27 +43,38 @@ pub trait ServerControl: Send + Sync {
 impl Instance {
     /// The current values.
     pub fn server_settings(&self) -> ServerSettings {
+        let globals = self.globals();
+        let collation = globals.get(id::COLLATION_SERVER).text(id::COLLATION_SERVER.variable());
         ServerSettings {
-            connections_max: 151,
-            connect_timeout: Duration::from_secs(10),
-            require_secure_transport: false,
-            collation: 255,
-            version: "9.7.4-iruka".to_owned(),
+            connections_max: self.connections_max(),
+            connect_timeout: Duration::from_secs(globals.get(id::CONNECT_TIMEOUT).unsigned()),
+            require_secure_transport: globals.get(id::REQUIRE_SECURE_TRANSPORT).is_on(),
+            collation: charset::collation_by_name(&collation).map_or(255, |collation| collation.id.0),
+            version: globals.get(id::VERSION).text(id::VERSION.variable()),
         }
     }
 
     /// Makes the log durable up to that position (group commit: returns at once if another thread's flush got
     /// there). An error means that the server has to stop (I2); the text is for the error log.
     pub fn flush_log(&self, lsn: Lsn) -> Result<(), String> {
-        let _ = lsn;
-        Ok(())
+        if self.engine().durable_lsn() >= lsn {
+            return Ok(());
+        }
+        self.engine().flush_log(lsn).map_err(|error| error.to_string())
     }
 
     /// Counts a connection that never became a session.
     pub fn count_refused(&self, reason: RefusedConnection) {
-        let _ = reason;
+        let counters = self.ended_counters();
+        counters.add_shared(status::CONNECTIONS, 1);
+        counters.add_shared(status::ABORTED_CONNECTS, 1);
+        if reason == RefusedConnection::TooMany {
+            counters.add_shared(status::CONNECTION_ERRORS_MAX_CONNECTIONS, 1);
+        }
     }
 
     /// The server is going down: running statements end soon with error 1053 and all sessions must close.
-    pub fn begin_shutdown(&self) {}
+    pub fn begin_shutdown(&self) {
+        self.shut_sessions();
+    }
 }

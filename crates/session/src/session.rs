@@ -1,23 +1,60 @@
-//! One connection's state and the life cycle of its statements. Main type: [`Session`].
-//! Thread rules: owned by the connection; used by one thread at a time.
+//! One connection's state and the commands of the protocol. Main type: [`Session`].
+//! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
-use crate::accounts::AuthenticationAccount;
-use crate::connection::ConnectionInfo;
+use crate::accounts::{AccountName, AuthenticationAccount, Grants};
+use crate::connection::{ClientHost, ConnectionInfo};
 use crate::instance::Instance;
-use crate::prepared::{BoundParameters, ExecuteFlags, ParameterType, PreparedDescription};
-use errors::{SqlResult, sql_error};
+use crate::prepared::PreparedStatements;
+use crate::registry::{Command, SessionShared};
+use crate::state::{SessionState, SessionVariables};
+use crate::status::{StatusId, id as status};
+use crate::table_locks::ExplicitLocks;
+use crate::transaction::TransactionState;
+use crate::variables::id;
+use errors::{Diagnostics, SqlResult, sql_error};
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stdx::ids::Lsn;
-use values::Value;
-use wire::result::{ClientChannel, ResultColumn, ResultSink};
+use wire::capabilities::client;
+use wire::result::{ClientChannel, ResultSink, SessionChange};
 
 /// One connection's state. Dropping it rolls back its transaction and releases its locks.
 ///
 /// What a command wrote to its channel may go to the client only when the engine's durable LSN has reached
 /// the returned [`Lsn`]; 0 means at once.
 pub struct Session {
-    instance: Arc<Instance>,
+    pub(crate) state: SessionState,
+    pub(crate) diagnostics: Diagnostics,
+    pub(crate) transaction: TransactionState,
+    pub(crate) explicit_locks: ExplicitLocks,
+    pub(crate) prepared: PreparedStatements,
+    /// The account that was matched.
+    pub(crate) account: AccountName,
+    pub(crate) active_roles: Vec<AccountName>,
+    grants: Arc<Grants>,
+    /// [`crate::accounts::AccountTable::epoch`] for which `grants` were computed.
+    grants_epoch: u64,
+    pub(crate) host: ClientHost,
+    /// Name that the client gave.
+    pub(crate) user: String,
+    /// USER().
+    pub(crate) user_text: Arc<str>,
+    /// CURRENT_USER().
+    pub(crate) current_user_text: Arc<str>,
+    /// DATABASE().
+    pub(crate) schema: Option<Arc<str>>,
+    pub(crate) capabilities: u64,
+    pub(crate) multi_statements: bool,
+    /// State changes for the next OK packet.
+    pub(crate) changes: Vec<SessionChange>,
+    /// Another statement of the packet follows the running one.
+    pub(crate) more_results: bool,
+    pub(crate) must_close: bool,
+    /// What the answer to the running command must wait for.
+    pub(crate) packet_lsn: Lsn,
+    pub(crate) query_attributes: Vec<(String, values::Value)>,
 }
 
 impl Session {
@@ -27,149 +64,296 @@ impl Session {
         info: ConnectionInfo,
         account: &AuthenticationAccount,
     ) -> SqlResult<Session> {
-        let _ = (info, account);
-        Ok(Session { instance: Arc::clone(instance) })
+        let name = AccountName::new(&account.user, &account.host);
+        refuse_locked(&info, account)?;
+        let shared = Arc::new(SessionShared::new(&info, &name.to_string()));
+        let mut session = Session::unregistered(instance, info, name, shared);
+        session.check_user_connections()?;
+        instance.registry().add(Arc::clone(&session.state.shared));
+        instance.ended_counters().add_shared(status::CONNECTIONS, 1);
+        session.start()?;
+        Ok(session)
+    }
+
+    fn unregistered(
+        instance: &Arc<Instance>,
+        info: ConnectionInfo,
+        account: AccountName,
+        shared: Arc<SessionShared>,
+    ) -> Session {
+        let user_text = format!("{}@{}", info.user, info.host.display());
+        Session {
+            state: new_state(instance, shared),
+            diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
+            transaction: TransactionState::default(),
+            explicit_locks: ExplicitLocks::default(),
+            prepared: PreparedStatements::default(),
+            current_user_text: account.to_string().into(),
+            account,
+            active_roles: Vec::new(),
+            grants: Arc::default(),
+            grants_epoch: 0,
+            host: info.host,
+            user: info.user,
+            user_text: user_text.into(),
+            schema: (!info.schema.is_empty()).then(|| info.schema.as_str().into()),
+            capabilities: info.capabilities,
+            multi_statements: info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0,
+            changes: Vec::new(),
+            more_results: false,
+            must_close: false,
+            packet_lsn: Lsn(0),
+            query_attributes: Vec::new(),
+        }
+        .with_collation(info.collation)
+    }
+
+    fn with_collation(mut self, collation: u16) -> Session {
+        self.set_client_collation(charset::CollationId(collation));
+        self
+    }
+
+    /// What a new session and one after COM_CHANGE_USER do: roles, default schema, interactive time-out.
+    fn start(&mut self) -> SqlResult<()> {
+        self.activate_default_roles();
+        if self.capabilities & u64::from(client::INTERACTIVE) != 0 {
+            let timeout = self.state.variables.get(id::INTERACTIVE_TIMEOUT).clone();
+            Arc::make_mut(&mut self.state.variables).set(id::WAIT_TIMEOUT, timeout);
+        }
+        if let Some(schema) = self.schema.take() {
+            self.change_schema(&schema)?;
+            self.changes.clear();
+        }
+        Ok(())
+    }
+
+    /// Error 1226 when the account has MAX_USER_CONNECTIONS (or the server max_user_connections) open already.
+    fn check_user_connections(&self) -> SqlResult<()> {
+        let instance = &self.state.instance;
+        let limit = instance.accounts().get(&self.account).map_or(0, |account| account.limits[3]);
+        let limit = if limit > 0 { limit } else { instance.global_number(id::MAX_USER_CONNECTIONS) };
+        if limit == 0 {
+            return Ok(());
+        }
+        let account = self.account.to_string();
+        let open = instance.registry().all().iter().filter(|session| session.describe().account == account).count();
+        if open as u64 >= limit {
+            return Err(sql_error!(ER_USER_LIMIT_REACHED, self.account.user, "max_user_connections", limit));
+        }
+        Ok(())
     }
 
     /// What it shares with the others.
     pub fn instance(&self) -> &Arc<Instance> {
-        &self.instance
+        &self.state.instance
     }
 
     /// Connection id, as the handshake announced it (see [`Instance::next_connection_id`]).
     pub fn id(&self) -> u32 {
-        0
-    }
-
-    /// Query attributes (name, value) of the next [`Session::query`] or [`Session::execute`], which forgets them.
-    pub fn set_query_attributes(&mut self, attributes: Vec<(Vec<u8>, Value)>) {
-        let _ = attributes;
-    }
-
-    /// SERVER_STATUS_* flags as of now, without SERVER_MORE_RESULTS_EXISTS: for answers the server makes itself.
-    pub fn server_status(&self) -> u16 {
-        2
-    }
-
-    /// net_read_timeout and net_write_timeout, for file pieces and big results.
-    pub fn network_timeouts(&self) -> (Duration, Duration) {
-        (Duration::from_secs(30), Duration::from_secs(60))
+        self.state.shared.id
     }
 
     /// COM_QUERY: runs the statements of one packet. Every outcome, errors included, goes to `channel`.
     pub fn query(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) -> Lsn {
-        let _ = sql;
-        channel.error(&sql_error!(ER_NOT_SUPPORTED_YET, "COM_QUERY"));
-        Lsn(0)
+        self.begin_command(Command::Query);
+        self.run_packet(sql, channel);
+        self.query_attributes.clear();
+        self.end_command()
     }
 
     /// COM_INIT_DB. Errors: 1044, 1049.
     pub fn use_schema(&mut self, name: &[u8], sink: &mut dyn ResultSink) {
-        let _ = name;
-        sink.error(&sql_error!(ER_NOT_SUPPORTED_YET, "COM_INIT_DB"));
-    }
-
-    /// COM_FIELD_LIST: the columns of a table whose names match `pattern` (all if empty), with their defaults as text.
-    pub fn field_list(
-        &mut self,
-        table: &[u8],
-        pattern: &[u8],
-    ) -> SqlResult<Vec<(ResultColumn, Option<Vec<u8>>)>> {
-        let _ = (table, pattern);
-        Err(sql_error!(ER_NOT_SUPPORTED_YET, "COM_FIELD_LIST"))
+        self.begin_command(Command::InitDb);
+        self.count(status::COM_CHANGE_DB, 1);
+        self.diagnostics.clear();
+        let name = String::from_utf8_lossy(name).into_owned();
+        let outcome = self.change_schema(&name).and_then(|()| self.send_ok(sink));
+        if let Err(error) = outcome {
+            self.fail(error, sink);
+        }
+        self.end_command();
     }
 
     /// COM_STATISTICS: the one line that `mysqladmin status` prints.
     pub fn statistics(&self) -> String {
-        String::new()
+        let instance = &self.state.instance;
+        let uptime = instance.uptime_seconds();
+        let questions = crate::status_values::total(instance, status::QUESTIONS);
+        let average = questions as f64 / uptime.max(1) as f64;
+        format!(
+            "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: {}  \
+             Flush tables: {}  Open tables: {}  Queries per second avg: {average:.3}",
+            instance.registry().connected.load(Ordering::Relaxed),
+            crate::status_values::total(instance, status::SLOW_QUERIES),
+            crate::status_values::total(instance, status::OPENED_TABLES),
+            crate::status_values::total(instance, status::FLUSH_COMMANDS),
+            crate::status_values::open_tables(instance),
+        )
     }
 
     /// COM_SET_OPTION: multi-statement packets on or off.
     pub fn set_multi_statements(&mut self, on: bool) {
-        let _ = on;
+        self.multi_statements = on;
     }
 
-    /// COM_STMT_PREPARE.
-    pub fn prepare(&mut self, sql: &[u8]) -> SqlResult<PreparedDescription> {
-        let _ = sql;
-        Err(sql_error!(ER_NOT_SUPPORTED_YET, "COM_STMT_PREPARE"))
-    }
-
-    /// What decoding COM_STMT_EXECUTE of that statement needs. Error 1243.
-    pub fn bound_parameters(&self, statement_id: u32) -> SqlResult<&BoundParameters> {
-        Err(sql_error!(ER_UNKNOWN_STMT_HANDLER, 0, statement_id, "mysqld_stmt_execute"))
-    }
-
-    /// COM_STMT_EXECUTE with decoded values, one per `?`; those sent as long data are ignored in `values`.
-    /// `types` are those of this execution (kept for the next one).
-    pub fn execute(
-        &mut self,
-        statement_id: u32,
-        flags: ExecuteFlags,
-        types: Vec<ParameterType>,
-        values: Vec<Value>,
-        channel: &mut dyn ClientChannel,
-    ) -> Lsn {
-        let _ = (flags, types, values);
-        channel.error(&sql_error!(ER_UNKNOWN_STMT_HANDLER, 0, statement_id, "mysqld_stmt_execute"));
-        Lsn(0)
-    }
-
-    /// COM_STMT_SEND_LONG_DATA: has no answer; a mistake is reported by the next execution.
-    pub fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
-        let _ = (statement_id, parameter, piece);
-    }
-
-    /// COM_STMT_FETCH: up to `rows_max` further rows of the statement's cursor, without column definitions.
-    pub fn fetch(&mut self, statement_id: u32, rows_max: u32, sink: &mut dyn ResultSink) -> Lsn {
-        let _ = rows_max;
-        sink.error(&sql_error!(ER_UNKNOWN_STMT_HANDLER, 0, statement_id, "mysqld_stmt_fetch"));
-        Lsn(0)
-    }
-
-    /// COM_STMT_RESET: forgets long data and closes the cursor.
-    pub fn reset_statement(&mut self, statement_id: u32, sink: &mut dyn ResultSink) {
-        sink.error(&sql_error!(ER_UNKNOWN_STMT_HANDLER, 0, statement_id, "mysqld_stmt_reset"));
-    }
-
-    /// COM_STMT_CLOSE: has no answer.
-    pub fn close_statement(&mut self, statement_id: u32) {
-        let _ = statement_id;
+    /// COM_QUERY's attributes, for mysql_query_attribute_string(); forgotten after the next query.
+    pub fn set_query_attributes(&mut self, attributes: Vec<(String, values::Value)>) {
+        self.query_attributes = attributes;
     }
 
     /// COM_RESET_CONNECTION: as new, without another handshake.
     pub fn reset_connection(&mut self, sink: &mut dyn ResultSink) {
-        sink.error(&sql_error!(ER_NOT_SUPPORTED_YET, "COM_RESET_CONNECTION"));
+        self.begin_command(Command::ResetConnection);
+        self.clean_up();
+        let shared = Arc::clone(&self.state.shared);
+        let collation = self.client_collation();
+        self.state = new_state(&Arc::clone(&self.state.instance), shared);
+        self.set_client_collation(collation);
+        self.diagnostics.clear();
+        let outcome = self.start().and_then(|()| self.send_ok(sink));
+        if let Err(error) = outcome {
+            self.fail(error, sink);
+        }
+        self.end_command();
     }
 
     /// COM_CHANGE_USER after the new user proved itself. On error the server closes the connection.
     pub fn change_user(&mut self, info: ConnectionInfo, account: &AuthenticationAccount) -> SqlResult<()> {
-        let _ = (info, account);
-        Err(sql_error!(ER_NOT_SUPPORTED_YET, "COM_CHANGE_USER"))
+        self.begin_command(Command::ChangeUser);
+        refuse_locked(&info, account)?;
+        self.clean_up();
+        let name = AccountName::new(&account.user, &account.host);
+        {
+            let mut description = self.state.shared.describe();
+            description.user.clone_from(&info.user);
+            description.account = name.to_string();
+            description.schema = None;
+        }
+        let shared = Arc::clone(&self.state.shared);
+        self.state = new_state(&Arc::clone(&self.state.instance), shared);
+        self.user_text = format!("{}@{}", info.user, info.host.display()).into();
+        self.current_user_text = name.to_string().into();
+        self.account = name;
+        self.set_active_roles(Vec::new());
+        self.host = info.host;
+        self.user = info.user;
+        self.schema = (!info.schema.is_empty()).then(|| info.schema.as_str().into());
+        self.capabilities = info.capabilities;
+        self.multi_statements = info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0;
+        self.set_client_collation(charset::CollationId(info.collation));
+        self.diagnostics.clear();
+        self.start()?;
+        self.end_command();
+        Ok(())
     }
 
     /// An OK answer without effect (COM_PING, COM_SET_OPTION, end of authentication).
     pub fn acknowledge(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        sink.ok(&wire::result::StatementEnd::default())
+        self.diagnostics.clear();
+        self.send_ok(sink)
     }
 
     /// How long the connection may stay idle (wait_timeout, or interactive_timeout).
     pub fn idle_timeout(&self) -> Duration {
-        Duration::from_secs(28_800)
+        Duration::from_secs(self.state.number(id::WAIT_TIMEOUT))
     }
 
     /// The largest packet it may send (@@max_allowed_packet), bytes.
     pub fn max_allowed_packet(&self) -> usize {
-        64 << 20
+        self.state.number(id::MAX_ALLOWED_PACKET) as usize
     }
 
     /// Whether the connection must be closed after the answer was sent: killed, or COMMIT RELEASE.
     pub fn must_close(&self) -> bool {
-        false
+        self.must_close || self.state.shared.killed.load(Ordering::SeqCst)
     }
 
     /// Adds to Bytes_received and Bytes_sent.
     pub fn count_bytes(&mut self, received: u64, sent: u64) {
-        let _ = (received, sent);
+        self.count(status::BYTES_RECEIVED, received);
+        self.count(status::BYTES_SENT, sent);
+    }
+
+    /// Adds to a status counter.
+    pub(crate) fn count(&self, id: StatusId, count: u64) {
+        self.state.shared.counters.add(id, count);
+    }
+
+    pub(crate) fn begin_command(&mut self, command: Command) {
+        self.packet_lsn = Lsn(0);
+        self.state.shared.set_command(command, self.state.instance.monotonic_microseconds());
+    }
+
+    pub(crate) fn end_command(&mut self) -> Lsn {
+        let shared = &self.state.shared;
+        shared.describe().statement = None;
+        shared.set_command(Command::Sleep, self.state.instance.monotonic_microseconds());
+        self.packet_lsn
+    }
+
+    /// What the user may do now, with the active roles.
+    pub(crate) fn grants(&mut self) -> Arc<Grants> {
+        let accounts = self.state.instance.accounts();
+        if self.grants_epoch != accounts.epoch {
+            self.grants = Arc::new(accounts.grants(&self.account, &self.active_roles));
+            self.grants_epoch = accounts.epoch;
+        }
+        Arc::clone(&self.grants)
+    }
+
+    /// Changes the active roles.
+    pub(crate) fn set_active_roles(&mut self, roles: Vec<AccountName>) {
+        self.active_roles = roles;
+        self.grants_epoch = 0;
+    }
+
+    /// Ends what the session holds: transaction, locks, prepared statements, user variables.
+    fn clean_up(&mut self) {
+        self.rollback_open();
+        self.unlock_tables();
+        self.unlock_global();
+        self.state.instance.user_locks().release_all(self.state.shared.id);
+        self.close_all_statements();
+        self.state.user_variables = HashMap::new();
+        self.transaction = TransactionState::default();
+        self.more_results = false;
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.clean_up();
+        let instance = &self.state.instance;
+        instance.registry().remove(self.state.shared.id);
+        instance.ended_counters().absorb(&self.state.shared.counters);
+    }
+}
+
+fn refuse_locked(info: &ConnectionInfo, account: &AuthenticationAccount) -> SqlResult<()> {
+    if account.locked {
+        return Err(sql_error!(ER_ACCOUNT_HAS_BEEN_LOCKED, info.user, info.host.display()));
+    }
+    Ok(())
+}
+
+fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionState {
+    let mut seed = [0; 8];
+    instance.environment().random.fill(&mut seed);
+    let word = |at: usize| u32::from_le_bytes([seed[at], seed[at + 1], seed[at + 2], seed[at + 3]]) & 0x3fff_ffff;
+    SessionState {
+        instance: Arc::clone(instance),
+        shared,
+        variables: Arc::new(SessionVariables::new(instance.globals())),
+        user_variables: HashMap::new(),
+        last_insert_id: 0,
+        insert_id: None,
+        row_count: 0,
+        found_rows: 0,
+        random: [word(0), word(4)],
+        warning_count: 0,
+        error_count: 0,
+        fixed_time_microseconds: None,
+        statement_time_microseconds: instance.wall_microseconds(),
+        pseudo_thread_id: None,
     }
 }

@@ -1,0 +1,169 @@
+//! Character sets and collations of a session: SET NAMES, the collation_ and character_set_ variables.
+
+use crate::session::Session;
+use crate::variables::{SystemValue, VariableId, id};
+use charset::{Charset, Collation, CollationId};
+use errors::{Diagnostics, SqlResult, sql_error};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The character set of that name. Error 1115; warning 3719 for the alias utf8.
+pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Charset> {
+    if name.eq_ignore_ascii_case("utf8") {
+        diagnostics.warning(sql_error!(ER_DEPRECATED_UTF8_ALIAS));
+    } else if name.eq_ignore_ascii_case("utf8mb3") {
+        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, "utf8mb3", "utf8mb4"));
+    }
+    charset::charset_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
+}
+
+/// The collation of that name. Error 1273.
+pub fn find_collation(name: &str) -> SqlResult<&'static Collation> {
+    charset::collation_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))
+}
+
+/// The collation that a pair of clauses means. Error 1253 if they do not belong together.
+pub fn resolve(
+    charset: Option<&str>,
+    collation: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) -> SqlResult<Option<CollationId>> {
+    let charset = charset.map(|name| find_charset(name, diagnostics)).transpose()?;
+    let collation = collation.map(find_collation).transpose()?;
+    match (charset, collation) {
+        (Some(charset), Some(collation)) if collation.charset().name != charset.name => {
+            Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name))
+        }
+        (_, Some(collation)) => Ok(Some(collation.id)),
+        (Some(charset), None) => Ok(Some(charset.default_collation)),
+        (None, None) => Ok(None),
+    }
+}
+
+impl Session {
+    fn set_text(&mut self, id: VariableId, text: &str) {
+        Arc::make_mut(&mut self.state.variables).set(id, SystemValue::Text(text.into()));
+    }
+
+    fn collation_variable(&self, id: VariableId) -> CollationId {
+        charset::collation_by_name(&self.state.text(id)).map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id)
+    }
+
+    /// collation_connection.
+    pub(crate) fn connection_collation(&self) -> CollationId {
+        self.collation_variable(id::COLLATION_CONNECTION)
+    }
+
+    /// The default collation of the character set of results; BINARY when results are not converted.
+    pub(crate) fn results_collation(&self) -> CollationId {
+        let SystemValue::Text(name) = self.state.variables.get(id::CHARACTER_SET_RESULTS) else {
+            return CollationId::BINARY;
+        };
+        charset::charset_by_name(name).map_or(CollationId::BINARY, |charset| {
+            let connection = self.connection_collation();
+            let same = connection.charset().name == charset.name;
+            if same { connection } else { charset.default_collation }
+        })
+    }
+
+    /// A collation of the client's character set.
+    pub(crate) fn client_collation(&self) -> CollationId {
+        charset::charset_by_name(&self.state.text(id::CHARACTER_SET_CLIENT))
+            .map_or(CollationId::UTF8MB4_0900_AI_CI, |charset| charset.default_collation)
+    }
+
+    /// What the handshake's collation number does: as SET NAMES. An unknown number means the server's own.
+    pub(crate) fn set_client_collation(&mut self, collation: CollationId) {
+        let usable = |collation: &&Collation| collation.charset().min_bytes() == 1 && collation.is_supported();
+        let server = self.collation_variable(id::COLLATION_SERVER);
+        let collation = charset::collation(collation).filter(usable).unwrap_or_else(|| server.get());
+        self.set_names(collation);
+    }
+
+    /// Sets the three variables of SET NAMES.
+    pub(crate) fn set_names(&mut self, collation: &Collation) {
+        let charset = collation.charset().name;
+        self.set_text(id::CHARACTER_SET_CLIENT, charset);
+        self.set_text(id::CHARACTER_SET_RESULTS, charset);
+        self.set_text(id::CHARACTER_SET_CONNECTION, charset);
+        self.set_text(id::COLLATION_CONNECTION, collation.name);
+        for id in [id::CHARACTER_SET_CLIENT, id::CHARACTER_SET_CONNECTION, id::CHARACTER_SET_RESULTS] {
+            self.track_variable(id);
+        }
+    }
+
+    /// SET NAMES. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
+    pub(crate) fn set_names_statement(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+        let default = self.state.instance.global_text(id::CHARACTER_SET_CLIENT);
+        let charset = charset.unwrap_or(&default);
+        let resolved = resolve(Some(charset), collation, &mut self.diagnostics)?;
+        let collation = resolved.unwrap_or(CollationId::UTF8MB4_0900_AI_CI).get();
+        refuse_client_charset(collation.charset(), charset)?;
+        self.set_names(collation);
+        Ok(())
+    }
+
+    /// SET CHARACTER SET: as SET NAMES, but the connection gets the default schema's collation.
+    pub(crate) fn set_character_set(&mut self, charset: Option<&str>) -> SqlResult<()> {
+        let default = self.state.instance.global_text(id::CHARACTER_SET_CLIENT);
+        let charset = find_charset(charset.unwrap_or(&default), &mut self.diagnostics)?;
+        refuse_client_charset(charset, charset.name)?;
+        self.set_text(id::CHARACTER_SET_CLIENT, charset.name);
+        self.set_text(id::CHARACTER_SET_RESULTS, charset.name);
+        let (name, collation) =
+            (self.state.text(id::CHARACTER_SET_DATABASE), self.state.text(id::COLLATION_DATABASE));
+        self.set_text(id::CHARACTER_SET_CONNECTION, &name);
+        self.set_text(id::COLLATION_CONNECTION, &collation);
+        Ok(())
+    }
+
+    /// Keeps character_set_x and collation_x together after one of them was set.
+    pub(crate) fn pair_charset_variable(&mut self, id: VariableId) {
+        const PAIRS: [(VariableId, VariableId); 3] = [
+            (id::CHARACTER_SET_CONNECTION, id::COLLATION_CONNECTION),
+            (id::CHARACTER_SET_SERVER, id::COLLATION_SERVER),
+            (id::CHARACTER_SET_DATABASE, id::COLLATION_DATABASE),
+        ];
+        for (charset_id, collation_id) in PAIRS {
+            if id == charset_id {
+                let name = self.state.text(charset_id);
+                if let Some(charset) = charset::charset_by_name(&name) {
+                    self.set_text(collation_id, charset.default_collation.get().name);
+                }
+            } else if id == collation_id {
+                let charset = self.collation_variable(collation_id).charset().name;
+                self.set_text(charset_id, charset);
+            }
+        }
+    }
+
+    /// character_set_database and collation_database follow the default schema.
+    pub(crate) fn follow_schema_collation(&mut self) {
+        let engine = self.state.instance.engine();
+        let definition = self.schema.as_ref().and_then(|schema| engine.dictionary().schema(schema));
+        let collation = match definition {
+            Some(definition) => definition.collation,
+            None => self.collation_variable(id::COLLATION_SERVER),
+        };
+        self.set_text(id::CHARACTER_SET_DATABASE, collation.charset().name);
+        self.set_text(id::COLLATION_DATABASE, collation.get().name);
+    }
+
+    /// Statement text in the connection's character set, in which the lexer reads literals.
+    pub(crate) fn to_connection_charset<'a>(&self, sql: &'a [u8]) -> Cow<'a, [u8]> {
+        let client = self.client_collation().charset();
+        let connection = self.connection_collation().charset();
+        if client.name == connection.name || client.is_binary() || connection.is_binary() || sql.is_ascii() {
+            return Cow::Borrowed(sql);
+        }
+        Cow::Owned(client.convert(sql, connection).text)
+    }
+}
+
+/// Error 1231 for character sets whose characters start beyond one byte: statements cannot be read in them.
+pub(crate) fn refuse_client_charset(charset: &Charset, named: &str) -> SqlResult<()> {
+    if charset.min_bytes() > 1 {
+        return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, "character_set_client", named));
+    }
+    Ok(())
+}

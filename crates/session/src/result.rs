@@ -1,0 +1,106 @@
+//! Result sets that this crate makes itself: column descriptions, and a channel that collects rows.
+//! Main type: [`Collector`].
+
+use charset::CollationId;
+use errors::{SqlError, SqlResult};
+use values::{ColumnType, TypeKind, Value};
+use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+
+/// NOT_NULL_FLAG of the protocol.
+const NOT_NULL: u16 = 1;
+
+/// A text column of up to `characters` characters.
+pub fn text_column(name: &str, characters: u32) -> ResultColumn {
+    let mut column_type = ColumnType::new(TypeKind::VarChar);
+    column_type.length = Some(characters);
+    column_type.collation = CollationId::UTF8MB3_GENERAL_CI;
+    column(name, column_type)
+}
+
+/// A BIGINT column.
+pub fn number_column(name: &str) -> ResultColumn {
+    column(name, ColumnType::big_int())
+}
+
+/// A column of that type.
+pub fn column(name: &str, column_type: ColumnType) -> ResultColumn {
+    ResultColumn {
+        schema: String::new(),
+        table: String::new(),
+        original_table: String::new(),
+        name: name.to_owned(),
+        original_name: String::new(),
+        column_type,
+        display_length: None,
+        flags: 0,
+    }
+}
+
+/// The same column, declared NOT NULL.
+pub fn not_null(mut column: ResultColumn) -> ResultColumn {
+    column.flags |= NOT_NULL;
+    column
+}
+
+/// Text as a value.
+pub fn text(value: impl Into<String>) -> Value {
+    Value::Bytes(value.into().into_bytes())
+}
+
+/// Text or NULL.
+pub fn optional_text(value: Option<impl Into<String>>) -> Value {
+    value.map_or(Value::Null, text)
+}
+
+/// A channel that keeps what a statement sends.
+#[derive(Debug, Default)]
+pub struct Collector {
+    /// Columns of the result set.
+    pub columns: Vec<ResultColumn>,
+    /// Its rows.
+    pub rows: Vec<Vec<Value>>,
+}
+
+impl ResultSink for Collector {
+    fn columns(&mut self, columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn resume_rows(&mut self, _columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
+        self.rows.push(values.to_vec());
+        Ok(())
+    }
+
+    fn encoded_row(&mut self, _encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        Err(errors::sql_error!(ER_INTERNAL_ERROR, "encoded row for a collector"))
+    }
+
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn ok(&mut self, _end: &StatementEnd) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn error(&mut self, _error: &SqlError) {}
+}
+
+impl ClientChannel for Collector {
+    fn request_file(&mut self, _name: &str) -> SqlResult<()> {
+        Err(errors::sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED))
+    }
+
+    fn read_file_piece(&mut self) -> SqlResult<Option<Vec<u8>>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,398 @@
+//! SET: system and user variables, names, transaction characteristics. Entry point: [`Session::set`].
+//! All values are computed and checked before the first one is changed.
+
+use crate::charsets::{find_charset, find_collation, refuse_client_charset};
+use crate::session::Session;
+use crate::transaction::isolation_of;
+use crate::variables::value::{check, display};
+use crate::variables::{Assigned, Kind, Scope, SystemValue, VariableId, find, id};
+use errors::{SqlResult, sql_error};
+use expression::TypedValue;
+use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
+use std::sync::Arc;
+use values::Value;
+use wire::result::{ResultSink, SessionChange};
+
+/// A checked assignment of a system variable.
+struct Change {
+    id: VariableId,
+    scope: Target,
+    value: SystemValue,
+}
+
+/// Which copy a SET changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Session,
+    Global,
+    Persist,
+    PersistOnly,
+}
+
+impl Session {
+    /// SET.
+    pub(crate) fn set(&mut self, items: &[SetItem], sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let mut changes = Vec::new();
+        for item in items {
+            self.set_item(item, &mut changes)?;
+        }
+        for change in changes {
+            self.apply(change)?;
+        }
+        self.send_ok(sink)
+    }
+
+    fn set_item(&mut self, item: &SetItem, changes: &mut Vec<Change>) -> SqlResult<()> {
+        match item {
+            SetItem::UserVariable { name, value } => {
+                let value = self.evaluate(value)?;
+                self.state.user_variables.insert(name.to_lowercase(), value);
+                Ok(())
+            }
+            SetItem::SystemVariable { variable, value } => {
+                let change = self.check_variable(variable, value.as_ref())?;
+                // A later item of the same SET sees the earlier ones only through user variables, as in MySQL.
+                changes.push(change);
+                Ok(())
+            }
+            SetItem::Names { charset, collation } => {
+                self.set_names_statement(charset.as_deref(), collation.as_deref())
+            }
+            SetItem::CharacterSet(name) => self.set_character_set(name.as_deref()),
+            SetItem::Password(password) => self.set_password(password),
+            SetItem::Transaction { scope, isolation, read_only } => {
+                self.set_transaction(*scope, *isolation, *read_only, changes)
+            }
+            SetItem::ResourceGroup { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "SET RESOURCE GROUP")),
+        }
+    }
+
+    /// SET TRANSACTION: the next transaction only without scope.
+    fn set_transaction(
+        &mut self,
+        scope: Option<VariableScope>,
+        isolation: Option<IsolationLevel>,
+        read_only: Option<bool>,
+        changes: &mut Vec<Change>,
+    ) -> SqlResult<()> {
+        let Some(scope) = scope else {
+            if self.transaction_is_open() {
+                return Err(sql_error!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
+            }
+            self.transaction.next_isolation = isolation.map(isolation_of).or(self.transaction.next_isolation);
+            self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
+            return Ok(());
+        };
+        let scope = target(Some(scope));
+        if scope != Target::Session {
+            self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+        }
+        if let Some(level) = isolation {
+            let value = SystemValue::Member(isolation_position(level));
+            changes.push(Change { id: id::TRANSACTION_ISOLATION, scope, value });
+        }
+        if let Some(read_only) = read_only {
+            changes.push(Change {
+                id: id::TRANSACTION_READ_ONLY,
+                scope,
+                value: SystemValue::Boolean(read_only),
+            });
+        }
+        Ok(())
+    }
+
+    /// Errors: 1193, 1227, 1228, 1229, 1231, 1232, 1238 and those of particular variables.
+    fn check_variable(&mut self, name: &SystemVariable, value: Option<&Expression>) -> SqlResult<Change> {
+        let id = find(&name.name).ok_or_else(|| sql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name.name))?;
+        let variable = id.variable();
+        if name.qualifier.is_some() && !matches!(variable.name, "key_buffer_size") {
+            return Err(sql_error!(ER_VARIABLE_IS_NOT_STRUCT, variable.name));
+        }
+        let scope = target(name.scope);
+        if !variable.dynamic && scope != Target::PersistOnly {
+            return Err(sql_error!(ER_INCORRECT_GLOBAL_LOCAL_VAR, variable.name, "read only"));
+        }
+        match (scope, variable.scope) {
+            (Target::Session, Scope::Global) => return Err(sql_error!(ER_GLOBAL_VARIABLE, variable.name)),
+            (Target::Global | Target::Persist | Target::PersistOnly, Scope::Session) => {
+                return Err(sql_error!(ER_LOCAL_VARIABLE, variable.name));
+            }
+            _ => {}
+        }
+        self.check_variable_privilege(id, scope)?;
+        let value = match value {
+            None => self.default_value(id, scope),
+            Some(expression) => {
+                let typed = self.variable_expression(expression)?;
+                self.convert(id, scope, typed)?
+            }
+        };
+        Ok(Change { id, scope, value })
+    }
+
+    fn check_variable_privilege(&mut self, id: VariableId, scope: Target) -> SqlResult<()> {
+        const RESTRICTED: &[VariableId] = &[
+            id::SQL_LOG_BIN,
+            id::BINLOG_FORMAT,
+            id::BINLOG_ROW_IMAGE,
+            id::GTID_NEXT,
+            id::PSEUDO_THREAD_ID,
+            id::ORIGINAL_COMMIT_TIMESTAMP,
+        ];
+        match scope {
+            Target::Session if id == id::MAX_USER_CONNECTIONS => {
+                Err(sql_error!(ER_VARIABLE_IS_READONLY, "SESSION", id.variable().name, "GLOBAL"))
+            }
+            Target::Session if RESTRICTED.contains(&id) => {
+                let grants = self.grants();
+                if grants.dynamic("SESSION_VARIABLES_ADMIN") || grants.dynamic("SYSTEM_VARIABLES_ADMIN") {
+                    return Ok(());
+                }
+                Err(sql_error!(
+                    ER_SPECIFIC_ACCESS_DENIED_ERROR,
+                    "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN"
+                ))
+            }
+            Target::Session if matches!(id, id::NET_BUFFER_LENGTH | id::MAX_ALLOWED_PACKET) => {
+                Err(sql_error!(ER_VARIABLE_IS_READONLY, "SESSION", id.variable().name, "GLOBAL"))
+            }
+            Target::Session => Ok(()),
+            _ => self.require_dynamic("SYSTEM_VARIABLES_ADMIN"),
+        }
+    }
+
+    /// The value on the right: a bare word is text, everything else an expression.
+    fn variable_expression(&mut self, expression: &Expression) -> SqlResult<TypedValue> {
+        match expression {
+            Expression::Column(column) if column.table.is_none() => {
+                let text = Value::Bytes(column.column.clone().into_bytes());
+                Ok(TypedValue { value: text, column_type: values::ColumnType::new(values::TypeKind::VarChar) })
+            }
+            other => self.evaluate(other),
+        }
+    }
+
+    /// DEFAULT: the global value for a session, the compiled one for the server.
+    fn default_value(&self, id: VariableId, scope: Target) -> SystemValue {
+        match scope {
+            Target::Session if id.variable().scope == Scope::Both => self.state.instance.global_value(id),
+            _ => SystemValue::default_of(id.variable()),
+        }
+    }
+
+    fn convert(&mut self, id: VariableId, scope: Target, typed: TypedValue) -> SqlResult<SystemValue> {
+        let variable = id.variable();
+        let current = match scope {
+            Target::Session => self.state.variables.get(id).clone(),
+            _ => self.state.instance.global_value(id),
+        };
+        let assigned = Assigned::Value(typed.value);
+        if let Some(value) = self.convert_special(id, &assigned)? {
+            return Ok(value);
+        }
+        let adjusted = check(variable, &assigned, &current, &self.default_value(id, scope))?;
+        if let Some(asked) = adjusted.truncated {
+            if self.sql_mode().contains(expression::SqlMode::STRICT_ALL_TABLES) {
+                return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, asked));
+            }
+            self.diagnostics.warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, variable.name, asked));
+        }
+        Ok(match (id, adjusted.value) {
+            (id::SQL_MODE, SystemValue::Bits(mode)) => {
+                let mode = crate::variables::sql_mode::expand(mode);
+                crate::variables::sql_mode::warn(mode, &mut self.diagnostics);
+                SystemValue::Bits(mode)
+            }
+            (_, value) => value,
+        })
+    }
+
+    /// Variables whose text is a name of something: character sets, collations, time zones, engines.
+    fn convert_special(&mut self, id: VariableId, assigned: &Assigned) -> SqlResult<Option<SystemValue>> {
+        let shown = display(assigned);
+        let is_null = matches!(assigned, Assigned::Value(Value::Null));
+        let stored = |name: &str| Ok(Some(SystemValue::Text(name.into())));
+        match id {
+            id::CHARACTER_SET_RESULTS if is_null => Ok(Some(SystemValue::Null)),
+            id::CHARACTER_SET_CLIENT
+            | id::CHARACTER_SET_CONNECTION
+            | id::CHARACTER_SET_RESULTS
+            | id::CHARACTER_SET_SERVER
+            | id::CHARACTER_SET_DATABASE
+            | id::CHARACTER_SET_FILESYSTEM => {
+                if is_null {
+                    return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL"));
+                }
+                let charset = match shown.parse::<u16>().ok().and_then(|id| charset::collation(charset::CollationId(id))) {
+                    Some(collation) => collation.charset(),
+                    None => find_charset(&shown, &mut self.diagnostics)?,
+                };
+                if id == id::CHARACTER_SET_CLIENT {
+                    refuse_client_charset(charset, &shown)?;
+                }
+                if id == id::CHARACTER_SET_DATABASE {
+                    self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "Updating 'character_set_database'"));
+                }
+                stored(charset.name)
+            }
+            id::COLLATION_CONNECTION
+            | id::COLLATION_SERVER
+            | id::COLLATION_DATABASE
+            | id::DEFAULT_COLLATION_FOR_UTF8MB4 => {
+                if is_null {
+                    return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL"));
+                }
+                let collation = match shown.parse::<u16>().ok().and_then(|id| charset::collation(charset::CollationId(id))) {
+                    Some(collation) => collation,
+                    None => find_collation(&shown)?,
+                };
+                stored(collation.name)
+            }
+            id::TIME_ZONE => match crate::time_zones::canonical(&self.state.instance, &shown) {
+                Some(name) if !is_null => stored(&name),
+                _ => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
+            },
+            id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => match crate::ddl::engines::find(&shown) {
+                Some(name) => stored(name),
+                None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
+            },
+            id::LC_TIME_NAMES | id::LC_MESSAGES => {
+                let known = shown.len() == 5 && shown.as_bytes()[2] == b'_' || shown.parse::<u32>().is_ok_and(|n| n == 0);
+                if !known {
+                    return Err(sql_error!(ER_UNKNOWN_LOCALE, shown));
+                }
+                stored(if shown == "0" { "en_US" } else { &shown })
+            }
+            id::GTID_NEXT if !shown.eq_ignore_ascii_case("AUTOMATIC") => {
+                Err(sql_error!(ER_MALFORMED_GTID_SPECIFICATION, shown))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn apply(&mut self, change: Change) -> SqlResult<()> {
+        let Change { id, scope, value } = change;
+        let variable = id.variable();
+        match scope {
+            Target::Session => self.apply_session(id, value)?,
+            Target::Global => self.apply_global(id, value)?,
+            Target::Persist | Target::PersistOnly => {
+                let text = value.text(variable);
+                let instance = Arc::clone(&self.state.instance);
+                let mut persisted =
+                    instance.persisted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                persisted.set(variable.name, text, instance.environment())?;
+                drop(persisted);
+                if scope == Target::Persist {
+                    self.apply_global(id, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_session(&mut self, id: VariableId, value: SystemValue) -> SqlResult<()> {
+        match id {
+            id::AUTOCOMMIT => self.change_autocommit(&value)?,
+            id::LAST_INSERT_ID | id::IDENTITY => self.state.last_insert_id = value.unsigned(),
+            id::INSERT_ID => self.state.insert_id = Some(value.unsigned()).filter(|value| *value > 0),
+            id::TIMESTAMP => {
+                let SystemValue::Double(seconds) = value else { return Ok(()) };
+                self.state.fixed_time_microseconds = (seconds > 0.0).then_some((seconds * 1e6) as i64);
+                return Ok(());
+            }
+            id::RAND_SEED1 => self.state.random[0] = (value.unsigned() % 0x3fff_ffff) as u32,
+            id::RAND_SEED2 => self.state.random[1] = (value.unsigned() % 0x3fff_ffff) as u32,
+            id::PSEUDO_THREAD_ID => self.state.pseudo_thread_id = Some(value.unsigned()),
+            id::MAX_ERROR_COUNT => self.diagnostics.set_kept_max(value.unsigned() as usize),
+            // The level of the running transaction stays; SET of the variable decides for those after it.
+            _ => {}
+        }
+        if matches!(id, id::PROFILING | id::EXPLICIT_DEFAULTS_FOR_TIMESTAMP) {
+            let shown = if id == id::PROFILING { "@@profiling" } else { "explicit_defaults_for_timestamp" };
+            self.diagnostics
+                .warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, format!("'{shown}'")));
+        }
+        Arc::make_mut(&mut self.state.variables).set(id, value);
+        self.pair_charset_variable(id);
+        self.track_variable(id);
+        Ok(())
+    }
+
+    /// Turning autocommit on commits what is open.
+    fn change_autocommit(&mut self, value: &SystemValue) -> SqlResult<()> {
+        if value.is_on() && !self.state.is_on(id::AUTOCOMMIT) {
+            self.commit_open()?;
+        }
+        Ok(())
+    }
+
+    fn apply_global(&mut self, id: VariableId, value: SystemValue) -> SqlResult<()> {
+        let instance = &self.state.instance;
+        instance.set_global(id, value.clone());
+        if let Some(alias) = crate::variables::catalogue::alias(id) {
+            instance.set_global(alias, value.clone());
+        }
+        match id {
+            id::INNODB_FLUSH_LOG_AT_TRX_COMMIT => {
+                instance.engine().set_flush_level(crate::options::flush_level(value.unsigned()));
+            }
+            id::SUPER_READ_ONLY if value.is_on() => instance.set_global(id::READ_ONLY, value),
+            id::READ_ONLY if !value.is_on() => instance.set_global(id::SUPER_READ_ONLY, value),
+            id::CHARACTER_SET_SERVER => {
+                if let SystemValue::Text(name) = &value
+                    && let Some(charset) = charset::charset_by_name(name)
+                {
+                    let collation = charset.default_collation.get().name;
+                    instance.set_global(id::COLLATION_SERVER, SystemValue::Text(collation.into()));
+                }
+            }
+            id::COLLATION_SERVER => {
+                if let SystemValue::Text(name) = &value
+                    && let Some(collation) = charset::collation_by_name(name)
+                {
+                    let charset = collation.charset().name;
+                    instance.set_global(id::CHARACTER_SET_SERVER, SystemValue::Text(charset.into()));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Notes a changed session variable for the OK packet if the client asked for it.
+    pub(crate) fn track_variable(&mut self, id: VariableId) {
+        let tracked = self.state.text(id::SESSION_TRACK_SYSTEM_VARIABLES);
+        let name = id.variable().name;
+        if tracked == "*" || tracked.split(',').any(|word| word.trim().eq_ignore_ascii_case(name)) {
+            let value = self.state.variables.get(id).text(id.variable());
+            self.changes.push(SessionChange::SystemVariable { name: name.to_owned(), value });
+        }
+        if self.state.is_on(id::SESSION_TRACK_STATE_CHANGE) {
+            self.changes.push(SessionChange::State);
+        }
+    }
+}
+
+fn target(scope: Option<VariableScope>) -> Target {
+    match scope {
+        None | Some(VariableScope::Session) => Target::Session,
+        Some(VariableScope::Global) => Target::Global,
+        Some(VariableScope::Persist) => Target::Persist,
+        Some(VariableScope::PersistOnly) => Target::PersistOnly,
+    }
+}
+
+fn isolation_position(level: IsolationLevel) -> u8 {
+    match level {
+        IsolationLevel::ReadUncommitted => 0,
+        IsolationLevel::ReadCommitted => 1,
+        IsolationLevel::RepeatableRead => 2,
+        IsolationLevel::Serializable => 3,
+    }
+}
+
+/// Whether a variable's value is a number for clients.
+pub(crate) fn is_numeric(kind: Kind) -> bool {
+    matches!(kind, Kind::Boolean | Kind::Integer | Kind::Double)
+}

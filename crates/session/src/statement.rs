@@ -1,0 +1,414 @@
+//! The life of a statement: parse, check, dispatch, answer. Entry point: [`Session::run_packet`].
+//!
+//! A statement's failure undoes the statement; a deadlock undoes the transaction. A panic above the engine is
+//! caught here, where no page change is open, and becomes error 1815.
+
+use crate::accounts::Privileges;
+use crate::session::Session;
+use crate::status::id as status;
+use crate::variables::id;
+use errors::{Level, SqlError, SqlResult, sql_error};
+use expression::SqlMode;
+use parser::ast::{ExplainTarget, Show, Statement};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stdx::ids::Lsn;
+use wire::capabilities::{client, status as server_status};
+use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+
+/// Statement text that PROCESSLIST shows, bytes.
+const SHOWN_STATEMENT_BYTES_MAX: usize = 64 << 10;
+
+impl Session {
+    /// Runs the statements of one packet up to the first that fails.
+    pub(crate) fn run_packet(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) {
+        let text = self.to_connection_charset(sql).into_owned();
+        let mut start = 0;
+        loop {
+            self.more_results = false;
+            let options = self.parse_options();
+            let parsed = parser::parse_one(&text, start, options).and_then(|parsed| {
+                self.more_results = !parser::is_blank(&text, parsed.next, options);
+                if self.more_results && !self.multi_statements {
+                    return Err(syntax_error(&text, parsed.next));
+                }
+                if parsed.parameters > 0 {
+                    let place = text[parsed.span.start..].iter().position(|byte| *byte == b'?').unwrap_or(0);
+                    return Err(syntax_error(&text, parsed.span.start + place));
+                }
+                Ok(parsed)
+            });
+            let parsed = match parsed {
+                Ok(parsed) => parsed,
+                Err(error) => {
+                    self.more_results = false;
+                    self.start_statement(false);
+                    self.fail(error, channel);
+                    return;
+                }
+            };
+            let statement_text = &text[parsed.span.start..parsed.span.end];
+            if !self.run_statement(&parsed.statement, statement_text, channel) || !self.more_results {
+                return;
+            }
+            start = parsed.next;
+        }
+    }
+
+    /// Runs one statement; false if it failed.
+    pub(crate) fn run_statement(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        channel: &mut dyn ClientChannel,
+    ) -> bool {
+        self.run_guarded(statement, text, channel, |session, channel| session.dispatch(statement, text, channel))
+    }
+
+    /// What surrounds every statement: its start, counters, time limit, failure and panics.
+    pub(crate) fn run_guarded(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        channel: &mut dyn ClientChannel,
+        run: impl FnOnce(&mut Session, &mut dyn ClientChannel) -> SqlResult<()>,
+    ) -> bool {
+        self.start_statement(keeps_diagnostics(statement));
+        self.note_text(text);
+        self.count_command(statement);
+        let timer = self.arm_timer(statement);
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(self, channel)));
+        drop(timer);
+        match outcome {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                self.fail(error, channel);
+                false
+            }
+            Err(_) => {
+                self.rollback_open();
+                self.fail(sql_error!(ER_INTERNAL_ERROR, "statement stopped by an internal error"), channel);
+                false
+            }
+        }
+    }
+
+    /// What sql_mode says to the parser.
+    pub(crate) fn parse_options(&self) -> parser::ParseOptions {
+        let mode = self.sql_mode();
+        parser::ParseOptions {
+            ansi_quotes: mode.contains(SqlMode::ANSI_QUOTES),
+            pipes_as_concat: mode.contains(SqlMode::PIPES_AS_CONCAT),
+            no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
+            high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
+            ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
+                || self.capabilities & u64::from(client::IGNORE_SPACE) != 0,
+        }
+    }
+
+    /// Prepares diagnostics, time and kill flag for a statement.
+    pub(crate) fn start_statement(&mut self, keep_diagnostics: bool) {
+        let shared = Arc::clone(&self.state.shared);
+        shared.statement.fetch_add(1, Ordering::SeqCst);
+        shared.timed_out.store(false, Ordering::SeqCst);
+        if !shared.killed.load(Ordering::SeqCst) {
+            shared.kill.lower();
+        }
+        self.count(status::QUESTIONS, 1);
+        self.count(status::QUERIES, 1);
+        self.state.statement_time_microseconds =
+            self.state.fixed_time_microseconds.unwrap_or_else(|| self.state.instance.wall_microseconds());
+        self.state.warning_count = self.diagnostics.count();
+        self.state.error_count = self.diagnostics.error_count();
+        if !keep_diagnostics {
+            self.diagnostics.clear();
+        }
+    }
+
+    fn note_text(&mut self, text: &[u8]) {
+        let shown = &text[..text.len().min(SHOWN_STATEMENT_BYTES_MAX)];
+        let shown: Arc<str> = String::from_utf8_lossy(shown).into();
+        self.state.shared.describe().statement = Some(shown);
+    }
+
+    /// Reports a failed statement.
+    pub(crate) fn fail(&mut self, error: SqlError, sink: &mut dyn ResultSink) {
+        let error = self.explain_kill(error);
+        self.state.row_count = -1;
+        self.state.insert_id = None;
+        self.diagnostics.push(Level::Error, error.clone());
+        sink.error(&error);
+    }
+
+    /// A raised kill flag means a time-out, a shutdown or KILL; each has its own error.
+    fn explain_kill(&mut self, error: SqlError) -> SqlError {
+        if !error.is(&errors::code::ER_QUERY_INTERRUPTED) {
+            return error;
+        }
+        let shared = &self.state.shared;
+        if shared.timed_out.load(Ordering::SeqCst) {
+            self.count(status::MAX_EXECUTION_TIME_EXCEEDED, 1);
+            return sql_error!(ER_QUERY_TIMEOUT);
+        }
+        if shared.shutting_down.load(Ordering::SeqCst) {
+            return sql_error!(ER_SERVER_SHUTDOWN);
+        }
+        error
+    }
+
+    /// SERVER_STATUS_* of the next answer.
+    pub(crate) fn server_status(&self) -> u16 {
+        let flag = |on: bool, bit: u16| if on { bit } else { 0 };
+        flag(self.transaction_is_open(), server_status::IN_TRANS)
+            | flag(self.state.is_on(id::AUTOCOMMIT), server_status::AUTOCOMMIT)
+            | flag(self.more_results, server_status::MORE_RESULTS_EXISTS)
+            | flag(self.sql_mode().0 & 1 << 20 != 0, server_status::NO_BACKSLASH_ESCAPES)
+    }
+
+    /// The end of a statement without rows and without effects to count.
+    pub(crate) fn send_ok(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.send_affected(0, sink)
+    }
+
+    /// The same with a number of affected rows.
+    pub(crate) fn send_affected(&mut self, affected_rows: u64, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.send_info(affected_rows, String::new(), sink)
+    }
+
+    /// The same with the text that the client prints.
+    pub(crate) fn send_info(
+        &mut self,
+        affected_rows: u64,
+        info: String,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        self.state.row_count = affected_rows as i64;
+        let end = self.statement_end(affected_rows, 0, info);
+        sink.ok(&end)
+    }
+
+    /// The fields that every answer's end has.
+    pub(crate) fn statement_end(&mut self, affected_rows: u64, last_insert_id: u64, info: String) -> StatementEnd {
+        StatementEnd {
+            affected_rows,
+            last_insert_id,
+            server_status: self.server_status(),
+            warnings: self.diagnostics.count().min(u64::from(u16::MAX)) as u16,
+            info,
+            session_changes: std::mem::take(&mut self.changes),
+        }
+    }
+
+    /// A whole result set that this crate made.
+    pub(crate) fn send_rows(
+        &mut self,
+        columns: &[ResultColumn],
+        rows: &[Vec<values::Value>],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        sink.columns(columns, self.results_collation())?;
+        for row in rows {
+            sink.row(row)?;
+        }
+        self.state.row_count = -1;
+        self.state.found_rows = rows.len() as u64;
+        let end = self.statement_end(0, 0, String::new());
+        sink.end_rows(&end)
+    }
+
+    /// Runs a statement of any kind.
+    pub(crate) fn dispatch(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        self.check_expired_password(statement)?;
+        match statement {
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Load(_)
+            | Statement::Do(_) => self.run_data_statement(statement, &[], channel),
+            Statement::Explain(explain) => match &explain.target {
+                ExplainTarget::Statement(_) => self.run_explain(explain, channel),
+                ExplainTarget::Connection(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION")),
+            },
+            Statement::Show(show) => self.show(show, channel),
+            Statement::Describe { table, column } => self.describe_table(table, column.as_deref(), channel),
+            Statement::Set(items) => self.set(items, channel),
+            Statement::Use(name) => {
+                self.change_schema(name)?;
+                self.send_ok(channel)
+            }
+            _ => self.dispatch_control(statement, text, channel),
+        }
+    }
+
+    /// Transactions, prepared statements, locks and administration.
+    fn dispatch_control(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        match statement {
+            Statement::Begin(start) => self.begin(start, channel),
+            Statement::Commit(end) => self.end_transaction(true, *end, channel),
+            Statement::Rollback(end) => self.end_transaction(false, *end, channel),
+            Statement::Savepoint(name) => self.savepoint(name, channel),
+            Statement::RollbackTo(name) => self.rollback_to_savepoint(name, channel),
+            Statement::ReleaseSavepoint(name) => self.release_savepoint(name, channel),
+            Statement::LockTables(tables) => self.lock_tables(tables, channel),
+            Statement::UnlockTables => self.unlock_tables_statement(channel),
+            Statement::LockInstance | Statement::UnlockInstance => {
+                self.require_dynamic("BACKUP_ADMIN")?;
+                self.send_ok(channel)
+            }
+            Statement::Prepare { name, source } => self.prepare_text(name, source, channel),
+            Statement::Execute { name, using } => self.execute_text(name, using, channel),
+            Statement::Deallocate(name) => self.deallocate_text(name, channel),
+            Statement::Kill { query_only, id } => self.kill(*query_only, id, channel),
+            Statement::Flush(flush) => self.flush(flush, channel),
+            Statement::Reset(targets) => self.reset(targets, channel),
+            Statement::TableMaintenance(maintenance) => self.maintain(maintenance, channel),
+            Statement::Shutdown => self.shutdown(channel),
+            _ => self.dispatch_definition(statement, text, channel),
+        }
+    }
+
+    /// Statements that define something. All but those that fail before they start commit what was open.
+    fn dispatch_definition(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        self.refuse_read_only_server()?;
+        if let Some(privileged) = self.run_account_statement(statement, channel) {
+            return privileged;
+        }
+        match statement {
+            Statement::CreateDatabase(create) => self.create_database(create, channel),
+            Statement::AlterDatabase(alter) => self.alter_database(alter, channel),
+            Statement::DropDatabase { name, if_exists } => self.drop_database(name, *if_exists, channel),
+            Statement::CreateTable(create) => self.create_table(create, channel),
+            Statement::AlterTable(alter) => self.alter_table(alter, channel),
+            Statement::DropTable(drop) => self.drop_tables(drop, channel),
+            Statement::RenameTable(items) => self.rename_tables(items, channel),
+            Statement::TruncateTable(name) => self.truncate_table(name, channel),
+            Statement::CreateIndex(create) => self.create_index(create, channel),
+            Statement::DropIndex(drop) => self.drop_index(drop, channel),
+            Statement::DropView { views, if_exists, .. } => self.drop_views(views, *if_exists, channel),
+            _ => self.refuse(statement, text),
+        }
+    }
+
+    /// What Iruka knows but does not do: error 1235 that names it.
+    fn refuse(&mut self, statement: &Statement, text: &[u8]) -> SqlResult<()> {
+        let what = match statement {
+            Statement::Recognised { command, .. } => (*command).to_owned(),
+            Statement::CreateView(_) => "CREATE VIEW".to_owned(),
+            Statement::Handler(_) => "HANDLER".to_owned(),
+            Statement::Xa(_) => "XA".to_owned(),
+            Statement::Call { .. } => "CALL".to_owned(),
+            Statement::StoredProgram(_) => "stored programs".to_owned(),
+            _ => String::from_utf8_lossy(&text[..text.len().min(40)]).into_owned(),
+        };
+        Err(sql_error!(ER_NOT_SUPPORTED_YET, what))
+    }
+
+    /// Error 1290 on a read-only server, for users that may not write there.
+    pub(crate) fn refuse_read_only_server(&mut self) -> SqlResult<()> {
+        let instance = &self.state.instance;
+        let super_read_only = instance.global_value(id::SUPER_READ_ONLY).is_on();
+        if super_read_only {
+            return Err(sql_error!(ER_OPTION_PREVENTS_STATEMENT, "--super-read-only"));
+        }
+        if instance.global_value(id::READ_ONLY).is_on() && !self.grants().dynamic("CONNECTION_ADMIN") {
+            return Err(sql_error!(ER_OPTION_PREVENTS_STATEMENT, "--read-only"));
+        }
+        Ok(())
+    }
+
+    /// Error 1820: an account with an expired password may only change it.
+    fn check_expired_password(&mut self, statement: &Statement) -> SqlResult<()> {
+        let accounts = self.state.instance.accounts();
+        let expired = accounts.get(&self.account).is_some_and(|account| account.password_expired);
+        if expired && !matches!(statement, Statement::AlterUser(_) | Statement::Set(_)) {
+            return Err(sql_error!(ER_MUST_CHANGE_PASSWORD));
+        }
+        Ok(())
+    }
+
+    /// Error 1227 without a dynamic privilege (or SUPER).
+    pub(crate) fn require_dynamic(&mut self, name: &str) -> SqlResult<()> {
+        if self.grants().dynamic(name) {
+            return Ok(());
+        }
+        Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("SUPER or {name}")))
+    }
+
+    /// Error 1227 without a global privilege.
+    pub(crate) fn require_global(&mut self, wanted: Privileges) -> SqlResult<()> {
+        if self.grants().global().contains(wanted) {
+            return Ok(());
+        }
+        let names: Vec<&str> = wanted.names().collect();
+        Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, names.join(", ")))
+    }
+
+    /// Error 1142 without all of those privileges on the table.
+    pub(crate) fn require_table(
+        &mut self,
+        wanted: Privileges,
+        schema: &str,
+        table: &str,
+        command: &str,
+    ) -> SqlResult<()> {
+        if crate::system_tables::is_read_only_schema(schema) && wanted != Privileges::SELECT {
+            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema));
+        }
+        if self.grants().table(schema, table).contains(wanted) {
+            return Ok(());
+        }
+        Err(sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.account.user, self.host.display(), table))
+    }
+
+    /// Error 1044 without that privilege on the schema.
+    pub(crate) fn require_schema(&mut self, wanted: Privileges, schema: &str) -> SqlResult<()> {
+        let system = crate::system_tables::is_read_only_schema(schema);
+        if !system && self.grants().schema(schema).contains(wanted) {
+            return Ok(());
+        }
+        Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema))
+    }
+
+    /// Commit LSN that the answer must wait for, raised.
+    pub(crate) fn wait_for(&mut self, lsn: Lsn) {
+        self.packet_lsn = self.packet_lsn.max(lsn);
+    }
+}
+
+/// SHOW WARNINGS and its like leave the diagnostics of the statement before them as they are.
+fn keeps_diagnostics(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(show) => matches!(
+            **show,
+            Show::Warnings { .. } | Show::Errors { .. } | Show::WarningCount | Show::ErrorCount
+        ),
+        Statement::GetDiagnostics(_) => true,
+        _ => false,
+    }
+}
+
+/// Error 1064 at a byte of the text.
+pub(crate) fn syntax_error(text: &[u8], at: usize) -> SqlError {
+    let rest = &text[at.min(text.len())..];
+    let blanks = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    let line = 1 + text[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count();
+    let near = String::from_utf8_lossy(&rest[blanks..]);
+    sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, near, line)
+}

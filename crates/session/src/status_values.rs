@@ -1,0 +1,73 @@
+//! Values of status variables: sums of sessions' counters, and those that are looked up when asked for.
+//! Main function: [`rows`].
+
+use crate::instance::Instance;
+use crate::registry::SessionShared;
+use crate::status::{StatusId, id};
+use std::sync::atomic::Ordering;
+
+/// The server's total of a counter.
+pub fn total(instance: &Instance, id: StatusId) -> u64 {
+    let live: u64 = instance.registry().all().iter().map(|session| session.counters.get(id)).sum();
+    instance.ended_counters().get(id) + live
+}
+
+/// Tables that are open: all that the dictionary holds in memory.
+pub fn open_tables(instance: &Instance) -> usize {
+    let dictionary = instance.engine().dictionary();
+    dictionary.schemas().iter().map(|schema| dictionary.tables(&schema.name).len()).sum()
+}
+
+/// Name and value of every status variable, for one session or the whole server.
+pub fn rows(instance: &Instance, session: Option<&SessionShared>) -> Vec<(&'static str, String)> {
+    let sessions = instance.registry().all();
+    let sum = |id: StatusId| {
+        instance.ended_counters().get(id) + sessions.iter().map(|session| session.counters.get(id)).sum::<u64>()
+    };
+    StatusId::all()
+        .map(|id| {
+            let variable = id.variable();
+            let value = match live_value(instance, id, session) {
+                Some(value) => value,
+                None => match session.filter(|_| variable.per_session) {
+                    Some(session) => session.counters.get(id).to_string(),
+                    None if variable.text => String::new(),
+                    None => sum(id).to_string(),
+                },
+            };
+            (variable.name, value)
+        })
+        .collect()
+}
+
+/// Values that no counter holds.
+fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>) -> Option<String> {
+    let registry = instance.registry();
+    let count = |number: usize| number.to_string();
+    Some(match id {
+        id::UPTIME | id::UPTIME_SINCE_FLUSH_STATUS => instance.uptime_seconds().to_string(),
+        id::THREADS_CONNECTED => registry.connected.load(Ordering::Relaxed).to_string(),
+        id::MAX_USED_CONNECTIONS => registry.connected_max.load(Ordering::Relaxed).to_string(),
+        id::THREADS_RUNNING => count(registry.all().iter().filter(|session| session.is_running()).count()),
+        id::PREPARED_STMT_COUNT => instance.prepared_count().load(Ordering::Relaxed).to_string(),
+        id::OPEN_TABLES | id::OPEN_TABLE_DEFINITIONS | id::OPENED_TABLES => count(open_tables(instance)),
+        id::SSL_VERSION | id::SSL_CIPHER => {
+            let details = session.and_then(|session| session.describe().tls.clone()).unwrap_or_default();
+            if id == id::SSL_VERSION { details.version } else { details.cipher }
+        }
+        id::COMPRESSION => "OFF".to_owned(),
+        id::RESOURCE_GROUP_SUPPORTED => "OFF".to_owned(),
+        id::LAST_QUERY_COST => "0.000000".to_owned(),
+        id::INNODB_PAGE_SIZE => "16384".to_owned(),
+        id::INNODB_BUFFER_POOL_PAGES_TOTAL => {
+            (instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16384).to_string()
+        }
+        id::INNODB_REDO_LOG_CAPACITY_RESIZED => {
+            instance.global_number(crate::variables::id::INNODB_REDO_LOG_CAPACITY).to_string()
+        }
+        id::INNODB_REDO_LOG_FLUSHED_TO_DISK_LSN | id::INNODB_REDO_LOG_CURRENT_LSN => {
+            instance.engine().durable_lsn().to_string()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,281 @@
+//! Transactions of a session: BEGIN to COMMIT, autocommit, savepoints, SET TRANSACTION. Main type: [`TransactionState`].
+
+use crate::metadata_lock::{LockKey, LockMode};
+use crate::session::Session;
+use crate::variables::id;
+use engine::{Isolation, Mark, Transaction, TransactionOptions};
+use errors::{SqlResult, sql_error};
+use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
+use std::time::Duration;
+use stdx::ids::Lsn;
+use wire::result::ResultSink;
+
+/// Where a session is between BEGIN and COMMIT.
+#[derive(Default)]
+pub struct TransactionState {
+    /// The engine's transaction, begun by the first statement that needs it.
+    pub current: Option<Transaction>,
+    /// BEGIN was said.
+    pub explicit: bool,
+    /// Characteristics of the next transaction only (SET TRANSACTION).
+    pub next_isolation: Option<Isolation>,
+    /// The same for READ ONLY.
+    pub next_read_only: Option<bool>,
+    /// Characteristics of the running transaction, for AND CHAIN.
+    options: Characteristics,
+    savepoints: Vec<(String, Mark)>,
+    /// The last commit: later snapshots of this session include it.
+    pub last_commit: Lsn,
+    /// Metadata locks held to the end of the transaction.
+    locks: Vec<(LockKey, LockMode)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Characteristics {
+    isolation: Isolation,
+    read_only: bool,
+}
+
+/// MySQL's word for a level, as the value of transaction_isolation.
+pub fn isolation_of(level: IsolationLevel) -> Isolation {
+    match level {
+        IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+        IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+        IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+        IsolationLevel::Serializable => Isolation::Serializable,
+    }
+}
+
+/// The level at a position of the enumeration transaction_isolation.
+fn isolation_at(position: u64) -> Isolation {
+    match position {
+        0 => Isolation::ReadUncommitted,
+        1 => Isolation::ReadCommitted,
+        3 => Isolation::Serializable,
+        _ => Isolation::RepeatableRead,
+    }
+}
+
+impl Session {
+    /// Whether statements are grouped: BEGIN was said or autocommit is off.
+    pub(crate) fn in_transaction_block(&self) -> bool {
+        self.transaction.explicit || !self.state.is_on(id::AUTOCOMMIT)
+    }
+
+    /// Whether SERVER_STATUS_IN_TRANS is to be shown.
+    pub(crate) fn transaction_is_open(&self) -> bool {
+        self.transaction.explicit || (self.transaction.current.is_some() && self.in_transaction_block())
+    }
+
+    /// The transaction for the next statement, begun if there is none. Returns whether plain reads lock.
+    pub(crate) fn ensure_transaction(&mut self) -> bool {
+        if self.transaction.current.is_none() {
+            self.transaction.current = Some(self.begin_engine_transaction());
+        }
+        self.transaction.options.isolation == Isolation::Serializable && self.in_transaction_block()
+    }
+
+    fn begin_engine_transaction(&mut self) -> Transaction {
+        let default_isolation = isolation_at(self.state.number(id::TRANSACTION_ISOLATION));
+        let state = &mut self.transaction;
+        if !state.explicit {
+            state.options = Characteristics {
+                isolation: state.next_isolation.take().unwrap_or(default_isolation),
+                read_only: state
+                    .next_read_only
+                    .take()
+                    .unwrap_or_else(|| self.state.variables.get(id::TRANSACTION_READ_ONLY).is_on()),
+            };
+        }
+        let options = TransactionOptions {
+            isolation: state.options.isolation,
+            read_only: state.options.read_only,
+            sees_at_least: state.last_commit,
+            lock_wait_timeout: Some(Duration::from_secs(self.state.number(id::INNODB_LOCK_WAIT_TIMEOUT))),
+            kill: self.state.shared.kill.clone(),
+            session_id: u64::from(self.state.shared.id),
+        };
+        self.state.instance.engine().begin(options)
+    }
+
+    /// BEGIN and START TRANSACTION: commits what was open.
+    pub(crate) fn begin(&mut self, start: &TransactionStart, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.commit_open()?;
+        self.unlock_tables();
+        let isolation = self.transaction.next_isolation.take();
+        let read_only = start.read_only.or(self.transaction.next_read_only.take());
+        self.transaction.next_read_only = None;
+        self.transaction.options = Characteristics {
+            isolation: isolation.unwrap_or_else(|| isolation_at(self.state.number(id::TRANSACTION_ISOLATION))),
+            read_only: read_only.unwrap_or_else(|| self.state.is_on(id::TRANSACTION_READ_ONLY)),
+        };
+        self.transaction.explicit = true;
+        if start.consistent_snapshot {
+            self.ensure_transaction();
+            match (&self.transaction.current, self.transaction.options.isolation) {
+                (Some(transaction), Isolation::RepeatableRead | Isolation::Serializable) => {
+                    transaction.take_snapshot();
+                }
+                _ => self.diagnostics.warning(sql_error!(ER_WARN_ENGINE_TRANSACTION_ROLLBACK, "InnoDB")),
+            }
+        }
+        self.send_ok(sink)
+    }
+
+    /// COMMIT and ROLLBACK with their chains.
+    pub(crate) fn end_transaction(
+        &mut self,
+        commit: bool,
+        end: TransactionEnd,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        let completion = self.state.number(id::COMPLETION_TYPE);
+        let chain = end.chain.unwrap_or(completion == 1 && end.release != Some(true));
+        let release = end.release.unwrap_or(completion == 2 && end.chain != Some(true));
+        let characteristics = self.transaction.options;
+        if commit { self.commit_open()? } else { self.rollback_open() }
+        if chain {
+            self.transaction.explicit = true;
+            self.transaction.options = characteristics;
+        }
+        self.must_close |= release;
+        self.send_ok(sink)
+    }
+
+    /// Commits whatever is open and forgets BEGIN: also what DDL does before it starts (implicit commit).
+    pub(crate) fn commit_open(&mut self) -> SqlResult<()> {
+        self.transaction.explicit = false;
+        self.commit_engine_transaction()
+    }
+
+    fn commit_engine_transaction(&mut self) -> SqlResult<()> {
+        self.transaction.savepoints.clear();
+        let outcome = match self.transaction.current.take() {
+            Some(transaction) => {
+                let reply = transaction.reply_lsn();
+                self.packet_lsn = self.packet_lsn.max(reply);
+                self.count(crate::status::id::HANDLER_COMMIT, 1);
+                transaction.commit()
+            }
+            None => Ok(Lsn(0)),
+        };
+        self.release_transaction_locks();
+        let lsn = outcome.map_err(|error| error.into_sql(""))?;
+        if lsn > Lsn(0) {
+            self.transaction.last_commit = lsn;
+            self.packet_lsn = self.packet_lsn.max(lsn);
+        }
+        Ok(())
+    }
+
+    /// Rolls back whatever is open and forgets BEGIN.
+    pub(crate) fn rollback_open(&mut self) {
+        self.transaction.explicit = false;
+        self.rollback_engine_transaction();
+    }
+
+    fn rollback_engine_transaction(&mut self) {
+        self.transaction.savepoints.clear();
+        if let Some(transaction) = self.transaction.current.take() {
+            self.count(crate::status::id::HANDLER_ROLLBACK, 1);
+            // A rollback that fails leaves a transaction that recovery or the engine's own clean-up undoes; the
+            // client's transaction is over either way.
+            if let Err(error) = transaction.rollback() {
+                self.diagnostics.warning(error.into_sql(""));
+            }
+        }
+        self.release_transaction_locks();
+    }
+
+    /// The end of a statement outside BEGIN with autocommit: commits it, or rolls it back.
+    pub(crate) fn end_statement(&mut self, succeeded: bool) -> SqlResult<()> {
+        if self.in_transaction_block() {
+            if let Some(transaction) = &self.transaction.current {
+                self.packet_lsn = self.packet_lsn.max(transaction.reply_lsn());
+            }
+            return Ok(());
+        }
+        if succeeded {
+            self.commit_engine_transaction()
+        } else {
+            self.rollback_engine_transaction();
+            Ok(())
+        }
+    }
+
+    /// Undoes the statement that failed. If the engine rolled back the whole transaction (deadlock), it is forgotten.
+    pub(crate) fn undo_statement(&mut self, mark: Mark) {
+        let Some(transaction) = &self.transaction.current else { return };
+        let gone = transaction.is_rolled_back() || transaction.rollback_to(mark).is_err();
+        if gone {
+            self.rollback_open();
+        }
+    }
+
+    /// SAVEPOINT: a second one of the same name replaces the first.
+    pub(crate) fn savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if self.in_transaction_block() {
+            self.ensure_transaction();
+            let mark = self.transaction.current.as_ref().map(Transaction::mark);
+            self.transaction.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+            if let Some(mark) = mark {
+                self.transaction.savepoints.push((name.to_owned(), mark));
+                self.count(crate::status::id::HANDLER_SAVEPOINT, 1);
+            }
+        }
+        self.send_ok(sink)
+    }
+
+    fn savepoint_position(&self, name: &str) -> SqlResult<usize> {
+        let found = self.transaction.savepoints.iter().position(|(other, _)| other.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
+    }
+
+    /// ROLLBACK TO SAVEPOINT: later savepoints are forgotten. Error 1305.
+    pub(crate) fn rollback_to_savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let position = self.savepoint_position(name)?;
+        let mark = self.transaction.savepoints[position].1;
+        if let Some(transaction) = &self.transaction.current {
+            transaction.rollback_to(mark).map_err(|error| error.into_sql(""))?;
+        }
+        self.transaction.savepoints.truncate(position + 1);
+        self.count(crate::status::id::HANDLER_SAVEPOINT_ROLLBACK, 1);
+        self.send_ok(sink)
+    }
+
+    /// RELEASE SAVEPOINT: it and later ones are forgotten. Error 1305.
+    pub(crate) fn release_savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let position = self.savepoint_position(name)?;
+        self.transaction.savepoints.truncate(position);
+        self.send_ok(sink)
+    }
+
+    /// Takes a metadata lock to the end of the transaction.
+    pub(crate) fn lock_metadata(&mut self, key: LockKey, mode: LockMode) -> SqlResult<()> {
+        if self.explicit_locks.is_some_and_covering(&key, mode) {
+            return Ok(());
+        }
+        let held = self.transaction.locks.iter_mut().find(|(held, _)| *held == key);
+        if held.as_ref().is_some_and(|(_, held)| *held >= mode) {
+            return Ok(());
+        }
+        let timeout = Duration::from_secs(self.state.number(id::LOCK_WAIT_TIMEOUT));
+        let shared = &self.state.shared;
+        self.state.instance.metadata_locks().acquire(shared.id, &key, mode, timeout, &shared.kill)?;
+        match self.transaction.locks.iter_mut().find(|(held, _)| *held == key) {
+            Some((_, held)) => *held = mode,
+            None => self.transaction.locks.push((key, mode)),
+        }
+        Ok(())
+    }
+
+    /// Gives back the metadata locks of the transaction; those of LOCK TABLES stay.
+    pub(crate) fn release_transaction_locks(&mut self) {
+        let locks = std::mem::take(&mut self.transaction.locks);
+        for (key, _) in &locks {
+            if !self.explicit_locks.contains(key) {
+                self.state.instance.metadata_locks().release(self.state.shared.id, key);
+            }
+        }
+    }
+}
