@@ -1,6 +1,7 @@
 //! Writes the sources that are generated from data files.
 
 use crate::files::{read, write};
+use crate::generate_session;
 use std::fmt::Write as _;
 
 /// Generates every source whose data file is in the tree.
@@ -13,7 +14,21 @@ pub fn run() -> Result<(), String> {
 
 /// Each generated source with the text it should have.
 pub fn sources() -> Result<Vec<(&'static str, String)>, String> {
+    let session = |name: &str| read(&format!("crates/session/data/{name}.tsv"));
     Ok(vec![
+        (
+            "crates/session/src/generated/system_variables.rs",
+            generate_session::system_variables(&session("system_variables")?)?,
+        ),
+        (
+            "crates/session/src/generated/status_variables.rs",
+            generate_session::status_variables(&session("status_variables")?)?,
+        ),
+        (
+            "crates/session/src/generated/system_tables.rs",
+            generate_session::system_tables(&session("system_tables")?)?,
+        ),
+        ("crates/session/src/generated/keywords.rs", generate_session::keywords(&session("keywords")?)?),
         (
             "crates/errors/src/generated/catalogue.rs",
             error_catalogue(&read("crates/errors/data/errors.tsv")?)?,

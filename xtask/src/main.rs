@@ -4,6 +4,7 @@
 mod files;
 mod fuzz;
 mod generate;
+mod generate_session;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S]";

@@ -4,15 +4,43 @@
 #![forbid(unsafe_code)]
 
 pub mod accounts;
+mod administration;
+mod charsets;
+mod commands;
 mod connection;
+mod ddl;
+mod execute;
+mod field_list;
+mod files;
 mod instance;
+mod metadata_lock;
+mod options;
+mod persisted;
 mod prepared;
+mod registry;
+mod result;
 mod server_port;
 mod session;
+mod set;
+mod show;
+mod state;
+mod statement;
+pub mod status;
+mod status_values;
+mod system_tables;
+mod table_locks;
+mod tables_used;
+mod text;
+mod time_zones;
+mod timer;
+mod transaction;
+mod user_lock;
+pub mod variables;
 
 pub use accounts::{AuthenticationAccount, AuthenticationPlugin, TlsRequirement};
 pub use connection::{ClientHost, ConnectionControl, ConnectionInfo, TlsDetails};
 pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
+pub use options::VERSION;
 pub use prepared::{BoundParameters, ExecuteFlags, ParameterType, PreparedDescription};
 pub use server_port::{RefusedConnection, ServerControl, ServerSettings};
 pub use session::Session;

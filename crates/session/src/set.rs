@@ -231,7 +231,9 @@ impl Session {
                     refuse_client_charset(charset, &shown)?;
                 }
                 if id == id::CHARACTER_SET_DATABASE {
-                    self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "Updating 'character_set_database'"));
+                    self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                        "Updating 'character_set_database' is deprecated. It will be made read-only in a future release.",
+                    ));
                 }
                 stored(charset.name)
             }
@@ -310,8 +312,8 @@ impl Session {
         }
         if matches!(id, id::PROFILING | id::EXPLICIT_DEFAULTS_FOR_TIMESTAMP) {
             let shown = if id == id::PROFILING { "@@profiling" } else { "explicit_defaults_for_timestamp" };
-            self.diagnostics
-                .warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, format!("'{shown}'")));
+            let text = format!("'{shown}' is deprecated and will be removed in a future release.");
+            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX.message(text));
         }
         Arc::make_mut(&mut self.state.variables).set(id, value);
         self.pair_charset_variable(id);

@@ -127,6 +127,24 @@ impl Account {
         }
     }
 
+    /// Adds the grants of a role: SHOW GRANTS .. USING.
+    pub fn absorb(&mut self, role: &Account) {
+        self.global = self.global.with(role.global);
+        role.dynamic.iter().for_each(|(name, grant)| *self.dynamic.entry(name.clone()).or_default() |= *grant);
+        for (schema, privileges) in &role.schemas {
+            let held = self.schemas.entry(schema.clone()).or_default();
+            *held = held.with(*privileges);
+        }
+        for ((schema, table), grant) in &role.tables {
+            let held = self.table_grant(schema, table);
+            held.table = held.table.with(grant.table);
+            for (column, privileges) in &grant.columns {
+                let bits = held.columns.entry(column.clone()).or_default();
+                *bits = bits.with(*privileges);
+            }
+        }
+    }
+
     /// Forgets grants that say nothing any more.
     pub fn tidy(&mut self) {
         self.schemas.retain(|_, privileges| !privileges.is_empty());

@@ -3,6 +3,10 @@
 
 pub mod account;
 mod host;
+pub mod grant;
+pub mod print;
+pub mod statements;
+pub mod store;
 pub mod privilege;
 pub mod table;
 

@@ -1,0 +1,416 @@
+//! GRANT and REVOKE.
+
+use super::account::{Account, AccountName};
+use super::privilege::{DYNAMIC, Privileges, find_static};
+use crate::session::Session;
+use errors::{SqlResult, sql_error};
+use parser::ast::{Grant, ObjectKind, Privilege, PrivilegeLevel, Revoke, UserName};
+use wire::result::ResultSink;
+
+/// Where privileges are granted.
+enum Level {
+    Global,
+    Schema(String),
+    Table(String, String),
+}
+
+/// Privileges of a statement, sorted by kind.
+#[derive(Default)]
+struct Wanted {
+    plain: Privileges,
+    dynamic: Vec<String>,
+    /// Column name and privileges.
+    columns: Vec<(String, Privileges)>,
+    /// ALL was said.
+    all: bool,
+}
+
+impl Session {
+    /// GRANT.
+    pub(super) fn grant(&mut self, grant: &Grant, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        match grant {
+            Grant::Privileges { privileges, object, level, to, grant_option, .. } => {
+                self.grant_privileges(privileges, *object, level, to, *grant_option)?;
+            }
+            Grant::Roles { roles, to, admin_option } => self.grant_roles(roles, to, *admin_option)?,
+            Grant::Proxy { .. } => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "GRANT PROXY")),
+        }
+        self.send_ok(sink)
+    }
+
+    /// REVOKE.
+    pub(super) fn revoke(&mut self, revoke: &Revoke, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        match revoke {
+            Revoke::Privileges { privileges, object, level, from, if_exists, ignore_unknown_user } => {
+                self.revoke_privileges(privileges, *object, level, from, *if_exists, *ignore_unknown_user)?;
+            }
+            Revoke::All { from, ignore_unknown_user, .. } => self.revoke_all(from, *ignore_unknown_user)?,
+            Revoke::Roles { roles, from, if_exists, ignore_unknown_user } => {
+                self.revoke_roles(roles, from, *if_exists, *ignore_unknown_user)?;
+            }
+            Revoke::Proxy { .. } => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "REVOKE PROXY")),
+        }
+        self.send_ok(sink)
+    }
+
+    /// Errors: 1046, 1146, 1235.
+    fn level(&self, object: ObjectKind, level: &PrivilegeLevel, granting: bool) -> SqlResult<Level> {
+        if object != ObjectKind::Table {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "privileges on stored programs"));
+        }
+        match level {
+            PrivilegeLevel::Global => Ok(Level::Global),
+            PrivilegeLevel::CurrentSchema => match &self.schema {
+                Some(schema) => Ok(Level::Schema(schema.to_string())),
+                None => Err(sql_error!(ER_NO_DB_ERROR)),
+            },
+            PrivilegeLevel::Schema(schema) => Ok(Level::Schema(schema.clone())),
+            PrivilegeLevel::Object(name) => {
+                let name = self.table_name(name)?;
+                if granting && !self.table_exists(&name.schema, &name.table) {
+                    return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
+                }
+                Ok(Level::Table(name.schema, name.table))
+            }
+        }
+    }
+
+    /// Sorts named privileges. Errors: 1064 and 1149 for unknown ones, 1144, 1221, 3619, 1054.
+    fn wanted(&mut self, privileges: &[Privilege], level: &Level) -> SqlResult<Wanted> {
+        let allowed = match level {
+            Level::Global => Privileges::ALL_GLOBAL,
+            Level::Schema(_) => Privileges::ALL_SCHEMA,
+            Level::Table(..) => Privileges::ALL_TABLE,
+        };
+        let mut wanted = Wanted::default();
+        for privilege in privileges {
+            let name = privilege.name.as_str();
+            if matches!(name, "ALL" | "ALL PRIVILEGES") {
+                wanted.all = true;
+                wanted.plain = wanted.plain.with(allowed);
+                if matches!(level, Level::Global) {
+                    wanted.dynamic = DYNAMIC.iter().map(|name| (*name).to_owned()).collect();
+                }
+                continue;
+            }
+            if name == "USAGE" {
+                continue;
+            }
+            let Some(bit) = find_static(name) else {
+                if !DYNAMIC.contains(&name) {
+                    return Err(sql_error!(ER_SYNTAX_ERROR));
+                }
+                if !matches!(level, Level::Global) {
+                    return Err(sql_error!(ER_ILLEGAL_PRIVILEGE_LEVEL, name));
+                }
+                wanted.dynamic.push(name.to_owned());
+                continue;
+            };
+            if name == "SUPER" {
+                let text = "The SUPER privilege identifier is deprecated";
+                self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX.message(text));
+            }
+            if !privilege.columns.is_empty() {
+                self.want_columns(&mut wanted, privilege, bit, level)?;
+            } else if bit != Privileges::GRANT && !allowed.contains(bit) {
+                return Err(match level {
+                    Level::Table(..) => sql_error!(ER_ILLEGAL_GRANT_FOR_TABLE),
+                    _ => sql_error!(ER_WRONG_USAGE, "DB GRANT", "GLOBAL PRIVILEGES"),
+                });
+            } else {
+                wanted.plain = wanted.plain.with(bit);
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn want_columns(&self, wanted: &mut Wanted, privilege: &Privilege, bit: Privileges, level: &Level) -> SqlResult<()> {
+        let Level::Table(schema, table) = level else {
+            return Err(sql_error!(ER_WRONG_USAGE, "COLUMN GRANT", "NON-COLUMN PRIVILEGES"));
+        };
+        if !Privileges::ALL_COLUMN.contains(bit) {
+            return Err(sql_error!(ER_WRONG_USAGE, "COLUMN GRANT", "NON-COLUMN PRIVILEGES"));
+        }
+        let definition = self.state.instance.engine().dictionary().table(schema, table);
+        for column in &privilege.columns {
+            let known =
+                definition.as_ref().is_none_or(|table| table.definition().column_position(column).is_some());
+            if !known {
+                return Err(sql_error!(ER_BAD_FIELD_ERROR, column, table));
+            }
+            wanted.columns.push((column.clone(), bit));
+        }
+        Ok(())
+    }
+
+    /// Errors 1044, 1045, 1142, 1227: one grants only what one has, and with GRANT OPTION.
+    fn check_may_grant(&mut self, wanted: &Wanted, level: &Level) -> SqlResult<()> {
+        let grants = self.grants();
+        let held = match level {
+            Level::Global => grants.global(),
+            Level::Schema(schema) => grants.schema(schema),
+            Level::Table(schema, table) => grants.table(schema, table),
+        };
+        let columns = wanted.columns.iter().fold(Privileges::NONE, |bits, (_, bit)| bits.with(*bit));
+        let needed = wanted.plain.with(columns).with(Privileges::GRANT);
+        let host = self.host.display();
+        let only_dynamic = !wanted.dynamic.is_empty() && wanted.plain.is_empty();
+        if !only_dynamic && !held.contains(needed) {
+            return Err(match level {
+                Level::Global => sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, host, "YES"),
+                Level::Schema(schema) => sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, host, schema),
+                Level::Table(_, table) => {
+                    sql_error!(ER_TABLEACCESS_DENIED_ERROR, "GRANT", self.account.user, host, table)
+                }
+            });
+        }
+        let denied = wanted.dynamic.iter().find(|name| !grants.may_grant_dynamic(name));
+        match denied {
+            Some(_) => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION")),
+            None => Ok(()),
+        }
+    }
+
+    fn grant_privileges(
+        &mut self,
+        privileges: &[Privilege],
+        object: ObjectKind,
+        level: &PrivilegeLevel,
+        to: &[UserName],
+        grant_option: bool,
+    ) -> SqlResult<()> {
+        let level = self.level(object, level, true)?;
+        let wanted = self.wanted(privileges, &level)?;
+        self.check_may_grant(&wanted, &level)?;
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            for user in to {
+                let name = session.account_name(user)?;
+                let Some(account) = table.get_mut(&name) else {
+                    return Err(sql_error!(ER_CANT_CREATE_USER_WITH_GRANT));
+                };
+                let option = if grant_option { Privileges::GRANT } else { Privileges::NONE };
+                give(account, &level, &wanted, option);
+                names.push(name);
+            }
+            Ok(names)
+        })
+    }
+
+    fn revoke_privileges(
+        &mut self,
+        privileges: &[Privilege],
+        object: ObjectKind,
+        level: &PrivilegeLevel,
+        from: &[UserName],
+        if_exists: bool,
+        ignore_unknown_user: bool,
+    ) -> SqlResult<()> {
+        let level = self.level(object, level, false)?;
+        let wanted = self.wanted(privileges, &level)?;
+        self.check_may_grant(&wanted, &level)?;
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            for user in from {
+                let name = session.account_name(user)?;
+                let Some(account) = table.get_mut(&name) else {
+                    session.unknown_grantee(&name, ignore_unknown_user)?;
+                    continue;
+                };
+                if let Err(error) = take(account, &level, &wanted) {
+                    if !if_exists {
+                        return Err(error);
+                    }
+                    session.diagnostics.warning(error);
+                }
+                account.tidy();
+                names.push(name);
+            }
+            Ok(names)
+        })
+    }
+
+    fn unknown_grantee(&mut self, name: &AccountName, ignore: bool) -> SqlResult<()> {
+        let error = sql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
+        if !ignore {
+            return Err(error);
+        }
+        self.diagnostics.warning(error);
+        Ok(())
+    }
+
+    fn revoke_all(&mut self, from: &[UserName], ignore_unknown_user: bool) -> SqlResult<()> {
+        self.require_global(Privileges::CREATE_USER)?;
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            for user in from {
+                let name = session.account_name(user)?;
+                let Some(account) = table.get_mut(&name) else {
+                    session.unknown_grantee(&name, ignore_unknown_user)?;
+                    continue;
+                };
+                account.global = Privileges::NONE;
+                account.dynamic.clear();
+                account.schemas.clear();
+                account.tables.clear();
+                names.push(name);
+            }
+            Ok(names)
+        })
+    }
+
+    fn grant_roles(&mut self, roles: &[UserName], to: &[UserName], admin_option: bool) -> SqlResult<()> {
+        self.require_role_admin(roles)?;
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            for user in to {
+                let name = session.account_name(user)?;
+                for role in roles {
+                    let role = session.account_name(role)?;
+                    if table.get(&role).is_none() {
+                        return Err(sql_error!(ER_UNKNOWN_AUTHID, role.user, role.host));
+                    }
+                    if role == name || table.grants_role(&role, &name) {
+                        return Err(sql_error!(ER_ROLE_GRANTED_TO_ITSELF, name, role));
+                    }
+                    let account = table.get_mut(&name);
+                    let account = account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
+                    let admin = account.roles.entry(role).or_default();
+                    *admin |= admin_option;
+                }
+                names.push(name);
+            }
+            Ok(names)
+        })
+    }
+
+    fn revoke_roles(
+        &mut self,
+        roles: &[UserName],
+        from: &[UserName],
+        if_exists: bool,
+        ignore_unknown_user: bool,
+    ) -> SqlResult<()> {
+        self.require_role_admin(roles)?;
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            for user in from {
+                let name = session.account_name(user)?;
+                for role in roles {
+                    let role = session.account_name(role)?;
+                    let Some(account) = table.get_mut(&name) else {
+                        session.unknown_grantee(&name, ignore_unknown_user)?;
+                        continue;
+                    };
+                    let had = account.roles.remove(&role).is_some();
+                    account.default_roles.retain(|default| *default != role);
+                    if !had && !if_exists {
+                        return Err(sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, name.user, name.host));
+                    }
+                }
+                names.push(name);
+            }
+            Ok(names)
+        })
+    }
+
+    /// Error 1227 without ROLE_ADMIN or ADMIN OPTION on all the roles.
+    fn require_role_admin(&mut self, roles: &[UserName]) -> SqlResult<()> {
+        if self.grants().dynamic("ROLE_ADMIN") {
+            return Ok(());
+        }
+        let accounts = self.state.instance.accounts();
+        let own = accounts.get(&self.account);
+        for role in roles {
+            let role = self.account_name(role)?;
+            let admin = own.is_some_and(|account| account.roles.get(&role) == Some(&true));
+            if !admin {
+                return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "WITH ADMIN, ROLE_ADMIN, SUPER"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl super::AccountTable {
+    /// Whether `holder` has `role`, through other roles too.
+    fn grants_role(&self, holder: &AccountName, role: &AccountName) -> bool {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut open = vec![holder.clone()];
+        while let Some(next) = open.pop() {
+            if next == *role {
+                return true;
+            }
+            if seen.insert(next.clone())
+                && let Some(account) = self.get(&next)
+            {
+                open.extend(account.roles.keys().cloned());
+            }
+        }
+        false
+    }
+}
+
+fn give(account: &mut Account, level: &Level, wanted: &Wanted, option: Privileges) {
+    match level {
+        Level::Global => {
+            account.global = account.global.with(wanted.plain);
+            if !wanted.plain.is_empty() || wanted.dynamic.is_empty() {
+                account.global = account.global.with(option);
+            }
+            for name in &wanted.dynamic {
+                let grant = account.dynamic.entry(name.clone()).or_default();
+                *grant |= !option.is_empty();
+            }
+        }
+        Level::Schema(schema) => {
+            let held = account.schemas.entry(schema.clone()).or_default();
+            *held = held.with(wanted.plain).with(option);
+        }
+        Level::Table(schema, table) => {
+            let grant = account.table_grant(schema, table);
+            grant.table = grant.table.with(wanted.plain).with(option);
+            for (column, bit) in &wanted.columns {
+                let held = grant.columns.entry(column.clone()).or_default();
+                *held = held.with(*bit);
+            }
+        }
+    }
+    account.tidy();
+}
+
+/// Errors 1141 and 1147 where there is nothing to take.
+fn take(account: &mut Account, level: &Level, wanted: &Wanted) -> SqlResult<()> {
+    let plain = if wanted.all { wanted.plain.without(Privileges::GRANT) } else { wanted.plain };
+    let name = account.name.clone();
+    match level {
+        Level::Global => {
+            account.global = account.global.without(plain);
+            wanted.dynamic.iter().for_each(|name| drop(account.dynamic.remove(name)));
+        }
+        Level::Schema(schema) => {
+            let missing = || sql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
+            let held = account.schemas.get_mut(schema).ok_or_else(missing)?;
+            *held = held.without(plain);
+        }
+        Level::Table(schema, table) => {
+            let missing = || sql_error!(ER_NONEXISTING_TABLE_GRANT, name.user, name.host, table);
+            let key = (schema.clone(), table.clone());
+            let grant = account.tables.get_mut(&key).ok_or_else(missing)?;
+            let columns = grant.columns.values().fold(Privileges::NONE, |bits, more| bits.with(*more));
+            if !wanted.all && !plain.is_empty() && !grant.table.with(columns).intersects(plain) {
+                return Err(missing());
+            }
+            grant.table = grant.table.without(plain);
+            for bits in grant.columns.values_mut() {
+                *bits = bits.without(plain);
+            }
+            for (column, bit) in &wanted.columns {
+                if let Some(held) = grant.columns.get_mut(column) {
+                    *held = held.without(*bit);
+                }
+            }
+        }
+    }
+    Ok(())
+}

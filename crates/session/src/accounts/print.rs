@@ -1,0 +1,201 @@
+//! SHOW GRANTS and SHOW CREATE USER text. Main functions: [`grants`], [`create_user`].
+
+use super::account::{Account, Expiry, LIMITS, TableGrant};
+use super::privilege::{DYNAMIC, Privileges};
+use super::{AccountName, TlsRequirement};
+use crate::text::quoted;
+use std::fmt::Write as _;
+
+/// The statements that would give an account what it has.
+pub fn grants(account: &Account) -> Vec<String> {
+    let to = account.name.quoted();
+    let mut lines = vec![format!(
+        "GRANT {} ON *.* TO {to}{}",
+        list(account.global, None),
+        option(account.global.contains(Privileges::GRANT))
+    )];
+    for with_grant in [false, true] {
+        let names: Vec<&str> = account
+            .dynamic
+            .iter()
+            .filter(|(_, grant)| **grant == with_grant)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !names.is_empty() {
+            lines.push(format!("GRANT {} ON *.* TO {to}{}", names.join(","), option(with_grant)));
+        }
+    }
+    for (schema, privileges) in &account.schemas {
+        let all = Privileges::ALL_SCHEMA;
+        let grant = option(privileges.contains(Privileges::GRANT));
+        lines.push(format!("GRANT {} ON {}.* TO {to}{grant}", list(*privileges, Some(all)), quoted(schema)));
+    }
+    for ((schema, table), grant) in &account.tables {
+        let object = format!("{}.{}", quoted(schema), quoted(table));
+        let with_grant = option(grant.table.contains(Privileges::GRANT));
+        lines.push(format!("GRANT {} ON {object} TO {to}{with_grant}", table_list(grant)));
+    }
+    for with_admin in [false, true] {
+        let roles: Vec<String> = account
+            .roles
+            .iter()
+            .filter(|(_, admin)| **admin == with_admin)
+            .map(|(role, _)| role.quoted())
+            .collect();
+        if !roles.is_empty() {
+            let admin = if with_admin { " WITH ADMIN OPTION" } else { "" };
+            lines.push(format!("GRANT {} TO {to}{admin}", roles.join(",")));
+        }
+    }
+    lines
+}
+
+fn option(grant: bool) -> &'static str {
+    if grant { " WITH GRANT OPTION" } else { "" }
+}
+
+/// Names of the privileges; `all` is what counts as ALL PRIVILEGES at this level.
+fn list(privileges: Privileges, all: Option<Privileges>) -> String {
+    let plain = privileges.without(Privileges::GRANT);
+    if plain.is_empty() {
+        return "USAGE".to_owned();
+    }
+    if all.is_some_and(|all| plain.contains(all)) {
+        return "ALL PRIVILEGES".to_owned();
+    }
+    plain.names().collect::<Vec<_>>().join(", ")
+}
+
+fn table_list(grant: &TableGrant) -> String {
+    if grant.columns.is_empty() {
+        return list(grant.table, Some(Privileges::ALL_TABLE));
+    }
+    let parts: Vec<String> = super::privilege::NAMED
+        .iter()
+        .filter_map(|(bit, name)| {
+            if grant.table.contains(*bit) {
+                return Some((*name).to_owned());
+            }
+            let columns: Vec<String> =
+                grant.columns.iter().filter(|(_, bits)| bits.contains(*bit)).map(|(column, _)| quoted(column)).collect();
+            (!columns.is_empty()).then(|| format!("{name} ({})", columns.join(", ")))
+        })
+        .collect();
+    if parts.is_empty() { "USAGE".to_owned() } else { parts.join(", ") }
+}
+
+/// All dynamic privileges as SHOW PRIVILEGES lists them.
+pub fn dynamic_names() -> &'static [&'static str] {
+    DYNAMIC
+}
+
+/// The statement that would make the account.
+pub fn create_user(account: &Account) -> String {
+    let mut out = format!("CREATE USER {} IDENTIFIED WITH '{}'", account.name.quoted(), account.plugin.name());
+    if !account.authentication_string.is_empty() {
+        let _ = write!(out, " AS '{}'", escaped(&String::from_utf8_lossy(&account.authentication_string)));
+    }
+    if !account.default_roles.is_empty() {
+        let roles: Vec<String> = account.default_roles.iter().map(AccountName::quoted).collect();
+        let _ = write!(out, " DEFAULT ROLE {}", roles.join(","));
+    }
+    let _ = write!(out, " REQUIRE {}", requirement(&account.tls));
+    let limits: Vec<String> = LIMITS
+        .iter()
+        .zip(account.limits)
+        .filter(|(_, limit)| *limit > 0)
+        .map(|(name, limit)| format!("{name} {limit}"))
+        .collect();
+    if !limits.is_empty() {
+        let _ = write!(out, " WITH {}", limits.join(" "));
+    }
+    let expiry = match (account.password_expired, account.expiry) {
+        (true, _) => String::new(),
+        (_, Expiry::Default) => " DEFAULT".to_owned(),
+        (_, Expiry::Never) => " NEVER".to_owned(),
+        (_, Expiry::Days(days)) => format!(" INTERVAL {days} DAY"),
+    };
+    let locked = if account.locked { "LOCK" } else { "UNLOCK" };
+    let attribute = |name: &str| account.attributes.get(name).map_or("DEFAULT", String::as_str);
+    let _ = write!(
+        out,
+        " PASSWORD EXPIRE{expiry} ACCOUNT {locked} PASSWORD HISTORY {} PASSWORD REUSE INTERVAL {} PASSWORD REQUIRE CURRENT {}",
+        attribute("password_history"),
+        attribute("password_reuse"),
+        attribute("require_current"),
+    );
+    if let Some(attempts) = account.attributes.get("failed_login_attempts") {
+        let _ = write!(out, " FAILED_LOGIN_ATTEMPTS {attempts}");
+    }
+    if let Some(days) = account.attributes.get("password_lock_time") {
+        let _ = write!(out, " PASSWORD_LOCK_TIME {days}");
+    }
+    if let Some(comment) = account.attributes.get("comment") {
+        let json = comment.replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = write!(out, " ATTRIBUTE '{}'", escaped(&format!("{{\"comment\": \"{json}\"}}")));
+    }
+    out
+}
+
+fn requirement(tls: &TlsRequirement) -> String {
+    match tls {
+        TlsRequirement::None => "NONE".to_owned(),
+        TlsRequirement::Tls => "SSL".to_owned(),
+        TlsRequirement::Certificate => "X509".to_owned(),
+        TlsRequirement::Specified { cipher, issuer, subject } => {
+            let named = [("SUBJECT", subject), ("ISSUER", issuer), ("CIPHER", cipher)];
+            let parts: Vec<String> = named
+                .iter()
+                .filter(|(_, value)| !value.is_empty())
+                .map(|(name, value)| format!("{name} '{}'", escaped(value)))
+                .collect();
+            parts.join(" ")
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_read_as_mysql_prints_them() {
+        let mut account = Account::new(AccountName::new("a", "localhost"));
+        assert_eq!(grants(&account), ["GRANT USAGE ON *.* TO `a`@`localhost`"]);
+        account.global = Privileges::PROCESS.with(Privileges::SUPER);
+        account.dynamic.insert("BACKUP_ADMIN".to_owned(), true);
+        account.dynamic.insert("CONNECTION_ADMIN".to_owned(), false);
+        account.schemas.insert("s".to_owned(), Privileges::ALL_SCHEMA.with(Privileges::GRANT));
+        let grant = account.table_grant("s", "t");
+        grant.table = Privileges::SELECT;
+        grant.columns.insert("a".to_owned(), Privileges::INSERT.with(Privileges::UPDATE));
+        grant.columns.insert("b".to_owned(), Privileges::UPDATE);
+        account.roles.insert(AccountName::new("r", "%"), false);
+        account.roles.insert(AccountName::new("q", "localhost"), true);
+        let expected = [
+            "GRANT PROCESS, SUPER ON *.* TO `a`@`localhost`",
+            "GRANT CONNECTION_ADMIN ON *.* TO `a`@`localhost`",
+            "GRANT BACKUP_ADMIN ON *.* TO `a`@`localhost` WITH GRANT OPTION",
+            "GRANT ALL PRIVILEGES ON `s`.* TO `a`@`localhost` WITH GRANT OPTION",
+            "GRANT SELECT, INSERT (`a`), UPDATE (`a`, `b`) ON `s`.`t` TO `a`@`localhost`",
+            "GRANT `r`@`%` TO `a`@`localhost`",
+            "GRANT `q`@`localhost` TO `a`@`localhost` WITH ADMIN OPTION",
+        ];
+        assert_eq!(grants(&account), expected);
+    }
+
+    #[test]
+    fn create_user_reads_as_mysql_prints_it() {
+        let account = Account::new(AccountName::new("root", "localhost"));
+        assert_eq!(
+            create_user(&account),
+            "CREATE USER `root`@`localhost` IDENTIFIED WITH 'caching_sha2_password' REQUIRE NONE PASSWORD EXPIRE \
+             DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE \
+             CURRENT DEFAULT"
+        );
+    }
+}

@@ -1,0 +1,500 @@
+//! CREATE, ALTER, DROP and RENAME USER, roles, SET PASSWORD, SET ROLE. Entry point: [`Session::run_account_statement`].
+//! A statement changes all its accounts or none, in one transaction of the engine.
+
+use super::account::{Account, AccountName, Expiry, LIMITS};
+use super::privilege::Privileges;
+use super::table::AccountTable;
+use super::{AuthenticationPlugin, TlsRequirement, store};
+use crate::result::{text, text_column};
+use crate::session::Session;
+use crate::variables::id;
+use errors::{SqlResult, sql_error};
+use parser::ast::{self, *};
+use std::sync::Arc;
+use values::Value;
+use wire::auth::{caching_sha2, native};
+use wire::result::ResultSink;
+
+/// Longest user name and host, characters.
+const USER_CHARACTERS_MAX: usize = 32;
+const HOST_CHARACTERS_MAX: usize = 255;
+
+impl Session {
+    /// Runs a statement about accounts; None if it is of another kind.
+    pub(crate) fn run_account_statement(
+        &mut self,
+        statement: &Statement,
+        sink: &mut dyn ResultSink,
+    ) -> Option<SqlResult<()>> {
+        Some(match statement {
+            Statement::CreateUser(create) => self.create_user(create, sink),
+            Statement::AlterUser(alter) => self.alter_user(alter, sink),
+            Statement::DropUser { users, if_exists } => self.drop_accounts("DROP USER", users, *if_exists, sink),
+            Statement::RenameUser(renames) => self.rename_users(renames, sink),
+            Statement::CreateRole { roles, if_not_exists } => self.create_roles(roles, *if_not_exists, sink),
+            Statement::DropRole { roles, if_exists } => self.drop_accounts("DROP ROLE", roles, *if_exists, sink),
+            Statement::Grant(grant) => self.grant(grant, sink),
+            Statement::Revoke(revoke) => self.revoke(revoke, sink),
+            Statement::SetRole(choice) => self.set_role(choice, sink),
+            Statement::SetDefaultRole { roles, users } => self.set_default_role(roles, users, sink),
+            _ => return None,
+        })
+    }
+
+    /// The account that a name in a statement means.
+    pub(super) fn account_name(&self, user: &UserName) -> SqlResult<AccountName> {
+        match user {
+            UserName::CurrentUser => Ok(self.account.clone()),
+            UserName::Account { name, host } => {
+                if name.chars().count() > USER_CHARACTERS_MAX {
+                    return Err(sql_error!(ER_WRONG_STRING_LENGTH, name, "user name", USER_CHARACTERS_MAX));
+                }
+                let host = host.as_deref().unwrap_or("%");
+                if host.chars().count() > HOST_CHARACTERS_MAX {
+                    return Err(sql_error!(ER_WRONG_STRING_LENGTH, host, "host name", HOST_CHARACTERS_MAX));
+                }
+                Ok(AccountName::new(name, host))
+            }
+        }
+    }
+
+    /// Changes accounts under the writer's right: `change` gets a copy and names what it touched.
+    pub(super) fn change_accounts(
+        &mut self,
+        change: impl FnOnce(&mut Session, &mut AccountTable) -> SqlResult<Vec<AccountName>>,
+    ) -> SqlResult<()> {
+        self.commit_open()?;
+        let instance = Arc::clone(&self.state.instance);
+        let _writer = instance.accounts_writer();
+        let mut table = (*instance.accounts()).clone();
+        let mut names = change(self, &mut table)?;
+        names.sort();
+        names.dedup();
+        if !names.is_empty() {
+            let lsn = store::save(&instance, table, &names)?;
+            self.wait_for(lsn);
+        }
+        Ok(())
+    }
+
+    fn create_user(&mut self, create: &CreateUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.require_global(Privileges::CREATE_USER)?;
+        let mut generated = Vec::new();
+        self.change_accounts(|session, table| {
+            let mut made = Vec::new();
+            let mut existing = Vec::new();
+            for specification in &create.users {
+                let name = session.account_name(&specification.user)?;
+                if table.get(&name).is_some() {
+                    existing.push(name);
+                    continue;
+                }
+                let mut account = Account::new(name.clone());
+                account.plugin = session.default_plugin();
+                generated.extend(session.authenticate_with(&mut account, specification)?);
+                session.apply_attributes(&mut account, &create.attributes)?;
+                for role in &create.default_roles {
+                    account.default_roles.push(session.account_name(role)?);
+                }
+                table.put(account);
+                made.push(name);
+            }
+            if create.if_not_exists {
+                for name in existing {
+                    session.diagnostics.note(sql_error!(ER_USER_ALREADY_EXISTS, name.message()));
+                }
+            } else if !existing.is_empty() {
+                return Err(failed("CREATE USER", &existing, " (User account already exists)"));
+            }
+            Ok(made)
+        })?;
+        self.answer_generated(generated, sink)
+    }
+
+    /// IDENTIFIED .. RANDOM PASSWORD answers with the passwords.
+    fn answer_generated(&mut self, generated: Vec<(AccountName, String)>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if generated.is_empty() {
+            return self.send_ok(sink);
+        }
+        let columns = [
+            text_column("user", 96),
+            text_column("host", 255),
+            text_column("generated password", 255),
+            crate::result::number_column("auth_factor"),
+        ];
+        let rows: Vec<Vec<Value>> = generated
+            .into_iter()
+            .map(|(name, password)| vec![text(name.user), text(name.host), text(password), Value::Int(1)])
+            .collect();
+        self.send_rows(&columns, &rows, sink)
+    }
+
+    fn default_plugin(&self) -> AuthenticationPlugin {
+        let policy = self.state.instance.global_text(id::AUTHENTICATION_POLICY);
+        let first = policy.split(',').next().unwrap_or_default().trim_start_matches("*:").trim().to_owned();
+        AuthenticationPlugin::from_name(&first).unwrap_or(AuthenticationPlugin::CachingSha2Password)
+    }
+
+    /// Applies IDENTIFIED clauses. Errors: 1524 unknown plugin, 1827 bad hash, 1235 further factors.
+    fn authenticate_with(
+        &mut self,
+        account: &mut Account,
+        specification: &UserSpecification,
+    ) -> SqlResult<Option<(AccountName, String)>> {
+        if specification.factors.len() > 1 || !specification.factor_changes.is_empty() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "multi-factor authentication"));
+        }
+        if specification.discard_old {
+            account.retained.clear();
+        }
+        let Some(factor) = specification.factors.first() else { return Ok(None) };
+        if let Some(plugin) = &factor.plugin {
+            account.plugin = AuthenticationPlugin::from_name(plugin)
+                .ok_or_else(|| sql_error!(ER_PLUGIN_IS_NOT_LOADED, plugin))?;
+        }
+        if specification.retain_current {
+            account.retained = account.authentication_string.clone();
+        }
+        let mut generated = None;
+        match &factor.secret {
+            AuthenticationSecret::None => account.authentication_string = Vec::new(),
+            AuthenticationSecret::Password(password) => self.set_secret(account, password),
+            AuthenticationSecret::Random => {
+                let password = self.random_password();
+                self.set_secret(account, password.as_bytes());
+                generated = Some((account.name.clone(), password));
+            }
+            AuthenticationSecret::Hash(hash) => {
+                let valid = hash.is_empty()
+                    || match account.plugin {
+                        AuthenticationPlugin::CachingSha2Password => caching_sha2::is_valid(hash),
+                        AuthenticationPlugin::MysqlNativePassword => native::is_valid(hash),
+                    };
+                if !valid {
+                    return Err(sql_error!(ER_PASSWORD_FORMAT));
+                }
+                account.authentication_string.clone_from(hash);
+            }
+        }
+        account.password_expired = false;
+        account.password_changed = (self.state.instance.wall_microseconds() / 1_000_000) as u64;
+        Ok(generated)
+    }
+
+    fn set_secret(&mut self, account: &mut Account, password: &[u8]) {
+        account.authentication_string = match (password.is_empty(), account.plugin) {
+            (true, _) => Vec::new(),
+            (_, AuthenticationPlugin::CachingSha2Password) => {
+                let mut random = [0; caching_sha2::SALT_BYTES];
+                self.state.instance.environment().random.fill(&mut random);
+                let rounds = self.state.instance.global_number(id::CACHING_SHA2_PASSWORD_DIGEST_ROUNDS);
+                caching_sha2::hash(password, random, rounds as u32)
+            }
+            (_, AuthenticationPlugin::MysqlNativePassword) => native::hash(password).into_bytes(),
+        };
+    }
+
+    fn random_password(&self) -> String {
+        const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_+.!";
+        let length = self.state.number(id::GENERATED_RANDOM_PASSWORD_LENGTH) as usize;
+        let mut random = vec![0; length];
+        self.state.instance.environment().random.fill(&mut random);
+        random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect()
+    }
+
+    fn apply_attributes(&mut self, account: &mut Account, attributes: &UserAttributes) -> SqlResult<()> {
+        match &attributes.require {
+            None => {}
+            Some(ast::TlsRequirement::None) => account.tls = TlsRequirement::None,
+            Some(ast::TlsRequirement::Ssl) => account.tls = TlsRequirement::Tls,
+            Some(ast::TlsRequirement::X509) => account.tls = TlsRequirement::Certificate,
+            Some(ast::TlsRequirement::Specified { cipher, issuer, subject }) => {
+                let shown = |value: &Option<Vec<u8>>| {
+                    value.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+                };
+                account.tls = TlsRequirement::Specified {
+                    cipher: shown(cipher),
+                    issuer: shown(issuer),
+                    subject: shown(subject),
+                };
+            }
+        }
+        for (name, value) in &attributes.limits {
+            if let Some(place) = LIMITS.iter().position(|limit| limit == name) {
+                account.limits[place] = *value;
+            }
+        }
+        match attributes.password_expire {
+            None => {}
+            Some(PasswordExpire::Now) => account.password_expired = true,
+            Some(PasswordExpire::Default) => account.expiry = Expiry::Default,
+            Some(PasswordExpire::Never) => account.expiry = Expiry::Never,
+            Some(PasswordExpire::Interval(days)) => account.expiry = Expiry::Days(days),
+        }
+        if let Some(locked) = attributes.account_locked {
+            account.locked = locked;
+        }
+        let mut keep = |name: &str, value: Option<String>| match value {
+            Some(value) => drop(account.attributes.insert(name.to_owned(), value)),
+            None => drop(account.attributes.remove(name)),
+        };
+        if let Some(history) = attributes.password_history {
+            keep("password_history", history.map(|count| count.to_string()));
+        }
+        if let Some(days) = attributes.password_reuse_days {
+            keep("password_reuse", days.map(|days| format!("{days} DAY")));
+        }
+        match attributes.require_current {
+            None => {}
+            Some(RequireCurrent::Default) => keep("require_current", None),
+            Some(RequireCurrent::Optional) => keep("require_current", Some("OPTIONAL".to_owned())),
+            Some(RequireCurrent::Required) => keep("require_current", Some(String::new())),
+        }
+        if let Some(attempts) = attributes.failed_login_attempts {
+            keep("failed_login_attempts", Some(attempts.to_string()));
+        }
+        if let Some(days) = attributes.password_lock_days {
+            keep("password_lock_time", Some(days.map_or("UNBOUNDED".to_owned(), |days| days.to_string())));
+        }
+        if let Some(comment) = &attributes.comment {
+            keep("comment", Some(String::from_utf8_lossy(comment).into_owned()));
+        }
+        if attributes.attribute.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "ATTRIBUTE"));
+        }
+        Ok(())
+    }
+
+    fn alter_user(&mut self, alter: &AlterUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let mut generated = Vec::new();
+        let own = |session: &Session, user: &UserName| session.account_name(user).is_ok_and(|name| name == session.account);
+        let only_own_password = alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
+            && alter.attributes == UserAttributes::default();
+        if !only_own_password {
+            self.require_global(Privileges::CREATE_USER)?;
+        }
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            let mut missing = Vec::new();
+            for specification in &alter.users {
+                let name = session.account_name(&specification.user)?;
+                let Some(mut account) = table.get(&name).cloned() else {
+                    missing.push(name);
+                    continue;
+                };
+                generated.extend(session.authenticate_with(&mut account, specification)?);
+                session.apply_attributes(&mut account, &alter.attributes)?;
+                if let Some(choice) = &alter.default_role {
+                    account.default_roles = session.chosen_roles(&account, choice)?;
+                }
+                table.put(account);
+                names.push(name);
+            }
+            if alter.if_exists {
+                for name in missing {
+                    session.diagnostics.note(sql_error!(ER_USER_DOES_NOT_EXIST, name.message()));
+                }
+            } else if !missing.is_empty() {
+                return Err(failed("ALTER USER", &missing, " (User account does not exist)"));
+            }
+            Ok(names)
+        })?;
+        self.answer_generated(generated, sink)
+    }
+
+    fn drop_accounts(
+        &mut self,
+        command: &str,
+        users: &[UserName],
+        if_exists: bool,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        let role = command == "DROP ROLE";
+        let grants = self.grants();
+        if !(role && grants.global().contains(Privileges::DROP_ROLE)) {
+            self.require_global(Privileges::CREATE_USER)?;
+        }
+        self.change_accounts(|session, table| {
+            let mut changed = Vec::new();
+            let mut missing = Vec::new();
+            for user in users {
+                let name = session.account_name(user)?;
+                let holders: Vec<AccountName> = table
+                    .all()
+                    .filter(|account| account.roles.contains_key(&name) || account.default_roles.contains(&name))
+                    .map(|account| account.name.clone())
+                    .collect();
+                if table.remove(&name).is_none() {
+                    missing.push(name);
+                    continue;
+                }
+                changed.extend(holders);
+                changed.push(name);
+            }
+            if if_exists {
+                for name in missing {
+                    session.diagnostics.note(sql_error!(ER_USER_DOES_NOT_EXIST, name.message()));
+                }
+            } else if !missing.is_empty() {
+                let reason = if role { "" } else { " (User account does not exist)" };
+                return Err(failed(command, &missing, reason));
+            }
+            Ok(changed)
+        })?;
+        self.send_ok(sink)
+    }
+
+    fn rename_users(&mut self, renames: &[(UserName, UserName)], sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.require_global(Privileges::CREATE_USER)?;
+        self.change_accounts(|session, table| {
+            let mut changed = Vec::new();
+            for (from, to) in renames {
+                let (from, to) = (session.account_name(from)?, session.account_name(to)?);
+                if table.get(&to).is_some() || table.get(&from).is_none() {
+                    return Err(failed("RENAME USER", &[from], ""));
+                }
+                let holders: Vec<(AccountName, bool, bool)> = table
+                    .all()
+                    .filter_map(|account| {
+                        let admin = *account.roles.get(&from)?;
+                        Some((account.name.clone(), admin, account.default_roles.contains(&from)))
+                    })
+                    .collect();
+                if let Some(mut account) = table.remove(&from) {
+                    account.name = to.clone();
+                    table.put(account);
+                }
+                for (holder, admin, default) in holders {
+                    if let Some(account) = table.get_mut(&holder) {
+                        account.roles.insert(to.clone(), admin);
+                        account.default_roles.extend(default.then(|| to.clone()));
+                    }
+                    changed.push(holder);
+                }
+                changed.extend([from, to]);
+            }
+            Ok(changed)
+        })?;
+        self.send_ok(sink)
+    }
+
+    fn create_roles(&mut self, roles: &[UserName], if_not_exists: bool, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if !self.grants().global().contains(Privileges::CREATE_ROLE) {
+            self.require_global(Privileges::CREATE_USER)?;
+        }
+        self.change_accounts(|session, table| {
+            let mut made = Vec::new();
+            for role in roles {
+                let name = session.account_name(role)?;
+                if table.get(&name).is_some() {
+                    if !if_not_exists {
+                        return Err(failed("CREATE ROLE", &[name], ""));
+                    }
+                    session.diagnostics.note(sql_error!(ER_USER_ALREADY_EXISTS, name.message()));
+                    continue;
+                }
+                let mut account = Account::new(name.clone());
+                account.locked = true;
+                account.password_expired = true;
+                table.put(account);
+                made.push(name);
+            }
+            Ok(made)
+        })?;
+        self.send_ok(sink)
+    }
+
+    /// SET PASSWORD. Error 1133 for an unknown account.
+    pub(crate) fn set_password(&mut self, password: &SetPassword) -> SqlResult<()> {
+        let name = match &password.user {
+            Some(user) => self.account_name(user)?,
+            None => self.account.clone(),
+        };
+        if name != self.account {
+            self.require_global(Privileges::CREATE_USER)?;
+        }
+        let Some(secret) = &password.password else {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SET PASSWORD TO RANDOM"));
+        };
+        self.change_accounts(|session, table| {
+            let mut account = table.get(&name).cloned().ok_or_else(|| sql_error!(ER_PASSWORD_NO_MATCH))?;
+            if password.retain_current {
+                account.retained = account.authentication_string.clone();
+            }
+            session.set_secret(&mut account, secret);
+            account.password_expired = false;
+            account.password_changed = (session.state.instance.wall_microseconds() / 1_000_000) as u64;
+            table.put(account);
+            Ok(vec![name])
+        })
+    }
+
+    /// The roles that a choice means for an account. Error 3530 for a role that was not granted.
+    fn chosen_roles(&self, account: &Account, choice: &RoleChoice) -> SqlResult<Vec<AccountName>> {
+        let named = |roles: &[UserName]| -> SqlResult<Vec<AccountName>> {
+            roles.iter().map(|role| self.account_name(role)).collect()
+        };
+        match choice {
+            RoleChoice::None => Ok(Vec::new()),
+            RoleChoice::Default => Ok(account.default_roles.clone()),
+            RoleChoice::All => Ok(account.roles.keys().cloned().collect()),
+            RoleChoice::AllExcept(roles) => {
+                let except = named(roles)?;
+                Ok(account.roles.keys().filter(|role| !except.contains(role)).cloned().collect())
+            }
+            RoleChoice::Roles(roles) => {
+                let wanted = named(roles)?;
+                match wanted.iter().find(|role| !account.roles.contains_key(role)) {
+                    Some(role) => {
+                        Err(sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, account.name.user, account.name.host))
+                    }
+                    None => Ok(wanted),
+                }
+            }
+        }
+    }
+
+    fn set_role(&mut self, choice: &RoleChoice, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let accounts = self.state.instance.accounts();
+        let account = accounts.get(&self.account).ok_or_else(|| sql_error!(ER_PASSWORD_NO_MATCH))?;
+        let roles = self.chosen_roles(account, choice)?;
+        self.set_active_roles(roles);
+        self.send_ok(sink)
+    }
+
+    /// Roles that are active after login.
+    pub(crate) fn activate_default_roles(&mut self) {
+        let accounts = self.state.instance.accounts();
+        let all = self.state.instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
+        let roles = accounts.get(&self.account).map(|account| match all {
+            true => account.roles.keys().cloned().collect(),
+            false => account.default_roles.clone(),
+        });
+        self.set_active_roles(roles.unwrap_or_default());
+    }
+
+    fn set_default_role(&mut self, choice: &RoleChoice, users: &[UserName], sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.change_accounts(|session, table| {
+            let mut names = Vec::new();
+            for user in users {
+                let name = session.account_name(user)?;
+                if name != session.account {
+                    session.require_global(Privileges::CREATE_USER)?;
+                }
+                let account = table.get(&name).cloned();
+                let mut account = account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
+                account.default_roles = session.chosen_roles(&account, choice)?;
+                table.put(account);
+                names.push(name);
+            }
+            Ok(names)
+        })?;
+        self.send_ok(sink)
+    }
+}
+
+/// Error 1396.
+fn failed(command: &str, names: &[AccountName], reason: &str) -> errors::SqlError {
+    let shown: Vec<String> = names.iter().map(AccountName::message).collect();
+    sql_error!(ER_CANNOT_USER, command, format!("{}{reason}", shown.join(",")))
+}

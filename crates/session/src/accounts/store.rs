@@ -1,0 +1,147 @@
+//! Accounts on disk: rows of a hidden table of the engine, changed in the engine's transactions.
+//! Main functions: [`load`] at start, [`save`] for a change.
+//!
+//! Table `#system.accounts`: (user, host) primary key; `definition` in the text form of [`Account::encode`].
+
+use super::account::{Account, AccountName};
+use super::privilege::Privileges;
+use super::table::AccountTable;
+use crate::instance::Instance;
+use dictionary::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition, TableDefinition,
+    TableName, TableOptions,
+};
+use engine::{EngineError, RowBatch, ScanOptions, Table, TransactionOptions};
+use errors::{SqlResult, sql_error};
+use charset::CollationId;
+use std::sync::Arc;
+use stdx::ids::{IndexId, Lsn, TableId};
+use values::row::RowView;
+use values::{ColumnType, TypeKind, Value};
+
+/// Schema that no statement can name.
+pub const SYSTEM_SCHEMA: &str = "#system";
+const ACCOUNTS: &str = "accounts";
+const ROWS_PER_BATCH: usize = 256;
+
+/// Reads all accounts; on first start makes the table and root@localhost without password, the latter only while
+/// nobody can connect from elsewhere.
+pub fn load(instance: &Instance, loopback_only: bool) -> SqlResult<()> {
+    let table = open_table(instance)?;
+    let mut accounts = AccountTable::default();
+    let transaction = instance.engine().begin(TransactionOptions::default());
+    let read = || -> Result<Vec<Account>, EngineError> {
+        let mut scan = transaction.scan(&table, ScanOptions::default())?;
+        let mut batch = RowBatch::new();
+        let mut found = Vec::new();
+        while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH)? {
+            for at in 0..batch.len() {
+                found.push(decode(&table, batch.row(at))?);
+            }
+        }
+        Ok(found)
+    };
+    read().map_err(|error| error.into_sql(ACCOUNTS))?.into_iter().for_each(|account| accounts.put(account));
+    let first_start = accounts.all().next().is_none();
+    if first_start && loopback_only {
+        let mut root = Account::new(AccountName::new("root", "localhost"));
+        root.global = Privileges::ALL_GLOBAL.with(Privileges::GRANT);
+        root.dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
+        let lsn = write(instance, &[(root.name.clone(), Some(root.clone()))])?;
+        instance.engine().flush_log(lsn).map_err(|error| error.into_sql(ACCOUNTS))?;
+        accounts.put(root);
+    }
+    instance.publish_accounts(accounts);
+    Ok(())
+}
+
+fn decode(table: &Table, row: &[u8]) -> Result<Account, EngineError> {
+    let corrupt = || EngineError::Corrupt("account table".to_owned());
+    let view = RowView::new(table.layout(), row).map_err(|_| corrupt())?;
+    let text = |column: usize| match view.value(column) {
+        Value::Bytes(bytes) => String::from_utf8(bytes).map_err(|_| corrupt()),
+        _ => Err(corrupt()),
+    };
+    let name = AccountName { user: text(0)?, host: text(1)? };
+    Account::decode(name, &text(2)?).ok_or_else(corrupt)
+}
+
+fn open_table(instance: &Instance) -> SqlResult<Arc<Table>> {
+    let engine = instance.engine();
+    if let Some(table) = engine.dictionary().table(SYSTEM_SCHEMA, ACCOUNTS) {
+        return Ok(table);
+    }
+    let schema = SchemaDefinition { name: SYSTEM_SCHEMA.to_owned(), collation: CollationId::BINARY };
+    match engine.create_schema(schema) {
+        Ok(()) | Err(EngineError::SchemaExists(_)) => {}
+        Err(error) => return Err(error.into_sql(SYSTEM_SCHEMA)),
+    }
+    engine.create_table(definition()).map_err(|error| error.into_sql(ACCOUNTS))
+}
+
+fn definition() -> TableDefinition {
+    let column = |name: &str, column_type: ColumnType| ColumnDefinition {
+        name: name.to_owned(),
+        column_type,
+        nullable: false,
+        default: ColumnDefault::None,
+        on_update_now: None,
+        auto_increment: false,
+        invisible: false,
+        comment: String::new(),
+    };
+    let part = |column| IndexPart { column, prefix_length: None, descending: false };
+    TableDefinition {
+        id: TableId(0),
+        name: TableName { schema: SYSTEM_SCHEMA.to_owned(), table: ACCOUNTS.to_owned() },
+        columns: vec![
+            column("user", ColumnType::varbinary(255)),
+            column("host", ColumnType::varbinary(255)),
+            column("definition", ColumnType::new(TypeKind::LongBlob)),
+        ],
+        indexes: vec![IndexDefinition {
+            id: IndexId(0),
+            name: "PRIMARY".to_owned(),
+            kind: IndexKind::Primary,
+            parts: vec![part(0), part(1)],
+            comment: String::new(),
+            invisible: false,
+        }],
+        collation: CollationId::BINARY,
+        options: TableOptions::default(),
+    }
+}
+
+/// Writes changed accounts (None: removed) in one transaction, then publishes the table. The caller holds the
+/// writer's right. Returns the commit's LSN.
+pub fn save(instance: &Instance, changed: AccountTable, names: &[AccountName]) -> SqlResult<Lsn> {
+    let changes: Vec<(AccountName, Option<Account>)> =
+        names.iter().map(|name| (name.clone(), changed.get(name).cloned())).collect();
+    let lsn = write(instance, &changes)?;
+    instance.publish_accounts(changed);
+    Ok(lsn)
+}
+
+fn write(instance: &Instance, changes: &[(AccountName, Option<Account>)]) -> SqlResult<Lsn> {
+    let engine = instance.engine();
+    let table = engine.dictionary().table(SYSTEM_SCHEMA, ACCOUNTS);
+    let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, SYSTEM_SCHEMA, ACCOUNTS))?;
+    let transaction = engine.begin(TransactionOptions::default());
+    for (name, account) in changes {
+        let names = [Value::Bytes(name.user.clone().into_bytes()), Value::Bytes(name.host.clone().into_bytes())];
+        let mut key = Vec::new();
+        let layout = table.indexes()[0].key_layout();
+        layout.encode(&names, &mut key).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account key"))?;
+        match transaction.delete(&table, &key) {
+            Ok(()) | Err(EngineError::RowNotFound) => {}
+            Err(error) => return Err(error.into_sql(ACCOUNTS)),
+        }
+        if let Some(account) = account {
+            let [user, host] = names;
+            let row = [user, host, Value::Bytes(account.encode().into_bytes())];
+            let row = table.layout().encode(&row).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account row"))?;
+            transaction.insert(&table, &row).map_err(|error| error.into_sql(ACCOUNTS))?;
+        }
+    }
+    transaction.commit().map_err(|error| error.into_sql(ACCOUNTS))
+}

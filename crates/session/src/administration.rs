@@ -1,0 +1,255 @@
+//! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
+
+use crate::accounts::Privileges;
+use crate::metadata_lock::{LockKey, LockMode};
+use crate::result::{number_column, text, text_column};
+use crate::session::Session;
+use dictionary::TableName;
+use engine::{RowBatch, ScanOptions, Table};
+use errors::{SqlResult, sql_error};
+use parser::ast::{Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget, TableMaintenance};
+use std::sync::{Arc, PoisonError};
+use values::Value;
+use values::row::RowView;
+use wire::result::ResultSink;
+
+const ROWS_PER_BATCH: usize = 1024;
+
+impl Session {
+    /// KILL. Errors: 1094, 1095.
+    pub(crate) fn kill(&mut self, query_only: bool, id: &Expression, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let id = match self.evaluate(id)?.value {
+            Value::Int(number) => u64::try_from(number).ok(),
+            Value::UInt(number) => Some(number),
+            _ => None,
+        };
+        let id = id.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, 0))?;
+        let found = u32::try_from(id).ok().and_then(|id| self.state.instance.registry().get(id));
+        let session = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
+        let own = session.describe().account == self.account.to_string();
+        if !own && !self.grants().dynamic("CONNECTION_ADMIN") {
+            return Err(sql_error!(ER_KILL_DENIED_ERROR, id));
+        }
+        match query_only {
+            true => session.kill_statement(),
+            false => session.kill_connection(),
+        }
+        if session.id == self.state.shared.id {
+            return Err(sql_error!(ER_QUERY_INTERRUPTED));
+        }
+        self.send_ok(sink)
+    }
+
+    /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
+    pub(crate) fn flush(&mut self, flush: &Flush, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if !self.grants().dynamic("FLUSH_TABLES") {
+            self.require_global(Privileges::RELOAD)?;
+        }
+        match &flush.target {
+            FlushTarget::Tables { tables, with_read_lock, for_export } => {
+                if *for_export {
+                    return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FLUSH TABLES FOR EXPORT"));
+                }
+                if *with_read_lock && tables.is_empty() {
+                    self.lock_global()?;
+                } else if *with_read_lock {
+                    let locks: Vec<parser::ast::LockTable> = tables
+                        .iter()
+                        .map(|table| parser::ast::LockTable {
+                            table: table.clone(),
+                            alias: None,
+                            mode: parser::ast::TableLockMode::Read,
+                        })
+                        .collect();
+                    return self.lock_tables(&locks, sink);
+                }
+            }
+            FlushTarget::Options(options) => {
+                for option in options {
+                    if *option == "STATUS" {
+                        self.flush_status();
+                    }
+                }
+            }
+        }
+        self.count(crate::status::id::FLUSH_COMMANDS, 1);
+        self.send_ok(sink)
+    }
+
+    fn flush_status(&mut self) {
+        self.state.instance.ended_counters().absorb(&self.state.shared.counters);
+        self.state.shared.counters.reset();
+    }
+
+    /// RESET PERSIST; other forms belong to replication. Error 3615 for a variable that is not persisted.
+    pub(crate) fn reset(&mut self, targets: &[ResetTarget], sink: &mut dyn ResultSink) -> SqlResult<()> {
+        for target in targets {
+            let ResetTarget::Persist { name, if_exists } = target else {
+                return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
+            };
+            self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+            let instance = Arc::clone(&self.state.instance);
+            let mut persisted = instance.persisted.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = persisted.reset(name.as_deref(), instance.environment())?;
+            if let (false, Some(name)) = (found, name) {
+                let error = sql_error!(ER_VAR_DOES_NOT_EXIST, name);
+                if !if_exists {
+                    return Err(error);
+                }
+                self.diagnostics.warning(error);
+            }
+        }
+        self.send_ok(sink)
+    }
+
+    /// SHUTDOWN.
+    pub(crate) fn shutdown(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        self.require_global(Privileges::SHUTDOWN)?;
+        let control = self.state.instance.server_control();
+        let control = control.ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "SHUTDOWN"))?;
+        self.send_ok(sink)?;
+        control.shutdown();
+        Ok(())
+    }
+
+    /// ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: one result set with a line or more for each table.
+    pub(crate) fn maintain(&mut self, maintenance: &TableMaintenance, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if maintenance.histogram.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "histograms"));
+        }
+        let mut rows = Vec::new();
+        for table in &maintenance.tables {
+            let name = self.table_name(table)?;
+            let wanted = match maintenance.command {
+                MaintenanceCommand::Checksum | MaintenanceCommand::Check => Privileges::SELECT,
+                _ => Privileges::SELECT.with(Privileges::INSERT),
+            };
+            self.require_table(wanted, &name.schema, &name.table, "SELECT, INSERT")?;
+            rows.extend(self.maintain_table(maintenance.command, &name)?);
+        }
+        let columns = match maintenance.command {
+            MaintenanceCommand::Checksum => vec![text_column("Table", 128), number_column("Checksum")],
+            _ => vec![
+                text_column("Table", 128),
+                text_column("Op", 10),
+                text_column("Msg_type", 10),
+                text_column("Msg_text", 131_072),
+            ],
+        };
+        self.send_rows(&columns, &rows, sink)
+    }
+
+    fn maintain_table(&mut self, command: MaintenanceCommand, name: &TableName) -> SqlResult<Vec<Vec<Value>>> {
+        let shown = format!("{}.{}", name.schema, name.table);
+        let word = match command {
+            MaintenanceCommand::Analyze => "analyze",
+            MaintenanceCommand::Check => "check",
+            MaintenanceCommand::Checksum => "checksum",
+            MaintenanceCommand::Optimize => "optimize",
+            MaintenanceCommand::Repair => "repair",
+        };
+        let line = |kind: &str, message: &str| vec![text(&*shown), text(word), text(kind), text(message)];
+        let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
+        let Some(table) = table else {
+            let error = sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table);
+            self.diagnostics.push(errors::Level::Error, error.clone());
+            return Ok(match command {
+                MaintenanceCommand::Checksum => vec![vec![text(&*shown), Value::Null]],
+                _ => vec![line("Error", error.message()), line("status", "Operation failed")],
+            });
+        };
+        let engine = self.state.instance.engine().clone();
+        match command {
+            MaintenanceCommand::Checksum => {
+                let checksum = self.with_locked(name, LockMode::Read, |session| session.checksum(&table))?;
+                Ok(vec![vec![text(&*shown), Value::Int(checksum as i64)]])
+            }
+            MaintenanceCommand::Analyze => {
+                let outcome = self.with_locked(name, LockMode::Read, |_| {
+                    engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
+                });
+                Ok(vec![match outcome {
+                    Ok(()) => line("status", "OK"),
+                    Err(error) => line("Error", error.message()),
+                }])
+            }
+            MaintenanceCommand::Check => {
+                // A full read of every index decodes each page and each row.
+                let outcome = self.with_locked(name, LockMode::Read, |session| session.read_everything(&table));
+                Ok(vec![match outcome {
+                    Ok(()) => line("status", "OK"),
+                    Err(error) => line("Error", error.message()),
+                }])
+            }
+            MaintenanceCommand::Optimize => {
+                let action = [parser::ast::AlterAction::Force];
+                let mut ignored = crate::result::Collector::default();
+                self.alter_for_maintenance(name, &action, &mut ignored)?;
+                let note = "Table does not support optimize, doing recreate + analyze instead";
+                Ok(vec![line("note", note), line("status", "OK")])
+            }
+            MaintenanceCommand::Repair => {
+                Ok(vec![line("note", "The storage engine for the table doesn't support repair")])
+            }
+        }
+    }
+
+    fn with_locked<T>(
+        &mut self,
+        name: &TableName,
+        mode: LockMode,
+        run: impl FnOnce(&mut Session) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.lock_metadata(LockKey::table(&name.schema, &name.table), mode)?;
+        let outcome = run(self);
+        if !self.in_transaction_block() {
+            self.release_transaction_locks();
+        }
+        outcome
+    }
+
+    fn read_everything(&mut self, table: &Arc<Table>) -> SqlResult<()> {
+        for index in 0..table.indexes().len() {
+            self.read_index(table, index, &mut |_| Ok(()))?;
+        }
+        Ok(())
+    }
+
+    fn read_index(
+        &mut self,
+        table: &Arc<Table>,
+        index: usize,
+        visit: &mut dyn FnMut(&[u8]) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        let options = engine::TransactionOptions { kill: self.state.shared.kill.clone(), ..Default::default() };
+        let transaction = self.state.instance.engine().begin(options);
+        let fail = |error: engine::EngineError| error.into_sql(&table.definition().name.table);
+        let mut scan = transaction.scan(table, ScanOptions { index, ..ScanOptions::default() }).map_err(fail)?;
+        let mut batch = RowBatch::new();
+        while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH).map_err(fail)? {
+            for at in 0..batch.len() {
+                visit(batch.row(at))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A sum over all rows that does not depend on their order: equal tables have equal checksums.
+    fn checksum(&mut self, table: &Arc<Table>) -> SqlResult<u64> {
+        let mut sum: u64 = 0;
+        self.read_index(table, 0, &mut |row| {
+            let corrupt = |_| sql_error!(ER_GET_ERRNO, 126, "row does not fit its table's layout");
+            let view = RowView::new(table.layout(), row).map_err(corrupt)?;
+            let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+            for value in view.values() {
+                for byte in crate::text::display(&value).into_bytes() {
+                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+                }
+                hash = hash.rotate_left(7);
+            }
+            sum = sum.wrapping_add(hash) & 0xffff_ffff;
+            Ok(())
+        })?;
+        Ok(sum)
+    }
+}

@@ -1,0 +1,54 @@
+//! What an ALTER TABLE does to the rows. Main type: [`AlterPlan`], made by comparing two definitions.
+
+use dictionary::{ColumnDefinition, IndexDefinition, TableDefinition};
+
+/// How a changed definition becomes the table's.
+#[derive(Debug, PartialEq)]
+pub(super) enum AlterPlan {
+    /// Only the dictionary changes.
+    Metadata,
+    /// Secondary indexes are dropped by name and others added; then the dictionary changes.
+    Indexes { dropped: Vec<String>, added: Vec<IndexDefinition> },
+    /// Every row is copied into a table of the new definition.
+    Rebuild,
+}
+
+/// The least that turns `old` into `new`. `sources` gives for each new column its place in the old table.
+pub(super) fn plan(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> AlterPlan {
+    let same_places = sources.len() == old.columns.len()
+        && sources.iter().enumerate().all(|(place, source)| *source == Some(place));
+    let same_storage = same_places
+        && old.columns.iter().zip(&new.columns).all(|(before, after)| is_same_storage(before, after));
+    if !same_storage || old.primary_key().map(|index| &index.parts) != new.primary_key().map(|index| &index.parts) {
+        return AlterPlan::Rebuild;
+    }
+    let is_in = |index: &IndexDefinition, others: &[IndexDefinition]| {
+        others.iter().any(|other| is_same_index(index, other))
+    };
+    let dropped: Vec<String> =
+        old.indexes.iter().filter(|index| !is_in(index, &new.indexes)).map(|index| index.name.clone()).collect();
+    let added: Vec<IndexDefinition> =
+        new.indexes.iter().filter(|index| !is_in(index, &old.indexes)).cloned().collect();
+    if dropped.is_empty() && added.is_empty() {
+        return AlterPlan::Metadata;
+    }
+    AlterPlan::Indexes { dropped, added }
+}
+
+/// Whether rows and keys of the column stay as they are.
+fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool {
+    let (old, new) = (&before.column_type, &after.column_type);
+    let same_kind = old.kind == new.kind && old.unsigned == new.unsigned && old.decimals == new.decimals;
+    let same_members = old.members == new.members
+        || (old.members.len() <= new.members.len() && new.members.starts_with(&old.members) && old.members.len() / 256 == new.members.len() / 256 && !old.members.is_empty() && new.members.len() < 256);
+    same_kind
+        && before.nullable == after.nullable
+        && old.length == new.length
+        && old.collation == new.collation
+        && same_members
+}
+
+/// Whether it is the same index under the same name; comment and visibility may differ.
+fn is_same_index(left: &IndexDefinition, right: &IndexDefinition) -> bool {
+    left.name == right.name && left.kind == right.kind && left.parts == right.parts
+}

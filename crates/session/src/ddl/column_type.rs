@@ -1,0 +1,328 @@
+//! A declared type checked and turned into a [`ColumnType`]. Main function: [`Session::column_type`].
+
+use crate::charsets::{find_charset, find_collation};
+use crate::session::Session;
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use expression::SqlMode;
+use parser::ast::{DataType, DataTypeKind};
+use std::sync::Arc;
+use values::{ColumnType, TypeKind};
+
+const CHAR_CHARACTERS_MAX: u64 = 255;
+const VARCHAR_BYTES_MAX: u64 = 65_535;
+
+impl Session {
+    /// The type that a declaration means. `collation` is the COLLATE attribute, `default` the table's collation.
+    /// Errors: 1063, 1074, 1097, 1115, 1235, 1253, 1273, 1291, 1367, 1425, 1426, 1427, 1439.
+    pub(super) fn column_type(
+        &mut self,
+        name: &str,
+        declared: &DataType,
+        collation: Option<&str>,
+        default: CollationId,
+    ) -> SqlResult<ColumnType> {
+        use DataTypeKind as D;
+        match declared.kind {
+            D::TinyInt => self.integer_type(name, TypeKind::TinyInt, declared),
+            D::SmallInt => self.integer_type(name, TypeKind::SmallInt, declared),
+            D::MediumInt => self.integer_type(name, TypeKind::MediumInt, declared),
+            D::Int => self.integer_type(name, TypeKind::Int, declared),
+            D::BigInt => self.integer_type(name, TypeKind::BigInt, declared),
+            D::Serial => Ok(ColumnType::integer(TypeKind::BigInt, true)),
+            D::Decimal => self.decimal_type(name, declared),
+            D::Float | D::Double | D::Real => self.float_type(name, declared),
+            D::Bit => bit_type(name, declared),
+            D::Year => Ok(ColumnType::new(TypeKind::Year)),
+            D::Date => Ok(ColumnType::new(TypeKind::Date)),
+            D::Time => temporal_type(name, TypeKind::Time, declared),
+            D::DateTime => temporal_type(name, TypeKind::DateTime, declared),
+            D::Timestamp => temporal_type(name, TypeKind::Timestamp, declared),
+            D::Binary => binary_type(name, TypeKind::Binary, declared.length.unwrap_or(1)),
+            D::VarBinary => binary_type(name, TypeKind::VarBinary, declared.length.unwrap_or(1)),
+            D::TinyBlob => Ok(ColumnType::new(TypeKind::TinyBlob)),
+            D::Blob => Ok(ColumnType::new(blob_kind(declared.length))),
+            D::MediumBlob => Ok(ColumnType::new(TypeKind::MediumBlob)),
+            D::LongBlob => Ok(ColumnType::new(TypeKind::LongBlob)),
+            D::Json => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON columns")),
+            D::Vector => Err(sql_error!(ER_NOT_SUPPORTED_YET, "VECTOR columns")),
+            D::Geometry
+            | D::Point
+            | D::LineString
+            | D::Polygon
+            | D::MultiPoint
+            | D::MultiLineString
+            | D::MultiPolygon
+            | D::GeometryCollection => Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial columns")),
+            _ => {
+                let collation = self.text_collation(declared, collation, default)?;
+                self.text_type(name, declared, collation)
+            }
+        }
+    }
+
+    fn deprecated(&mut self, what: &str) {
+        let text = format!("{what} is deprecated and will be removed in a future release.");
+        self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(text));
+    }
+
+    fn warn_number_attributes(&mut self, declared: &DataType) {
+        if declared.zerofill {
+            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function \
+                 to zero-pad numbers, or store the formatted numbers in a CHAR column.",
+            ));
+        }
+    }
+
+    fn warn_unsigned_fraction(&mut self, declared: &DataType) {
+        if declared.unsigned || declared.zerofill {
+            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
+                 removed in a future release.",
+            ));
+        }
+    }
+
+    fn integer_type(&mut self, name: &str, kind: TypeKind, declared: &DataType) -> SqlResult<ColumnType> {
+        let mut column_type = ColumnType::integer(kind, declared.unsigned || declared.zerofill);
+        column_type.zerofill = declared.zerofill;
+        if let Some(width) = declared.length {
+            if width > 255 {
+                return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, 255));
+            }
+            if !(kind == TypeKind::TinyInt && width == 1) {
+                self.deprecated("Integer display width");
+            }
+        }
+        self.warn_number_attributes(declared);
+        column_type.length = match (declared.length, declared.zerofill) {
+            (Some(width), true) => Some(width as u32),
+            (None, true) => Some(zerofill_width(kind)),
+            (Some(1), false) if kind == TypeKind::TinyInt && !declared.unsigned => Some(1),
+            _ => None,
+        };
+        Ok(column_type)
+    }
+
+    fn decimal_type(&mut self, name: &str, declared: &DataType) -> SqlResult<ColumnType> {
+        let precision = declared.length.filter(|digits| *digits > 0).unwrap_or(10);
+        let scale = declared.decimals.unwrap_or(0);
+        check_digits(name, precision, scale, 65)?;
+        self.warn_unsigned_fraction(declared);
+        self.warn_number_attributes(declared);
+        let mut column_type = ColumnType::decimal(precision as u32, scale as u8);
+        column_type.unsigned = declared.unsigned || declared.zerofill;
+        column_type.zerofill = declared.zerofill;
+        Ok(column_type)
+    }
+
+    fn float_type(&mut self, name: &str, declared: &DataType) -> SqlResult<ColumnType> {
+        let real_is_float = self.sql_mode().contains(SqlMode::REAL_AS_FLOAT);
+        let mut kind = match declared.kind {
+            DataTypeKind::Float => TypeKind::Float,
+            DataTypeKind::Real if real_is_float => TypeKind::Float,
+            _ => TypeKind::Double,
+        };
+        let mut digits = None;
+        match (declared.length, declared.decimals) {
+            (Some(precision), Some(scale)) => {
+                check_digits(name, precision, scale, 255)?;
+                self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                    "Specifying number of digits for floating point data types is deprecated and will be removed in \
+                     a future release.",
+                ));
+                digits = Some((precision as u32, scale as u8));
+            }
+            (Some(precision), None) if kind == TypeKind::Float => match precision {
+                0..=24 => {}
+                25..=53 => kind = TypeKind::Double,
+                _ => return Err(sql_error!(ER_WRONG_FIELD_SPEC, name)),
+            },
+            _ => {}
+        }
+        self.warn_unsigned_fraction(declared);
+        self.warn_number_attributes(declared);
+        let mut column_type = ColumnType::new(kind);
+        column_type.length = digits.map(|(precision, _)| precision);
+        column_type.decimals = digits.map(|(_, scale)| scale);
+        column_type.unsigned = declared.unsigned || declared.zerofill;
+        column_type.zerofill = declared.zerofill;
+        Ok(column_type)
+    }
+
+    /// The collation of a text column: its own clauses, else the table's.
+    fn text_collation(
+        &mut self,
+        declared: &DataType,
+        attribute: Option<&str>,
+        default: CollationId,
+    ) -> SqlResult<CollationId> {
+        let charset =
+            declared.charset.as_deref().map(|name| find_charset(name, &mut self.diagnostics)).transpose()?;
+        if let Some(name) = attribute.or(declared.collation.as_deref()) {
+            let collation = find_collation(name)?;
+            if let Some(charset) = charset.filter(|charset| charset.name != collation.charset().name) {
+                return Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name));
+            }
+            return Ok(collation.id);
+        }
+        let charset = charset.unwrap_or_else(|| default.charset());
+        if declared.binary {
+            return Ok(charset.binary_collation);
+        }
+        let own = declared.charset.is_some();
+        Ok(if own { charset.default_collation } else { default })
+    }
+
+    fn text_type(&mut self, name: &str, declared: &DataType, collation: CollationId) -> SqlResult<ColumnType> {
+        use DataTypeKind as D;
+        let charset = collation.charset();
+        let binary = collation == CollationId::BINARY;
+        match declared.kind {
+            D::Char | D::VarChar => {
+                let length = declared.length.unwrap_or(1);
+                let fixed = declared.kind == D::Char;
+                if binary {
+                    return binary_type(name, if fixed { TypeKind::Binary } else { TypeKind::VarBinary }, length);
+                }
+                let limit = match fixed {
+                    true => CHAR_CHARACTERS_MAX,
+                    false => VARCHAR_BYTES_MAX / u64::from(charset.max_bytes),
+                };
+                if length > limit {
+                    return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit));
+                }
+                let length = length as u32;
+                Ok(match fixed {
+                    true => ColumnType::char(length, collation),
+                    false => ColumnType::varchar(length, collation),
+                })
+            }
+            D::Enum | D::Set => self.members_type(name, declared, collation),
+            _ => {
+                let bytes = declared.length.map(|length| length.saturating_mul(u64::from(charset.max_bytes)));
+                let kind = match declared.kind {
+                    D::TinyText => TypeKind::TinyText,
+                    D::MediumText => TypeKind::MediumText,
+                    D::LongText => TypeKind::LongText,
+                    _ => text_kind(bytes),
+                };
+                Ok(if binary { ColumnType::new(as_blob(kind)) } else { ColumnType::text(kind, collation) })
+            }
+        }
+    }
+
+    fn members_type(&mut self, name: &str, declared: &DataType, collation: CollationId) -> SqlResult<ColumnType> {
+        let set = declared.kind == DataTypeKind::Set;
+        if set && declared.members.len() > 64 {
+            return Err(sql_error!(ER_TOO_BIG_SET, name));
+        }
+        if declared.members.len() > 65_535 {
+            return Err(sql_error!(ER_TOO_BIG_ENUM, name));
+        }
+        let (from, to) = (self.connection_collation().charset(), collation.charset());
+        let mut members: Vec<Vec<u8>> = Vec::with_capacity(declared.members.len());
+        for member in &declared.members {
+            let mut text = if from.name == to.name { member.clone() } else { from.convert(member, to).text };
+            if collation != CollationId::BINARY {
+                text.truncate(to.length_without_trailing_spaces(&text));
+            }
+            if set && text.contains(&b',') {
+                return Err(sql_error!(ER_ILLEGAL_VALUE_FOR_TYPE, "set", to.to_string_lossy(&text)));
+            }
+            if members.iter().any(|other| collation.get().equal(other, &text)) {
+                let kind = if set { "SET" } else { "ENUM" };
+                let error = sql_error!(ER_DUPLICATED_VALUE_IN_TYPE, name, to.to_string_lossy(&text), kind);
+                if self.sql_mode().is_strict() {
+                    return Err(error);
+                }
+                self.diagnostics.note(error);
+            }
+            members.push(text);
+        }
+        Ok(ColumnType {
+            kind: if set { TypeKind::Set } else { TypeKind::Enum },
+            unsigned: false,
+            zerofill: false,
+            length: None,
+            decimals: None,
+            collation,
+            members: Arc::from(members),
+        })
+    }
+}
+
+fn zerofill_width(kind: TypeKind) -> u32 {
+    match kind {
+        TypeKind::TinyInt => 3,
+        TypeKind::SmallInt => 5,
+        TypeKind::MediumInt => 8,
+        TypeKind::Int => 10,
+        _ => 20,
+    }
+}
+
+fn check_digits(name: &str, precision: u64, scale: u64, precision_max: u64) -> SqlResult<()> {
+    if scale > 30 {
+        return Err(sql_error!(ER_TOO_BIG_SCALE, scale, name, 30));
+    }
+    if precision > precision_max {
+        return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, name, precision_max));
+    }
+    if scale > precision {
+        return Err(sql_error!(ER_M_BIGGER_THAN_D, name));
+    }
+    Ok(())
+}
+
+fn bit_type(name: &str, declared: &DataType) -> SqlResult<ColumnType> {
+    let bits = declared.length.unwrap_or(1).max(1);
+    if bits > 64 {
+        return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, 64));
+    }
+    Ok(ColumnType::bit(bits as u32))
+}
+
+fn temporal_type(name: &str, kind: TypeKind, declared: &DataType) -> SqlResult<ColumnType> {
+    let digits = declared.length.or(declared.decimals).unwrap_or(0);
+    if digits > 6 {
+        return Err(sql_error!(ER_TOO_BIG_PRECISION, digits, name, 6));
+    }
+    Ok(ColumnType::temporal(kind, digits as u8))
+}
+
+fn binary_type(name: &str, kind: TypeKind, length: u64) -> SqlResult<ColumnType> {
+    let limit = if kind == TypeKind::Binary { 255 } else { VARCHAR_BYTES_MAX };
+    if length > limit {
+        return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit));
+    }
+    Ok(if kind == TypeKind::Binary {
+        ColumnType::binary(length as u32)
+    } else {
+        ColumnType::varbinary(length as u32)
+    })
+}
+
+/// TEXT(n): the smallest kind that holds so many bytes.
+fn text_kind(bytes: Option<u64>) -> TypeKind {
+    match bytes {
+        Some(1..=255) => TypeKind::TinyText,
+        None | Some(0..=65_535) => TypeKind::Text,
+        Some(..=16_777_215) => TypeKind::MediumText,
+        Some(_) => TypeKind::LongText,
+    }
+}
+
+fn blob_kind(bytes: Option<u64>) -> TypeKind {
+    as_blob(text_kind(bytes))
+}
+
+fn as_blob(kind: TypeKind) -> TypeKind {
+    match kind {
+        TypeKind::TinyText => TypeKind::TinyBlob,
+        TypeKind::MediumText => TypeKind::MediumBlob,
+        TypeKind::LongText => TypeKind::LongBlob,
+        _ => TypeKind::Blob,
+    }
+}

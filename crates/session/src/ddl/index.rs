@@ -1,0 +1,173 @@
+//! Index specifications checked and turned into [`IndexDefinition`]s. Main function: [`build_index`].
+
+use super::limits;
+use dictionary::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition};
+use errors::{Diagnostics, SqlResult, sql_error};
+use parser::ast::{IndexOption, IndexSpecification, IndexType, KeyPart, KeyPartTarget};
+use stdx::ids::IndexId;
+use values::TypeKind;
+
+/// The index that a specification means. `taken` are names in use; a nameless index gets its first column's name.
+/// Errors: 1059, 1061, 1068, 1070, 1071, 1072, 1089, 1170, 1235, 1280, 1060.
+pub(super) fn build_index(
+    specification: &IndexSpecification,
+    columns: &[ColumnDefinition],
+    taken: &[IndexDefinition],
+    diagnostics: &mut Diagnostics,
+) -> SqlResult<IndexDefinition> {
+    let kind = match specification.kind {
+        IndexType::Primary => IndexKind::Primary,
+        IndexType::Unique => IndexKind::Unique,
+        IndexType::Plain => IndexKind::Plain,
+        IndexType::FullText => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FULLTEXT indexes")),
+        IndexType::Spatial => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SPATIAL indexes")),
+    };
+    let parts = build_parts(&specification.parts, columns)?;
+    let mut index = IndexDefinition {
+        id: IndexId(0),
+        name: index_name(specification, kind, &parts, columns, taken)?,
+        kind,
+        parts,
+        comment: String::new(),
+        invisible: false,
+    };
+    for option in &specification.options {
+        apply_option(&mut index, option, diagnostics)?;
+    }
+    check_key_bytes(&index, columns)?;
+    Ok(index)
+}
+
+fn build_parts(parts: &[KeyPart], columns: &[ColumnDefinition]) -> SqlResult<Vec<IndexPart>> {
+    if parts.len() > limits::KEY_PARTS_MAX {
+        return Err(sql_error!(ER_TOO_MANY_KEY_PARTS, limits::KEY_PARTS_MAX));
+    }
+    let mut built: Vec<IndexPart> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let KeyPartTarget::Column { name, prefix_length } = &part.target else {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "functional indexes"));
+        };
+        let column = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        let column = column.ok_or_else(|| sql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, name))?;
+        if built.iter().any(|other| other.column == column) {
+            return Err(sql_error!(ER_DUP_FIELDNAME, name));
+        }
+        let prefix_length = check_prefix(&columns[column], *prefix_length)?;
+        built.push(IndexPart { column, prefix_length, descending: part.descending.unwrap_or(false) });
+    }
+    Ok(built)
+}
+
+/// A prefix that is as long as the column is no prefix.
+fn check_prefix(column: &ColumnDefinition, prefix: Option<u64>) -> SqlResult<Option<u32>> {
+    let kind = column.column_type.kind;
+    let Some(prefix) = prefix else {
+        if kind.is_large_object() {
+            return Err(sql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
+        }
+        return Ok(None);
+    };
+    if prefix == 0 {
+        return Err(sql_error!(ER_KEY_PART_0, column.name));
+    }
+    let whole = match kind {
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
+            Some(u64::from(column.column_type.length.unwrap_or(1)))
+        }
+        _ if kind.is_large_object() => None,
+        _ => return Err(sql_error!(ER_WRONG_SUB_KEY)),
+    };
+    match whole {
+        Some(whole) if prefix > whole => Err(sql_error!(ER_WRONG_SUB_KEY)),
+        Some(whole) if prefix == whole => Ok(None),
+        _ => Ok(Some(u32::try_from(prefix).map_err(|_| sql_error!(ER_TOO_LONG_KEY, limits::KEY_BYTES_MAX))?)),
+    }
+}
+
+fn index_name(
+    specification: &IndexSpecification,
+    kind: IndexKind,
+    parts: &[IndexPart],
+    columns: &[ColumnDefinition],
+    taken: &[IndexDefinition],
+) -> SqlResult<String> {
+    let is_taken = |name: &str| taken.iter().any(|index| index.name.eq_ignore_ascii_case(name));
+    if kind == IndexKind::Primary {
+        if is_taken("PRIMARY") {
+            return Err(sql_error!(ER_MULTIPLE_PRI_KEY));
+        }
+        return Ok("PRIMARY".to_owned());
+    }
+    if let Some(name) = specification.name.as_ref().or(specification.constraint.as_ref()) {
+        if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() || name.ends_with(' ') {
+            return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, name));
+        }
+        if name.chars().count() > limits::NAME_CHARACTERS_MAX {
+            return Err(sql_error!(ER_TOO_LONG_IDENT, name));
+        }
+        if is_taken(name) {
+            return Err(sql_error!(ER_DUP_KEYNAME, name));
+        }
+        return Ok(name.clone());
+    }
+    let base = parts.first().map_or("key", |part| columns[part.column].name.as_str());
+    let usable = |name: &String| !is_taken(name) && !name.eq_ignore_ascii_case("PRIMARY");
+    let numbered = (2..).map(|number| format!("{base}_{number}"));
+    let name = std::iter::once(base.to_owned()).chain(numbered).find(usable);
+    name.ok_or_else(|| sql_error!(ER_WRONG_NAME_FOR_INDEX, base))
+}
+
+fn apply_option(index: &mut IndexDefinition, option: &IndexOption, diagnostics: &mut Diagnostics) -> SqlResult<()> {
+    match option {
+        IndexOption::Comment(text) => {
+            let comment = String::from_utf8_lossy(text).into_owned();
+            if comment.chars().count() > limits::COLUMN_COMMENT_CHARACTERS_MAX {
+                let limit = limits::COLUMN_COMMENT_CHARACTERS_MAX;
+                return Err(sql_error!(ER_TOO_LONG_INDEX_COMMENT, index.name, limit));
+            }
+            index.comment = comment;
+        }
+        IndexOption::Visible => index.invisible = false,
+        IndexOption::Invisible if index.kind == IndexKind::Primary => return Err(sql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE)),
+        IndexOption::Invisible => index.invisible = true,
+        IndexOption::Using(method) if method.eq_ignore_ascii_case("HASH") => {
+            diagnostics.note(sql_error!(ER_UNSUPPORTED_INDEX_ALGORITHM, "HASH"));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Error 1071 for a part or a key that is too long.
+fn check_key_bytes(index: &IndexDefinition, columns: &[ColumnDefinition]) -> SqlResult<()> {
+    let mut total = 0;
+    for part in &index.parts {
+        let column_type = &columns[part.column].column_type;
+        let bytes = match part.prefix_length {
+            Some(characters) if column_type.kind.is_text() => {
+                u64::from(characters) * u64::from(column_type.collation.charset().max_bytes)
+            }
+            Some(bytes) => u64::from(bytes),
+            None if column_type.kind.is_text() => {
+                u64::from(column_type.length.unwrap_or(1)) * u64::from(column_type.collation.charset().max_bytes)
+            }
+            None => u64::from(column_type.row_bytes()),
+        };
+        total += bytes;
+        if bytes > limits::KEY_BYTES_MAX || total > limits::KEY_BYTES_MAX {
+            return Err(sql_error!(ER_TOO_LONG_KEY, limits::KEY_BYTES_MAX));
+        }
+    }
+    Ok(())
+}
+
+/// Puts indexes in the order in which they are kept: primary key, unique ones without NULL, other unique ones, plain.
+pub(super) fn sort_indexes(definition: &mut TableDefinition) {
+    let TableDefinition { indexes, columns, .. } = definition;
+    indexes.sort_by_key(|index| match index.kind {
+        IndexKind::Primary => 0,
+        IndexKind::Unique if index.parts.iter().all(|part| !columns[part.column].nullable) => 1,
+        IndexKind::Unique => 2,
+        IndexKind::Plain => 3,
+    });
+}

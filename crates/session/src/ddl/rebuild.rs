@@ -1,0 +1,242 @@
+//! Carrying out an ALTER TABLE: in the dictionary, by index build, or by copying every row.
+
+use super::alter::Draft;
+use super::alter_plan::{AlterPlan, plan};
+use super::table_error;
+use crate::session::Session;
+use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
+use engine::{DuplicateKey, EngineError, Table};
+use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use std::sync::Arc;
+use values::row::{RowLayout, RowView};
+use values::store::{StoreContext, StoreMode, store};
+use values::{ColumnType, TypeKind, Value};
+
+/// Why a copy stopped.
+enum CopyError {
+    Engine(EngineError),
+    Sql(SqlError),
+}
+
+impl From<EngineError> for CopyError {
+    fn from(error: EngineError) -> Self {
+        CopyError::Engine(error)
+    }
+}
+
+/// Turns rows of the old table into rows of the new one.
+struct RowConverter<'a> {
+    old: &'a TableDefinition,
+    new: &'a TableDefinition,
+    sources: &'a [Option<usize>],
+    old_layout: &'a RowLayout,
+    new_layout: RowLayout,
+    mode: StoreMode,
+    now: Value,
+    /// Next value of an AUTO_INCREMENT column that the old table has not got.
+    next_id: u64,
+    row: u64,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Session {
+    /// Makes the draft the table's definition. Returns the number of rows copied.
+    pub(super) fn carry_out(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
+        let engine = self.state.instance.engine().clone();
+        let name = &old.name;
+        let new = &draft.definition;
+        let kind = if draft.rebuild { AlterPlan::Rebuild } else { plan(old, new, &draft.sources) };
+        match kind {
+            AlterPlan::Metadata => {
+                engine.alter_metadata(name, new.clone()).map_err(|error| table_error(error, name))?;
+                Ok(0)
+            }
+            AlterPlan::Indexes { dropped, added } => {
+                // Additions first: they may fail on duplicates, and then nothing has changed.
+                let (replaced, fresh): (Vec<_>, Vec<_>) =
+                    added.into_iter().partition(|index| dropped.contains(&index.name));
+                if !replaced.is_empty() {
+                    return self.rebuild(table, old, draft);
+                }
+                if !fresh.is_empty() {
+                    let made = engine.add_indexes(name, fresh);
+                    made.map_err(|error| self.duplicate_or(error, table, new))?;
+                }
+                if !dropped.is_empty() {
+                    engine.drop_indexes(name, &dropped).map_err(|error| table_error(error, name))?;
+                }
+                self.adjust_metadata(new)?;
+                Ok(0)
+            }
+            AlterPlan::Rebuild => self.rebuild(table, old, draft),
+        }
+    }
+
+    /// Names, comments and the like that came along with an index change.
+    fn adjust_metadata(&mut self, wanted: &TableDefinition) -> SqlResult<()> {
+        let engine = self.state.instance.engine().clone();
+        let name = &wanted.name;
+        let Some(now) = engine.dictionary().table(&name.schema, &name.table) else { return Ok(()) };
+        let mut definition = now.definition().clone();
+        definition.columns.clone_from(&wanted.columns);
+        definition.options.clone_from(&wanted.options);
+        definition.collation = wanted.collation;
+        for index in &mut definition.indexes {
+            if let Some(other) = wanted.indexes.iter().find(|other| other.name == index.name) {
+                index.comment.clone_from(&other.comment);
+                index.invisible = other.invisible;
+            }
+        }
+        if definition != *now.definition() {
+            engine.alter_metadata(name, definition).map_err(|error| table_error(error, name))?;
+        }
+        Ok(())
+    }
+
+    fn rebuild(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
+        let engine = self.state.instance.engine().clone();
+        let new = &draft.definition;
+        let facts = self.facts();
+        let mut mode = self.store_mode();
+        mode.strict = self.sql_mode().is_strict();
+        let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
+        let mut converter = RowConverter {
+            old,
+            new,
+            sources: &draft.sources,
+            old_layout: table.layout(),
+            new_layout: RowLayout::new(columns),
+            mode,
+            now: Value::DateTime(facts.statement_time),
+            next_id: new.options.auto_increment.unwrap_or(1).max(1),
+            row: 0,
+            diagnostics: &mut self.diagnostics,
+        };
+        let outcome = engine.rebuild_table(&old.name, new.clone(), &mut |row: &[u8], out: &mut Vec<u8>| {
+            converter.convert(row, out)
+        });
+        match outcome {
+            Ok((_, rows)) => Ok(rows),
+            Err(CopyError::Sql(error)) => Err(error),
+            Err(CopyError::Engine(error)) => Err(self.duplicate_or(error, table, new)),
+        }
+    }
+
+    /// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
+    fn duplicate_or(&mut self, error: EngineError, table: &Arc<Table>, new: &TableDefinition) -> SqlError {
+        match error {
+            EngineError::DuplicateKey(duplicate) => duplicate_error(&duplicate, table, new, self),
+            other => table_error(other, &new.name),
+        }
+    }
+}
+
+fn duplicate_error(duplicate: &DuplicateKey, table: &Arc<Table>, new: &TableDefinition, session: &Session) -> SqlError {
+    let position = if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
+    let index = position.and_then(|position| new.indexes.get(position));
+    let Some(index) = index else { return sql_error!(ER_DUP_KEY, new.name.table) };
+    let engine = session.state.instance.engine();
+    let transaction = engine.begin(engine::TransactionOptions::default());
+    let mut shown = None;
+    // The row is looked up for the message alone; without it the message names the key only.
+    let _ = transaction.get(table, 0, &duplicate.existing_key, engine::ReadMode::Consistent, &mut |row| {
+        if let Ok(view) = RowView::new(table.layout(), row) {
+            let texts = index.parts.iter().map(|part| {
+                let column = &new.columns[part.column];
+                let source = table.definition().column_position(&column.name);
+                source.map_or_else(String::new, |source| {
+                    values::convert::quoted_text(&view.value(source), &table.definition().columns[source].column_type)
+                })
+            });
+            shown = Some(texts.collect::<Vec<_>>().join("-"));
+        }
+    });
+    let key = format!("{}.{}", new.name.table, index.name);
+    sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown.unwrap_or_default(), key)
+}
+
+impl RowConverter<'_> {
+    fn convert(&mut self, row: &[u8], out: &mut Vec<u8>) -> Result<(), CopyError> {
+        self.row += 1;
+        let corrupt = |_| CopyError::Engine(EngineError::Corrupt("row does not fit its table's layout".to_owned()));
+        let view = RowView::new(self.old_layout, row).map_err(corrupt)?;
+        let mut values = Vec::with_capacity(self.sources.len());
+        for (column, source) in self.new.columns.iter().zip(self.sources) {
+            let value = match source {
+                Some(source) => self.converted(&view.value(*source), &self.old.columns[*source], column)?,
+                None => self.fresh(column)?,
+            };
+            values.push(value);
+        }
+        self.new_layout.encode_into(&values, out).map_err(corrupt)
+    }
+
+    fn converted(&mut self, value: &Value, from: &ColumnDefinition, to: &ColumnDefinition) -> Result<Value, CopyError> {
+        if matches!(value, Value::Null) && !to.nullable {
+            if self.mode.strict {
+                return Err(CopyError::Sql(sql_error!(ER_INVALID_USE_OF_NULL)));
+            }
+            self.diagnostics.warning(sql_error!(WARN_DATA_TRUNCATED, to.name, self.row));
+            return Ok(implicit_default(&to.column_type));
+        }
+        if from.column_type == to.column_type {
+            return Ok(value.clone());
+        }
+        let mut context =
+            StoreContext { mode: self.mode, column: &to.name, row: self.row, diagnostics: self.diagnostics };
+        store(value, &from.column_type, &to.column_type, &mut context).map_err(CopyError::Sql)
+    }
+
+    /// The value of a column that the old table has not got.
+    fn fresh(&mut self, column: &ColumnDefinition) -> Result<Value, CopyError> {
+        if column.auto_increment {
+            let id = self.next_id;
+            self.next_id += 1;
+            return Ok(if column.column_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
+        }
+        match &column.default {
+            ColumnDefault::Literal(value) => Ok(value.clone()),
+            ColumnDefault::CurrentTimestamp(_) => {
+                let from = ColumnType::temporal(TypeKind::DateTime, 6);
+                let mut context = StoreContext {
+                    mode: self.mode,
+                    column: &column.name,
+                    row: self.row,
+                    diagnostics: self.diagnostics,
+                };
+                store(&self.now, &from, &column.column_type, &mut context).map_err(CopyError::Sql)
+            }
+            _ if column.nullable => Ok(Value::Null),
+            _ => {
+                let is_date = column.column_type.kind.has_date();
+                if is_date && self.mode.strict && self.mode.dates.no_zero_date {
+                    let kind = if column.column_type.kind == TypeKind::Date { "date" } else { "datetime" };
+                    let zero = if kind == "date" { "0000-00-00" } else { "0000-00-00 00:00:00" };
+                    let error = sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, zero, column.name, self.row);
+                    return Err(CopyError::Sql(error));
+                }
+                Ok(implicit_default(&column.column_type))
+            }
+        }
+    }
+}
+
+/// What a NOT NULL column without DEFAULT holds when it gets no value.
+fn implicit_default(column_type: &ColumnType) -> Value {
+    use TypeKind as K;
+    match column_type.kind {
+        K::Null => Value::Null,
+        K::Decimal => Value::Decimal(values::Decimal::ZERO),
+        K::Float => Value::Float(0.0),
+        K::Double => Value::Double(0.0),
+        K::Date => Value::Date(Default::default()),
+        K::Time => Value::Time(Default::default()),
+        K::DateTime | K::Timestamp => Value::DateTime(Default::default()),
+        K::Enum => Value::UInt(1),
+        K::Set | K::Bit | K::Year => Value::UInt(0),
+        K::Binary => Value::Bytes(vec![0; column_type.length.unwrap_or(1) as usize]),
+        kind if kind.is_integer() && column_type.unsigned => Value::UInt(0),
+        kind if kind.is_integer() => Value::Int(0),
+        _ => Value::Bytes(Vec::new()),
+    }
+}

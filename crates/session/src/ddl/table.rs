@@ -1,0 +1,435 @@
+//! CREATE TABLE, DROP TABLE, RENAME TABLE and TRUNCATE TABLE.
+
+use super::column::{ColumnDraft, declared_row_bytes};
+use super::index::{build_index, sort_indexes};
+use super::{limits, table_error};
+use crate::accounts::Privileges;
+use crate::metadata_lock::{LockKey, LockMode};
+use crate::session::Session;
+use crate::system_tables;
+use crate::variables::id;
+use dictionary::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName, TableOptions,
+};
+use errors::{SqlResult, sql_error};
+use parser::ast::*;
+use stdx::ids::{IndexId, TableId};
+use wire::result::{ClientChannel, ResultSink};
+
+impl Session {
+    /// CREATE TABLE in its three forms.
+    pub(crate) fn create_table(&mut self, create: &CreateTable, channel: &mut dyn ClientChannel) -> SqlResult<()> {
+        if create.temporary {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "TEMPORARY tables"));
+        }
+        if create.partitioning.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "partitioning"));
+        }
+        let name = self.table_name(&create.name)?;
+        check_table_name(&name.table)?;
+        self.require_table(Privileges::CREATE, &name.schema, &name.table, "CREATE")?;
+        if self.explicit_locks.in_force() {
+            return Err(sql_error!(ER_TABLE_NOT_LOCKED, name.table));
+        }
+        if !self.schema_exists(&name.schema) {
+            return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
+        }
+        self.commit_open()?;
+        if self.table_exists(&name.schema, &name.table) {
+            let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
+            if !create.if_not_exists {
+                return Err(error);
+            }
+            self.diagnostics.note(error);
+            return self.send_ok(channel);
+        }
+        if let Some(like) = &create.like {
+            return self.create_like(name, like, channel);
+        }
+        let definition = self.table_definition(&name, create)?;
+        match &create.query {
+            Some(query) => self.create_as_select(definition, query, create.on_duplicate, channel),
+            None => {
+                if definition.columns.is_empty() {
+                    return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
+                }
+                check_definition(&definition)?;
+                self.make_table(definition)?;
+                self.send_ok(channel)
+            }
+        }
+    }
+
+    fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
+        let name = definition.name.clone();
+        self.lock_metadata(LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
+        let made = self.state.instance.engine().create_table(definition);
+        self.release_transaction_locks();
+        made.map(|_| ()).map_err(|error| table_error(error, &name))
+    }
+
+    /// LIKE: columns, indexes and options of another table; its counter starts at 1.
+    fn create_like(&mut self, name: TableName, like: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let other = self.table_name(like)?;
+        self.require_table(Privileges::SELECT, &other.schema, &other.table, "SELECT")?;
+        let engine = self.state.instance.engine().clone();
+        let table = engine.dictionary().table(&other.schema, &other.table);
+        let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, other.schema, other.table))?;
+        let mut definition = table.definition().clone();
+        definition.id = TableId(0);
+        definition.name = name;
+        definition.options.auto_increment = None;
+        definition.indexes.iter_mut().for_each(|index| index.id = IndexId(0));
+        self.make_table(definition)?;
+        self.send_ok(sink)
+    }
+
+    /// The definition that the elements and options say, without checks of the whole.
+    fn table_definition(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<TableDefinition> {
+        let collation = match self.state.instance.engine().dictionary().schema(&name.schema) {
+            Some(schema) => schema.collation,
+            None => return Err(sql_error!(ER_BAD_DB_ERROR, name.schema)),
+        };
+        let mut definition = TableDefinition {
+            id: TableId(0),
+            name: name.clone(),
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            collation,
+            options: TableOptions::default(),
+        };
+        self.apply_table_options(&mut definition, &create.options)?;
+        let mut drafts = Vec::new();
+        for element in &create.elements {
+            if let TableElement::Column(column) = element {
+                drafts.push(self.column_draft(column, definition.collation)?);
+            }
+        }
+        definition.columns = drafts.iter().map(|draft| draft.definition.clone()).collect();
+        check_column_names(&definition.columns)?;
+        self.add_key_elements(&mut definition, &drafts, &create.elements)?;
+        Ok(definition)
+    }
+
+    /// Keys of column attributes and of key clauses.
+    fn add_key_elements(
+        &mut self,
+        definition: &mut TableDefinition,
+        drafts: &[ColumnDraft],
+        elements: &[TableElement],
+    ) -> SqlResult<()> {
+        let mut keys: Vec<IndexSpecification> = Vec::new();
+        for draft in drafts {
+            let key = |kind| IndexSpecification {
+                kind,
+                name: None,
+                constraint: None,
+                parts: vec![KeyPart {
+                    target: KeyPartTarget::Column { name: draft.definition.name.clone(), prefix_length: None },
+                    descending: None,
+                }],
+                options: Vec::new(),
+            };
+            keys.extend(draft.primary.then(|| key(IndexType::Primary)));
+            keys.extend(draft.unique.then(|| key(IndexType::Unique)));
+        }
+        for element in elements {
+            match element {
+                TableElement::Index(index) => keys.push(index.clone()),
+                TableElement::ForeignKey(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
+                TableElement::Check(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
+                TableElement::Column(_) => {}
+            }
+        }
+        // Named keys first, so that made-up names do not take theirs.
+        keys.sort_by_key(|key| key.name.is_none() && key.constraint.is_none() && key.kind != IndexType::Primary);
+        for key in &keys {
+            self.add_index(definition, key, drafts)?;
+        }
+        sort_indexes(definition);
+        Ok(())
+    }
+
+    /// Adds an index to a definition. A primary key makes its columns NOT NULL; error 1171 if they were declared NULL.
+    pub(super) fn add_index(
+        &mut self,
+        definition: &mut TableDefinition,
+        key: &IndexSpecification,
+        drafts: &[ColumnDraft],
+    ) -> SqlResult<()> {
+        let index = build_index(key, &definition.columns, &definition.indexes, &mut self.diagnostics)?;
+        if index.kind == IndexKind::Primary {
+            for part in &index.parts {
+                let column = &mut definition.columns[part.column];
+                let said_null = drafts
+                    .iter()
+                    .any(|draft| draft.explicit_null && draft.definition.name.eq_ignore_ascii_case(&column.name));
+                if said_null {
+                    return Err(sql_error!(ER_PRIMARY_CANT_HAVE_NULL));
+                }
+                if column.default == ColumnDefault::Literal(values::Value::Null) {
+                    return Err(sql_error!(ER_INVALID_DEFAULT, column.name));
+                }
+                column.nullable = false;
+            }
+        }
+        definition.indexes.push(index);
+        Ok(())
+    }
+
+    /// DROP TABLE: all that exist go in one step; error 1051 names those that do not.
+    pub(crate) fn drop_tables(&mut self, drop: &DropTable, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let mut names = Vec::new();
+        for table in &drop.tables {
+            let name = self.table_name(table)?;
+            self.require_table(Privileges::DROP, &name.schema, &name.table, "DROP")?;
+            if names.contains(&name) {
+                return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
+            }
+            names.push(name);
+        }
+        if drop.temporary {
+            let unknown = names.iter().map(shown).collect::<Vec<_>>().join(",");
+            return self.missing_tables(unknown, drop.if_exists, sink);
+        }
+        self.commit_open()?;
+        for name in &names {
+            let key = LockKey::table(&name.schema, &name.table);
+            self.explicit_locks.check(&key, LockMode::Exclusive)?;
+            self.lock_metadata(key, LockMode::Exclusive)?;
+        }
+        let engine = self.state.instance.engine().clone();
+        let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
+        let missing: Vec<&TableName> = names.iter().filter(|name| !exists(name)).collect();
+        let unknown = missing.iter().map(|name| shown(name)).collect::<Vec<_>>();
+        if !missing.is_empty() && !drop.if_exists {
+            self.release_transaction_locks();
+            return Err(sql_error!(ER_BAD_TABLE_ERROR, unknown.join(",")));
+        }
+        let present: Vec<TableName> = names.iter().filter(exists).cloned().collect();
+        let dropped = if present.is_empty() { Ok(()) } else { engine.drop_tables(&present) };
+        self.release_transaction_locks();
+        dropped.map_err(|error| error.into_sql(""))?;
+        unknown.iter().for_each(|name| self.diagnostics.note(sql_error!(ER_BAD_TABLE_ERROR, name)));
+        self.send_ok(sink)
+    }
+
+    fn missing_tables(&mut self, unknown: String, if_exists: bool, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let error = sql_error!(ER_BAD_TABLE_ERROR, unknown);
+        if !if_exists {
+            return Err(error);
+        }
+        self.diagnostics.note(error);
+        self.send_ok(sink)
+    }
+
+    /// DROP VIEW: there are no views yet, so all names are unknown.
+    pub(crate) fn drop_views(
+        &mut self,
+        views: &[ObjectName],
+        if_exists: bool,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
+        let names: SqlResult<Vec<String>> =
+            views.iter().map(|view| self.table_name(view).map(|name| shown(&name))).collect();
+        let names = names?;
+        self.commit_open()?;
+        self.missing_tables(names.join(","), if_exists, sink)
+    }
+
+    /// RENAME TABLE: all renames in one step, from left to right.
+    pub(crate) fn rename_tables(&mut self, items: &[RenameItem], sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let mut renames = Vec::new();
+        for item in items {
+            let (from, to) = (self.table_name(&item.from)?, self.table_name(&item.to)?);
+            check_table_name(&to.table)?;
+            self.require_table(Privileges::ALTER.with(Privileges::DROP), &from.schema, &from.table, "ALTER, DROP")?;
+            self.require_table(Privileges::CREATE.with(Privileges::INSERT), &to.schema, &to.table, "CREATE, INSERT")?;
+            renames.push((from, to));
+        }
+        self.commit_open()?;
+        self.rename_locked(&renames)?;
+        self.send_ok(sink)
+    }
+
+    /// Locks all names in one order, so that two renames cannot wait for each other, and renames.
+    pub(super) fn rename_locked(&mut self, renames: &[(TableName, TableName)]) -> SqlResult<()> {
+        let mut keys: Vec<LockKey> = renames
+            .iter()
+            .flat_map(|(from, to)| [from, to])
+            .map(|name| LockKey::table(&name.schema, &name.table))
+            .collect();
+        keys.sort();
+        keys.dedup();
+        for key in keys {
+            self.lock_metadata(key, LockMode::Exclusive)?;
+        }
+        let renamed = self.state.instance.engine().rename_tables(renames);
+        self.release_transaction_locks();
+        renamed.map_err(|error| match error {
+            engine::EngineError::TableExists(name) => {
+                let table = name.rsplit('.').next().unwrap_or(&name).to_owned();
+                sql_error!(ER_TABLE_EXISTS_ERROR, table)
+            }
+            other => other.into_sql(""),
+        })
+    }
+
+    /// TRUNCATE TABLE.
+    pub(crate) fn truncate_table(&mut self, table: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let name = self.table_name(table)?;
+        self.require_table(Privileges::DROP, &name.schema, &name.table, "DROP")?;
+        self.commit_open()?;
+        let key = LockKey::table(&name.schema, &name.table);
+        self.explicit_locks.check(&key, LockMode::Exclusive)?;
+        self.lock_metadata(key, LockMode::Exclusive)?;
+        let truncated = self.state.instance.engine().truncate_table(&name);
+        self.release_transaction_locks();
+        truncated.map_err(|error| table_error(error, &name))?;
+        self.send_ok(sink)
+    }
+
+    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, then its rows are inserted.
+    fn create_as_select(
+        &mut self,
+        mut definition: TableDefinition,
+        query: &Query,
+        on_duplicate: SelectDuplicates,
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        let statement = Statement::Query(Box::new(query.clone()));
+        let described = self.run_in_transaction(&statement, false, |session, reads_lock| {
+            session.with_context(reads_lock, &[], |context| exec::describe(&statement, context))
+        })?;
+        let declared = definition.columns.len();
+        let mut targets = Vec::new();
+        for column in &described {
+            if definition.column_position(&column.name).is_none() {
+                let made = selected_column(column);
+                super::column::check_column(&ColumnDraft {
+                    definition: made.clone(),
+                    primary: false,
+                    unique: false,
+                    explicit_null: false,
+                })?;
+                definition.columns.push(made);
+            }
+            targets.push(ColumnReference::unqualified(column.name.clone()));
+        }
+        // Columns that only the query names come last; declared columns that it does not name keep their defaults.
+        debug_assert!(declared <= definition.columns.len());
+        check_column_names(&definition.columns)?;
+        check_definition(&definition)?;
+        let name = definition.name.clone();
+        self.make_table(definition)?;
+        let insert = Statement::Insert(Box::new(Insert {
+            replace: on_duplicate == SelectDuplicates::Replace,
+            priority: InsertPriority::Normal,
+            ignore: on_duplicate == SelectDuplicates::Ignore,
+            hints: None,
+            table: ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() },
+            partitions: Vec::new(),
+            columns: targets,
+            source: InsertSource::Query(Box::new(query.clone())),
+            row_alias: None,
+            on_duplicate: Vec::new(),
+        }));
+        let autocommit = self.state.variables.get(id::AUTOCOMMIT).clone();
+        let filled = self.run_data_statement(&insert, &[], channel);
+        debug_assert_eq!(autocommit, *self.state.variables.get(id::AUTOCOMMIT));
+        if let Err(error) = filled {
+            // The table must not stay behind half filled.
+            self.rollback_open();
+            self.state.instance.engine().drop_tables(&[name]).map_err(|error| error.into_sql(""))?;
+            return Err(error);
+        }
+        if self.transaction.current.is_some() {
+            self.commit_open()?;
+        }
+        Ok(())
+    }
+}
+
+/// A column as CREATE .. SELECT makes it of a query's column.
+fn selected_column(column: &wire::result::ResultColumn) -> ColumnDefinition {
+    use values::TypeKind;
+    let mut column_type = column.column_type.clone();
+    if column_type.kind == TypeKind::Null {
+        column_type = values::ColumnType::binary(0);
+    }
+    let nullable = column.flags & wire::capabilities::column::NOT_NULL == 0;
+    let default = match (nullable, column_type.kind) {
+        (true, _) => ColumnDefault::None,
+        (false, kind) if kind.is_large_object() => ColumnDefault::None,
+        (false, kind) if kind.is_integer() => ColumnDefault::Literal(match column_type.unsigned {
+            true => values::Value::UInt(0),
+            false => values::Value::Int(0),
+        }),
+        (false, TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary) => {
+            ColumnDefault::Literal(values::Value::Bytes(Vec::new()))
+        }
+        (false, _) => ColumnDefault::None,
+    };
+    ColumnDefinition {
+        name: column.name.clone(),
+        column_type,
+        nullable,
+        default,
+        on_update_now: None,
+        auto_increment: false,
+        invisible: false,
+        comment: String::new(),
+    }
+}
+
+fn shown(name: &TableName) -> String {
+    format!("{}.{}", name.schema, name.table)
+}
+
+/// Errors 1059 and 1103.
+pub(super) fn check_table_name(name: &str) -> SqlResult<()> {
+    if name.is_empty() || name.ends_with(' ') || system_tables::is_hidden(name) {
+        return Err(sql_error!(ER_WRONG_TABLE_NAME, name));
+    }
+    if name.chars().count() > limits::NAME_CHARACTERS_MAX {
+        return Err(sql_error!(ER_TOO_LONG_IDENT, name));
+    }
+    Ok(())
+}
+
+/// Error 1060 for a name that occurs twice.
+pub(super) fn check_column_names(columns: &[ColumnDefinition]) -> SqlResult<()> {
+    let mut seen = std::collections::BTreeSet::new();
+    match columns.iter().find(|column| !seen.insert(column.name.to_lowercase())) {
+        Some(column) => Err(sql_error!(ER_DUP_FIELDNAME, column.name)),
+        None => Ok(()),
+    }
+}
+
+/// What holds for a definition as a whole. Errors: 1069, 1075, 1113, 1117, 1118, 4028.
+pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
+    if definition.columns.len() > limits::COLUMNS_MAX {
+        return Err(sql_error!(ER_TOO_MANY_FIELDS));
+    }
+    if definition.columns.iter().all(|column| column.invisible) {
+        return Err(sql_error!(ER_TABLE_WITHOUT_VISIBLE_COLUMNS));
+    }
+    let secondary = definition.indexes.iter().filter(|index| index.kind != IndexKind::Primary).count();
+    if secondary > limits::INDEXES_MAX {
+        return Err(sql_error!(ER_TOO_MANY_KEYS, limits::INDEXES_MAX));
+    }
+    let mut counters = definition.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
+    if let Some((position, _)) = counters.next() {
+        let leads = |index: &IndexDefinition| {
+            matches!(index.parts.first(), Some(IndexPart { column, prefix_length: None, .. }) if *column == position)
+        };
+        if counters.next().is_some() || !definition.indexes.iter().any(leads) {
+            return Err(sql_error!(ER_WRONG_AUTO_KEY));
+        }
+    }
+    let bytes: u64 = definition.columns.iter().map(|column| declared_row_bytes(&column.column_type)).sum();
+    if bytes > limits::ROW_BYTES_MAX {
+        return Err(sql_error!(ER_TOO_BIG_ROWSIZE, limits::ROW_BYTES_MAX));
+    }
+    Ok(())
+}

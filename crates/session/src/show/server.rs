@@ -1,0 +1,305 @@
+//! SHOW forms about the server, its sessions and accounts.
+
+use super::Listing;
+use crate::accounts::print;
+use crate::result::{column, not_null, optional_text, text, text_column};
+use crate::session::Session;
+use crate::system_tables;
+use errors::{Condition, Level, SqlResult, sql_error};
+use parser::ast::{EngineShow, Limit, Show, ShowFilter, UserName, VariableScope};
+use values::{ColumnType, TypeKind, Value};
+use wire::result::ResultColumn;
+
+impl Session {
+    pub(super) fn server_listing(&mut self, show: &Show) -> SqlResult<(Listing, ShowFilter)> {
+        let none = ShowFilter::None;
+        Ok(match show {
+            Show::Variables { scope, filter } => (self.variable_listing(*scope), filter.clone()),
+            Show::Status { scope, filter } => (self.status_listing(*scope), filter.clone()),
+            Show::Warnings { limit } => (self.condition_listing(limit.as_ref(), false)?, none),
+            Show::Errors { limit } => (self.condition_listing(limit.as_ref(), true)?, none),
+            Show::WarningCount => (count_listing("@@session.warning_count", self.state.warning_count), none),
+            Show::ErrorCount => (count_listing("@@session.error_count", self.state.error_count), none),
+            Show::Processlist { full } => (self.process_listing(*full), none),
+            Show::Grants { user, using } => (self.grant_listing(user.as_ref(), using)?, none),
+            Show::CreateUser(user) => (self.create_user_listing(user)?, none),
+            Show::Engine { name, what } => (self.engine_listing(name, *what)?, none),
+            Show::CharacterSets(filter) => (self.charset_listing()?, filter.clone()),
+            Show::Collations(filter) => (self.collation_listing()?, filter.clone()),
+            Show::Engines => (self.engines_listing(), none),
+            Show::Privileges => {
+                let columns = ["Privilege", "Context", "Comment"].map(|name| text_column(name, 120)).to_vec();
+                (Listing { columns, rows: system_tables::privilege_rows() }, none)
+            }
+            Show::Plugins => (plugin_listing(), none),
+            _ => self.empty_listing(show)?,
+        })
+    }
+
+    fn variable_listing(&mut self, scope: Option<VariableScope>) -> Listing {
+        let global = matches!(scope, Some(VariableScope::Global));
+        let rows = self.system_tables().variable_texts(global);
+        Listing { columns: pair_columns(), rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect() }
+    }
+
+    fn status_listing(&mut self, scope: Option<VariableScope>) -> Listing {
+        let global = matches!(scope, Some(VariableScope::Global));
+        let session = (!global).then_some(&*self.state.shared);
+        let rows = crate::status_values::rows(&self.state.instance, session);
+        Listing { columns: pair_columns(), rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect() }
+    }
+
+    fn condition_listing(&mut self, limit: Option<&Limit>, errors_only: bool) -> SqlResult<Listing> {
+        let (offset, count) = match limit {
+            None => (0, u64::MAX),
+            Some(limit) => {
+                let offset = limit.offset.as_ref().map(|offset| self.row_number(offset)).transpose()?;
+                (offset.unwrap_or(0), self.row_number(&limit.count)?)
+            }
+        };
+        let columns = vec![
+            not_null(text_column("Level", 7)),
+            not_null(column("Code", ColumnType::integer(TypeKind::Int, true))),
+            not_null(text_column("Message", 512)),
+        ];
+        let rows = self
+            .diagnostics
+            .conditions()
+            .iter()
+            .filter(|condition| !errors_only || condition.level == Level::Error)
+            .skip(usize::try_from(offset).unwrap_or(usize::MAX))
+            .take(usize::try_from(count).unwrap_or(usize::MAX))
+            .map(condition_row)
+            .collect();
+        Ok(Listing { columns, rows })
+    }
+
+    fn row_number(&mut self, expression: &parser::ast::Expression) -> SqlResult<u64> {
+        match self.evaluate(expression)?.value {
+            Value::Int(number) => Ok(number.max(0) as u64),
+            Value::UInt(number) => Ok(number),
+            _ => Err(sql_error!(ER_WRONG_ARGUMENTS, "LIMIT")),
+        }
+    }
+
+    fn process_listing(&mut self, full: bool) -> Listing {
+        let columns = vec![
+            not_null(column("Id", ColumnType::big_int_unsigned())),
+            not_null(text_column("User", 32)),
+            not_null(text_column("Host", 261)),
+            text_column("db", 64),
+            not_null(text_column("Command", 16)),
+            not_null(column("Time", ColumnType::integer(TypeKind::Int, false))),
+            text_column("State", 64),
+            text_column("Info", 65_535 / 3),
+        ];
+        let rows = self
+            .system_tables()
+            .processes()
+            .into_iter()
+            .map(|process| {
+                let statement = process.statement.map(|statement| match full {
+                    true => statement,
+                    false => statement.chars().take(system_tables::SHORT_STATEMENT_CHARACTERS).collect(),
+                });
+                vec![
+                    Value::UInt(u64::from(process.id)),
+                    text(process.user),
+                    text(process.host),
+                    optional_text(process.schema),
+                    text(process.command),
+                    Value::Int(process.seconds as i64),
+                    text(process.state),
+                    optional_text(statement),
+                ]
+            })
+            .collect();
+        Listing { columns, rows }
+    }
+
+    fn grant_listing(&mut self, user: Option<&UserName>, using: &[UserName]) -> SqlResult<Listing> {
+        let name = match user {
+            None | Some(UserName::CurrentUser) => self.account.clone(),
+            Some(UserName::Account { name, host }) => {
+                crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
+            }
+        };
+        if name != self.account && !self.grants().table("mysql", "user").contains(crate::accounts::Privileges::SELECT) {
+            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), "mysql"));
+        }
+        let accounts = self.state.instance.accounts();
+        let account = accounts.get(&name);
+        let account = account.ok_or_else(|| sql_error!(ER_NONEXISTING_GRANT, name.user, name.host))?;
+        let mut shown = account.clone();
+        for role in using {
+            if let UserName::Account { name: user, host } = role {
+                let role = crate::accounts::AccountName::new(user, host.as_deref().unwrap_or("%"));
+                if let Some(granted) = accounts.get(&role).filter(|_| account.roles.contains_key(&role)) {
+                    shown.absorb(granted);
+                }
+            }
+        }
+        let rows = print::grants(&shown).into_iter().map(|line| vec![text(line)]).collect();
+        let columns = vec![not_null(text_column(&format!("Grants for {name}"), 1024))];
+        Ok(Listing { columns, rows })
+    }
+
+    fn create_user_listing(&mut self, user: &UserName) -> SqlResult<Listing> {
+        let name = match user {
+            UserName::CurrentUser => self.account.clone(),
+            UserName::Account { name, host } => {
+                crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
+            }
+        };
+        let accounts = self.state.instance.accounts();
+        let missing = || {
+            let shown = format!("{} (User account does not exist)", name.message());
+            sql_error!(ER_CANNOT_USER, "SHOW CREATE USER", shown)
+        };
+        let account = accounts.get(&name).ok_or_else(missing)?;
+        let columns = vec![not_null(text_column(&format!("CREATE USER for {name}"), 1024))];
+        Ok(Listing { columns, rows: vec![vec![text(print::create_user(account))]] })
+    }
+
+    fn engine_listing(&mut self, name: &str, what: EngineShow) -> SqlResult<Listing> {
+        self.require_global(crate::accounts::Privileges::PROCESS)?;
+        let columns = ["Type", "Name", "Status"].map(|name| not_null(text_column(name, 512))).to_vec();
+        if !name.eq_ignore_ascii_case("innodb") {
+            return match crate::ddl::engines::find(name) {
+                Some(_) => Ok(Listing { columns, rows: Vec::new() }),
+                None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, name)),
+            };
+        }
+        let rows = match what {
+            EngineShow::Status => vec![vec![text("InnoDB"), text(""), text(self.engine_status())]],
+            EngineShow::Mutex | EngineShow::Logs => Vec::new(),
+        };
+        Ok(Listing { columns, rows })
+    }
+
+    /// SHOW ENGINE INNODB STATUS in the layout that monitoring templates read.
+    fn engine_status(&self) -> String {
+        let instance = &self.state.instance;
+        let now = expression::TimeZone::UTC.local(instance.wall_microseconds());
+        let line = "=====================================";
+        let lsn = instance.engine().durable_lsn();
+        let pages = instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
+        format!(
+            "\n{line}\n{:04}-{:02}-{:02} {:02}:{:02}:{:02} 0 INNODB MONITOR OUTPUT\n{line}\n\
+             Per second averages calculated from the last {} seconds\n---\nLOG\n---\nLog flushed up to   {lsn}\n\
+             ----------------------\nBUFFER POOL AND MEMORY\n----------------------\nBuffer pool size   {pages}\n\
+             ----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
+            now.date.year,
+            now.date.month,
+            now.date.day,
+            now.hour,
+            now.minute,
+            now.second,
+            instance.uptime_seconds().max(1),
+        )
+    }
+
+    fn charset_listing(&mut self) -> SqlResult<Listing> {
+        let rows = self.system_rows("information_schema", "CHARACTER_SETS")?;
+        let columns = vec![
+            not_null(text_column("Charset", 64)),
+            not_null(text_column("Description", 2048)),
+            not_null(text_column("Default collation", 64)),
+            not_null(column("Maxlen", ColumnType::integer(TypeKind::Int, true))),
+        ];
+        let rows = rows.into_iter().map(|row| [0, 2, 1, 3].map(|at| row[at].clone()).to_vec()).collect();
+        Ok(Listing { columns, rows })
+    }
+
+    fn collation_listing(&mut self) -> SqlResult<Listing> {
+        let rows = self.system_rows("information_schema", "COLLATIONS")?;
+        let columns = vec![
+            not_null(text_column("Collation", 64)),
+            not_null(text_column("Charset", 64)),
+            not_null(column("Id", ColumnType::big_int_unsigned())),
+            not_null(text_column("Default", 3)),
+            not_null(text_column("Compiled", 3)),
+            not_null(column("Sortlen", ColumnType::integer(TypeKind::Int, true))),
+            not_null(text_column("Pad_attribute", 9)),
+        ];
+        let rows = rows
+            .into_iter()
+            .map(|mut row| {
+                row[6] = text(if row[6] == Value::UInt(1) { "PAD SPACE" } else { "NO PAD" });
+                row
+            })
+            .collect();
+        Ok(Listing { columns, rows })
+    }
+
+    fn engines_listing(&mut self) -> Listing {
+        let names = ["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"];
+        let rows = crate::ddl::engines::ROWS.iter().map(|row| row.map(text).to_vec()).collect();
+        Listing { columns: names.map(|name| text_column(name, 80)).to_vec(), rows }
+    }
+
+    /// Forms about what Iruka has not got: the same columns as MySQL, no rows; or MySQL's own error.
+    fn empty_listing(&mut self, show: &Show) -> SqlResult<(Listing, ShowFilter)> {
+        let names: &[&str] = match show {
+            Show::Triggers { schema, .. } => {
+                self.shown_schema(schema.as_ref())?;
+                &[
+                    "Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
+                    "character_set_client", "collation_connection", "Database Collation",
+                ]
+            }
+            Show::Events { schema, .. } => {
+                self.shown_schema(schema.as_ref())?;
+                &[
+                    "Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field",
+                    "Starts", "Ends", "Status", "Originator", "character_set_client", "collation_connection",
+                    "Database Collation",
+                ]
+            }
+            Show::ProcedureStatus(_) | Show::FunctionStatus(_) | Show::LibraryStatus(_) => &[
+                "Db", "Name", "Type", "Language", "Definer", "Modified", "Created", "Security_type", "Comment",
+                "character_set_client", "collation_connection", "Database Collation",
+            ],
+            Show::BinaryLogs => return Err(sql_error!(ER_NO_BINARY_LOGGING)),
+            Show::BinaryLogStatus => {
+                &["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"]
+            }
+            Show::ReplicaStatus { .. } => &["Replica_IO_State", "Source_Host", "Source_User"],
+            Show::Replicas => &["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"],
+            Show::Profiles => &["Query_ID", "Duration", "Query"],
+            Show::Profile { .. } => &["Status", "Duration"],
+            Show::CreateProgram { name, kind } => {
+                let kind = format!("{kind:?}").to_uppercase();
+                return Err(sql_error!(ER_SP_DOES_NOT_EXIST, kind, name.name));
+            }
+            _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this SHOW statement")),
+        };
+        let columns = names.iter().map(|name| text_column(name, 64)).collect();
+        Ok((Listing { columns, rows: Vec::new() }, ShowFilter::None))
+    }
+}
+
+fn pair_columns() -> Vec<ResultColumn> {
+    vec![not_null(text_column("Variable_name", 64)), text_column("Value", 1024)]
+}
+
+fn condition_row(condition: &Condition) -> Vec<Value> {
+    vec![
+        text(condition.level.name()),
+        Value::UInt(u64::from(condition.error.number())),
+        text(condition.error.message()),
+    ]
+}
+
+fn count_listing(name: &str, count: u64) -> Listing {
+    Listing { columns: vec![column(name, ColumnType::big_int_unsigned())], rows: vec![vec![Value::UInt(count)]] }
+}
+
+fn plugin_listing() -> Listing {
+    let columns = ["Name", "Status", "Type", "Library", "License"].map(|name| text_column(name, 64)).to_vec();
+    let row = |(name, kind): &(&str, &str)| {
+        vec![text(*name), text("ACTIVE"), text(*kind), Value::Null, text("Apache-2.0")]
+    };
+    let rows = system_tables::PLUGINS.iter().map(row).collect();
+    Listing { columns, rows }
+}

@@ -1,0 +1,173 @@
+//! Definitions of system tables, made once from the generated catalogue. Main functions: [`definition`], [`names`].
+
+use super::{SystemColumn, SystemTable};
+use charset::CollationId;
+use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName, TableOptions};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use stdx::ids::TableId;
+use values::{ColumnType, TypeKind};
+
+#[rustfmt::skip]
+#[path = "../generated/system_tables.rs"]
+#[allow(clippy::all)]
+mod catalogue;
+
+const SCHEMAS: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
+
+/// Whether a name is for internal use: no statement may use it.
+pub(crate) fn is_hidden(name: &str) -> bool {
+    name.starts_with('#')
+}
+
+/// The system schema of that name in its own spelling.
+pub(crate) fn system_schema(name: &str) -> Option<&'static str> {
+    SCHEMAS.into_iter().find(|schema| match *schema {
+        // These two are compared without regard to case even where file names are not.
+        "information_schema" | "performance_schema" => schema.eq_ignore_ascii_case(name),
+        _ => *schema == name,
+    })
+}
+
+/// Whether the schema has no storage.
+pub(crate) fn is_system_schema(name: &str) -> bool {
+    system_schema(name).is_some() || name == super::OVERLAY_SCHEMA
+}
+
+/// Whether nobody may change anything in the schema.
+pub(crate) fn is_read_only_schema(name: &str) -> bool {
+    is_system_schema(name) || is_hidden(name)
+}
+
+/// Whether everybody may read the table: information_schema (each view shows what the user may see), SHOW's own
+/// result, and the tables of performance_schema that clients ask on connect.
+pub(crate) fn is_always_readable(schema: &str, table: &str) -> bool {
+    const OPEN: &[&str] = &[
+        "session_variables", "global_variables", "session_status", "global_status", "variables_info",
+        "session_account_connect_attrs", "processlist", "",
+    ];
+    match schema {
+        "information_schema" => true,
+        "performance_schema" => OPEN.contains(&table),
+        _ => schema == super::OVERLAY_SCHEMA,
+    }
+}
+
+/// Names of a system schema's tables.
+pub(crate) fn names(schema: &str) -> impl Iterator<Item = &'static str> {
+    catalogue::ALL.iter().filter(move |table| table.schema == schema).map(|table| table.name)
+}
+
+/// The catalogue entry of a column, for SHOW COLUMNS.
+pub(crate) fn column(schema: &str, table: &str, position: usize) -> Option<&'static SystemColumn> {
+    let found = catalogue::ALL.iter().find(|entry| entry.schema == schema && entry.name == table);
+    found.and_then(|entry| entry.columns.get(position))
+}
+
+/// The definition of a system table.
+pub(crate) fn definition(schema: &str, name: &str) -> Option<Arc<TableDefinition>> {
+    static DEFINITIONS: OnceLock<HashMap<(&'static str, String), Arc<TableDefinition>>> = OnceLock::new();
+    let schema = system_schema(schema)?;
+    let definitions = DEFINITIONS.get_or_init(|| {
+        let entry = |table: &SystemTable| ((table.schema, table.name.to_lowercase()), Arc::new(define(table)));
+        catalogue::ALL.iter().map(entry).collect()
+    });
+    let found = definitions.get(&(schema, name.to_lowercase()))?;
+    let exact = found.name.table == name || matches!(schema, "information_schema" | "performance_schema");
+    exact.then(|| Arc::clone(found))
+}
+
+fn define(table: &SystemTable) -> TableDefinition {
+    TableDefinition {
+        id: TableId(0),
+        name: TableName { schema: table.schema.to_owned(), table: table.name.to_owned() },
+        columns: table.columns.iter().map(define_column).collect(),
+        indexes: Vec::new(),
+        collation: CollationId::UTF8MB3_GENERAL_CI,
+        options: TableOptions::default(),
+    }
+}
+
+fn define_column(column: &SystemColumn) -> ColumnDefinition {
+    let collation =
+        charset::collation_by_name(column.collation).map_or(CollationId::UTF8MB3_GENERAL_CI, |found| found.id);
+    ColumnDefinition {
+        name: column.name.to_owned(),
+        column_type: parse_type(column.column_type, collation),
+        nullable: column.nullable,
+        default: ColumnDefault::None,
+        on_update_now: None,
+        auto_increment: false,
+        invisible: false,
+        comment: String::new(),
+    }
+}
+
+/// Reads a type of the catalogue, e.g. `varchar(64)`, `bigint unsigned`, `enum('a','b')`.
+fn parse_type(text: &str, collation: CollationId) -> ColumnType {
+    let (name, rest) = text.split_at(text.find(['(', ' ']).unwrap_or(text.len()));
+    let arguments = rest.strip_prefix('(').and_then(|rest| rest.rsplit_once(')')).map_or("", |(inner, _)| inner);
+    let unsigned = rest.ends_with("unsigned");
+    let number = |otherwise: u32| arguments.split(',').next().and_then(|word| word.parse().ok()).unwrap_or(otherwise);
+    let members = || -> Vec<Vec<u8>> {
+        arguments.split("','").map(|member| member.trim_matches('\'').as_bytes().to_vec()).collect()
+    };
+    let characters_max = 65_535 / u32::from(collation.charset().max_bytes.max(1));
+    match name {
+        "tinyint" => {
+            let mut column_type = ColumnType::integer(TypeKind::TinyInt, unsigned);
+            column_type.length = arguments.parse().ok();
+            column_type
+        }
+        "smallint" => ColumnType::integer(TypeKind::SmallInt, unsigned),
+        "mediumint" => ColumnType::integer(TypeKind::MediumInt, unsigned),
+        "int" => ColumnType::integer(TypeKind::Int, unsigned),
+        "bigint" => ColumnType::integer(TypeKind::BigInt, unsigned),
+        "decimal" => ColumnType::decimal(number(10).min(65), 0),
+        "float" => ColumnType::new(TypeKind::Float),
+        "double" => ColumnType::double(),
+        "date" => ColumnType::new(TypeKind::Date),
+        "time" => ColumnType::temporal(TypeKind::Time, number(0) as u8),
+        "datetime" => ColumnType::temporal(TypeKind::DateTime, number(0) as u8),
+        "timestamp" => ColumnType::temporal(TypeKind::Timestamp, number(0) as u8),
+        "char" => ColumnType::char(number(1), collation),
+        "varchar" => ColumnType::varchar(number(1).min(characters_max), collation),
+        "binary" => ColumnType::binary(number(1)),
+        "varbinary" => ColumnType::varbinary(number(1)),
+        "tinyblob" => ColumnType::new(TypeKind::TinyBlob),
+        "blob" => ColumnType::new(TypeKind::Blob),
+        "mediumblob" => ColumnType::new(TypeKind::MediumBlob),
+        "longblob" => ColumnType::new(TypeKind::LongBlob),
+        "text" => ColumnType::text(TypeKind::Text, collation),
+        "mediumtext" => ColumnType::text(TypeKind::MediumText, collation),
+        "enum" => ColumnType::enumeration(members(), collation),
+        "set" => ColumnType::set(members(), collation),
+        // JSON documents are shown as text.
+        _ => ColumnType::text(TypeKind::LongText, collation),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_has_a_definition() {
+        for table in catalogue::ALL {
+            let made = definition(table.schema, table.name).unwrap();
+            assert_eq!(made.columns.len(), table.columns.len(), "{}", table.name);
+        }
+        assert!(definition("INFORMATION_SCHEMA", "tables").is_some());
+        assert!(definition("mysql", "USER").is_none());
+    }
+
+    #[test]
+    fn types_print_as_they_were_read() {
+        let unlike = ["json", "float(12,0)", "decimal(905,0)", "varchar(65535)", "geometry", "geomcollection"];
+        for column in catalogue::ALL.iter().flat_map(|table| table.columns) {
+            if !unlike.contains(&column.column_type) {
+                assert_eq!(define_column(column).column_type.sql_text(), column.column_type);
+            }
+        }
+    }
+}

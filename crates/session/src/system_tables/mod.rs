@@ -1,0 +1,219 @@
+//! Tables without storage: information_schema, performance_schema, mysql, sys. Main type: [`SystemTables`].
+//! Names, columns and types come from `data/system_tables.tsv`; rows are made when a statement reads them.
+//! A table that has a definition but no rows here is empty, as in MySQL where the feature is not in use.
+
+mod accounts;
+mod columns;
+mod definitions;
+mod innodb;
+mod reference;
+mod row;
+mod sessions;
+mod tables;
+
+pub(crate) use accounts::privilege_rows;
+pub(crate) use columns::default_text;
+pub(crate) use definitions::{
+    definition, is_always_readable, is_hidden, is_read_only_schema, is_system_schema, names, system_schema,
+};
+pub(crate) use reference::PLUGINS;
+pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
+
+use crate::accounts::Grants;
+use crate::instance::Instance;
+use crate::registry::SessionShared;
+use crate::session::Session;
+use crate::state::SessionVariables;
+use dictionary::TableDefinition;
+use errors::SqlResult;
+use plan::VirtualTables;
+use std::sync::Arc;
+use values::Value;
+
+/// A column of a system table.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemColumn {
+    /// Name.
+    pub name: &'static str,
+    /// Type as SQL text.
+    pub column_type: &'static str,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Default as text.
+    pub default: Option<&'static str>,
+    /// Collation name; empty for what is no text.
+    pub collation: &'static str,
+    /// COLUMN_KEY.
+    pub key: &'static str,
+    /// EXTRA.
+    pub extra: &'static str,
+}
+
+/// A system table.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemTable {
+    /// Schema in lower case.
+    pub schema: &'static str,
+    /// Name.
+    pub name: &'static str,
+    /// Columns in order.
+    pub columns: &'static [SystemColumn],
+}
+
+/// A result set under a table's name, for SHOW .. WHERE.
+pub(crate) struct Overlay {
+    /// Its columns under [`OVERLAY_SCHEMA`] and [`OVERLAY_TABLE`].
+    pub definition: Arc<TableDefinition>,
+    /// Its rows.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// Schema and table of an overlay.
+pub(crate) const OVERLAY_SCHEMA: &str = "#show";
+/// See [`OVERLAY_SCHEMA`].
+pub(crate) const OVERLAY_TABLE: &str = "result";
+
+/// What rows are made from, for one statement.
+pub(crate) struct SystemTables {
+    pub(crate) instance: Arc<Instance>,
+    pub(crate) grants: Arc<Grants>,
+    pub(crate) variables: Arc<SessionVariables>,
+    pub(crate) shared: Arc<SessionShared>,
+    pub(crate) account: crate::accounts::AccountName,
+    pub(crate) active_roles: Vec<crate::accounts::AccountName>,
+    overlay: Option<Overlay>,
+}
+
+/// Where rows go: false when no more are wanted.
+pub(crate) type Emit<'a> = &'a mut dyn FnMut(Vec<Value>) -> SqlResult<bool>;
+
+impl SystemTables {
+    /// For a statement of that session.
+    pub fn new(session: &Session, grants: Arc<Grants>, overlay: Option<Overlay>) -> SystemTables {
+        SystemTables {
+            instance: Arc::clone(&session.state.instance),
+            grants,
+            variables: Arc::clone(&session.state.variables),
+            shared: Arc::clone(&session.state.shared),
+            account: session.account.clone(),
+            active_roles: session.active_roles.clone(),
+            overlay,
+        }
+    }
+}
+
+/// The constant that a statement compares the column at `position` with, as text.
+pub(crate) fn wanted_text(equal: &[(usize, Value)], position: usize) -> Option<String> {
+    equal.iter().find(|(column, _)| *column == position).and_then(|(_, value)| match value {
+        Value::Bytes(bytes) => String::from_utf8(bytes.clone()).ok(),
+        _ => None,
+    })
+}
+
+impl VirtualTables for SystemTables {
+    fn table(&self, schema: &str, name: &str) -> Option<Arc<TableDefinition>> {
+        if schema == OVERLAY_SCHEMA {
+            return self.overlay.as_ref().map(|overlay| Arc::clone(&overlay.definition));
+        }
+        definition(schema, name)
+    }
+
+    fn rows(&self, table: &TableDefinition, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
+        if table.name.schema == OVERLAY_SCHEMA {
+            for row in self.overlay.iter().flat_map(|overlay| &overlay.rows) {
+                if !emit(row.clone())? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        match table.name.schema.as_str() {
+            "information_schema" => self.information_schema(&table.name.table, table, equal, emit),
+            "performance_schema" => self.performance_schema(&table.name.table, table, emit),
+            "mysql" => self.mysql_schema(&table.name.table, table, emit),
+            "sys" => self.sys_schema(&table.name.table, table, emit),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_schema(&self, schema: &str) -> bool {
+        is_system_schema(schema) || (schema == OVERLAY_SCHEMA && self.overlay.is_some())
+    }
+}
+
+impl SystemTables {
+    fn information_schema(
+        &self,
+        name: &str,
+        table: &TableDefinition,
+        equal: &[(usize, Value)],
+        emit: Emit<'_>,
+    ) -> SqlResult<()> {
+        match name {
+            "SCHEMATA" => self.schemata(emit),
+            "SCHEMATA_EXTENSIONS" => self.schemata_extensions(emit),
+            "TABLES" => self.tables(equal, emit),
+            "COLUMNS" => self.columns(equal, emit),
+            "STATISTICS" => self.statistics(equal, emit),
+            "KEY_COLUMN_USAGE" => self.key_column_usage(equal, emit),
+            "TABLE_CONSTRAINTS" => self.table_constraints(equal, emit),
+            "PARTITIONS" => self.partitions(equal, emit),
+            "ENGINES" => self.engines(emit),
+            "CHARACTER_SETS" => self.character_sets(emit),
+            "COLLATIONS" => self.collations(emit),
+            "COLLATION_CHARACTER_SET_APPLICABILITY" => self.collation_charsets(emit),
+            "KEYWORDS" => self.keywords(emit),
+            "PLUGINS" => self.plugins(emit),
+            "PROCESSLIST" => self.processlist(table, emit),
+            "USER_PRIVILEGES" => self.user_privileges(emit),
+            "SCHEMA_PRIVILEGES" => self.schema_privileges(emit),
+            "TABLE_PRIVILEGES" => self.table_privileges(emit),
+            "COLUMN_PRIVILEGES" => self.column_privileges(emit),
+            "USER_ATTRIBUTES" => self.user_attributes(emit),
+            "APPLICABLE_ROLES" => self.applicable_roles(emit),
+            "ENABLED_ROLES" => self.enabled_roles(emit),
+            "INNODB_TABLESPACES" => self.innodb_tablespaces(table, emit),
+            "INNODB_TABLES" => self.innodb_tables(table, emit),
+            _ => Ok(()),
+        }
+    }
+
+    fn performance_schema(&self, name: &str, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
+        match name {
+            "session_variables" => self.variable_rows(false, emit),
+            "global_variables" => self.variable_rows(true, emit),
+            "session_status" => self.status_rows(false, emit),
+            "global_status" => self.status_rows(true, emit),
+            "variables_info" => self.variables_info(emit),
+            "variables_metadata" => self.variables_metadata(emit),
+            "persisted_variables" => self.persisted_variables(emit),
+            "processlist" => self.processlist(table, emit),
+            "threads" => self.threads(table, emit),
+            "session_connect_attrs" => self.connect_attributes(true, emit),
+            "session_account_connect_attrs" => self.connect_attributes(false, emit),
+            "metadata_locks" => self.metadata_locks(table, emit),
+            _ => Ok(()),
+        }
+    }
+
+    fn mysql_schema(&self, name: &str, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
+        match name {
+            "user" => self.mysql_user(table, emit),
+            "db" => self.mysql_db(table, emit),
+            "tables_priv" => self.mysql_tables_priv(table, emit),
+            "columns_priv" => self.mysql_columns_priv(table, emit),
+            "global_grants" => self.mysql_global_grants(emit),
+            "role_edges" => self.mysql_role_edges(emit),
+            "default_roles" => self.mysql_default_roles(emit),
+            _ => Ok(()),
+        }
+    }
+
+    fn sys_schema(&self, name: &str, _table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
+        if name == "version" {
+            let row = vec![crate::result::text("2.1.3"), crate::result::text(crate::options::VERSION)];
+            emit(row)?;
+        }
+        Ok(())
+    }
+}

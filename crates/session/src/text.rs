@@ -1,0 +1,81 @@
+//! Text forms of values, names and patterns that statements of this crate print or compare.
+
+use values::Value;
+
+/// A value as MySQL prints it in messages and in SHOW.
+pub fn display(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Double(number) => number.to_string(),
+        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// A name between backticks.
+pub fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// Whether `text` matches a LIKE pattern with escape character `\`, without regard to case.
+pub fn like(text: &str, pattern: &str) -> bool {
+    let text: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
+    let pattern: Vec<char> = pattern.chars().flat_map(char::to_lowercase).collect();
+    matches_like(&text, &pattern)
+}
+
+/// Greedy matching with one point of return: the last `%`.
+fn matches_like(text: &[char], pattern: &[char]) -> bool {
+    let (mut at, mut part) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        let step = match pattern.get(part) {
+            Some('%') => {
+                retry = Some((at, part));
+                part += 1;
+                continue;
+            }
+            Some('_') => (at < text.len()).then_some(1),
+            Some('\\') if part + 1 < pattern.len() => (text.get(at) == pattern.get(part + 1)).then_some(2),
+            Some(wanted) => (text.get(at) == Some(wanted)).then_some(1),
+            None if at == text.len() => return true,
+            None => None,
+        };
+        match (step, retry) {
+            (Some(length), _) => {
+                at += 1;
+                part += length;
+            }
+            (None, Some((from, star))) if from < text.len() => {
+                retry = Some((from + 1, star));
+                at = from + 1;
+                part = star + 1;
+            }
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like_patterns() {
+        assert!(like("sql_mode", "SQL%"));
+        assert!(like("sql_mode", "sql\\_mode"));
+        assert!(!like("sqlxmode", "sql\\_mode"));
+        assert!(like("sqlxmode", "sql_mode"));
+        assert!(like("", "%") && !like("", "_"));
+        assert!(like("abcabd", "%abd"));
+        assert!(!like("abc", "ab"));
+    }
+
+    #[test]
+    fn names_are_quoted() {
+        assert_eq!(quoted("a`b"), "`a``b`");
+    }
+}
