@@ -17,7 +17,12 @@ const ROWS_PER_BATCH: usize = 1024;
 
 impl Session {
     /// KILL. Errors: 1094, 1095.
-    pub(crate) fn kill(&mut self, query_only: bool, id: &Expression, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    pub(crate) fn kill(
+        &mut self,
+        query_only: bool,
+        id: &Expression,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         let id = match self.evaluate(id)?.value {
             Value::Int(number) => u64::try_from(number).ok(),
             Value::UInt(number) => Some(number),
@@ -113,7 +118,11 @@ impl Session {
     }
 
     /// ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: one result set with a line or more for each table.
-    pub(crate) fn maintain(&mut self, maintenance: &TableMaintenance, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    pub(crate) fn maintain(
+        &mut self,
+        maintenance: &TableMaintenance,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         if maintenance.histogram.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "histograms"));
         }
@@ -139,7 +148,11 @@ impl Session {
         self.send_rows(&columns, &rows, sink)
     }
 
-    fn maintain_table(&mut self, command: MaintenanceCommand, name: &TableName) -> SqlResult<Vec<Vec<Value>>> {
+    fn maintain_table(
+        &mut self,
+        command: MaintenanceCommand,
+        name: &TableName,
+    ) -> SqlResult<Vec<Vec<Value>>> {
         let shown = format!("{}.{}", name.schema, name.table);
         let word = match command {
             MaintenanceCommand::Analyze => "analyze",
@@ -175,7 +188,8 @@ impl Session {
             }
             MaintenanceCommand::Check => {
                 // A full read of every index decodes each page and each row.
-                let outcome = self.with_locked(name, LockMode::Read, |session| session.read_everything(&table));
+                let outcome =
+                    self.with_locked(name, LockMode::Read, |session| session.read_everything(&table));
                 Ok(vec![match outcome {
                     Ok(()) => line("status", "OK"),
                     Err(error) => line("Error", error.message()),
@@ -221,10 +235,12 @@ impl Session {
         index: usize,
         visit: &mut dyn FnMut(&[u8]) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        let options = engine::TransactionOptions { kill: self.state.shared.kill.clone(), ..Default::default() };
+        let options =
+            engine::TransactionOptions { kill: self.state.shared.kill.clone(), ..Default::default() };
         let transaction = self.state.instance.engine().begin(options);
         let fail = |error: engine::EngineError| error.into_sql(&table.definition().name.table);
-        let mut scan = transaction.scan(table, ScanOptions { index, ..ScanOptions::default() }).map_err(fail)?;
+        let mut scan =
+            transaction.scan(table, ScanOptions { index, ..ScanOptions::default() }).map_err(fail)?;
         let mut batch = RowBatch::new();
         while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH).map_err(fail)? {
             for at in 0..batch.len() {

@@ -46,7 +46,8 @@ impl Session {
     }
 
     fn collation_variable(&self, id: VariableId) -> CollationId {
-        charset::collation_by_name(&self.state.text(id)).map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id)
+        charset::collation_by_name(&self.state.text(id))
+            .map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id)
     }
 
     /// collation_connection.
@@ -74,7 +75,8 @@ impl Session {
 
     /// What the handshake's collation number does: as SET NAMES. An unknown number means the server's own.
     pub(crate) fn set_client_collation(&mut self, collation: CollationId) {
-        let usable = |collation: &&Collation| collation.charset().min_bytes() == 1 && collation.is_supported();
+        let usable =
+            |collation: &&Collation| collation.charset().min_bytes() == 1 && collation.is_supported();
         let server = self.collation_variable(id::COLLATION_SERVER);
         let collation = charset::collation(collation).filter(usable).unwrap_or_else(|| server.get());
         self.set_names(collation);
@@ -93,7 +95,11 @@ impl Session {
     }
 
     /// SET NAMES. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
-    pub(crate) fn set_names_statement(&mut self, charset: Option<&str>, collation: Option<&str>) -> SqlResult<()> {
+    pub(crate) fn set_names_statement(
+        &mut self,
+        charset: Option<&str>,
+        collation: Option<&str>,
+    ) -> SqlResult<()> {
         let default = self.state.instance.global_text(id::CHARACTER_SET_CLIENT);
         let charset = charset.unwrap_or(&default);
         let resolved = resolve(Some(charset), collation, &mut self.diagnostics)?;

@@ -2,7 +2,7 @@
 
 use crate::accounts::{Grants, Privileges};
 use crate::files::SessionFiles;
-use crate::metadata_lock::{LockKey, LockMode};
+use crate::metadata_lock::LockKey;
 use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
@@ -13,7 +13,9 @@ use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, Prepared, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TimeZone, TypedValue};
-use parser::ast::{self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement};
+use parser::ast::{
+    self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
+};
 use plan::{PrivilegeCheck, PrivilegeRequest, TablePrivilege};
 use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
@@ -53,9 +55,9 @@ impl PrivilegeCheck for GrantCheck {
         let denied =
             request.columns.iter().find(|column| !self.grants.column(schema, table, column).contains(wanted));
         match denied {
-            Some(column) => Err(sql_error!(
-                ER_COLUMNACCESS_DENIED_ERROR, command, self.user, self.host, column, table
-            )),
+            Some(column) => {
+                Err(sql_error!(ER_COLUMNACCESS_DENIED_ERROR, command, self.user, self.host, column, table))
+            }
             None => Ok(()),
         }
     }
@@ -94,7 +96,8 @@ impl Session {
 
     /// The session's time zone.
     pub(crate) fn time_zone(&self) -> TimeZone {
-        crate::time_zones::find(&self.state.instance, &self.state.text(id::TIME_ZONE)).unwrap_or(TimeZone::UTC)
+        crate::time_zones::find(&self.state.instance, &self.state.text(id::TIME_ZONE))
+            .unwrap_or(TimeZone::UTC)
     }
 
     fn execution_settings(&mut self, reads_lock: bool) -> ExecutionSettings {
@@ -182,7 +185,11 @@ impl Session {
     }
 
     /// EXPLAIN.
-    pub(crate) fn run_explain(&mut self, explain: &Explain, channel: &mut dyn ClientChannel) -> SqlResult<()> {
+    pub(crate) fn run_explain(
+        &mut self,
+        explain: &Explain,
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"));
         };
@@ -252,8 +259,11 @@ impl Session {
         let settings = self.execution_settings(reads_lock);
         let instance = Arc::clone(&self.state.instance);
         let mut files = SessionFiles::new(&instance, grants.global().contains(Privileges::FILE));
-        let privileges =
-            GrantCheck { grants: Arc::clone(&grants), user: self.account.user.clone(), host: self.host.display() };
+        let privileges = GrantCheck {
+            grants: Arc::clone(&grants),
+            user: self.account.user.clone(),
+            host: self.host.display(),
+        };
         let tables = SystemTables::new(self, grants, overlay);
         let kill = self.state.shared.kill.clone();
         let Some(transaction) = &self.transaction.current else {
@@ -381,7 +391,13 @@ impl Session {
     /// Whether there is a schema of that name.
     pub(crate) fn schema_exists(&self, name: &str) -> bool {
         crate::system_tables::is_system_schema(name)
-            || self.state.instance.engine().dictionary().schema(name).is_some_and(|_| !crate::system_tables::is_hidden(name))
+            || self
+                .state
+                .instance
+                .engine()
+                .dictionary()
+                .schema(name)
+                .is_some_and(|_| !crate::system_tables::is_hidden(name))
     }
 
     /// Whether there is a table of that name.

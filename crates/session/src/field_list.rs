@@ -39,12 +39,17 @@ impl Session {
         let open = crate::system_tables::is_always_readable(&name.schema, &name.table);
         if !open && self.grants().table_or_columns(&name.schema, &name.table).is_empty() {
             let host = self.host.display();
-            return Err(sql_error!(ER_TABLEACCESS_DENIED_ERROR, "SELECT", self.account.user, host, name.table));
+            return Err(sql_error!(
+                ER_TABLEACCESS_DENIED_ERROR,
+                "SELECT",
+                self.account.user,
+                host,
+                name.table
+            ));
         }
-        let shown = definition
-            .columns
-            .iter()
-            .filter(|found| !found.invisible && (pattern.is_empty() || crate::text::like(&found.name, &pattern)));
+        let shown = definition.columns.iter().filter(|found| {
+            !found.invisible && (pattern.is_empty() || crate::text::like(&found.name, &pattern))
+        });
         Ok(shown
             .map(|found| {
                 let mut described = column(&found.name, found.column_type.clone());

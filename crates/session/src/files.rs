@@ -113,7 +113,8 @@ impl ServerFiles for SessionFiles {
     fn open(&mut self, path: &str) -> SqlResult<Box<dyn FilePieces>> {
         self.check(path)?;
         let disk = &self.instance.environment().disk;
-        let file = disk.open(Path::new(path), OpenMode::Existing).map_err(|error| cannot_open(path, &error))?;
+        let file =
+            disk.open(Path::new(path), OpenMode::Existing).map_err(|error| cannot_open(path, &error))?;
         let length = file.len().map_err(|error| cannot_open(path, &error))?;
         Ok(Box::new(Reader { file, offset: 0, length, path: path.to_owned() }))
     }

@@ -224,7 +224,8 @@ impl Instance {
 
     /// Seconds since start.
     pub(crate) fn uptime_seconds(&self) -> u64 {
-        (self.environment.clock.wall().as_micros() as u64).saturating_sub(self.started_microseconds) / 1_000_000
+        (self.environment.clock.wall().as_micros() as u64).saturating_sub(self.started_microseconds)
+            / 1_000_000
     }
 
     /// Whether the server is going down.

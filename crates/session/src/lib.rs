@@ -30,6 +30,8 @@ mod status_values;
 mod system_tables;
 mod table_locks;
 mod tables_used;
+#[cfg(test)]
+mod tests;
 mod text;
 mod time_zones;
 mod timer;

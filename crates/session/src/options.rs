@@ -23,22 +23,85 @@ pub struct StartValues {
 
 /// Options that earlier versions of MySQL and MariaDB knew: a warning, not an error.
 const OBSOLETE: &[&str] = &[
-    "binlog_expire_logs_days", "expire_logs_days", "innodb_additional_mem_pool_size", "innodb_autoextend",
-    "innodb_buffer_pool_instances", "innodb_checksums", "innodb_file_format", "innodb_file_format_max",
-    "innodb_file_per_table_old", "innodb_large_prefix", "innodb_lock_monitor", "innodb_locks_unsafe_for_binlog",
-    "innodb_log_file_size", "innodb_log_files_in_group", "innodb_mirrored_log_groups", "innodb_support_xa",
-    "innodb_undo_logs", "innodb_undo_tablespaces", "innodb_use_native_aio", "innodb_use_sys_malloc",
-    "key_buffer", "language", "log_bin", "log_slow_queries", "log_warnings", "master_info_repository",
-    "max_tmp_tables", "multi_range_count", "myisam_sort_buffer", "old_passwords", "query_cache_limit",
-    "query_cache_min_res_unit", "query_cache_size", "query_cache_type", "query_cache_wlock_invalidate",
-    "secure_auth", "show_compatibility_56", "skip_bdb", "skip_external_locking", "skip_innodb", "skip_locking",
-    "skip_name_resolve_old", "skip_symbolic_links", "symbolic_links", "sync_frm", "table_cache", "thread_concurrency",
-    "thread_stack_old", "transaction_write_set_extraction", "tx_isolation", "tx_read_only", "innodb_thread_sleep",
-    "default_authentication_plugin", "character_set_client_handshake", "skip_slave_start", "skip_character_set_client_handshake",
-    "explicit_defaults", "avoid_temporal_upgrade", "show_old_temporals", "binlog_transaction_dependency_tracking",
-    "user", "log_bin_index", "core_file", "skip_host_cache", "performance_schema_instrument", "console",
-    "innodb_status_file", "slow_start_timeout", "mysqlx", "skip_mysqlx", "mysqlx_port", "mysqlx_socket",
-    "disable_log_bin", "skip_log_bin", "initialize", "initialize_insecure", "daemonize", "chroot", "sporadic_binlog_dump_fail",
+    "binlog_expire_logs_days",
+    "expire_logs_days",
+    "innodb_additional_mem_pool_size",
+    "innodb_autoextend",
+    "innodb_buffer_pool_instances",
+    "innodb_checksums",
+    "innodb_file_format",
+    "innodb_file_format_max",
+    "innodb_file_per_table_old",
+    "innodb_large_prefix",
+    "innodb_lock_monitor",
+    "innodb_locks_unsafe_for_binlog",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_mirrored_log_groups",
+    "innodb_support_xa",
+    "innodb_undo_logs",
+    "innodb_undo_tablespaces",
+    "innodb_use_native_aio",
+    "innodb_use_sys_malloc",
+    "key_buffer",
+    "language",
+    "log_bin",
+    "log_slow_queries",
+    "log_warnings",
+    "master_info_repository",
+    "max_tmp_tables",
+    "multi_range_count",
+    "myisam_sort_buffer",
+    "old_passwords",
+    "query_cache_limit",
+    "query_cache_min_res_unit",
+    "query_cache_size",
+    "query_cache_type",
+    "query_cache_wlock_invalidate",
+    "secure_auth",
+    "show_compatibility_56",
+    "skip_bdb",
+    "skip_external_locking",
+    "skip_innodb",
+    "skip_locking",
+    "skip_name_resolve_old",
+    "skip_symbolic_links",
+    "symbolic_links",
+    "sync_frm",
+    "table_cache",
+    "thread_concurrency",
+    "thread_stack_old",
+    "transaction_write_set_extraction",
+    "tx_isolation",
+    "tx_read_only",
+    "innodb_thread_sleep",
+    "default_authentication_plugin",
+    "character_set_client_handshake",
+    "skip_slave_start",
+    "skip_character_set_client_handshake",
+    "explicit_defaults",
+    "avoid_temporal_upgrade",
+    "show_old_temporals",
+    "binlog_transaction_dependency_tracking",
+    "user",
+    "log_bin_index",
+    "core_file",
+    "skip_host_cache",
+    "performance_schema_instrument",
+    "console",
+    "innodb_status_file",
+    "slow_start_timeout",
+    "mysqlx",
+    "skip_mysqlx",
+    "mysqlx_port",
+    "mysqlx_socket",
+    "disable_log_bin",
+    "skip_log_bin",
+    "initialize",
+    "initialize_insecure",
+    "daemonize",
+    "chroot",
+    "sporadic_binlog_dump_fail",
 ];
 
 /// Settles every variable. Errors name an unknown option or a wrong value; the server then does not start.
@@ -153,10 +216,14 @@ fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
     let assigned = Assigned::Option(value.unwrap_or_default());
     let adjusted = check(variable, &assigned, &default, &default)?;
     if let Some(asked) = adjusted.truncated {
-        start.messages.push(format!("option '{name}': value {asked} adjusted to {}", adjusted.value.text(variable)));
+        start
+            .messages
+            .push(format!("option '{name}': value {asked} adjusted to {}", adjusted.value.text(variable)));
     }
     let value = match (id, adjusted.value) {
-        (id::SQL_MODE, SystemValue::Bits(mode)) => SystemValue::Bits(crate::variables::sql_mode::expand(mode)),
+        (id::SQL_MODE, SystemValue::Bits(mode)) => {
+            SystemValue::Bits(crate::variables::sql_mode::expand(mode))
+        }
         (_, value) => value,
     };
     start.values.set(id, value.clone());
@@ -191,7 +258,6 @@ fn follow_collation(value: &SystemValue, values: &mut ValueTable) -> SqlResult<(
 /// What the engine is opened with.
 pub fn engine_options(values: &ValueTable) -> EngineOptions {
     EngineOptions {
-        data_directory: String::new(),
         buffer_pool_bytes: values.get(id::INNODB_BUFFER_POOL_SIZE).unsigned(),
         redo_log_bytes: values.get(id::INNODB_REDO_LOG_CAPACITY).unsigned(),
         flush_level: flush_level(values.get(id::INNODB_FLUSH_LOG_AT_TRX_COMMIT).unsigned()),

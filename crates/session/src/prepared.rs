@@ -217,7 +217,12 @@ impl Session {
     }
 
     /// Runs a prepared statement with values. Statements without a plan run as their text does.
-    fn run_parameterised(&mut self, entry: &mut Entry, parameters: &[TypedValue], channel: &mut dyn ClientChannel) {
+    fn run_parameterised(
+        &mut self,
+        entry: &mut Entry,
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) {
         let statement = Arc::clone(&entry.statement);
         let text = Arc::clone(&entry.text);
         if !is_planned(&statement) {
@@ -429,7 +434,11 @@ impl Session {
 fn is_planned(statement: &Statement) -> bool {
     matches!(
         statement,
-        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_)
+        Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Do(_)
     )
 }
 
@@ -445,7 +454,11 @@ const MYSQL_TYPE_TINY_BLOB: u8 = 249;
 const MYSQL_TYPE_BLOB: u8 = 252;
 
 /// The type that a parameter's value has in expressions.
-fn parameter_type(value: &Value, declared: Option<ParameterType>, connection: charset::CollationId) -> ColumnType {
+fn parameter_type(
+    value: &Value,
+    declared: Option<ParameterType>,
+    connection: charset::CollationId,
+) -> ColumnType {
     match value {
         Value::Null => ColumnType::null(),
         Value::Int(_) => ColumnType::big_int(),
@@ -457,8 +470,8 @@ fn parameter_type(value: &Value, declared: Option<ParameterType>, connection: ch
         Value::Time(_) => with_decimals(TypeKind::Time),
         Value::DateTime(_) => with_decimals(TypeKind::DateTime),
         Value::Bytes(bytes) => {
-            let blob =
-                declared.is_some_and(|declared| (MYSQL_TYPE_TINY_BLOB..=MYSQL_TYPE_BLOB).contains(&declared.code));
+            let blob = declared
+                .is_some_and(|declared| (MYSQL_TYPE_TINY_BLOB..=MYSQL_TYPE_BLOB).contains(&declared.code));
             let mut column_type = ColumnType::new(if blob { TypeKind::VarBinary } else { TypeKind::VarChar });
             column_type.length = Some(bytes.len() as u32);
             column_type.collation = if blob { charset::CollationId::BINARY } else { connection };

@@ -136,7 +136,8 @@ impl Session {
             return Ok(());
         }
         let account = self.account.to_string();
-        let open = instance.registry().all().iter().filter(|session| session.describe().account == account).count();
+        let open =
+            instance.registry().all().iter().filter(|session| session.describe().account == account).count();
         if open as u64 >= limit {
             return Err(sql_error!(ER_USER_LIMIT_REACHED, self.account.user, "max_user_connections", limit));
         }
@@ -339,7 +340,8 @@ fn refuse_locked(info: &ConnectionInfo, account: &AuthenticationAccount) -> SqlR
 fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionState {
     let mut seed = [0; 8];
     instance.environment().random.fill(&mut seed);
-    let word = |at: usize| u32::from_le_bytes([seed[at], seed[at + 1], seed[at + 2], seed[at + 3]]) & 0x3fff_ffff;
+    let word =
+        |at: usize| u32::from_le_bytes([seed[at], seed[at + 1], seed[at + 2], seed[at + 3]]) & 0x3fff_ffff;
     SessionState {
         instance: Arc::clone(instance),
         shared,

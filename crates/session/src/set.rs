@@ -166,7 +166,10 @@ impl Session {
         match expression {
             Expression::Column(column) if column.table.is_none() => {
                 let text = Value::Bytes(column.column.clone().into_bytes());
-                Ok(TypedValue { value: text, column_type: values::ColumnType::new(values::TypeKind::VarChar) })
+                Ok(TypedValue {
+                    value: text,
+                    column_type: values::ColumnType::new(values::TypeKind::VarChar),
+                })
             }
             other => self.evaluate(other),
         }
@@ -223,7 +226,11 @@ impl Session {
                 if is_null {
                     return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL"));
                 }
-                let charset = match shown.parse::<u16>().ok().and_then(|id| charset::collation(charset::CollationId(id))) {
+                let charset = match shown
+                    .parse::<u16>()
+                    .ok()
+                    .and_then(|id| charset::collation(charset::CollationId(id)))
+                {
                     Some(collation) => collation.charset(),
                     None => find_charset(&shown, &mut self.diagnostics)?,
                 };
@@ -244,7 +251,11 @@ impl Session {
                 if is_null {
                     return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL"));
                 }
-                let collation = match shown.parse::<u16>().ok().and_then(|id| charset::collation(charset::CollationId(id))) {
+                let collation = match shown
+                    .parse::<u16>()
+                    .ok()
+                    .and_then(|id| charset::collation(charset::CollationId(id)))
+                {
                     Some(collation) => collation,
                     None => find_collation(&shown)?,
                 };
@@ -254,12 +265,15 @@ impl Session {
                 Some(name) if !is_null => stored(&name),
                 _ => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
             },
-            id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => match crate::ddl::engines::find(&shown) {
-                Some(name) => stored(name),
-                None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
-            },
+            id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => {
+                match crate::ddl::engines::find(&shown) {
+                    Some(name) => stored(name),
+                    None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
+                }
+            }
             id::LC_TIME_NAMES | id::LC_MESSAGES => {
-                let known = shown.len() == 5 && shown.as_bytes()[2] == b'_' || shown.parse::<u32>().is_ok_and(|n| n == 0);
+                let known = shown.len() == 5 && shown.as_bytes()[2] == b'_'
+                    || shown.parse::<u32>().is_ok_and(|n| n == 0);
                 if !known {
                     return Err(sql_error!(ER_UNKNOWN_LOCALE, shown));
                 }

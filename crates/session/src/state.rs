@@ -8,7 +8,7 @@ use expression::{SessionView, TypedValue, VariableScope};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, TypeKind};
 
 /// The session's copies of system variables: the global ones as they were at connect, and what was changed since.
 #[derive(Clone, Debug)]

@@ -63,7 +63,9 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> bool {
-        self.run_guarded(statement, text, channel, |session, channel| session.dispatch(statement, text, channel))
+        self.run_guarded(statement, text, channel, |session, channel| {
+            session.dispatch(statement, text, channel)
+        })
     }
 
     /// What surrounds every statement: its start, counters, time limit, failure and panics.
@@ -189,7 +191,12 @@ impl Session {
     }
 
     /// The fields that every answer's end has.
-    pub(crate) fn statement_end(&mut self, affected_rows: u64, last_insert_id: u64, info: String) -> StatementEnd {
+    pub(crate) fn statement_end(
+        &mut self,
+        affected_rows: u64,
+        last_insert_id: u64,
+        info: String,
+    ) -> StatementEnd {
         StatementEnd {
             affected_rows,
             last_insert_id,
@@ -234,7 +241,9 @@ impl Session {
             | Statement::Do(_) => self.run_data_statement(statement, &[], channel),
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement(_) => self.run_explain(explain, channel),
-                ExplainTarget::Connection(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION")),
+                ExplainTarget::Connection(_) => {
+                    Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"))
+                }
             },
             Statement::Show(show) => self.show(show, channel),
             Statement::Describe { table, column } => self.describe_table(table, column.as_deref(), channel),

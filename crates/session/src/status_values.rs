@@ -22,7 +22,8 @@ pub fn open_tables(instance: &Instance) -> usize {
 pub fn rows(instance: &Instance, session: Option<&SessionShared>) -> Vec<(&'static str, String)> {
     let sessions = instance.registry().all();
     let sum = |id: StatusId| {
-        instance.ended_counters().get(id) + sessions.iter().map(|session| session.counters.get(id)).sum::<u64>()
+        instance.ended_counters().get(id)
+            + sessions.iter().map(|session| session.counters.get(id)).sum::<u64>()
     };
     StatusId::all()
         .map(|id| {

@@ -55,7 +55,12 @@ impl Session {
         let mut wanted = BTreeMap::new();
         for table in tables {
             let name = self.table_name(&table.table)?;
-            self.require_table(Privileges::LOCK_TABLES.with(Privileges::SELECT), &name.schema, &name.table, "LOCK TABLES")?;
+            self.require_table(
+                Privileges::LOCK_TABLES.with(Privileges::SELECT),
+                &name.schema,
+                &name.table,
+                "LOCK TABLES",
+            )?;
             if !self.table_exists(&name.schema, &name.table) {
                 return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
             }

@@ -77,7 +77,8 @@ impl Zone {
         let times = body.get(..header.times * width)?;
         let kinds = body.get(header.times * width..header.times * (width + 1))?;
         let types = body.get(header.times * (width + 1)..)?.get(..header.types * 6)?;
-        let offset_of = |kind: usize| Some(i32::from_be_bytes(types.get(kind * 6..kind * 6 + 4)?.try_into().ok()?));
+        let offset_of =
+            |kind: usize| Some(i32::from_be_bytes(types.get(kind * 6..kind * 6 + 4)?.try_into().ok()?));
         let mut transitions = Vec::with_capacity(header.times);
         for (time, kind) in times.chunks_exact(width).zip(kinds) {
             let instant = match width {
@@ -106,7 +107,9 @@ impl Header {
         let bytes = bytes.get(..Header::BYTES).filter(|bytes| bytes.starts_with(b"TZif"))?;
         let number = |at: usize| {
             let word = bytes.get(20 + at * 4..24 + at * 4)?.try_into().ok()?;
-            usize::try_from(u32::from_be_bytes(word)).ok().filter(|count| *count <= ZONE_FILE_BYTES_MAX as usize)
+            usize::try_from(u32::from_be_bytes(word))
+                .ok()
+                .filter(|count| *count <= ZONE_FILE_BYTES_MAX as usize)
         };
         Some(Header {
             utc: number(0)?,
@@ -119,7 +122,12 @@ impl Header {
     }
 
     fn body_bytes(&self, width: usize) -> usize {
-        self.times * (width + 1) + self.types * 6 + self.characters + self.leaps * (width + 4) + self.standard + self.utc
+        self.times * (width + 1)
+            + self.types * 6
+            + self.characters
+            + self.leaps * (width + 4)
+            + self.standard
+            + self.utc
     }
 }
 
@@ -147,7 +155,11 @@ mod tests {
 
     #[test]
     fn transitions_are_followed_both_ways() {
-        let zone = Zone { name: "X".to_owned(), first: 3600, transitions: vec![(1_000_000, 7200), (2_000_000, 3600)] };
+        let zone = Zone {
+            name: "X".to_owned(),
+            first: 3600,
+            transitions: vec![(1_000_000, 7200), (2_000_000, 3600)],
+        };
         assert_eq!(zone.offset_at(999_999), 3600);
         assert_eq!(zone.offset_at(1_000_000), 7200);
         // The hour that occurs twice takes the first reading, the skipped hour the offset after the gap.

@@ -80,7 +80,8 @@ fn run(deadlines: &Weak<Deadlines>, clock: &dyn env::Clock) {
                 session.kill.kill();
             }
         }
-        let wait = entries.first_key_value().map_or(SLEEP_MAX, |((deadline, _), _)| deadline.saturating_sub(now));
+        let wait =
+            entries.first_key_value().map_or(SLEEP_MAX, |((deadline, _), _)| deadline.saturating_sub(now));
         let _woken = shared.changed.wait_timeout(entries, wait.min(SLEEP_MAX));
     }
 }
@@ -94,6 +95,10 @@ impl Session {
         }
         self.count(status::MAX_EXECUTION_TIME_SET, 1);
         let instance = &self.state.instance;
-        Some(instance.timer().arm(instance.environment(), &self.state.shared, Duration::from_millis(limit_ms)))
+        Some(instance.timer().arm(
+            instance.environment(),
+            &self.state.shared,
+            Duration::from_millis(limit_ms),
+        ))
     }
 }

@@ -106,7 +106,8 @@ impl Session {
         let read_only = start.read_only.or(self.transaction.next_read_only.take());
         self.transaction.next_read_only = None;
         self.transaction.options = Characteristics {
-            isolation: isolation.unwrap_or_else(|| isolation_at(self.state.number(id::TRANSACTION_ISOLATION))),
+            isolation: isolation
+                .unwrap_or_else(|| isolation_at(self.state.number(id::TRANSACTION_ISOLATION))),
             read_only: read_only.unwrap_or_else(|| self.state.is_on(id::TRANSACTION_READ_ONLY)),
         };
         self.transaction.explicit = true;
@@ -114,7 +115,7 @@ impl Session {
             self.ensure_transaction();
             match (&self.transaction.current, self.transaction.options.isolation) {
                 (Some(transaction), Isolation::RepeatableRead | Isolation::Serializable) => {
-                    transaction.take_snapshot();
+                    transaction.take_snapshot().map_err(|error| error.into_sql(""))?;
                 }
                 _ => self.diagnostics.warning(sql_error!(ER_WARN_ENGINE_TRANSACTION_ROLLBACK, "InnoDB")),
             }
@@ -133,7 +134,11 @@ impl Session {
         let chain = end.chain.unwrap_or(completion == 1 && end.release != Some(true));
         let release = end.release.unwrap_or(completion == 2 && end.chain != Some(true));
         let characteristics = self.transaction.options;
-        if commit { self.commit_open()? } else { self.rollback_open() }
+        if commit {
+            self.commit_open()?
+        } else {
+            self.rollback_open()
+        }
         if chain {
             self.transaction.explicit = true;
             self.transaction.options = characteristics;
@@ -227,7 +232,8 @@ impl Session {
     }
 
     fn savepoint_position(&self, name: &str) -> SqlResult<usize> {
-        let found = self.transaction.savepoints.iter().position(|(other, _)| other.eq_ignore_ascii_case(name));
+        let found =
+            self.transaction.savepoints.iter().position(|(other, _)| other.eq_ignore_ascii_case(name));
         found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
     }
 

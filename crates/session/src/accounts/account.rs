@@ -130,7 +130,9 @@ impl Account {
     /// Adds the grants of a role: SHOW GRANTS .. USING.
     pub fn absorb(&mut self, role: &Account) {
         self.global = self.global.with(role.global);
-        role.dynamic.iter().for_each(|(name, grant)| *self.dynamic.entry(name.clone()).or_default() |= *grant);
+        role.dynamic
+            .iter()
+            .for_each(|(name, grant)| *self.dynamic.entry(name.clone()).or_default() |= *grant);
         for (schema, privileges) in &role.schemas {
             let held = self.schemas.entry(schema.clone()).or_default();
             *held = held.with(*privileges);

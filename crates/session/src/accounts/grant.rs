@@ -124,7 +124,13 @@ impl Session {
         Ok(wanted)
     }
 
-    fn want_columns(&self, wanted: &mut Wanted, privilege: &Privilege, bit: Privileges, level: &Level) -> SqlResult<()> {
+    fn want_columns(
+        &self,
+        wanted: &mut Wanted,
+        privilege: &Privilege,
+        bit: Privileges,
+        level: &Level,
+    ) -> SqlResult<()> {
         let Level::Table(schema, table) = level else {
             return Err(sql_error!(ER_WRONG_USAGE, "COLUMN GRANT", "NON-COLUMN PRIVILEGES"));
         };
@@ -158,7 +164,9 @@ impl Session {
         if !only_dynamic && !held.contains(needed) {
             return Err(match level {
                 Level::Global => sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, host, "YES"),
-                Level::Schema(schema) => sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, host, schema),
+                Level::Schema(schema) => {
+                    sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, host, schema)
+                }
                 Level::Table(_, table) => {
                     sql_error!(ER_TABLEACCESS_DENIED_ERROR, "GRANT", self.account.user, host, table)
                 }
@@ -274,7 +282,8 @@ impl Session {
                         return Err(sql_error!(ER_ROLE_GRANTED_TO_ITSELF, name, role));
                     }
                     let account = table.get_mut(&name);
-                    let account = account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
+                    let account =
+                        account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
                     let admin = account.roles.entry(role).or_default();
                     *admin |= admin_option;
                 }
@@ -305,7 +314,13 @@ impl Session {
                     let had = account.roles.remove(&role).is_some();
                     account.default_roles.retain(|default| *default != role);
                     if !had && !if_exists {
-                        return Err(sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, name.user, name.host));
+                        return Err(sql_error!(
+                            ER_ROLE_NOT_GRANTED,
+                            role.user,
+                            role.host,
+                            name.user,
+                            name.host
+                        ));
                     }
                 }
                 names.push(name);

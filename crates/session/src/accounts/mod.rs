@@ -2,12 +2,12 @@
 //! [`AccountTable`] (all accounts), [`Grants`] (what a session may do).
 
 pub mod account;
-mod host;
 pub mod grant;
+mod host;
 pub mod print;
+pub mod privilege;
 pub mod statements;
 pub mod store;
-pub mod privilege;
 pub mod table;
 
 pub use account::{Account, AccountName};

@@ -76,8 +76,12 @@ fn table_list(grant: &TableGrant) -> String {
             if grant.table.contains(*bit) {
                 return Some((*name).to_owned());
             }
-            let columns: Vec<String> =
-                grant.columns.iter().filter(|(_, bits)| bits.contains(*bit)).map(|(column, _)| quoted(column)).collect();
+            let columns: Vec<String> = grant
+                .columns
+                .iter()
+                .filter(|(_, bits)| bits.contains(*bit))
+                .map(|(column, _)| quoted(column))
+                .collect();
             (!columns.is_empty()).then(|| format!("{name} ({})", columns.join(", ")))
         })
         .collect();
@@ -91,7 +95,8 @@ pub fn dynamic_names() -> &'static [&'static str] {
 
 /// The statement that would make the account.
 pub fn create_user(account: &Account) -> String {
-    let mut out = format!("CREATE USER {} IDENTIFIED WITH '{}'", account.name.quoted(), account.plugin.name());
+    let mut out =
+        format!("CREATE USER {} IDENTIFIED WITH '{}'", account.name.quoted(), account.plugin.name());
     if !account.authentication_string.is_empty() {
         let _ = write!(out, " AS '{}'", escaped(&String::from_utf8_lossy(&account.authentication_string)));
     }

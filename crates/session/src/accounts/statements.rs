@@ -29,10 +29,14 @@ impl Session {
         Some(match statement {
             Statement::CreateUser(create) => self.create_user(create, sink),
             Statement::AlterUser(alter) => self.alter_user(alter, sink),
-            Statement::DropUser { users, if_exists } => self.drop_accounts("DROP USER", users, *if_exists, sink),
+            Statement::DropUser { users, if_exists } => {
+                self.drop_accounts("DROP USER", users, *if_exists, sink)
+            }
             Statement::RenameUser(renames) => self.rename_users(renames, sink),
             Statement::CreateRole { roles, if_not_exists } => self.create_roles(roles, *if_not_exists, sink),
-            Statement::DropRole { roles, if_exists } => self.drop_accounts("DROP ROLE", roles, *if_exists, sink),
+            Statement::DropRole { roles, if_exists } => {
+                self.drop_accounts("DROP ROLE", roles, *if_exists, sink)
+            }
             Statement::Grant(grant) => self.grant(grant, sink),
             Statement::Revoke(revoke) => self.revoke(revoke, sink),
             Statement::SetRole(choice) => self.set_role(choice, sink),
@@ -112,7 +116,11 @@ impl Session {
     }
 
     /// IDENTIFIED .. RANDOM PASSWORD answers with the passwords.
-    fn answer_generated(&mut self, generated: Vec<(AccountName, String)>, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn answer_generated(
+        &mut self,
+        generated: Vec<(AccountName, String)>,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         if generated.is_empty() {
             return self.send_ok(sink);
         }
@@ -210,7 +218,10 @@ impl Session {
             Some(ast::TlsRequirement::X509) => account.tls = TlsRequirement::Certificate,
             Some(ast::TlsRequirement::Specified { cipher, issuer, subject }) => {
                 let shown = |value: &Option<Vec<u8>>| {
-                    value.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
+                    value
+                        .as_ref()
+                        .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+                        .unwrap_or_default()
                 };
                 account.tls = TlsRequirement::Specified {
                     cipher: shown(cipher),
@@ -267,9 +278,12 @@ impl Session {
 
     fn alter_user(&mut self, alter: &AlterUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let mut generated = Vec::new();
-        let own = |session: &Session, user: &UserName| session.account_name(user).is_ok_and(|name| name == session.account);
-        let only_own_password = alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
-            && alter.attributes == UserAttributes::default();
+        let own = |session: &Session, user: &UserName| {
+            session.account_name(user).is_ok_and(|name| name == session.account)
+        };
+        let only_own_password =
+            alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
+                && alter.attributes == UserAttributes::default();
         if !only_own_password {
             self.require_global(Privileges::CREATE_USER)?;
         }
@@ -321,7 +335,9 @@ impl Session {
                 let name = session.account_name(user)?;
                 let holders: Vec<AccountName> = table
                     .all()
-                    .filter(|account| account.roles.contains_key(&name) || account.default_roles.contains(&name))
+                    .filter(|account| {
+                        account.roles.contains_key(&name) || account.default_roles.contains(&name)
+                    })
                     .map(|account| account.name.clone())
                     .collect();
                 if table.remove(&name).is_none() {
@@ -378,7 +394,12 @@ impl Session {
         self.send_ok(sink)
     }
 
-    fn create_roles(&mut self, roles: &[UserName], if_not_exists: bool, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn create_roles(
+        &mut self,
+        roles: &[UserName],
+        if_not_exists: bool,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         if !self.grants().global().contains(Privileges::CREATE_ROLE) {
             self.require_global(Privileges::CREATE_USER)?;
         }
@@ -445,9 +466,13 @@ impl Session {
             RoleChoice::Roles(roles) => {
                 let wanted = named(roles)?;
                 match wanted.iter().find(|role| !account.roles.contains_key(role)) {
-                    Some(role) => {
-                        Err(sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, account.name.user, account.name.host))
-                    }
+                    Some(role) => Err(sql_error!(
+                        ER_ROLE_NOT_GRANTED,
+                        role.user,
+                        role.host,
+                        account.name.user,
+                        account.name.host
+                    )),
                     None => Ok(wanted),
                 }
             }
@@ -473,7 +498,12 @@ impl Session {
         self.set_active_roles(roles.unwrap_or_default());
     }
 
-    fn set_default_role(&mut self, choice: &RoleChoice, users: &[UserName], sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn set_default_role(
+        &mut self,
+        choice: &RoleChoice,
+        users: &[UserName],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in users {
@@ -482,7 +512,8 @@ impl Session {
                     session.require_global(Privileges::CREATE_USER)?;
                 }
                 let account = table.get(&name).cloned();
-                let mut account = account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
+                let mut account =
+                    account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
                 account.default_roles = session.chosen_roles(&account, choice)?;
                 table.put(account);
                 names.push(name);

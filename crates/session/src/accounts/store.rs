@@ -7,13 +7,13 @@ use super::account::{Account, AccountName};
 use super::privilege::Privileges;
 use super::table::AccountTable;
 use crate::instance::Instance;
+use charset::CollationId;
 use dictionary::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition, TableDefinition,
-    TableName, TableOptions,
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,
+    TableDefinition, TableName, TableOptions,
 };
 use engine::{EngineError, RowBatch, ScanOptions, Table, TransactionOptions};
 use errors::{SqlResult, sql_error};
-use charset::CollationId;
 use std::sync::Arc;
 use stdx::ids::{IndexId, Lsn, TableId};
 use values::row::RowView;
@@ -128,7 +128,8 @@ fn write(instance: &Instance, changes: &[(AccountName, Option<Account>)]) -> Sql
     let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, SYSTEM_SCHEMA, ACCOUNTS))?;
     let transaction = engine.begin(TransactionOptions::default());
     for (name, account) in changes {
-        let names = [Value::Bytes(name.user.clone().into_bytes()), Value::Bytes(name.host.clone().into_bytes())];
+        let names =
+            [Value::Bytes(name.user.clone().into_bytes()), Value::Bytes(name.host.clone().into_bytes())];
         let mut key = Vec::new();
         let layout = table.indexes()[0].key_layout();
         layout.encode(&names, &mut key).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account key"))?;
@@ -139,7 +140,8 @@ fn write(instance: &Instance, changes: &[(AccountName, Option<Account>)]) -> Sql
         if let Some(account) = account {
             let [user, host] = names;
             let row = [user, host, Value::Bytes(account.encode().into_bytes())];
-            let row = table.layout().encode(&row).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account row"))?;
+            let row =
+                table.layout().encode(&row).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account row"))?;
             transaction.insert(&table, &row).map_err(|error| error.into_sql(ACCOUNTS))?;
         }
     }

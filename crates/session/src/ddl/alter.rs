@@ -59,7 +59,12 @@ impl Session {
         self.alter(name, actions, sink)
     }
 
-    fn alter(&mut self, name: &TableName, actions: &[AlterAction], sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn alter(
+        &mut self,
+        name: &TableName,
+        actions: &[AlterAction],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         self.commit_open()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
@@ -153,7 +158,12 @@ impl Session {
             A::RenameTable(to) => {
                 let to = self.table_name(to)?;
                 check_table_name(&to.table)?;
-                self.require_table(Privileges::CREATE.with(Privileges::INSERT), &to.schema, &to.table, "CREATE, INSERT")?;
+                self.require_table(
+                    Privileges::CREATE.with(Privileges::INSERT),
+                    &to.schema,
+                    &to.table,
+                    "CREATE, INSERT",
+                )?;
                 draft.rename = (to != draft.definition.name).then_some(to);
                 Ok(())
             }
@@ -161,7 +171,9 @@ impl Session {
                 draft.rebuild |= self.apply_table_options(&mut draft.definition, options)?;
                 Ok(())
             }
-            A::ConvertCharset { charset, collation } => self.convert_charset(draft, charset.as_deref(), collation.as_deref()),
+            A::ConvertCharset { charset, collation } => {
+                self.convert_charset(draft, charset.as_deref(), collation.as_deref())
+            }
             A::OrderBy(_) | A::Force => {
                 draft.rebuild = true;
                 Ok(())
@@ -173,7 +185,9 @@ impl Session {
             A::AddForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
             A::AddCheck(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
             A::DropForeignKey(name) | A::DropCheck(name) => Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
-            A::DiscardTablespace | A::ImportTablespace => Err(sql_error!(ER_NOT_SUPPORTED_YET, "tablespace transport")),
+            A::DiscardTablespace | A::ImportTablespace => {
+                Err(sql_error!(ER_NOT_SUPPORTED_YET, "tablespace transport"))
+            }
             _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "partitioning")),
         }
     }
@@ -192,7 +206,8 @@ impl Session {
                 let target =
                     KeyPartTarget::Column { name: column.definition.name.clone(), prefix_length: None };
                 let parts = vec![KeyPart { target, descending: None }];
-                let key = IndexSpecification { kind, name: None, constraint: None, parts, options: Vec::new() };
+                let key =
+                    IndexSpecification { kind, name: None, constraint: None, parts, options: Vec::new() };
                 self.add_key(draft, &key)?;
             }
         }
@@ -350,7 +365,9 @@ impl Draft {
 
     fn rename_index(&mut self, old_name: &str, new_name: &str) -> SqlResult<()> {
         let at = self.index(old_name)?;
-        let taken = |(place, index): (usize, &IndexDefinition)| place != at && index.name.eq_ignore_ascii_case(new_name);
+        let taken = |(place, index): (usize, &IndexDefinition)| {
+            place != at && index.name.eq_ignore_ascii_case(new_name)
+        };
         if new_name.eq_ignore_ascii_case("PRIMARY") || old_name.eq_ignore_ascii_case("PRIMARY") {
             return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, new_name));
         }
@@ -374,7 +391,10 @@ impl Draft {
                     return Err(sql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
                 }
                 Some(_) if !kind.is_string() && !kind.is_large_object() => part.prefix_length = None,
-                Some(prefix) if !kind.is_large_object() && column.column_type.length.is_some_and(|length| prefix >= length) => {
+                Some(prefix)
+                    if !kind.is_large_object()
+                        && column.column_type.length.is_some_and(|length| prefix >= length) =>
+                {
                     part.prefix_length = None;
                 }
                 _ => {}

@@ -19,14 +19,20 @@ pub(super) fn plan(old: &TableDefinition, new: &TableDefinition, sources: &[Opti
         && sources.iter().enumerate().all(|(place, source)| *source == Some(place));
     let same_storage = same_places
         && old.columns.iter().zip(&new.columns).all(|(before, after)| is_same_storage(before, after));
-    if !same_storage || old.primary_key().map(|index| &index.parts) != new.primary_key().map(|index| &index.parts) {
+    if !same_storage
+        || old.primary_key().map(|index| &index.parts) != new.primary_key().map(|index| &index.parts)
+    {
         return AlterPlan::Rebuild;
     }
     let is_in = |index: &IndexDefinition, others: &[IndexDefinition]| {
         others.iter().any(|other| is_same_index(index, other))
     };
-    let dropped: Vec<String> =
-        old.indexes.iter().filter(|index| !is_in(index, &new.indexes)).map(|index| index.name.clone()).collect();
+    let dropped: Vec<String> = old
+        .indexes
+        .iter()
+        .filter(|index| !is_in(index, &new.indexes))
+        .map(|index| index.name.clone())
+        .collect();
     let added: Vec<IndexDefinition> =
         new.indexes.iter().filter(|index| !is_in(index, &old.indexes)).cloned().collect();
     if dropped.is_empty() && added.is_empty() {
@@ -40,7 +46,11 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
     let (old, new) = (&before.column_type, &after.column_type);
     let same_kind = old.kind == new.kind && old.unsigned == new.unsigned && old.decimals == new.decimals;
     let same_members = old.members == new.members
-        || (old.members.len() <= new.members.len() && new.members.starts_with(&old.members) && old.members.len() / 256 == new.members.len() / 256 && !old.members.is_empty() && new.members.len() < 256);
+        || (old.members.len() <= new.members.len()
+            && new.members.starts_with(&old.members)
+            && old.members.len() / 256 == new.members.len() / 256
+            && !old.members.is_empty()
+            && new.members.len() < 256);
     same_kind
         && before.nullable == after.nullable
         && old.length == new.length

@@ -175,7 +175,12 @@ impl Session {
         Ok(if own { charset.default_collation } else { default })
     }
 
-    fn text_type(&mut self, name: &str, declared: &DataType, collation: CollationId) -> SqlResult<ColumnType> {
+    fn text_type(
+        &mut self,
+        name: &str,
+        declared: &DataType,
+        collation: CollationId,
+    ) -> SqlResult<ColumnType> {
         use DataTypeKind as D;
         let charset = collation.charset();
         let binary = collation == CollationId::BINARY;
@@ -184,7 +189,11 @@ impl Session {
                 let length = declared.length.unwrap_or(1);
                 let fixed = declared.kind == D::Char;
                 if binary {
-                    return binary_type(name, if fixed { TypeKind::Binary } else { TypeKind::VarBinary }, length);
+                    return binary_type(
+                        name,
+                        if fixed { TypeKind::Binary } else { TypeKind::VarBinary },
+                        length,
+                    );
                 }
                 let limit = match fixed {
                     true => CHAR_CHARACTERS_MAX,
@@ -213,7 +222,12 @@ impl Session {
         }
     }
 
-    fn members_type(&mut self, name: &str, declared: &DataType, collation: CollationId) -> SqlResult<ColumnType> {
+    fn members_type(
+        &mut self,
+        name: &str,
+        declared: &DataType,
+        collation: CollationId,
+    ) -> SqlResult<ColumnType> {
         let set = declared.kind == DataTypeKind::Set;
         if set && declared.members.len() > 64 {
             return Err(sql_error!(ER_TOO_BIG_SET, name));

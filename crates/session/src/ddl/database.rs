@@ -26,7 +26,11 @@ pub(crate) fn check_name(name: &str) -> SqlResult<()> {
 
 impl Session {
     /// Error 1007, or a note with IF NOT EXISTS.
-    pub(crate) fn create_database(&mut self, create: &CreateDatabase, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    pub(crate) fn create_database(
+        &mut self,
+        create: &CreateDatabase,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         check_name(&create.name)?;
         self.require_schema(Privileges::CREATE, &create.name)?;
         let collation = self.database_collation(&create.options)?;
@@ -53,7 +57,11 @@ impl Session {
     }
 
     /// Error 1049 for a schema that does not exist, 1046 without name and default schema.
-    pub(crate) fn alter_database(&mut self, alter: &AlterDatabase, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    pub(crate) fn alter_database(
+        &mut self,
+        alter: &AlterDatabase,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         let name = match (&alter.name, &self.schema) {
             (Some(name), _) => name.clone(),
             (None, Some(schema)) => schema.to_string(),

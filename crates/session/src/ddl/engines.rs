@@ -2,7 +2,15 @@
 
 /// Names that ENGINE= and default_storage_engine accept, in MySQL's spelling.
 const KNOWN: &[&str] = &[
-    "InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "FEDERATED", "PERFORMANCE_SCHEMA",
+    "InnoDB",
+    "MyISAM",
+    "MEMORY",
+    "CSV",
+    "ARCHIVE",
+    "BLACKHOLE",
+    "MRG_MYISAM",
+    "FEDERATED",
+    "PERFORMANCE_SCHEMA",
 ];
 
 /// The engine of that name in MySQL's spelling.
@@ -16,5 +24,11 @@ pub fn find(name: &str) -> Option<&'static str> {
 }
 
 /// Rows of SHOW ENGINES: name, support, comment, transactions, XA, savepoints.
-pub const ROWS: &[[&str; 6]] =
-    &[["InnoDB", "DEFAULT", "Supports transactions, row-level locking, and crash recovery", "YES", "NO", "YES"]];
+pub const ROWS: &[[&str; 6]] = &[[
+    "InnoDB",
+    "DEFAULT",
+    "Supports transactions, row-level locking, and crash recovery",
+    "YES",
+    "NO",
+    "YES",
+]];

@@ -117,7 +117,11 @@ fn index_name(
     name.ok_or_else(|| sql_error!(ER_WRONG_NAME_FOR_INDEX, base))
 }
 
-fn apply_option(index: &mut IndexDefinition, option: &IndexOption, diagnostics: &mut Diagnostics) -> SqlResult<()> {
+fn apply_option(
+    index: &mut IndexDefinition,
+    option: &IndexOption,
+    diagnostics: &mut Diagnostics,
+) -> SqlResult<()> {
     match option {
         IndexOption::Comment(text) => {
             let comment = String::from_utf8_lossy(text).into_owned();
@@ -128,7 +132,9 @@ fn apply_option(index: &mut IndexDefinition, option: &IndexOption, diagnostics: 
             index.comment = comment;
         }
         IndexOption::Visible => index.invisible = false,
-        IndexOption::Invisible if index.kind == IndexKind::Primary => return Err(sql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE)),
+        IndexOption::Invisible if index.kind == IndexKind::Primary => {
+            return Err(sql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE));
+        }
         IndexOption::Invisible => index.invisible = true,
         IndexOption::Using(method) if method.eq_ignore_ascii_case("HASH") => {
             diagnostics.note(sql_error!(ER_UNSUPPORTED_INDEX_ALGORITHM, "HASH"));
@@ -149,7 +155,8 @@ fn check_key_bytes(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Sql
             }
             Some(bytes) => u64::from(bytes),
             None if column_type.kind.is_text() => {
-                u64::from(column_type.length.unwrap_or(1)) * u64::from(column_type.collation.charset().max_bytes)
+                u64::from(column_type.length.unwrap_or(1))
+                    * u64::from(column_type.collation.charset().max_bytes)
             }
             None => u64::from(column_type.row_bytes()),
         };

@@ -13,11 +13,9 @@ mod options;
 mod rebuild;
 mod table;
 
-pub(crate) use database::check_name;
-
+use dictionary::TableName;
 use engine::EngineError;
 use errors::{SqlError, sql_error};
-use dictionary::TableName;
 
 /// An engine error about a table as DDL reports it.
 pub(crate) fn table_error(error: EngineError, name: &TableName) -> SqlError {

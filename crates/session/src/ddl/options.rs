@@ -67,8 +67,16 @@ impl Session {
 
     fn apply_other(&mut self, definition: &mut TableDefinition, name: &str, value: &str) -> SqlResult<()> {
         const KEPT: &[&str] = &[
-            "MAX_ROWS", "MIN_ROWS", "AVG_ROW_LENGTH", "PACK_KEYS", "CHECKSUM", "DELAY_KEY_WRITE", "STATS_PERSISTENT",
-            "STATS_AUTO_RECALC", "STATS_SAMPLE_PAGES", "KEY_BLOCK_SIZE",
+            "MAX_ROWS",
+            "MIN_ROWS",
+            "AVG_ROW_LENGTH",
+            "PACK_KEYS",
+            "CHECKSUM",
+            "DELAY_KEY_WRITE",
+            "STATS_PERSISTENT",
+            "STATS_AUTO_RECALC",
+            "STATS_SAMPLE_PAGES",
+            "KEY_BLOCK_SIZE",
         ];
         if name == "ENCRYPTION" && !value.eq_ignore_ascii_case("N") {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "ENCRYPTION"));
@@ -79,7 +87,8 @@ impl Session {
         let key = name.to_lowercase();
         let options = &mut definition.options.create_options;
         options.retain(|(other, _)| *other != key);
-        let is_default = value.eq_ignore_ascii_case("DEFAULT") || (value == "0" && !name.starts_with("STATS_P"));
+        let is_default =
+            value.eq_ignore_ascii_case("DEFAULT") || (value == "0" && !name.starts_with("STATS_P"));
         if !is_default {
             options.push((key, value.to_owned()));
         }

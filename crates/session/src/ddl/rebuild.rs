@@ -41,7 +41,12 @@ struct RowConverter<'a> {
 
 impl Session {
     /// Makes the draft the table's definition. Returns the number of rows copied.
-    pub(super) fn carry_out(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
+    pub(super) fn carry_out(
+        &mut self,
+        table: &Arc<Table>,
+        old: &TableDefinition,
+        draft: &Draft,
+    ) -> SqlResult<u64> {
         let engine = self.state.instance.engine().clone();
         let name = &old.name;
         let new = &draft.definition;
@@ -131,8 +136,14 @@ impl Session {
     }
 }
 
-fn duplicate_error(duplicate: &DuplicateKey, table: &Arc<Table>, new: &TableDefinition, session: &Session) -> SqlError {
-    let position = if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
+fn duplicate_error(
+    duplicate: &DuplicateKey,
+    table: &Arc<Table>,
+    new: &TableDefinition,
+    session: &Session,
+) -> SqlError {
+    let position =
+        if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
     let index = position.and_then(|position| new.indexes.get(position));
     let Some(index) = index else { return sql_error!(ER_DUP_KEY, new.name.table) };
     let engine = session.state.instance.engine();
@@ -145,7 +156,10 @@ fn duplicate_error(duplicate: &DuplicateKey, table: &Arc<Table>, new: &TableDefi
                 let column = &new.columns[part.column];
                 let source = table.definition().column_position(&column.name);
                 source.map_or_else(String::new, |source| {
-                    values::convert::quoted_text(&view.value(source), &table.definition().columns[source].column_type)
+                    values::convert::quoted_text(
+                        &view.value(source),
+                        &table.definition().columns[source].column_type,
+                    )
                 })
             });
             shown = Some(texts.collect::<Vec<_>>().join("-"));
@@ -158,7 +172,8 @@ fn duplicate_error(duplicate: &DuplicateKey, table: &Arc<Table>, new: &TableDefi
 impl RowConverter<'_> {
     fn convert(&mut self, row: &[u8], out: &mut Vec<u8>) -> Result<(), CopyError> {
         self.row += 1;
-        let corrupt = |_| CopyError::Engine(EngineError::Corrupt("row does not fit its table's layout".to_owned()));
+        let corrupt =
+            |_| CopyError::Engine(EngineError::Corrupt("row does not fit its table's layout".to_owned()));
         let view = RowView::new(self.old_layout, row).map_err(corrupt)?;
         let mut values = Vec::with_capacity(self.sources.len());
         for (column, source) in self.new.columns.iter().zip(self.sources) {
@@ -171,7 +186,12 @@ impl RowConverter<'_> {
         self.new_layout.encode_into(&values, out).map_err(corrupt)
     }
 
-    fn converted(&mut self, value: &Value, from: &ColumnDefinition, to: &ColumnDefinition) -> Result<Value, CopyError> {
+    fn converted(
+        &mut self,
+        value: &Value,
+        from: &ColumnDefinition,
+        to: &ColumnDefinition,
+    ) -> Result<Value, CopyError> {
         if matches!(value, Value::Null) && !to.nullable {
             if self.mode.strict {
                 return Err(CopyError::Sql(sql_error!(ER_INVALID_USE_OF_NULL)));
@@ -212,7 +232,8 @@ impl RowConverter<'_> {
                 if is_date && self.mode.strict && self.mode.dates.no_zero_date {
                     let kind = if column.column_type.kind == TypeKind::Date { "date" } else { "datetime" };
                     let zero = if kind == "date" { "0000-00-00" } else { "0000-00-00 00:00:00" };
-                    let error = sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, zero, column.name, self.row);
+                    let error =
+                        sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, zero, column.name, self.row);
                     return Err(CopyError::Sql(error));
                 }
                 Ok(implicit_default(&column.column_type))

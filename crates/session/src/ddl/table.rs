@@ -9,7 +9,8 @@ use crate::session::Session;
 use crate::system_tables;
 use crate::variables::id;
 use dictionary::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName, TableOptions,
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
+    TableOptions,
 };
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
@@ -18,7 +19,11 @@ use wire::result::{ClientChannel, ResultSink};
 
 impl Session {
     /// CREATE TABLE in its three forms.
-    pub(crate) fn create_table(&mut self, create: &CreateTable, channel: &mut dyn ClientChannel) -> SqlResult<()> {
+    pub(crate) fn create_table(
+        &mut self,
+        create: &CreateTable,
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
         if create.temporary {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "TEMPORARY tables"));
         }
@@ -69,7 +74,12 @@ impl Session {
     }
 
     /// LIKE: columns, indexes and options of another table; its counter starts at 1.
-    fn create_like(&mut self, name: TableName, like: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn create_like(
+        &mut self,
+        name: TableName,
+        like: &ObjectName,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         let other = self.table_name(like)?;
         self.require_table(Privileges::SELECT, &other.schema, &other.table, "SELECT")?;
         let engine = self.state.instance.engine().clone();
@@ -125,7 +135,10 @@ impl Session {
                 name: None,
                 constraint: None,
                 parts: vec![KeyPart {
-                    target: KeyPartTarget::Column { name: draft.definition.name.clone(), prefix_length: None },
+                    target: KeyPartTarget::Column {
+                        name: draft.definition.name.clone(),
+                        prefix_length: None,
+                    },
                     descending: None,
                 }],
                 options: Vec::new(),
@@ -142,7 +155,9 @@ impl Session {
             }
         }
         // Named keys first, so that made-up names do not take theirs.
-        keys.sort_by_key(|key| key.name.is_none() && key.constraint.is_none() && key.kind != IndexType::Primary);
+        keys.sort_by_key(|key| {
+            key.name.is_none() && key.constraint.is_none() && key.kind != IndexType::Primary
+        });
         for key in &keys {
             self.add_index(definition, key, drafts)?;
         }
@@ -161,9 +176,9 @@ impl Session {
         if index.kind == IndexKind::Primary {
             for part in &index.parts {
                 let column = &mut definition.columns[part.column];
-                let said_null = drafts
-                    .iter()
-                    .any(|draft| draft.explicit_null && draft.definition.name.eq_ignore_ascii_case(&column.name));
+                let said_null = drafts.iter().any(|draft| {
+                    draft.explicit_null && draft.definition.name.eq_ignore_ascii_case(&column.name)
+                });
                 if said_null {
                     return Err(sql_error!(ER_PRIMARY_CANT_HAVE_NULL));
                 }
@@ -214,7 +229,12 @@ impl Session {
         self.send_ok(sink)
     }
 
-    fn missing_tables(&mut self, unknown: String, if_exists: bool, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn missing_tables(
+        &mut self,
+        unknown: String,
+        if_exists: bool,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         let error = sql_error!(ER_BAD_TABLE_ERROR, unknown);
         if !if_exists {
             return Err(error);
@@ -243,8 +263,18 @@ impl Session {
         for item in items {
             let (from, to) = (self.table_name(&item.from)?, self.table_name(&item.to)?);
             check_table_name(&to.table)?;
-            self.require_table(Privileges::ALTER.with(Privileges::DROP), &from.schema, &from.table, "ALTER, DROP")?;
-            self.require_table(Privileges::CREATE.with(Privileges::INSERT), &to.schema, &to.table, "CREATE, INSERT")?;
+            self.require_table(
+                Privileges::ALTER.with(Privileges::DROP),
+                &from.schema,
+                &from.table,
+                "ALTER, DROP",
+            )?;
+            self.require_table(
+                Privileges::CREATE.with(Privileges::INSERT),
+                &to.schema,
+                &to.table,
+                "CREATE, INSERT",
+            )?;
             renames.push((from, to));
         }
         self.commit_open()?;
@@ -412,7 +442,7 @@ pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
         return Err(sql_error!(ER_TOO_MANY_FIELDS));
     }
     if definition.columns.iter().all(|column| column.invisible) {
-        return Err(sql_error!(ER_TABLE_WITHOUT_VISIBLE_COLUMNS));
+        return Err(sql_error!(ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN));
     }
     let secondary = definition.indexes.iter().filter(|index| index.kind != IndexKind::Primary).count();
     if secondary > limits::INDEXES_MAX {
@@ -420,9 +450,7 @@ pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
     }
     let mut counters = definition.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
     if let Some((position, _)) = counters.next() {
-        let leads = |index: &IndexDefinition| {
-            matches!(index.parts.first(), Some(IndexPart { column, prefix_length: None, .. }) if *column == position)
-        };
+        let leads = |index: &IndexDefinition| matches!(index.parts.first(), Some(IndexPart { column, prefix_length: None, .. }) if *column == position);
         if counters.next().is_some() || !definition.indexes.iter().any(leads) {
             return Err(sql_error!(ER_WRONG_AUTO_KEY));
         }

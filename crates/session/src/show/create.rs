@@ -11,9 +11,15 @@ use values::{TypeKind, Value};
 
 /// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter.
 pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>) -> String {
-    let mut lines: Vec<String> = table.columns.iter().map(|column| column_line(column, table.collation)).collect();
+    let mut lines: Vec<String> =
+        table.columns.iter().map(|column| column_line(column, table.collation)).collect();
     lines.extend(table.indexes.iter().map(|index| index_line(index, table)));
-    format!("CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}", quoted(&table.name.table), lines.join(",\n"), options(table, next_id))
+    format!(
+        "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",
+        quoted(&table.name.table),
+        lines.join(",\n"),
+        options(table, next_id)
+    )
 }
 
 fn column_line(column: &ColumnDefinition, table_collation: CollationId) -> String {
@@ -22,7 +28,10 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId) -> Strin
     let mut line = format!("  {} {}", quoted(&column.name), column_type.sql_text());
     if (kind.is_text() || kind.has_members()) && column_type.collation != table_collation {
         let collation = column_type.collation.get();
-        push(&mut line, format_args!(" CHARACTER SET {} COLLATE {}", collation.charset().name, collation.name));
+        push(
+            &mut line,
+            format_args!(" CHARACTER SET {} COLLATE {}", collation.charset().name, collation.name),
+        );
     }
     if !column.nullable {
         line.push_str(" NOT NULL");
@@ -59,14 +68,18 @@ fn default_clause(column: &ColumnDefinition) -> String {
     match &column.default {
         ColumnDefault::None | ColumnDefault::Literal(Value::Null) => {
             let implied = column.nullable && !column.auto_increment && !kind.is_large_object();
-            let said = column.nullable && column.default == ColumnDefault::Literal(Value::Null) && !kind.is_large_object();
+            let said = column.nullable
+                && column.default == ColumnDefault::Literal(Value::Null)
+                && !kind.is_large_object();
             if implied || said { " DEFAULT NULL".to_owned() } else { String::new() }
         }
         ColumnDefault::CurrentTimestamp(digits) => format!(" DEFAULT {}", current_timestamp(*digits)),
         ColumnDefault::Expression(expression) => format!(" DEFAULT ({expression})"),
         ColumnDefault::Literal(value) => match (kind, value) {
             (TypeKind::Bit, Value::UInt(bits)) => format!(" DEFAULT b'{bits:b}'"),
-            (TypeKind::Binary | TypeKind::VarBinary, Value::Bytes(bytes)) => format!(" DEFAULT {}", byte_literal(bytes)),
+            (TypeKind::Binary | TypeKind::VarBinary, Value::Bytes(bytes)) => {
+                format!(" DEFAULT {}", byte_literal(bytes))
+            }
             _ => format!(" DEFAULT {}", literal(&default_text(column).unwrap_or_default())),
         },
     }
@@ -129,10 +142,19 @@ fn options(table: &TableDefinition, next_id: Option<u64>) -> String {
 /// The options in the order in which MySQL prints them.
 fn ordered_options(options: &[(String, String)]) -> Vec<(&str, &str)> {
     const ORDER: &[&str] = &[
-        "min_rows", "max_rows", "avg_row_length", "pack_keys", "stats_persistent", "stats_auto_recalc",
-        "stats_sample_pages", "checksum", "delay_key_write", "key_block_size",
+        "min_rows",
+        "max_rows",
+        "avg_row_length",
+        "pack_keys",
+        "stats_persistent",
+        "stats_auto_recalc",
+        "stats_sample_pages",
+        "checksum",
+        "delay_key_write",
+        "key_block_size",
     ];
-    let mut sorted: Vec<(&str, &str)> = options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let mut sorted: Vec<(&str, &str)> =
+        options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     sorted.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
     sorted
 }
@@ -157,7 +179,9 @@ pub(crate) fn literal(text: &str) -> String {
 /// Bytes: as text where they are printable, in hexadecimal otherwise.
 fn byte_literal(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
-        Ok(text) if text.chars().all(|character| character == '\0' || !character.is_control()) => literal(text),
+        Ok(text) if text.chars().all(|character| character == '\0' || !character.is_control()) => {
+            literal(text)
+        }
         _ => bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
     }
 }

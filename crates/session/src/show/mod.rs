@@ -46,7 +46,12 @@ impl Session {
         self.send_listing(listing, &filter, channel)
     }
 
-    fn send_listing(&mut self, mut listing: Listing, filter: &ShowFilter, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    fn send_listing(
+        &mut self,
+        mut listing: Listing,
+        filter: &ShowFilter,
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         match filter {
             ShowFilter::None => {}
             ShowFilter::Like(pattern) => {
@@ -75,7 +80,10 @@ impl Session {
             ..ast::Select::default()
         };
         let query = crate::execute::plain_query(QueryBody::Select(Box::new(select)));
-        let overlay = Overlay { definition: Arc::new(overlay_definition(&listing.columns)), rows: listing.rows.clone() };
+        let overlay = Overlay {
+            definition: Arc::new(overlay_definition(&listing.columns)),
+            rows: listing.rows.clone(),
+        };
         Ok(self.collect(&Statement::Query(Box::new(query)), Some(overlay))?.1)
     }
 

@@ -55,7 +55,12 @@ impl Session {
         Listing { columns: vec![not_null(text_column(&name, 64))], rows }
     }
 
-    fn table_listing(&mut self, schema: Option<&String>, full: bool, filter: &ShowFilter) -> SqlResult<Listing> {
+    fn table_listing(
+        &mut self,
+        schema: Option<&String>,
+        full: bool,
+        filter: &ShowFilter,
+    ) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
         if !self.grants().sees_schema(&schema) && !system_tables::is_system_schema(&schema) {
             return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema));
@@ -150,7 +155,13 @@ impl Session {
         let held = self.grants().table_or_columns(&name.schema, &name.table);
         if !open && !held.intersects(Privileges::ALL_TABLE) {
             let host = self.host.display();
-            return Err(sql_error!(ER_TABLEACCESS_DENIED_ERROR, "SELECT", self.account.user, host, name.table));
+            return Err(sql_error!(
+                ER_TABLEACCESS_DENIED_ERROR,
+                "SELECT",
+                self.account.user,
+                host,
+                name.table
+            ));
         }
         Ok(name)
     }
@@ -160,14 +171,18 @@ impl Session {
         let name = self.shown_table(table)?;
         let columns = vec![
             not_null(text_column("Field", 64)),
-            not_null(column("Type", ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_GENERAL_CI))),
+            not_null(column(
+                "Type",
+                ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_GENERAL_CI),
+            )),
             not_null(text_column("Null", 3)),
             not_null(text_column("Key", 3)),
             column("Default", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI)),
             text_column("Extra", 256),
         ];
         let rows = self.column_rows(&name)?;
-        let rows = rows.into_iter().map(|row| [3, 15, 6, 16, 5, 17].map(|at| row[at].clone()).to_vec()).collect();
+        let rows =
+            rows.into_iter().map(|row| [3, 15, 6, 16, 5, 17].map(|at| row[at].clone()).to_vec()).collect();
         Ok(Listing { columns, rows })
     }
 
@@ -175,14 +190,20 @@ impl Session {
         let name = self.shown_table(table)?;
         let columns = vec![
             not_null(text_column("Field", 64)),
-            not_null(column("Type", ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_GENERAL_CI))),
+            not_null(column(
+                "Type",
+                ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_GENERAL_CI),
+            )),
             text_column("Collation", 64),
             not_null(text_column("Null", 3)),
             not_null(text_column("Key", 3)),
             column("Default", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI)),
             text_column("Extra", 256),
             text_column("Privileges", 154),
-            not_null(column("Comment", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI))),
+            not_null(column(
+                "Comment",
+                ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI),
+            )),
         ];
         let rows = self.column_rows(&name)?;
         let order = [3, 15, 14, 6, 16, 5, 17, 18, 19];
@@ -236,7 +257,8 @@ impl Session {
         let engine = self.state.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
             Some(stored) => {
-                let next_id = stored.definition().auto_increment_column().map(|_| stored.auto_increment().peek());
+                let next_id =
+                    stored.definition().auto_increment_column().map(|_| stored.auto_increment().peek());
                 create_table(stored.definition(), next_id)
             }
             None => match system_tables::definition(&name.schema, &name.table) {
@@ -262,7 +284,8 @@ impl Session {
                 },
             },
         };
-        let columns = vec![not_null(text_column("Database", 64)), not_null(text_column("Create Database", 1024))];
+        let columns =
+            vec![not_null(text_column("Database", 64)), not_null(text_column("Create Database", 1024))];
         let row = vec![text(name), text(create_database(&schema, if_not_exists))];
         Ok(Listing { columns, rows: vec![row] })
     }

@@ -39,14 +39,20 @@ impl Session {
     fn variable_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
         let rows = self.system_tables().variable_texts(global);
-        Listing { columns: pair_columns(), rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect() }
+        Listing {
+            columns: pair_columns(),
+            rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),
+        }
     }
 
     fn status_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
         let session = (!global).then_some(&*self.state.shared);
         let rows = crate::status_values::rows(&self.state.instance, session);
-        Listing { columns: pair_columns(), rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect() }
+        Listing {
+            columns: pair_columns(),
+            rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),
+        }
     }
 
     fn condition_listing(&mut self, limit: Option<&Limit>, errors_only: bool) -> SqlResult<Listing> {
@@ -124,8 +130,15 @@ impl Session {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != self.account && !self.grants().table("mysql", "user").contains(crate::accounts::Privileges::SELECT) {
-            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), "mysql"));
+        if name != self.account
+            && !self.grants().table("mysql", "user").contains(crate::accounts::Privileges::SELECT)
+        {
+            return Err(sql_error!(
+                ER_DBACCESS_DENIED_ERROR,
+                self.account.user,
+                self.host.display(),
+                "mysql"
+            ));
         }
         let accounts = self.state.instance.accounts();
         let account = accounts.get(&name);
@@ -244,21 +257,52 @@ impl Session {
             Show::Triggers { schema, .. } => {
                 self.shown_schema(schema.as_ref())?;
                 &[
-                    "Trigger", "Event", "Table", "Statement", "Timing", "Created", "sql_mode", "Definer",
-                    "character_set_client", "collation_connection", "Database Collation",
+                    "Trigger",
+                    "Event",
+                    "Table",
+                    "Statement",
+                    "Timing",
+                    "Created",
+                    "sql_mode",
+                    "Definer",
+                    "character_set_client",
+                    "collation_connection",
+                    "Database Collation",
                 ]
             }
             Show::Events { schema, .. } => {
                 self.shown_schema(schema.as_ref())?;
                 &[
-                    "Db", "Name", "Definer", "Time zone", "Type", "Execute at", "Interval value", "Interval field",
-                    "Starts", "Ends", "Status", "Originator", "character_set_client", "collation_connection",
+                    "Db",
+                    "Name",
+                    "Definer",
+                    "Time zone",
+                    "Type",
+                    "Execute at",
+                    "Interval value",
+                    "Interval field",
+                    "Starts",
+                    "Ends",
+                    "Status",
+                    "Originator",
+                    "character_set_client",
+                    "collation_connection",
                     "Database Collation",
                 ]
             }
             Show::ProcedureStatus(_) | Show::FunctionStatus(_) | Show::LibraryStatus(_) => &[
-                "Db", "Name", "Type", "Language", "Definer", "Modified", "Created", "Security_type", "Comment",
-                "character_set_client", "collation_connection", "Database Collation",
+                "Db",
+                "Name",
+                "Type",
+                "Language",
+                "Definer",
+                "Modified",
+                "Created",
+                "Security_type",
+                "Comment",
+                "character_set_client",
+                "collation_connection",
+                "Database Collation",
             ],
             Show::BinaryLogs => return Err(sql_error!(ER_NO_BINARY_LOGGING)),
             Show::BinaryLogStatus => {
@@ -292,7 +336,10 @@ fn condition_row(condition: &Condition) -> Vec<Value> {
 }
 
 fn count_listing(name: &str, count: u64) -> Listing {
-    Listing { columns: vec![column(name, ColumnType::big_int_unsigned())], rows: vec![vec![Value::UInt(count)]] }
+    Listing {
+        columns: vec![column(name, ColumnType::big_int_unsigned())],
+        rows: vec![vec![Value::UInt(count)]],
+    }
 }
 
 fn plugin_listing() -> Listing {

@@ -97,7 +97,13 @@ impl SystemTables {
             for (schema, held) in &account.schemas {
                 let grant = yes_no(held.contains(Privileges::GRANT));
                 for name in held.names() {
-                    let row = vec![text(account.name.message()), text("def"), text(&**schema), text(name), text(grant)];
+                    let row = vec![
+                        text(account.name.message()),
+                        text("def"),
+                        text(&**schema),
+                        text(name),
+                        text(grant),
+                    ];
                     if !emit(row)? {
                         return Ok(false);
                     }
@@ -113,7 +119,8 @@ impl SystemTables {
                 let grant = yes_no(held.table.contains(Privileges::GRANT));
                 for name in held.table.names() {
                     let grantee = text(account.name.message());
-                    let row = vec![grantee, text("def"), text(&**schema), text(&**table), text(name), text(grant)];
+                    let row =
+                        vec![grantee, text("def"), text(&**schema), text(&**table), text(name), text(grant)];
                     if !emit(row)? {
                         return Ok(false);
                     }
@@ -153,7 +160,12 @@ impl SystemTables {
         for (role, admin) in &account.roles {
             let default = account.default_roles.contains(role);
             let row = [
-                &account.name.user, &account.name.host, &account.name.user, &account.name.host, &role.user, &role.host,
+                &account.name.user,
+                &account.name.host,
+                &account.name.user,
+                &account.name.host,
+                &role.user,
+                &role.host,
             ];
             let mut row: Vec<Value> = row.into_iter().map(|name| text(&**name)).collect();
             row.extend([text(yes_no(*admin)), text(yes_no(default)), text("NO")]);
@@ -167,7 +179,8 @@ impl SystemTables {
     pub(super) fn enabled_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
         let accounts = self.instance.accounts();
         for role in &self.active_roles {
-            let default = accounts.get(&self.account).is_some_and(|account| account.default_roles.contains(role));
+            let default =
+                accounts.get(&self.account).is_some_and(|account| account.default_roles.contains(role));
             if !emit(vec![text(&*role.user), text(&*role.host), text(yes_no(default)), text("NO")])? {
                 break;
             }

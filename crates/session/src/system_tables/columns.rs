@@ -63,9 +63,12 @@ pub(crate) fn key_of(definition: &TableDefinition, position: usize) -> &'static 
     }
     // A table without primary key whose first unique index is over NOT NULL columns shows it as the primary one.
     let promoted = definition.indexes.iter().find(|index| {
-        index.kind == IndexKind::Unique && index.parts.iter().all(|part| !definition.columns[part.column].nullable)
+        index.kind == IndexKind::Unique
+            && index.parts.iter().all(|part| !definition.columns[part.column].nullable)
     });
-    if primary.is_none() && promoted.is_some_and(|index| index.parts.iter().any(|part| part.column == position)) {
+    if primary.is_none()
+        && promoted.is_some_and(|index| index.parts.iter().any(|part| part.column == position))
+    {
         return "PRI";
     }
     if leads(IndexKind::Unique, true) {
@@ -107,7 +110,8 @@ impl SystemTables {
             .then(|| u64::from(column_type.fractional_digits()));
         let collation = (kind.is_text() || kind.has_members()).then(|| column_type.collation.get());
         let number = |value: Option<u64>| value.map_or(Value::Null, Value::UInt);
-        let default = catalogue.map_or_else(|| default_text(column), |found| found.default.map(str::to_owned));
+        let default =
+            catalogue.map_or_else(|| default_text(column), |found| found.default.map(str::to_owned));
         let key = catalogue.map_or_else(|| key_of(definition, position), |found| found.key);
         let key = ["", "PRI", "UNI", "MUL"].iter().position(|name| *name == key).unwrap_or(0);
         vec![
@@ -149,7 +153,12 @@ impl SystemTables {
             (Privileges::UPDATE, "update"),
             (Privileges::REFERENCES, "references"),
         ];
-        words.iter().filter(|(bit, _)| held.contains(*bit)).map(|(_, word)| *word).collect::<Vec<_>>().join(",")
+        words
+            .iter()
+            .filter(|(bit, _)| held.contains(*bit))
+            .map(|(_, word)| *word)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 }
 
@@ -164,9 +173,10 @@ fn lengths(column: &ColumnDefinition) -> (Option<u64>, Option<u64>) {
         return (Some(characters), Some(bytes));
     }
     if kind.has_members() {
-        let lengths = column_type.members.iter().map(|member| {
-            column_type.collation.charset().character_count(member) as u64
-        });
+        let lengths = column_type
+            .members
+            .iter()
+            .map(|member| column_type.collation.charset().character_count(member) as u64);
         let characters = match kind {
             TypeKind::Enum => lengths.max().unwrap_or(0),
             _ => lengths.sum::<u64>() + column_type.members.len().saturating_sub(1) as u64,
@@ -197,8 +207,12 @@ fn digits(column: &ColumnDefinition) -> (Option<u64>, Option<u64>) {
         TypeKind::Int => whole(10),
         TypeKind::BigInt => whole(19 + u64::from(column_type.unsigned)),
         TypeKind::Decimal => (Some(u64::from(column_type.precision())), Some(u64::from(column_type.scale()))),
-        TypeKind::Float => (Some(column_type.length.map_or(12, u64::from)), column_type.decimals.map(u64::from)),
-        TypeKind::Double => (Some(column_type.length.map_or(22, u64::from)), column_type.decimals.map(u64::from)),
+        TypeKind::Float => {
+            (Some(column_type.length.map_or(12, u64::from)), column_type.decimals.map(u64::from))
+        }
+        TypeKind::Double => {
+            (Some(column_type.length.map_or(22, u64::from)), column_type.decimals.map(u64::from))
+        }
         TypeKind::Bit => (Some(u64::from(column_type.bits())), None),
         _ => (None, None),
     }

@@ -43,8 +43,14 @@ pub(crate) fn is_read_only_schema(name: &str) -> bool {
 /// result, and the tables of performance_schema that clients ask on connect.
 pub(crate) fn is_always_readable(schema: &str, table: &str) -> bool {
     const OPEN: &[&str] = &[
-        "session_variables", "global_variables", "session_status", "global_status", "variables_info",
-        "session_account_connect_attrs", "processlist", "",
+        "session_variables",
+        "global_variables",
+        "session_status",
+        "global_status",
+        "variables_info",
+        "session_account_connect_attrs",
+        "processlist",
+        "",
     ];
     match schema {
         "information_schema" => true,
@@ -69,7 +75,8 @@ pub(crate) fn definition(schema: &str, name: &str) -> Option<Arc<TableDefinition
     static DEFINITIONS: OnceLock<HashMap<(&'static str, String), Arc<TableDefinition>>> = OnceLock::new();
     let schema = system_schema(schema)?;
     let definitions = DEFINITIONS.get_or_init(|| {
-        let entry = |table: &SystemTable| ((table.schema, table.name.to_lowercase()), Arc::new(define(table)));
+        let entry =
+            |table: &SystemTable| ((table.schema, table.name.to_lowercase()), Arc::new(define(table)));
         catalogue::ALL.iter().map(entry).collect()
     });
     let found = definitions.get(&(schema, name.to_lowercase()))?;
@@ -89,8 +96,8 @@ fn define(table: &SystemTable) -> TableDefinition {
 }
 
 fn define_column(column: &SystemColumn) -> ColumnDefinition {
-    let collation =
-        charset::collation_by_name(column.collation).map_or(CollationId::UTF8MB3_GENERAL_CI, |found| found.id);
+    let collation = charset::collation_by_name(column.collation)
+        .map_or(CollationId::UTF8MB3_GENERAL_CI, |found| found.id);
     ColumnDefinition {
         name: column.name.to_owned(),
         column_type: parse_type(column.column_type, collation),
@@ -106,9 +113,11 @@ fn define_column(column: &SystemColumn) -> ColumnDefinition {
 /// Reads a type of the catalogue, e.g. `varchar(64)`, `bigint unsigned`, `enum('a','b')`.
 fn parse_type(text: &str, collation: CollationId) -> ColumnType {
     let (name, rest) = text.split_at(text.find(['(', ' ']).unwrap_or(text.len()));
-    let arguments = rest.strip_prefix('(').and_then(|rest| rest.rsplit_once(')')).map_or("", |(inner, _)| inner);
+    let arguments =
+        rest.strip_prefix('(').and_then(|rest| rest.rsplit_once(')')).map_or("", |(inner, _)| inner);
     let unsigned = rest.ends_with("unsigned");
-    let number = |otherwise: u32| arguments.split(',').next().and_then(|word| word.parse().ok()).unwrap_or(otherwise);
+    let number =
+        |otherwise: u32| arguments.split(',').next().and_then(|word| word.parse().ok()).unwrap_or(otherwise);
     let members = || -> Vec<Vec<u8>> {
         arguments.split("','").map(|member| member.trim_matches('\'').as_bytes().to_vec()).collect()
     };
@@ -163,7 +172,8 @@ mod tests {
 
     #[test]
     fn types_print_as_they_were_read() {
-        let unlike = ["json", "float(12,0)", "decimal(905,0)", "varchar(65535)", "geometry", "geomcollection"];
+        let unlike =
+            ["json", "float(12,0)", "decimal(905,0)", "varchar(65535)", "geometry", "geomcollection"];
         for column in catalogue::ALL.iter().flat_map(|table| table.columns) {
             if !unlike.contains(&column.column_type) {
                 assert_eq!(define_column(column).column_type.sql_text(), column.column_type);

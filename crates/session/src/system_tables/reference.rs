@@ -66,7 +66,10 @@ impl SystemTables {
     }
 
     pub(super) fn keywords(&self, emit: Emit<'_>) -> SqlResult<()> {
-        emit_all(words::ALL.iter().map(|(word, reserved)| vec![text(*word), Value::Int(i64::from(*reserved))]), emit)
+        emit_all(
+            words::ALL.iter().map(|(word, reserved)| vec![text(*word), Value::Int(i64::from(*reserved))]),
+            emit,
+        )
     }
 
     pub(super) fn plugins(&self, emit: Emit<'_>) -> SqlResult<()> {

@@ -20,7 +20,8 @@ impl<'a> RowBuilder<'a> {
             let column_type = &self.table.columns[position].column_type;
             self.values[position] = match (&value, column_type.kind) {
                 (Value::Bytes(text), TypeKind::Enum) => {
-                    let member = column_type.members.iter().position(|member| member.eq_ignore_ascii_case(text));
+                    let member =
+                        column_type.members.iter().position(|member| member.eq_ignore_ascii_case(text));
                     Value::UInt(member.map_or(0, |at| at as u64 + 1))
                 }
                 (Value::Bytes(text), TypeKind::Set) => Value::UInt(set_bits(&column_type.members, text)),

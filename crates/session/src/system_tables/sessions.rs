@@ -145,7 +145,13 @@ impl SystemTables {
                 number => text(number.to_string()),
             };
             let mut row = vec![text(variable.name), Value::UInt(1), text("")];
-            row.extend([bound(variable.minimum), bound(variable.maximum), Value::Null, Value::Null, Value::Null]);
+            row.extend([
+                bound(variable.minimum),
+                bound(variable.maximum),
+                Value::Null,
+                Value::Null,
+                Value::Null,
+            ]);
             if !emit(row)? {
                 break;
             }
@@ -183,7 +189,8 @@ impl SystemTables {
     }
 
     pub(super) fn persisted_variables(&self, emit: Emit<'_>) -> SqlResult<()> {
-        let persisted = self.instance.persisted.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let persisted =
+            self.instance.persisted.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         for (name, value) in persisted.iter() {
             if !emit(vec![text(name), text(value)])? {
                 break;
@@ -201,8 +208,12 @@ impl SystemTables {
             let attributes = description.attributes.clone();
             drop(description);
             for (position, (name, value)) in attributes.into_iter().enumerate() {
-                let row =
-                    vec![Value::UInt(u64::from(session.id)), text(name), text(value), Value::Int(position as i64)];
+                let row = vec![
+                    Value::UInt(u64::from(session.id)),
+                    text(name),
+                    text(value),
+                    Value::Int(position as i64),
+                ];
                 if !emit(row)? {
                     return Ok(());
                 }

@@ -137,7 +137,9 @@ impl SystemTables {
     }
 
     pub(super) fn tables(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| emit(self.table_row(table)))
+        self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
+            emit(self.table_row(table))
+        })
     }
 
     /// The 21 columns of TABLES.
@@ -150,7 +152,8 @@ impl SystemTables {
         let AnyTable::Stored(stored) = table else {
             // Members of TABLE_TYPE: BASE TABLE, VIEW, SYSTEM VIEW.
             let is_view = name.schema == "information_schema";
-            let mut row = head(if is_view { 3 } else { 1 }, if is_view { Value::Null } else { text("InnoDB") });
+            let mut row =
+                head(if is_view { 3 } else { 1 }, if is_view { Value::Null } else { text("InnoDB") });
             row.extend([Value::Int(10), Value::Null]);
             row.extend([0, 0, 0, 0, 0, 0].map(Value::UInt));
             row.extend((0..6).map(|_| Value::Null));
@@ -169,8 +172,14 @@ impl SystemTables {
             RowFormat::Compact => 5,
         };
         row.extend([Value::Int(10), Value::UInt(format)]);
-        let sizes =
-            [statistics.rows, average, statistics.data_bytes, 0, statistics.index_bytes, statistics.free_bytes];
+        let sizes = [
+            statistics.rows,
+            average,
+            statistics.data_bytes,
+            0,
+            statistics.index_bytes,
+            statistics.free_bytes,
+        ];
         row.extend(sizes.map(Value::UInt));
         row.push(counter.map_or(Value::Null, Value::UInt));
         row.extend([self.start_time(), Value::Null, Value::Null]);
