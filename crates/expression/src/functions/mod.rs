@@ -4,8 +4,14 @@
 mod call;
 mod control;
 mod derivation;
+mod hash;
+mod identity;
 mod information;
+mod locks;
+mod miscellaneous;
+mod network;
 mod numeric;
+mod regexp;
 mod string;
 mod temporal;
 
@@ -39,8 +45,14 @@ pub struct FunctionDefinition {
 /// The families.
 static FAMILIES: &[&[FunctionDefinition]] = &[
     control::FUNCTIONS,
+    hash::FUNCTIONS,
+    identity::FUNCTIONS,
     information::FUNCTIONS,
+    locks::FUNCTIONS,
+    miscellaneous::FUNCTIONS,
+    network::FUNCTIONS,
     numeric::FUNCTIONS,
+    regexp::FUNCTIONS,
     string::build::FUNCTIONS,
     string::code::FUNCTIONS,
     string::cut::FUNCTIONS,

@@ -96,6 +96,9 @@ const BACKTRACK_STEPS_MAX: usize = 1_000_000;
 
 /// Compiles a pattern; error 3685 and its like for a bad one. `flags` are those of REGEXP_LIKE: c, i, m, n, u.
 pub fn compile_regexp(pattern: &str, case_sensitive: bool, flags: &str) -> SqlResult<fancy_regex::Regex> {
+    if pattern.is_empty() {
+        return Err(sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT));
+    }
     let mut insensitive = !case_sensitive;
     let (mut multiline, mut dot_all) = (false, false);
     for flag in flags.chars() {
@@ -118,15 +121,13 @@ pub fn compile_regexp(pattern: &str, case_sensitive: bool, flags: &str) -> SqlRe
     fancy_regex::RegexBuilder::new(&whole)
         .backtrack_limit(BACKTRACK_STEPS_MAX)
         .build()
-        .map_err(|error| regexp_error(pattern, &error))
+        .map_err(|error| regexp_error(&error))
 }
 
 /// MySQL's error for a pattern that does not compile.
-fn regexp_error(pattern: &str, error: &fancy_regex::Error) -> errors::SqlError {
+fn regexp_error(error: &fancy_regex::Error) -> errors::SqlError {
     let text = error.to_string();
-    if pattern.is_empty() {
-        sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT)
-    } else if text.contains("unclosed character class") {
+    if text.contains("unclosed character class") {
         sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET)
     } else if text.to_lowercase().contains("paren") {
         sql_error!(ER_REGEXP_MISMATCHED_PAREN)

@@ -1,0 +1,86 @@
+//! User locks: GET_LOCK, RELEASE_LOCK, RELEASE_ALL_LOCKS, IS_FREE_LOCK, IS_USED_LOCK. The session keeps the locks.
+
+use super::{Call, Derivation, FunctionDefinition};
+use crate::result_type::ResultType;
+use errors::{SqlResult, sql_error};
+use values::Value;
+
+type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
+type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
+
+const fn session(
+    name: &'static str,
+    arguments: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition {
+        name,
+        arguments_min: arguments,
+        arguments_max: arguments,
+        pure: false,
+        derive,
+        evaluate,
+    }
+}
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    session("get_lock", 2, derive_answer, get_lock),
+    session("release_lock", 1, derive_answer, release_lock),
+    session(
+        "release_all_locks",
+        0,
+        |_| Ok(ResultType::unsigned(21)),
+        |call| Ok(Value::UInt(call.context().session().release_all_locks())),
+    ),
+    session("is_free_lock", 1, derive_answer, is_free_lock),
+    session("is_used_lock", 1, |_| Ok(ResultType::unsigned(21).nullable()), is_used_lock),
+];
+
+/// Characters of a lock's name.
+const NAME_CHARACTERS_MAX: usize = 64;
+
+fn derive_answer(_: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(ResultType::integer(1).nullable())
+}
+
+/// The first argument as a lock's name, which has no case.
+fn lock_name(call: &mut Call<'_>) -> SqlResult<String> {
+    let Some(name) = call.utf8(0)? else {
+        return Err(sql_error!(ER_USER_LOCK_WRONG_NAME, "NULL"));
+    };
+    if name.is_empty() {
+        return Err(sql_error!(ER_USER_LOCK_WRONG_NAME, name));
+    }
+    if name.chars().count() > NAME_CHARACTERS_MAX {
+        return Err(sql_error!(ER_USER_LOCK_OVERLONG_NAME, name, NAME_CHARACTERS_MAX));
+    }
+    Ok(name.to_lowercase())
+}
+
+fn answer(found: Option<bool>) -> Value {
+    found.map_or(Value::Null, |found| Value::Int(i64::from(found)))
+}
+
+fn get_lock(call: &mut Call<'_>) -> SqlResult<Value> {
+    let name = lock_name(call)?;
+    let timeout_seconds = call.double(1)?.unwrap_or(0.0);
+    Ok(answer(call.context().session().get_lock(&name, timeout_seconds)?))
+}
+
+fn release_lock(call: &mut Call<'_>) -> SqlResult<Value> {
+    let name = lock_name(call)?;
+    Ok(answer(call.context().session().release_lock(&name)?))
+}
+
+fn is_free_lock(call: &mut Call<'_>) -> SqlResult<Value> {
+    let name = lock_name(call)?;
+    let holder = call.context().session().lock_holder(&name)?;
+    Ok(Value::Int(i64::from(holder.is_none())))
+}
+
+fn is_used_lock(call: &mut Call<'_>) -> SqlResult<Value> {
+    let name = lock_name(call)?;
+    Ok(call.context().session().lock_holder(&name)?.map_or(Value::Null, Value::UInt))
+}

@@ -1,0 +1,222 @@
+//! What fits nowhere else: ANY_VALUE, NAME_CONST, SLEEP, BENCHMARK, BIT_COUNT, FORMAT_BYTES, FORMAT_PICO_TIME,
+//! LOAD_FILE, WEIGHT_STRING, PS_CURRENT_THREAD_ID.
+
+use super::{Call, Derivation, FunctionDefinition};
+use crate::result_type::{ResultType, TypeClass};
+use charset::CollationId;
+use errors::{SqlResult, sql_error};
+use values::Value;
+
+type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
+type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
+
+const fn pure(
+    name: &'static str,
+    arguments: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition {
+        name,
+        arguments_min: arguments,
+        arguments_max: arguments,
+        pure: true,
+        derive,
+        evaluate,
+    }
+}
+
+const fn acting(
+    name: &'static str,
+    arguments: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition {
+        name,
+        arguments_min: arguments,
+        arguments_max: arguments,
+        pure: false,
+        derive,
+        evaluate,
+    }
+}
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("any_value", 1, |derivation| Ok(derivation.argument(0).clone()), |call| call.value(0)),
+    pure("name_const", 2, derive_name_const, |call| call.value(1)),
+    acting("sleep", 1, |_| Ok(ResultType::integer(21)), sleep),
+    acting("benchmark", 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
+    pure(
+        "bit_count",
+        1,
+        |derivation| Ok(ResultType::integer(21).nullable_if(derivation.any_nullable())),
+        bit_count,
+    ),
+    pure("format_bytes", 1, derive_formatted, |call| format_scaled(call, &BYTES)),
+    pure("format_pico_time", 1, derive_formatted, |call| format_scaled(call, &PICOSECONDS)),
+    acting("load_file", 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), load_file),
+    pure("weight_string", 1, derive_weight_string, weight_string),
+    acting(
+        "ps_current_thread_id",
+        0,
+        |_| Ok(ResultType::unsigned(21).nullable()),
+        |call| Ok(Value::UInt(call.context().facts().connection_id)),
+    ),
+];
+
+fn derive_name_const(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    if derivation.constant(0).is_none() || derivation.constant(1).is_none() {
+        return Err(sql_error!(ER_WRONG_ARGUMENTS, "NAME_CONST"));
+    }
+    Ok(derivation.argument(1).clone())
+}
+
+/// 0 when the time is over, 1 when the statement was killed.
+fn sleep(call: &mut Call<'_>) -> SqlResult<Value> {
+    let seconds = call.double(0)?.filter(|seconds| *seconds >= 0.0);
+    let Some(seconds) = seconds else {
+        let error = sql_error!(ER_WRONG_ARGUMENTS, "sleep.");
+        if call.context().facts().sql_mode.is_strict() {
+            return Err(error);
+        }
+        call.warn(error);
+        return Ok(Value::Int(0));
+    };
+    let interrupted = call.context().session().sleep(seconds);
+    Ok(Value::Int(i64::from(interrupted)))
+}
+
+/// Evaluations of BENCHMARK between two looks at whether the statement was killed.
+const BENCHMARK_CHECK_INTERVAL: i64 = 256;
+
+fn benchmark(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(count) = call.integer(0)? else { return Ok(Value::Null) };
+    if count < 0 {
+        call.warn(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "count", count, "benchmark"));
+        return Ok(Value::Null);
+    }
+    for round in 0..count {
+        call.value(1)?;
+        if round % BENCHMARK_CHECK_INTERVAL == 0 {
+            call.context().check_killed()?;
+        }
+    }
+    Ok(Value::Int(0))
+}
+
+fn bit_count(call: &mut Call<'_>) -> SqlResult<Value> {
+    let argument = call.argument(0);
+    if argument.class() == TypeClass::Text && argument.collation() == CollationId::BINARY {
+        let bytes = call.text(0)?;
+        let count = |bytes: &[u8]| bytes.iter().map(|byte| i64::from(byte.count_ones())).sum();
+        return Ok(bytes.map_or(Value::Null, |bytes| Value::Int(count(&bytes))));
+    }
+    Ok(call.unsigned(0)?.map_or(Value::Null, |bits| Value::Int(i64::from(bits.count_ones()))))
+}
+
+/// A scale of units, each with the amount from which on it is used.
+struct Scale {
+    base: &'static str,
+    /// Characters of a whole number of base units.
+    base_width: usize,
+    units: &'static [(f64, &'static str)],
+}
+
+const KIBI: f64 = 1024.0;
+
+static BYTES: Scale = Scale {
+    base: "bytes",
+    base_width: 4,
+    units: &[
+        (KIBI, "KiB"),
+        (KIBI * KIBI, "MiB"),
+        (KIBI * KIBI * KIBI, "GiB"),
+        (KIBI * KIBI * KIBI * KIBI, "TiB"),
+        (KIBI * KIBI * KIBI * KIBI * KIBI, "PiB"),
+        (KIBI * KIBI * KIBI * KIBI * KIBI * KIBI, "EiB"),
+    ],
+};
+
+static PICOSECONDS: Scale = Scale {
+    base: "ps",
+    base_width: 3,
+    units: &[
+        (1e3, "ns"),
+        (1e6, "us"),
+        (1e9, "ms"),
+        (1e12, "s"),
+        (60e12, "min"),
+        (3600e12, "h"),
+        (86_400e12, "d"),
+    ],
+};
+
+/// Amounts of a unit from which on they are shown with an exponent.
+const EXPONENT_MIN: f64 = 100_000.0;
+
+fn derive_formatted(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(derivation.connection_text(11).nullable_if(derivation.any_nullable()))
+}
+
+fn format_scaled(call: &mut Call<'_>, scale: &Scale) -> SqlResult<Value> {
+    let Some(amount) = call.double(0)? else { return Ok(Value::Null) };
+    Ok(call.text_result(&scaled(amount, scale)))
+}
+
+fn scaled(amount: f64, scale: &Scale) -> String {
+    let unit = scale.units.iter().rev().find(|(least, _)| amount.abs() >= *least);
+    let Some((least, name)) = unit else {
+        return format!("{:>width$} {}", amount as i64, scale.base, width = scale.base_width);
+    };
+    let shown = amount / least;
+    if shown.abs() < EXPONENT_MIN {
+        return format!("{shown:.2} {name}");
+    }
+    let exponent = shown.abs().log10().floor();
+    format!("{:.2}e+{exponent:02} {name}", shown / 10f64.powf(exponent))
+}
+
+fn load_file(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(path) = call.utf8(0)? else { return Ok(Value::Null) };
+    Ok(call.context().session().load_file(&path).map_or(Value::Null, Value::Bytes))
+}
+
+fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    // Four levels of two bytes for each of the character's expansions would be the bound; MySQL declares this much.
+    let characters = derivation.argument(0).text_length();
+    Ok(ResultType::binary(characters.saturating_mul(8)).nullable())
+}
+
+/// The weights of a text; NULL for what is no text.
+fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
+    if call.argument(0).class() != TypeClass::Text {
+        return Ok(Value::Null);
+    }
+    let collation = call.text_collation(0);
+    let text = call.text(0)?;
+    Ok(text.map_or(Value::Null, |text| Value::Bytes(collation.get().weight_string(&text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_as_mysql_shows_them() {
+        let golden = [
+            (512.0, " 512 bytes"),
+            (1024.0, "1.00 KiB"),
+            (18_446_744_073_709_551_615.0, "16.00 EiB"),
+            (-5_000_000.0, "-4.77 MiB"),
+        ];
+        for (amount, expected) in golden {
+            assert_eq!(scaled(amount, &BYTES), expected);
+        }
+        let golden = [(3501.0, "3.50 ns"), (188_732_396_662_000.0, "3.15 min"), (1.0, "  1 ps")];
+        for (amount, expected) in golden {
+            assert_eq!(scaled(amount, &PICOSECONDS), expected);
+        }
+    }
+}
