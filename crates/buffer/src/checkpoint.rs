@@ -172,9 +172,13 @@ impl BufferPool {
         self.redo.prepare_files(2 * self.redo.segment_bytes())?;
         let idle = progress.last_end == end;
         progress.last_end = end;
-        let written = self.flush_by_need(end, idle)?;
+        if idle && progress.all_clean {
+            // Nothing has changed since the last look: a large pool is not walked for nothing.
+            return Ok(());
+        }
+        let written = self.flush_by_need(end, idle, progress)?;
         let lag = end.0 - self.redo.checkpoint_lsn().0;
-        if written > 0 || lag > self.redo.segment_bytes() {
+        if written > 0 || lag > self.redo.segment_bytes() || (idle && lag > 0) {
             self.advance_checkpoint()?;
         } else {
             self.update_throttle();
@@ -183,7 +187,7 @@ impl BufferPool {
     }
 
     /// Writes what must be written so that neither the log nor the pool fills up; a little when there is nothing to do.
-    fn flush_by_need(&self, end: Lsn, idle: bool) -> Result<usize, StorageError> {
+    fn flush_by_need(&self, end: Lsn, idle: bool, progress: &mut Progress) -> Result<usize, StorageError> {
         let capacity = self.redo.capacity_bytes();
         let mut written = 0;
         // From half of the log on, and the more of it is used, the younger the changes that are written.
@@ -197,6 +201,8 @@ impl BufferPool {
             written += self.flush_older_than(target, TICK_PAGES_MAX)?;
         }
         let (pages, dirty) = self.page_counts();
+        // What became dirty since the end was read shows at the next tick: the end has moved then.
+        progress.all_clean = dirty == 0 && self.redo.checkpoint_lsn() == end;
         let crowded = pages * 8 > self.frames.count() * 7 && dirty * 4 > self.frames.count();
         if crowded {
             let excess = (dirty - self.frames.count() / 4).min(TICK_PAGES_MAX);
@@ -228,10 +234,12 @@ impl Drop for BufferPool {
 struct Progress {
     log_flushed_at: Duration,
     last_end: Lsn,
+    /// The last look found no dirty page, and the checkpoint at the log's end.
+    all_clean: bool,
 }
 
 fn run_flusher(pool: &Weak<BufferPool>, signal: &FlusherSignal) {
-    let mut progress = Progress { log_flushed_at: Duration::ZERO, last_end: Lsn(0) };
+    let mut progress = Progress { log_flushed_at: Duration::ZERO, last_end: Lsn(0), all_clean: false };
     while !signal.wait() {
         let Some(pool) = pool.upgrade() else { return };
         match pool.flush_tick(&mut progress) {

@@ -348,10 +348,9 @@ fn skipped_syncs_are_caught() {
     const WINDOW: u64 = 25;
     let plan = Plan::honest(2);
     let behind = operations_behind_syncs(plan);
-    let windows = behind.iter().map(|start| *start..*start + WINDOW);
-    let caught =
-        windows.enumerate().filter(|(nth, window)| is_caught(plan, Some(*nth as u64), window.clone()));
-    let caught: Vec<usize> = caught.map(|(nth, _)| nth).collect();
+    let tried: Vec<usize> = (0..behind.len()).step_by(3).collect();
+    let is_seen = |nth: &usize| is_caught(plan, Some(*nth as u64), behind[*nth]..behind[*nth] + WINDOW);
+    let seen: Vec<usize> = tried.iter().copied().filter(is_seen).collect();
     // A sync may be made up for by the next one of the same file before anything depends on it.
-    assert!(caught.len() * 3 > behind.len(), "{} of {} were seen: {caught:?}", caught.len(), behind.len());
+    assert!(seen.len() * 3 > tried.len(), "{} of {} were seen: {seen:?}", seen.len(), tried.len());
 }
