@@ -37,8 +37,8 @@ pub(crate) struct SortCode {
     ranges: Vec<Range>,
     /// Bytes that follow each lead byte.
     trailing: [u8; 256],
-    /// Code of each ASCII character that has exactly one byte and is no space; 0 for the others.
-    ascii: [u8; 128],
+    /// Code of each ASCII character that has exactly one byte and is no space; 0 for all other bytes.
+    ascii: [u8; 256],
     pad_space: bool,
     /// Weight of the space.
     space: u16,
@@ -72,7 +72,7 @@ impl SortCode {
         let mut code = SortCode {
             ranges: Vec::new(),
             trailing: [0; 256],
-            ascii: [0; 128],
+            ascii: [0; 256],
             pad_space,
             space: table.space,
             space_before_lesser: 0,
@@ -153,11 +153,18 @@ impl SortCode {
     #[inline]
     pub(crate) fn append_ascii(&self, text: &[u8], out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        out.extend(text.iter().map_while(|&byte| match self.ascii.get(usize::from(byte)) {
-            Some(&code) if code != 0 => Some(code),
-            _ => None,
-        }));
-        out.len() - start
+        out.resize(start + text.len(), 0);
+        let mut done = 0;
+        for (place, &byte) in out[start..].iter_mut().zip(text) {
+            let code = self.ascii[usize::from(byte)];
+            if code == 0 {
+                break;
+            }
+            *place = code;
+            done += 1;
+        }
+        out.truncate(start + done);
+        done
     }
 
     /// Appends the codes of a level 1. Spaces that end the text are left out when PAD SPACE.

@@ -15,6 +15,8 @@ pub struct ColumnEncoder {
     column_type: ColumnType,
     form: Form,
     time_zone: TimeZone,
+    /// Text may be long, or needs a time zone or another character set.
+    is_special: bool,
     /// Source and target character set, where text may need conversion.
     conversion: Option<(&'static Charset, &'static Charset)>,
 }
@@ -26,11 +28,17 @@ impl ColumnEncoder {
         let (source, target) = (column_type.collation.charset(), results.charset());
         let is_text = column_type.kind.is_text() || column_type.kind.has_members();
         let differs = source.name != target.name && !source.is_binary() && !target.is_binary();
+        let conversion = (is_text && differs).then_some((source, target));
+        let time_zone = if column_type.kind == TypeKind::Timestamp { time_zone } else { TimeZone::System };
+        let is_special = conversion.is_some()
+            || time_zone != TimeZone::System
+            || matches!(column_type.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit);
         ColumnEncoder {
             form: Form::of(column_type),
             column_type: column_type.clone(),
-            time_zone: if column_type.kind == TypeKind::Timestamp { time_zone } else { TimeZone::System },
-            conversion: (is_text && differs).then_some((source, target)),
+            time_zone,
+            is_special,
+            conversion,
         }
     }
 
@@ -41,7 +49,7 @@ impl ColumnEncoder {
             Some(raw) if self.form == Form::Bytes && self.conversion.is_none() => {
                 append_length_encoded(raw, out)
             }
-            Some(raw) if self.is_special() => self.special_text(&self.form.value(raw), out),
+            Some(raw) if self.is_special => self.special_text(&self.form.value(raw), out),
             Some(raw) => {
                 // No fixed-width value's text exceeds 250 bytes, so one length byte is enough.
                 let length_at = out.len();
@@ -95,12 +103,6 @@ impl ColumnEncoder {
             _ if self.form.write(value, &mut raw[..width]).is_some() => self.binary(&raw[..width], out),
             _ => self.special_text(value, out),
         }
-    }
-
-    fn is_special(&self) -> bool {
-        self.conversion.is_some()
-            || self.time_zone != TimeZone::System
-            || matches!(self.column_type.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit)
     }
 
     /// Text of a value that may be long, need a time zone or another character set.

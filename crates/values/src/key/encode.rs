@@ -1,6 +1,7 @@
 //! Writing keys from values and straight from stored rows.
 
 use super::{ENCODED_BYTES_MAX, KeyError, KeyLayout, NULL_MARK, Order, Part, VALUE_MARK};
+use crate::packed;
 use crate::row::{Form, RowView};
 use crate::value::Value;
 use charset::Collation;
@@ -104,6 +105,15 @@ fn append_text(collation: &Collation, prefix_length: Option<u32>, text: &[u8], o
 
 /// Fixed-width values: the row's little-endian bytes reversed, with the sign bit flipped for signed forms.
 fn append_fixed(form: Form, raw: &[u8], out: &mut Vec<u8>) {
+    if let (1..=8, Form::Int(_) | Form::UInt(_) | Form::Decimal { .. } | Form::Time { .. }) =
+        (raw.len(), form)
+    {
+        // The common case: one number of up to eight bytes.
+        let sign = if matches!(form, Form::UInt(_)) { 0 } else { 1 << 63 };
+        let bits = packed::unsigned(raw) << (64 - 8 * raw.len()) ^ sign;
+        out.extend_from_slice(&bits.to_be_bytes()[..raw.len()]);
+        return;
+    }
     let start = out.len();
     out.extend(raw.iter().rev());
     let Some(first) = out.get_mut(start) else { return };
