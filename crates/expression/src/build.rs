@@ -109,10 +109,14 @@ impl Expression {
     pub fn negate(operand: Expression) -> SqlResult<Expression> {
         scalar(&operand)?;
         match operand.literal() {
-            Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer => {
+            Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer && *value != i64::MIN => {
                 let mut result = operand.result.clone();
                 result.column_type.length = result.column_type.length.map(|length| length + 1);
                 return Ok(new(ExpressionKind::Literal(Value::Int(-value)), result));
+            }
+            Some(Value::Int(i64::MIN)) if operand.result.class() == TypeClass::Integer => {
+                let exact = values::Decimal::from(i64::MIN).negated();
+                return Ok(new(ExpressionKind::Literal(Value::Decimal(exact)), ResultType::decimal(19, 0)));
             }
             Some(Value::UInt(value)) if *value == 1 << 63 => {
                 return Ok(new(ExpressionKind::Literal(Value::Int(i64::MIN)), ResultType::integer(20)));

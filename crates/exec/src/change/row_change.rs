@@ -71,7 +71,9 @@ pub fn duplicate_error(
     let position = position.unwrap_or(0);
     let name = definition.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
     let key = format!("{}.{name}", definition.name.table);
-    sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, key_text(definition, position, row, run), key)
+    // MySQL sends the number of the plain message with the text that names the key.
+    let named = sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, key_text(definition, position, row, run), key);
+    errors::code::ER_DUP_ENTRY.message(named.message())
 }
 
 /// The largest value that an AUTO_INCREMENT column holds.

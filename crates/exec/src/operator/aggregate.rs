@@ -18,6 +18,8 @@ pub struct Aggregation<'p> {
 
 struct Group {
     keys: Vec<Value>,
+    /// Keys that count; the rest was rolled up.
+    kept: usize,
     accumulators: Vec<Accumulator>,
 }
 
@@ -96,7 +98,7 @@ impl<'p> Aggregation<'p> {
                 accumulator
             })
             .collect();
-        Group { keys: own, accumulators }
+        Group { keys: own, kept, accumulators }
     }
 
     /// ROLLUP sorts by the keys, each super-aggregate row behind its group.
@@ -109,17 +111,15 @@ impl<'p> Aggregation<'p> {
             .collect();
         groups.sort_by(|left, right| {
             for index in 0..modes.len() {
-                let (a, b) = (&left.keys[index], &right.keys[index]);
-                let order = match (a, b) {
-                    (Value::Null, Value::Null) => std::cmp::Ordering::Equal,
-                    (Value::Null, _) => std::cmp::Ordering::Greater,
-                    (_, Value::Null) => std::cmp::Ordering::Less,
-                    _ => super::compare_rows(
-                        std::slice::from_ref(a),
-                        std::slice::from_ref(b),
+                let rolled_up = (index >= left.kept, index >= right.kept);
+                let order = match rolled_up {
+                    (false, false) => super::compare_rows(
+                        &left.keys[index..=index],
+                        &right.keys[index..=index],
                         &modes[index..=index],
                         run,
                     ),
+                    (left, right) => left.cmp(&right),
                 };
                 if order != std::cmp::Ordering::Equal {
                     return order;

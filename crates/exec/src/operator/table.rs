@@ -3,10 +3,10 @@
 use super::{Operator, all_hold};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
-use engine::{Direction, KeyRange, Scan, ScanOptions};
+use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
-use plan::physical::{AccessPath, TableAccess};
+use plan::physical::{AccessPath, RowLock, TableAccess};
 use plan::range::key_ranges;
 use std::ops::Bound;
 use values::row::{RowLayout, RowView};
@@ -115,10 +115,20 @@ impl<'p> TableReader<'p> {
                 if all_hold(&self.access.conditions, row, run)? {
                     return Ok(true);
                 }
+                self.unlock(at, run);
             }
             if !self.refill(run)? {
                 return Ok(false);
             }
+        }
+    }
+
+    /// READ COMMITTED gives back the locks of rows that do not meet the conditions.
+    fn unlock(&self, at: usize, run: &Run<'_, '_>) {
+        let transaction = run.statement.transaction;
+        let keeps = matches!(transaction.isolation(), Isolation::RepeatableRead | Isolation::Serializable);
+        if self.access.lock != RowLock::None && !keeps {
+            transaction.unlock_row(&self.access.table, self.buffer.key(at));
         }
     }
 
@@ -145,11 +155,6 @@ impl<'p> TableReader<'p> {
             }
             self.scan = None;
         }
-    }
-
-    /// Wants at most so many rows at once: a LIMIT or a lookup by a unique key.
-    pub fn set_rows_wanted(&mut self, rows: usize) {
-        self.rows_wanted = rows.clamp(1, BATCH_ROWS_MAX);
     }
 }
 

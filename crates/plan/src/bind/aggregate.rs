@@ -224,9 +224,11 @@ impl Binder<'_> {
             _ => "SELECT list",
         };
         if no_keys {
-            return sql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2, position, clause, name);
+            let detailed = sql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2, position, clause, name);
+            return errors::code::ER_MIX_OF_GROUP_FUNC_AND_FIELDS.message(detailed.message());
         }
-        sql_error!(ER_WRONG_FIELD_WITH_GROUP_V2, position, clause, name)
+        let detailed = sql_error!(ER_WRONG_FIELD_WITH_GROUP_V2, position, clause, name);
+        errors::code::ER_WRONG_FIELD_WITH_GROUP.message(detailed.message())
     }
 }
 

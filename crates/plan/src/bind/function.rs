@@ -93,11 +93,11 @@ impl Binder<'_> {
         let name = call.name.to_ascii_lowercase();
         match (name.as_str(), call.arguments.as_slice()) {
             ("any_value", [argument]) => return self.any_value(argument),
-            ("nullif", [left, right]) => {
-                // Compared in one collation, as `=` does.
-                let left = self.scalar(left)?;
-                let right = self.scalar(right)?;
-                return self.call("nullif", vec![left, right]);
+            ("mod", [left, right]) => {
+                let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+                let modulo = ::expression::operators::ArithmeticOperator::Modulo;
+                let bound = Expression::arithmetic(modulo, left, right, self.facts)?;
+                return Ok(self.fold(bound));
             }
             _ => {}
         }

@@ -59,14 +59,20 @@ impl Binder<'_> {
         }
         let tree = self.from_clause(&select.from)?;
         self.lock_tables(around.locking)?;
+        // MySQL reports mistakes in the select list before those in WHERE.
+        if select.rollup {
+            self.bind_group_keys(select)?;
+        }
+        self.block().clause = Clause::FieldList;
+        let mut items = self.select_items(select)?;
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
             self.block().clause = Clause::Where;
             conditions = conjuncts(self.scalar(filter)?);
         }
-        self.bind_group_keys(select)?;
-        self.block().clause = Clause::FieldList;
-        let mut items = self.select_items(select)?;
+        if !select.rollup {
+            self.bind_group_keys(select)?;
+        }
         let aliases = items.iter().map(|item| (item.name.clone(), item.expression.clone())).collect();
         self.block().aliases = aliases;
         self.block().clause = Clause::Having;
@@ -94,6 +100,7 @@ impl Binder<'_> {
         let Joined { node, ordered, explain, .. } =
             self.plan_joins(tree, conditions, goal, select.options.straight_join)?;
         let mut explain = explain;
+        let ordered = ordered && !grouping && !select.options.distinct;
         let node = self.grouped(node, grouping, select.rollup, having);
         let node = project(node, &items, &mut order, ordered);
         let needs_sort = !order.is_empty() && !ordered;

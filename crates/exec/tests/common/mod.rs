@@ -1,0 +1,365 @@
+//! A small session over an engine on a simulated disk: SQL in, text out in the form of `mysql --batch`.
+//! CREATE TABLE knows what the cases need; the real one is the session crate's.
+
+use charset::CollationId;
+use dictionary::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,
+    TableDefinition, TableName, TableOptions,
+};
+use engine::{Engine, EngineOptions, KillFlag, TransactionOptions};
+use env::Environment;
+use env::simulated::SimulatedDisk;
+use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use exec::{ExecutionSettings, NoServerFiles, StatementContext};
+use expression::{SessionView, SqlMode, StatementFacts, TimeZone, TypedValue, VariableScope};
+use parser::ast::{self, Statement};
+use plan::{AllPrivileges, NoVirtualTables};
+use std::collections::HashMap;
+use stdx::ids::{IndexId, TableId};
+use values::{ColumnType, TypeKind, Value};
+use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+
+const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
+
+/// The session's variables.
+#[derive(Default)]
+struct View {
+    variables: HashMap<String, TypedValue>,
+    last_insert_id: u64,
+    row_count: i64,
+    found_rows: u64,
+    random: [u32; 2],
+}
+
+impl SessionView for View {
+    fn user_variable(&self, name: &str) -> Option<TypedValue> {
+        self.variables.get(name).cloned()
+    }
+    fn set_user_variable(&mut self, name: &str, value: TypedValue) {
+        self.variables.insert(name.to_owned(), value);
+    }
+    fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<TypedValue> {
+        Err(sql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name))
+    }
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id
+    }
+    fn set_last_insert_id(&mut self, value: u64) {
+        self.last_insert_id = value;
+    }
+    fn row_count(&self) -> i64 {
+        self.row_count
+    }
+    fn found_rows(&self) -> u64 {
+        self.found_rows
+    }
+    fn get_lock(&mut self, _name: &str, _timeout_seconds: f64) -> SqlResult<Option<bool>> {
+        Ok(None)
+    }
+    fn release_lock(&mut self, _name: &str) -> SqlResult<Option<bool>> {
+        Ok(None)
+    }
+    fn release_all_locks(&mut self) -> u64 {
+        0
+    }
+    fn lock_holder(&self, _name: &str) -> SqlResult<Option<u64>> {
+        Ok(None)
+    }
+    fn sleep(&mut self, _seconds: f64) -> bool {
+        false
+    }
+    fn random_state(&mut self) -> &mut [u32; 2] {
+        &mut self.random
+    }
+    fn random_bytes(&mut self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
+    fn now_microseconds(&self) -> i64 {
+        0
+    }
+    fn load_file(&mut self, _path: &str) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// Collects rows as tab-separated text.
+#[derive(Default)]
+pub struct Channel {
+    pub lines: Vec<String>,
+    types: Vec<ColumnType>,
+    /// What the client sends for LOAD DATA LOCAL.
+    pub file: Vec<Vec<u8>>,
+}
+
+impl ResultSink for Channel {
+    fn columns(&mut self, columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
+        self.types = columns.iter().map(|column| column.column_type.clone()).collect();
+        Ok(())
+    }
+    fn row(&mut self, row: &[Value]) -> SqlResult<()> {
+        let shown: Vec<String> = row
+            .iter()
+            .zip(&self.types)
+            .map(|(value, column_type)| {
+                match expression::convert::value_text(value, column_type, COLLATION) {
+                    None => "NULL".to_owned(),
+                    Some(bytes) => String::from_utf8_lossy(&bytes).replace('\t', "\\t").replace('\n', "\\n"),
+                }
+            })
+            .collect();
+        self.lines.push(shown.join("\t"));
+        Ok(())
+    }
+    fn encoded_row(&mut self, _encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        Ok(())
+    }
+    fn is_binary(&self) -> bool {
+        false
+    }
+    fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
+        Ok(())
+    }
+    fn resume_rows(&mut self, _columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
+        Ok(())
+    }
+    fn ok(&mut self, _end: &StatementEnd) -> SqlResult<()> {
+        Ok(())
+    }
+    fn error(&mut self, _error: &SqlError) {}
+}
+
+impl ClientChannel for Channel {
+    fn request_file(&mut self, _name: &str) -> SqlResult<()> {
+        self.file.reverse();
+        Ok(())
+    }
+    fn read_file_piece(&mut self) -> SqlResult<Option<Vec<u8>>> {
+        Ok(self.file.pop())
+    }
+}
+
+/// An engine with one session.
+pub struct World {
+    pub engine: Engine,
+    view: View,
+    pub channel: Channel,
+    pub diagnostics: Diagnostics,
+    pub settings: ExecutionSettings,
+    pub sql_mode: SqlMode,
+}
+
+impl World {
+    pub fn new() -> World {
+        let disk = SimulatedDisk::new(1);
+        let options = EngineOptions {
+            buffer_pool_bytes: 16 << 20,
+            redo_log_bytes: 8 << 20,
+            background_threads: false,
+            ..EngineOptions::default()
+        };
+        let engine = Engine::open(Environment::simulated(disk, 1), options).expect("the engine opens");
+        let schema = SchemaDefinition { name: "test".to_owned(), collation: COLLATION };
+        engine.create_schema(schema).expect("the schema is new");
+        World {
+            engine,
+            view: View { random: [1, 2], ..View::default() },
+            channel: Channel::default(),
+            diagnostics: Diagnostics::new(64),
+            settings: ExecutionSettings::default(),
+            sql_mode: SqlMode::DEFAULT,
+        }
+    }
+
+    fn facts(&self) -> StatementFacts {
+        let zone = TimeZone::UTC;
+        StatementFacts {
+            sql_mode: self.sql_mode,
+            strict_changes: false,
+            statement_time: zone.local(1_700_000_000_000_000),
+            time_zone: zone,
+            statement_time_microseconds: 1_700_000_000_000_000,
+            connection_collation: COLLATION,
+            results_collation: COLLATION,
+            max_allowed_packet: 64 << 20,
+            group_concat_max_len: 1024,
+            division_precision_increment: 4,
+            default_week_format: 0,
+            time_names_locale: "en_US".into(),
+            connection_id: 1,
+            user: "root@localhost".into(),
+            current_user: "root@%".into(),
+            schema: Some("test".into()),
+            version: "9.7.0".into(),
+        }
+    }
+
+    /// Runs one statement in a transaction of its own; the lines that a batch client prints.
+    pub fn run(&mut self, sql: &str) -> Vec<String> {
+        self.channel.lines.clear();
+        match self.try_run(sql) {
+            Ok(()) => std::mem::take(&mut self.channel.lines),
+            Err(error) => vec![error.to_string()],
+        }
+    }
+
+    fn try_run(&mut self, sql: &str) -> SqlResult<()> {
+        let parsed = parser::parse_one(sql.as_bytes(), 0, parser::ParseOptions::default())?;
+        if let Statement::CreateTable(create) = &parsed.statement {
+            self.engine
+                .create_table(definition(create))
+                .map_err(|error| error.into_sql(&create.name.name))?;
+            return Ok(());
+        }
+        if !matches!(&parsed.statement, Statement::Query(_)) {
+            self.diagnostics.clear();
+        }
+        let transaction = self.engine.begin(TransactionOptions::default());
+        transaction.begin_statement();
+        let facts = self.facts();
+        let mut context = StatementContext {
+            engine: &self.engine,
+            transaction: &transaction,
+            facts,
+            session: &mut self.view,
+            diagnostics: &mut self.diagnostics,
+            privileges: &AllPrivileges,
+            virtual_tables: &NoVirtualTables,
+            files: &mut NoServerFiles,
+            parameters: &[],
+            kill: KillFlag::default(),
+            settings: self.settings.clone(),
+        };
+        let result = match &parsed.statement {
+            Statement::Explain(explain) => match &explain.target {
+                ast::ExplainTarget::Statement(inner) => exec::explain(inner, &mut context, &mut self.channel),
+                ast::ExplainTarget::Connection(_) => {
+                    Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"))
+                }
+            },
+            statement => exec::execute(statement, &mut context, &mut self.channel),
+        };
+        match result {
+            Ok(outcome) => {
+                self.view.row_count = outcome.row_count;
+                if let Some(id) = outcome.generated_id {
+                    self.view.last_insert_id = id;
+                }
+                if let Some(found) = outcome.found_rows {
+                    self.view.found_rows = found;
+                }
+                let lsn = transaction.commit().map_err(|error| error.into_sql(""))?;
+                self.engine.flush_log(lsn).map_err(|error| error.into_sql(""))
+            }
+            Err(error) => {
+                self.view.row_count = -1;
+                transaction.rollback().map_err(|error| error.into_sql(""))?;
+                Err(error)
+            }
+        }
+    }
+}
+
+fn column_type(data_type: &ast::DataType) -> ColumnType {
+    use ast::DataTypeKind as Kind;
+    let length = data_type.length.map(|length| length as u32);
+    let decimals = data_type.decimals.map(|decimals| decimals as u8);
+    let kind = match data_type.kind {
+        Kind::TinyInt => TypeKind::TinyInt,
+        Kind::SmallInt => TypeKind::SmallInt,
+        Kind::Int => TypeKind::Int,
+        Kind::BigInt => TypeKind::BigInt,
+        Kind::Decimal => return ColumnType::decimal(length.unwrap_or(10), decimals.unwrap_or(0)),
+        Kind::Double => TypeKind::Double,
+        Kind::Float => TypeKind::Float,
+        Kind::Date => TypeKind::Date,
+        Kind::Time => return ColumnType::temporal(TypeKind::Time, length.unwrap_or(0) as u8),
+        Kind::DateTime => return ColumnType::temporal(TypeKind::DateTime, length.unwrap_or(0) as u8),
+        Kind::Timestamp => return ColumnType::temporal(TypeKind::Timestamp, length.unwrap_or(0) as u8),
+        Kind::Year => TypeKind::Year,
+        Kind::Char => return ColumnType::char(length.unwrap_or(1), COLLATION),
+        Kind::VarChar => return ColumnType::varchar(length.unwrap_or(1), COLLATION),
+        Kind::VarBinary => return ColumnType::varbinary(length.unwrap_or(1)),
+        Kind::Text => return ColumnType::text(TypeKind::Text, COLLATION),
+        Kind::Enum => return ColumnType::enumeration(data_type.members.clone(), COLLATION),
+        Kind::Set => return ColumnType::set(data_type.members.clone(), COLLATION),
+        other => panic!("no {other:?} in the cases"),
+    };
+    ColumnType { unsigned: data_type.unsigned, ..ColumnType::new(kind) }
+}
+
+fn index(name: String, kind: IndexKind, parts: Vec<IndexPart>) -> IndexDefinition {
+    IndexDefinition { id: IndexId(0), name, kind, parts, comment: String::new(), invisible: false }
+}
+
+fn definition(create: &ast::CreateTable) -> TableDefinition {
+    let mut columns = Vec::new();
+    let mut indexes = Vec::new();
+    let part = |column| IndexPart { column, prefix_length: None, descending: false };
+    for element in &create.elements {
+        let ast::TableElement::Column(specification) = element else { continue };
+        let mut column = ColumnDefinition {
+            name: specification.name.clone(),
+            column_type: column_type(&specification.data_type),
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: None,
+            auto_increment: false,
+            invisible: false,
+            comment: String::new(),
+        };
+        let position = columns.len();
+        for attribute in &specification.attributes {
+            match attribute {
+                ast::ColumnAttribute::NotNull => column.nullable = false,
+                ast::ColumnAttribute::AutoIncrement => column.auto_increment = true,
+                ast::ColumnAttribute::PrimaryKey => {
+                    column.nullable = false;
+                    indexes.insert(0, index("PRIMARY".to_owned(), IndexKind::Primary, vec![part(position)]));
+                }
+                ast::ColumnAttribute::Unique => {
+                    indexes.push(index(column.name.clone(), IndexKind::Unique, vec![part(position)]));
+                }
+                ast::ColumnAttribute::Default(ast::Expression::Literal(literal)) => {
+                    column.default = ColumnDefault::Literal(match literal {
+                        ast::Literal::Integer(value) => Value::Int(*value as i64),
+                        ast::Literal::String { bytes, .. } => Value::Bytes(bytes.clone()),
+                        _ => Value::Null,
+                    });
+                }
+                _ => {}
+            }
+        }
+        columns.push(column);
+    }
+    for element in &create.elements {
+        let ast::TableElement::Index(specification) = element else { continue };
+        let mut parts = Vec::new();
+        for key_part in &specification.parts {
+            let ast::KeyPartTarget::Column { name, prefix_length } = &key_part.target else { continue };
+            let column = columns.iter().position(|column| column.name == *name).expect("the column exists");
+            parts.push(IndexPart {
+                column,
+                prefix_length: prefix_length.map(|length| length as u32),
+                descending: key_part.descending.unwrap_or(false),
+            });
+        }
+        let first = columns[parts[0].column].name.clone();
+        let name = specification.name.clone().unwrap_or(first);
+        match specification.kind {
+            ast::IndexType::Primary => {
+                parts.iter().for_each(|part| columns[part.column].nullable = false);
+                indexes.insert(0, index("PRIMARY".to_owned(), IndexKind::Primary, parts));
+            }
+            ast::IndexType::Unique => indexes.push(index(name, IndexKind::Unique, parts)),
+            _ => indexes.push(index(name, IndexKind::Plain, parts)),
+        }
+    }
+    TableDefinition {
+        id: TableId(0),
+        name: TableName { schema: "test".to_owned(), table: create.name.name.clone() },
+        columns,
+        indexes,
+        collation: COLLATION,
+        options: TableOptions::default(),
+    }
+}
