@@ -80,10 +80,10 @@ pub struct Execute<'a> {
     pub statement_id: u32,
     /// CURSOR_TYPE_READ_ONLY: keep the rows for COM_STMT_FETCH.
     pub read_only_cursor: bool,
-    /// The packet has a parameter count, names, and perhaps attributes behind the parameters.
-    counted: bool,
-    /// Whether types come with names.
+    /// The connection knows query attributes: parameters are counted, have names, and attributes may follow.
     named: bool,
+    /// The parameters are counted even if the statement has none.
+    counted: bool,
     rest: &'a [u8],
 }
 
@@ -172,8 +172,8 @@ fn execute<'a>(reader: &mut Reader<'a>, capabilities: u32) -> Result<Execute<'a>
     Ok(Execute {
         statement_id,
         read_only_cursor: flags & CURSOR_TYPE_READ_ONLY != 0,
-        counted: named && flags & PARAMETER_COUNT_AVAILABLE != 0,
         named,
+        counted: flags & PARAMETER_COUNT_AVAILABLE != 0,
         rest: reader.take_rest(),
     })
 }
@@ -183,7 +183,7 @@ impl Execute<'_> {
     pub fn parameters(&self, known: &KnownParameters<'_>) -> Result<ExecuteParameters, Malformed> {
         let mut reader = Reader::new(self.rest);
         let mut count = known.count;
-        if self.counted {
+        if self.named && (self.counted || known.count > 0) {
             count = parameter_count(&mut reader)?;
             if count < known.count {
                 return Err(Malformed);
@@ -252,6 +252,19 @@ mod tests {
         let parameters = execute.parameters(&known).unwrap();
         assert_eq!(parameters.values, [Value::Null, Value::Bytes(b"z".to_vec())]);
         assert_eq!(parameters.types[0], ParameterType { code: code::BLOB, unsigned: false });
+    }
+
+    #[test]
+    fn execute_of_clients_that_know_attributes_but_send_none() {
+        let packet = b"\x17\x01\0\0\0\x00\x01\0\0\0\x01\x00\x01\x01\x80\x00\x05";
+        let Ok(Command::Execute(execute)) = Command::parse(packet, client::QUERY_ATTRIBUTES) else {
+            panic!()
+        };
+        let known = KnownParameters { count: 1, ..KnownParameters::default() };
+        assert_eq!(execute.parameters(&known).unwrap().values, [Value::UInt(5)]);
+        let none = b"\x17\x01\0\0\0\x00\x01\0\0\0";
+        let Ok(Command::Execute(execute)) = Command::parse(none, client::QUERY_ATTRIBUTES) else { panic!() };
+        assert_eq!(execute.parameters(&KnownParameters::default()), Ok(ExecuteParameters::default()));
     }
 
     #[test]
