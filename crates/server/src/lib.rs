@@ -10,6 +10,9 @@ mod port;
 mod reactor;
 mod rsa_key;
 mod shared;
+mod start;
 #[cfg(test)]
 mod tests;
 mod tls;
+
+pub use start::{StartError, serve};

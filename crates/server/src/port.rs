@@ -99,7 +99,9 @@ impl SqlInstance for Arc<Instance> {
 
 impl SqlSession for Session {
     fn set_query_attributes(&mut self, attributes: Vec<(Vec<u8>, Value)>) {
-        Session::set_query_attributes(self, attributes);
+        let text = |name: Vec<u8>| String::from_utf8_lossy(&name).into_owned();
+        let attributes = attributes.into_iter().map(|(name, value)| (text(name), value));
+        Session::set_query_attributes(self, attributes.collect());
     }
 
     fn server_status(&self) -> u16 {

@@ -32,14 +32,7 @@ pub struct PreparedDescription {
     pub warnings: u16,
 }
 
-/// Type of a bound parameter, as the client sent it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParameterType {
-    /// MYSQL_TYPE_* code.
-    pub code: u8,
-    /// The unsigned flag.
-    pub unsigned: bool,
-}
+pub use wire::parameter::ParameterType;
 
 /// What the server needs to decode COM_STMT_EXECUTE of a statement.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,224 @@
+//! `iruka serve` from the first argument to the last connection.
+
+use crate::certificates;
+use crate::config::Configuration;
+use crate::error_log::{ErrorLog, Priority};
+use crate::net::Listener;
+use crate::port::SqlInstance;
+use crate::reactor::Group;
+use crate::shared::Shared;
+use env::{Disk, Environment, FileLock, OpenMode};
+use rustix::process::{Resource, Rlimit};
+use session::{Instance, InstanceOptions, ServerControl};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use wire::auth::cache::PasswordCache;
+
+/// How long running statements may go on after the order to stop.
+const STOP_GRACE: Duration = Duration::from_secs(30);
+/// Descriptors that the server asks for: connections, tables, logs.
+const DESCRIPTORS_WANTED: u64 = 65_536;
+const LOCK_FILE: &str = "iruka.lock";
+
+/// Why the server did not start; the text is for people.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl<E: std::fmt::Display> From<E> for StartError {
+    fn from(error: E) -> StartError {
+        StartError(error.to_string())
+    }
+}
+
+/// Runs the server until it is told to stop.
+pub fn serve(arguments: &[String]) -> Result<(), StartError> {
+    let working_directory = std::env::current_dir()?;
+    let configuration =
+        Configuration::read(arguments, &working_directory).map_err(|error| StartError(error.0))?;
+    let environment = Environment::real(&configuration.data_directory);
+    let log = Arc::new(open_log(&environment, &configuration)?);
+    let result = run(&configuration, environment, &log);
+    if let Err(error) = &result {
+        log.error(&error.0);
+        log.error("Aborting");
+    }
+    result
+}
+
+fn open_log(environment: &Environment, configuration: &Configuration) -> Result<ErrorLog, StartError> {
+    let Some(path) = &configuration.log_file else { return Ok(ErrorLog::to_standard_error(environment)) };
+    environment.disk.create_directory(Path::new(""))?;
+    let file = environment.disk.open(path, OpenMode::CreateIfMissing)?;
+    Ok(ErrorLog::to_file(environment, file)?)
+}
+
+fn run(
+    configuration: &Configuration,
+    environment: Environment,
+    log: &Arc<ErrorLog>,
+) -> Result<(), StartError> {
+    let version = env!("CARGO_PKG_VERSION");
+    log.write(
+        Priority::System,
+        10116,
+        &format!("iruka {version} starting as process {}", std::process::id()),
+    );
+    raise_descriptor_limit();
+    let _lock = lock_data_directory(&environment)?;
+    let options = InstanceOptions {
+        settings: configuration.settings.clone(),
+        data_directory: configuration.data_directory.display().to_string(),
+        loopback_only: configuration.is_loopback_only(),
+    };
+    let instance =
+        Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
+    for message in instance.take_start_messages() {
+        log.warning(&message);
+    }
+    if configuration.initialize_only {
+        return close(&instance);
+    }
+    let (stop, stopped) = StopOrder::new();
+    let stop = Arc::new(stop);
+    instance.set_server_control(Arc::clone(&stop) as Arc<dyn ServerControl>);
+    watch_signals(&environment, &stop)?;
+    let threads = environment.threads.available_parallelism();
+    let shared = Arc::new(Shared {
+        instance: Arc::new(Arc::clone(&instance)) as Arc<dyn SqlInstance>,
+        log: Arc::clone(log),
+        passwords: PasswordCache::default(),
+        key: Some(certificates::password_key(&*environment.disk)?),
+        tls: certificates::tls_configuration(&*environment.disk, configuration)?,
+        connection_count: AtomicU32::new(0),
+        is_stopping: AtomicBool::new(false),
+        environment: environment.clone(),
+    });
+    let group = Group::start(Arc::clone(&shared), listen(configuration, log)?, threads)?;
+    let _pid = PidFile::write(&environment, &configuration.pid_file)?;
+    announce(configuration, log);
+    // An error means that the sender is gone, which it is not: it lives in this function.
+    let _ = stopped.recv();
+    log.write(Priority::System, 13172, "Received the order to stop; running statements may end.");
+    instance.begin_shutdown();
+    let left = group.stop(STOP_GRACE);
+    if left > 0 {
+        log.warning(&format!("{left} connections did not end in time"));
+    }
+    close(&instance)?;
+    log.write(Priority::System, 10910, "Shutdown complete");
+    Ok(())
+}
+
+/// Writes everything, so that the next start has nothing to recover.
+fn close(instance: &Instance) -> Result<(), StartError> {
+    instance.engine().shutdown().map_err(|error| StartError(format!("The engine did not close: {error}")))
+}
+
+fn announce(configuration: &Configuration, log: &ErrorLog) {
+    let port = configuration.addresses.first().map_or(0, std::net::SocketAddr::port);
+    let socket = configuration.socket.display();
+    let text = format!("ready for connections. socket: '{socket}'  port: {port}");
+    log.write(Priority::System, 10931, &text);
+}
+
+/// One server a data directory.
+fn lock_data_directory(environment: &Environment) -> Result<Box<dyn FileLock>, StartError> {
+    environment.disk.create_directory(Path::new(""))?;
+    environment.disk.lock(Path::new(LOCK_FILE)).map_err(|error| {
+        StartError(format!("The data directory cannot be locked: {error}. Is another server using it?"))
+    })
+}
+
+fn listen(configuration: &Configuration, log: &ErrorLog) -> Result<Vec<Listener>, StartError> {
+    let mut listeners = Vec::new();
+    for address in &configuration.addresses {
+        let listener = Listener::tcp(*address, configuration.backlog)
+            .map_err(|error| StartError(format!("Cannot listen on {address}: {error}")))?;
+        listeners.push(listener);
+    }
+    match Listener::unix(&configuration.socket, configuration.backlog) {
+        Ok(listener) => listeners.push(listener),
+        // A path that is too long must not keep TCP clients out.
+        Err(error) if !listeners.is_empty() => {
+            log.warning(&format!("Cannot listen on '{}': {error}", configuration.socket.display()));
+        }
+        Err(error) => {
+            return Err(StartError(format!(
+                "Cannot listen on '{}': {error}",
+                configuration.socket.display()
+            )));
+        }
+    }
+    Ok(listeners)
+}
+
+fn raise_descriptor_limit() {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(DESCRIPTORS_WANTED, |maximum| maximum.min(DESCRIPTORS_WANTED));
+    if limit.current.is_some_and(|current| current < wanted) {
+        // Fewer descriptors only mean fewer connections.
+        let _ = rustix::process::setrlimit(
+            Resource::Nofile,
+            Rlimit { current: Some(wanted), maximum: limit.maximum },
+        );
+    }
+}
+
+/// The order to stop, from a signal or from SHUTDOWN.
+struct StopOrder(Mutex<SyncSender<()>>);
+
+impl StopOrder {
+    fn new() -> (StopOrder, Receiver<()>) {
+        let (sender, receiver) = sync_channel(1);
+        (StopOrder(Mutex::new(sender)), receiver)
+    }
+}
+
+impl ServerControl for StopOrder {
+    fn shutdown(&self) {
+        // Full means that the order was given already.
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).try_send(());
+    }
+}
+
+/// SIGTERM and SIGINT stop the server; SIGHUP does nothing.
+fn watch_signals(environment: &Environment, stop: &Arc<StopOrder>) -> Result<(), StartError> {
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let stop = Arc::clone(stop);
+    let body = move || {
+        for signal in signals.forever() {
+            if signal != SIGHUP {
+                stop.shutdown();
+            }
+        }
+    };
+    environment.threads.try_spawn("signals", Box::new(body))?;
+    Ok(())
+}
+
+/// The file with the process's number; removed at the end.
+struct PidFile {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+}
+
+impl PidFile {
+    fn write(environment: &Environment, path: &Path) -> Result<PidFile, StartError> {
+        let disk = Arc::clone(&environment.disk);
+        let file = disk.open(path, OpenMode::CreateIfMissing)?;
+        file.set_len(0)?;
+        file.write_at(format!("{}\n", std::process::id()).as_bytes(), 0)?;
+        Ok(PidFile { disk, path: path.to_path_buf() })
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        // It may have been removed by hand.
+        let _ = self.disk.remove(&self.path);
+    }
+}
