@@ -356,10 +356,9 @@ fn first_difference(first: u16, rest: Weights<'_>, space: u16) -> Ordering {
 }
 
 /// Keys of collations that order by one byte-sized weight a byte.
+/// NO PAD: bytes 0 and 1 are written as 1 and the byte plus 1; 0 ends. PAD SPACE: bytes below the space are
+/// written as 1 and the byte; 2, 3 and 4 are a space before less, the end, and a space before more.
 mod byte_key {
-    //! NO PAD: bytes 0 and 1 are written as 1 and the byte plus 1; 0 ends. PAD SPACE: bytes below the space are
-    //! written as 1 and the byte; 2, 3 and 4 are a space before less, the end, and a space before more.
-
     const ESCAPE: u8 = 1;
     const SPACE_BEFORE_LESSER: u8 = 2;
     const END_AMONG_SPACES: u8 = 3;

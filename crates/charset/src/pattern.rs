@@ -145,7 +145,7 @@ impl Collation {
     pub fn is_character_start(&self, text: &[u8], offset: usize) -> bool {
         match self.encoding {
             Encoding::Utf8mb3 | Encoding::Utf8mb4 => text.get(offset).is_none_or(|byte| byte & 0xc0 != 0x80),
-            _ => offset % self.encoding.min_bytes() == 0,
+            _ => offset.is_multiple_of(self.encoding.min_bytes()),
         }
     }
 }

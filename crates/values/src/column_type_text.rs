@@ -70,10 +70,8 @@ impl ColumnType {
                 }
             }
             Bit => write!(text, "({})", self.bits())?,
-            Time | DateTime | Timestamp => {
-                if self.fractional_digits() > 0 {
-                    write!(text, "({})", self.fractional_digits())?;
-                }
+            Time | DateTime | Timestamp if self.fractional_digits() > 0 => {
+                write!(text, "({})", self.fractional_digits())?;
             }
             Char | VarChar | Binary | VarBinary => write!(text, "({})", self.characters())?,
             Enum | Set => self.write_members(text),

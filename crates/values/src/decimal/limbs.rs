@@ -233,16 +233,15 @@ fn quotient_digit(u: &mut [u64], v: &[u64]) -> u64 {
 
 /// `u -= v * digit`; returns whether it went below zero.
 fn subtract_multiple(u: &mut [u64], v: &[u64], digit: u64) -> bool {
-    let n = v.len();
     let mut carry = 0u64;
     let mut borrow = false;
-    for at in 0..=n {
+    for (at, limb) in u.iter_mut().enumerate() {
         let factor = v.get(at).copied().unwrap_or(0);
         let product = u128::from(factor) * u128::from(digit) + u128::from(carry);
         carry = (product >> 64) as u64;
-        let (difference, first) = u[at].overflowing_sub(product as u64);
+        let (difference, first) = limb.overflowing_sub(product as u64);
         let (difference, second) = difference.overflowing_sub(u64::from(borrow));
-        u[at] = difference;
+        *limb = difference;
         borrow = first || second;
     }
     borrow

@@ -98,17 +98,20 @@ pub fn store(
         return store_plain(&text, &text_type, to, context);
     }
     // Hexadecimal and bit literals are numbers for number columns; BIT takes their bytes, which is the same.
-    if to.kind.is_number() && to.kind != Bit && convert::is_number_literal(from) {
-        if let Value::Bytes(bytes) = value {
-            let number = Value::UInt(convert::big_endian(bytes));
-            return store_plain(&number, &ColumnType::big_int_unsigned(), to, context);
-        }
+    if to.kind.is_number()
+        && to.kind != Bit
+        && convert::is_number_literal(from)
+        && let Value::Bytes(bytes) = value
+    {
+        let number = Value::UInt(convert::big_endian(bytes));
+        return store_plain(&number, &ColumnType::big_int_unsigned(), to, context);
     }
-    if from.kind == Bit && (to.kind.is_string() || to.kind.has_members()) {
-        if let Value::UInt(number) = value {
-            let bytes = Value::Bytes(crate::text::bit_bytes(*number, from));
-            return store_plain(&bytes, &ColumnType::varbinary(8), to, context);
-        }
+    if from.kind == Bit
+        && (to.kind.is_string() || to.kind.has_members())
+        && let Value::UInt(number) = value
+    {
+        let bytes = Value::Bytes(crate::text::bit_bytes(*number, from));
+        return store_plain(&bytes, &ColumnType::varbinary(8), to, context);
     }
     store_plain(value, from, to, context)
 }

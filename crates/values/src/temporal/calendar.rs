@@ -11,7 +11,7 @@ const DAY_SECONDS: i64 = 86_400;
 
 /// Whether the year has a 29 February. Year 0 has none, as MySQL counts.
 pub fn is_leap_year(year: u16) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || (year % 400 == 0 && year != 0))
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
 }
 
 /// Days of a month; 0 for month 0 and beyond 12.

@@ -62,10 +62,10 @@ impl Time {
         let negative = number < 0;
         let magnitude = number.unsigned_abs();
         if magnitude > 8_385_959 {
-            if magnitude >= 10_000_000_000 {
-                if let Some(moment) = DateTime::from_number(number, DateRules::default()) {
-                    return Some((moment.time(), Notes::default()));
-                }
+            if magnitude >= 10_000_000_000
+                && let Some(moment) = DateTime::from_number(number, DateRules::default())
+            {
+                return Some((moment.time(), Notes::default()));
             }
             return Some((Time { negative, ..Time::MAX }, Notes { out_of_range: true, ..Notes::default() }));
         }

@@ -38,18 +38,17 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
     let negative = text.get(at) == Some(&b'-');
     at += usize::from(negative);
     let text = text.get(at..).filter(|text| !text.is_empty())?;
-    if text.len() >= DATE_TIME_LENGTH_MIN {
-        if let Some(parsed) =
+    if text.len() >= DATE_TIME_LENGTH_MIN
+        && let Some(parsed) =
             parse_date_time(text, DateRules::default()).filter(|parsed| parsed.has_time && !parsed.is_compact)
-        {
-            return Some(TimeText {
-                value: parsed.value.time(),
-                seventh_digit: parsed.seventh_digit,
-                has_date: true,
-                offset_seconds: parsed.offset_seconds,
-                notes: parsed.notes,
-            });
-        }
+    {
+        return Some(TimeText {
+            value: parsed.value.time(),
+            seventh_digit: parsed.seventh_digit,
+            has_date: true,
+            offset_seconds: parsed.offset_seconds,
+            notes: parsed.notes,
+        });
     }
     let (parts, mut at) = read_parts(text)?;
     let (microseconds, seventh_digit, fraction_length) = read_fraction(&text[at..]);
