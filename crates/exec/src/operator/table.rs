@@ -65,6 +65,9 @@ pub struct TableReader<'p> {
     buffer: engine::RowBatch,
     at: usize,
     rows_wanted: usize,
+    /// A row that was found by its whole key, for accesses that can find one only.
+    found: Option<Vec<u8>>,
+    spare: Vec<u8>,
 }
 
 impl<'p> TableReader<'p> {
@@ -77,7 +80,54 @@ impl<'p> TableReader<'p> {
             buffer: engine::RowBatch::new(),
             at: 0,
             rows_wanted: FIRST_ROWS,
+            found: None,
+            spare: Vec::new(),
         }
+    }
+
+    /// Whether the row is found by one descent instead of a scan. A locked row of a secondary index is scanned for,
+    /// because its clustered key is wanted too.
+    fn is_lookup(&self) -> bool {
+        let path = &self.access.path;
+        run_lookups(self.access) && path.single_row
+    }
+
+    /// Looks the row of one range up by its key.
+    fn look_up(&mut self, range: &KeyRange, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let Bound::Included(key) = &range.lower else { return Ok(()) };
+        let table = &self.access.table;
+        let mode = run.read_mode(self.access.lock);
+        let mut bytes = std::mem::take(&mut self.spare);
+        bytes.clear();
+        let found = run
+            .statement
+            .transaction
+            .get(table, self.access.path.index, key, mode, &mut |row| bytes.extend_from_slice(row))
+            .map_err(|error| engine_error(error, table))?;
+        match found {
+            true => self.found = Some(bytes),
+            false => self.spare = bytes,
+        }
+        Ok(())
+    }
+
+    /// The next row of an access that looks rows up.
+    fn next_lookup(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        while let Some(range) = self.ranges.next() {
+            run.check_killed()?;
+            self.look_up(&range, run)?;
+            let Some(bytes) = self.found.take() else { continue };
+            run.rows_examined += 1;
+            self.decoder.fill(self.layout(), &bytes, row, run)?;
+            self.spare = bytes;
+            if let (Some(slot), Bound::Included(key)) = (self.access.key_slot, range.lower) {
+                row[slot] = Value::Bytes(key);
+            }
+            if all_hold(&self.access.conditions, row, run)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Starts reading for an outer row.
@@ -103,6 +153,9 @@ impl<'p> TableReader<'p> {
 
     /// Fills the slots of the next row that meets the conditions; false at the end.
     pub fn next_row(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        if self.is_lookup() && run.statement.settings.fast_plans {
+            return self.next_lookup(row, run);
+        }
         loop {
             while self.at < self.buffer.len() {
                 let at = self.at;
@@ -156,6 +209,12 @@ impl<'p> TableReader<'p> {
             self.scan = None;
         }
     }
+}
+
+/// Whether rows of the access can be found by `get`: in the table's layout, and with their clustered key known.
+fn run_lookups(access: &TableAccess) -> bool {
+    !access.path.covering
+        && (access.path.index == 0 || access.lock == RowLock::None && access.key_slot.is_none())
 }
 
 fn scan_options(path: &AccessPath, range: KeyRange, mode: engine::ReadMode) -> ScanOptions {

@@ -6,7 +6,8 @@ use super::column::{Block, Clause};
 use super::from::conjuncts;
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
-    Aggregate, AggregateKind, ExplainRow, Node, OutputColumn, QueryPlan, RowLimit, RowLock, SortKey,
+    Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
+    SortKey,
 };
 use ::expression::{Expression, ExpressionKind};
 use engine::WaitPolicy;
@@ -97,9 +98,11 @@ impl Binder<'_> {
             return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
         }
         let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
-        let Joined { node, ordered, explain, .. } =
-            self.plan_joins(tree, conditions, goal, select.options.straight_join)?;
-        let mut explain = explain;
+        let extreme = self.extreme_row(&tree, &conditions);
+        let Joined { node, ordered, mut explain, .. } = match extreme {
+            Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row] },
+            None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
+        };
         let ordered = ordered && !grouping && !select.options.distinct;
         let node = self.grouped(node, grouping, select.rollup, having);
         let node = project(node, &items, &mut order, ordered);
@@ -373,6 +376,49 @@ impl Binder<'_> {
         let input = Node::Count(Box::new(access));
         let expressions = items.iter().map(|item| item.expression.clone()).collect();
         Some(Node::Project { input: Box::new(input), expressions })
+    }
+
+    /// MIN or MAX of the first column of an index needs one row: the first or the last that is not NULL.
+    fn extreme_row(
+        &mut self,
+        tree: &Option<super::from::JoinTree>,
+        conditions: &[Expression],
+    ) -> Option<(Node, ExplainRow)> {
+        let Some(super::from::JoinTree::Table(0)) = tree else { return None };
+        let block = self.block();
+        let [call] = block.aggregates.as_slice() else { return None };
+        let highest = match call.kind {
+            AggregateKind::Minimum => false,
+            AggregateKind::Maximum => true,
+            _ => return None,
+        };
+        let (_, column) = *block.slots.get(call.arguments.first()?.column_slot()?)?;
+        let plain = conditions.is_empty() && block.group_keys.is_empty();
+        if !plain || block.tables[0].lock != RowLock::None {
+            return None;
+        }
+        let super::Source::Base(table) = &block.tables[0].source else { return None };
+        let table = table.clone();
+        let kind = table.definition().columns[column].column_type.kind;
+        if kind.has_members() {
+            return None;
+        }
+        let index = (0..table.indexes().len()).find(|index| {
+            table.indexes()[*index].definition(&table).is_some_and(|definition| {
+                let first = &definition.parts[0];
+                !definition.invisible && first.column == column && first.prefix_length.is_none()
+            })
+        })?;
+        let definition = table.indexes()[index].definition(&table)?;
+        let mut access = self.whole_table(0);
+        access.path.index = index;
+        access.path.ranges = Some(vec![vec![KeyCondition::Range { low: None, high: None }]]);
+        access.path.backward = highest != definition.parts[0].descending;
+        access.path.ordered = true;
+        let one = RowLimit { count: Some(Expression::integer(1)), offset: None };
+        let row =
+            ExplainRow { extra: vec!["Select tables optimized away".to_owned()], ..ExplainRow::default() };
+        Some((limited(Node::Table(Box::new(access)), Some(one), false), row))
     }
 
     fn join_goal(
