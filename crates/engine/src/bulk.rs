@@ -5,6 +5,7 @@ use crate::engine::EngineInner;
 use crate::entry::header;
 use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::rows::append_clustered_key;
+use crate::run::RunEntry;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
 use btree::BulkAppend;
@@ -206,22 +207,40 @@ impl Transaction {
     }
 
     fn insert_batch(&self, table: &Table, rows: &[&[u8]]) -> EngineResult<()> {
+        let writer = self.writer()?;
         let mut keys = Vec::with_capacity(rows.len());
         for row in rows {
-            keys.push(self.insert_clustered(table, &table.view(row)?, row)?);
+            let mut key = Vec::with_capacity(16);
+            if table.has_hidden_key() {
+                key.extend_from_slice(&self.engine.next_row_id(table)?.to_be_bytes());
+            } else {
+                table.primary_key_of(&table.view(row)?, &mut key)?;
+            }
+            keys.push(key);
         }
-        for number in 1..table.indexes.len() {
-            let mut order = Vec::with_capacity(rows.len());
+        let head = header(writer.id, false);
+        let entry = |key: &[u8], row: &[u8], unique_bytes| RunEntry {
+            key: key.to_vec(),
+            value: [&head[..], row].concat(),
+            unique_bytes,
+        };
+        let mut entries: Vec<RunEntry> = keys.iter().zip(rows).map(|(key, row)| entry(key, row, 0)).collect();
+        entries.sort_by(|a, b| a.key.cmp(&b.key));
+        self.insert_runs(&writer, table, 0, &entries)?;
+        let mut stored = Vec::new();
+        for (number, index) in table.indexes.iter().enumerate().skip(1) {
+            entries.clear();
             for (row, clustered_key) in rows.iter().zip(&keys) {
-                let mut key = Vec::new();
-                let view = table.view(row)?;
-                table.indexes[number].own_key(&view, &mut key)?;
-                order.push((key, view, clustered_key));
+                let (view, mut key) = (table.view(row)?, Vec::with_capacity(32));
+                index.own_key(&view, &mut key)?;
+                let unique_bytes = if index.unique && !index.has_null(&view) { key.len() } else { 0 };
+                append_clustered_key(&mut key, clustered_key)?;
+                stored.clear();
+                index.stored_row(&view, &mut stored)?;
+                entries.push(entry(&key, &stored, unique_bytes));
             }
-            order.sort_unstable_by(|a, b| (&a.0, a.2).cmp(&(&b.0, b.2)));
-            for (_, view, clustered_key) in &order {
-                self.insert_secondary(table, number, &table.indexes[number], view, clustered_key)?;
-            }
+            entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+            self.insert_runs(&writer, table, number, &entries)?;
         }
         Ok(())
     }

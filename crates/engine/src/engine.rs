@@ -15,7 +15,7 @@ use buffer::BufferPool;
 use env::Environment;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, TransactionId};
 use txn::locks::LockManager;
@@ -86,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) auto_increment_lock_mode: AtomicU8,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
     pub(crate) undo_log_bytes_max: u64,
+    /// Bytes of old versions above which writes wake purge.
+    version_memory_bytes: u64,
 }
 
 /// Counters for status variables. Counted per row batch or per statement, not per byte.
@@ -114,6 +116,7 @@ impl Settings {
             deadlock_detect: AtomicBool::new(options.deadlock_detect),
             auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
             undo_log_bytes_max: options.redo_log_bytes / 8,
+            version_memory_bytes: options.version_memory_bytes,
         };
         settings.set_flush_level(options.flush_level);
         settings.set_lock_wait_timeout(options.lock_wait_timeout);
@@ -229,6 +232,13 @@ impl EngineInner {
         Ok(id)
     }
 
+    /// Wakes purge when old versions take more memory than they should.
+    pub(crate) fn bound_versions(&self) {
+        if self.versions.bytes() > self.settings.version_memory_bytes {
+            self.background.wake();
+        }
+    }
+
     pub(crate) fn check_running(&self) -> EngineResult<()> {
         if self.stopped.load(Ordering::Acquire) { Err(EngineError::Stopped) } else { Ok(()) }
     }
@@ -249,11 +259,25 @@ impl EngineInner {
 
     /// Keeps others from checking or inserting the same unique key. Held over look-up and insert, never over a wait.
     pub(crate) fn unique_guard(&self, index: IndexId, key: &[u8]) -> MutexGuard<'_, ()> {
+        let stripe = self.unique_stripe(index, key);
+        self.unique_stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The stripe's guard if nobody has it: for those who hold a latch, because latches come after stripes.
+    pub(crate) fn try_unique_guard(&self, stripe: usize) -> Option<MutexGuard<'_, ()>> {
+        match self.unique_stripes[stripe].try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// The stripe of a unique key.
+    pub(crate) fn unique_stripe(&self, index: IndexId, key: &[u8]) -> usize {
         let hash = key.iter().fold(index.0 ^ 0x9E37_79B9, |hash, byte| {
             (hash.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
         });
-        let stripe = (hash >> 20) as usize % UNIQUE_STRIPES;
-        self.unique_stripes[stripe].lock().unwrap_or_else(PoisonError::into_inner)
+        (hash >> 20) as usize % UNIQUE_STRIPES
     }
 }
 

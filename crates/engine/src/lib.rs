@@ -24,6 +24,7 @@ mod purge;
 mod read;
 mod records;
 mod rows;
+mod run;
 mod scan;
 mod scan_run;
 mod statistics;

@@ -21,7 +21,7 @@ pub struct EngineOptions {
     pub deadlock_detect: bool,
     /// innodb_autoinc_lock_mode: 0, 1 or 2.
     pub auto_increment_lock_mode: u8,
-    /// Old row versions kept in memory before they are written to the spill file, in bytes.
+    /// Bytes of old row versions above which every write wakes purge.
     pub version_memory_bytes: u64,
     /// Whether purge, checkpoint and flush threads run. Off in deterministic tests, which call
     /// [`crate::Engine::purge`] and [`crate::Engine::checkpoint`] themselves.

@@ -44,7 +44,11 @@ pub(crate) struct PurgeQueue {
 impl PurgeQueue {
     /// Queues a committed writer. Called in commit order.
     pub(crate) fn add(&self, finished: Finished) {
-        self.backlog.fetch_add(finished.writer.undo().list.purgeable(), Ordering::Relaxed);
+        let work = finished.writer.undo().list.purgeable();
+        if work == 0 {
+            return;
+        }
+        self.backlog.fetch_add(work, Ordering::Relaxed);
         lock(&self.finished).push_back(finished);
     }
 

@@ -1,9 +1,10 @@
 //! Inserting, updating and deleting rows with all their index entries. See rules W1 to W6 in README.md.
 //! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, HEADER_BYTES};
 use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::locking::Conflict;
+use crate::run::RunEntry;
 use crate::scan::WaitPolicy;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
@@ -74,28 +75,27 @@ impl Transaction {
     }
 
     /// Writes the clustered entry of a new row.
-    pub(crate) fn insert_clustered(
-        &self,
-        table: &Table,
-        view: &RowView<'_>,
-        row: &[u8],
-    ) -> EngineResult<Vec<u8>> {
+    fn insert_clustered(&self, table: &Table, view: &RowView<'_>, row: &[u8]) -> EngineResult<Vec<u8>> {
         let mut key = Vec::with_capacity(16);
         if table.has_hidden_key() {
             key.extend_from_slice(&self.engine.next_row_id(table)?.to_be_bytes());
         } else {
             table.primary_key_of(view, &mut key)?;
         }
-        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key: &key };
-        self.change_entry(change, &mut |current| match current {
-            Some(entry) if !entry.deleted => Err(duplicate(0, key.clone())),
-            _ => Ok(Action::Put(row)),
-        })?;
+        self.put_clustered(table, &key, row)?;
         Ok(key)
     }
 
+    fn put_clustered(&self, table: &Table, key: &[u8], row: &[u8]) -> EngineResult<()> {
+        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key };
+        self.change_entry(change, &mut |current| match current {
+            Some(entry) if !entry.deleted => Err(duplicate(0, key.to_vec())),
+            _ => Ok(Action::Put(row)),
+        })
+    }
+
     /// Writes a secondary entry of a new row, or of a row whose key in this index changed.
-    pub(crate) fn insert_secondary(
+    fn insert_secondary(
         &self,
         table: &Table,
         number: usize,
@@ -125,14 +125,37 @@ impl Transaction {
         let own_bytes = key.len();
         append_clustered_key(key, clustered_key)?;
         index.stored_row(view, row)?;
+        let unique_bytes = if index.unique && !index.has_null(view) { own_bytes } else { 0 };
+        self.put_secondary(table, number, key, unique_bytes, row)
+    }
+
+    /// Writes one entry of a sorted batch (see `run.rs`): one that meets another entry or a lock.
+    pub(crate) fn insert_entry(&self, table: &Table, number: usize, entry: &RunEntry) -> EngineResult<()> {
+        let row = &entry.value[HEADER_BYTES..];
+        if number > 0 {
+            return self.put_secondary(table, number, &entry.key, entry.unique_bytes, row);
+        }
+        self.put_clustered(table, &entry.key, row)
+    }
+
+    /// Writes a secondary entry, unless another row has the first `unique_bytes` of its key.
+    fn put_secondary(
+        &self,
+        table: &Table,
+        number: usize,
+        key: &[u8],
+        unique_bytes: usize,
+        row: &[u8],
+    ) -> EngineResult<()> {
+        let index = table.index(number)?;
         let change = EntryChange { tree: &index.tree, clustered: false, key };
-        let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(&row[..]));
-        if !index.unique || index.has_null(view) {
+        let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(row));
+        if unique_bytes == 0 {
             return self.change_entry(change, put);
         }
         loop {
-            let guard = self.engine.unique_guard(index.id(), &key[..own_bytes]);
-            match self.look_up_unique(table, index, &key[..own_bytes])? {
+            let guard = self.engine.unique_guard(index.id(), &key[..unique_bytes]);
+            match self.look_up_unique(table, index, &key[..unique_bytes])? {
                 Unique::Free => return self.change_entry(change, put),
                 Unique::Taken(existing) => return Err(duplicate(number, existing)),
                 Unique::Wait => {

@@ -39,6 +39,8 @@ pub struct WriterStatus {
     pub session_id: u64,
     /// Entries changed.
     pub undo_records: u64,
+    /// Of those, copied to the undo tree because the log must not keep them.
+    pub undo_records_saved: u64,
     /// Lock objects.
     pub lock_objects: usize,
 }
@@ -55,11 +57,15 @@ impl Engine {
             snapshots: inner.snapshots.count(),
             writers: writers
                 .iter()
-                .map(|writer| WriterStatus {
-                    id: writer.id,
-                    session_id: writer.owner.session_id,
-                    undo_records: writer.undo().list.len(),
-                    lock_objects: writer.owner.lock_count(),
+                .map(|writer| {
+                    let undo = writer.undo();
+                    WriterStatus {
+                        id: writer.id,
+                        session_id: writer.owner.session_id,
+                        undo_records: undo.list.len(),
+                        undo_records_saved: undo.saved,
+                        lock_objects: writer.owner.lock_count(),
+                    }
                 })
                 .collect(),
             next_transaction: inner.commits.next_id(),

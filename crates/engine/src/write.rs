@@ -177,6 +177,7 @@ impl EngineInner {
         // Nobody but its writer looks at a value that the writer itself replaces.
         let version = change.clustered && current.is_some_and(|entry| entry.writer != writer.id);
         if version {
+            self.bound_versions();
             self.versions.push(index, change.key, writer.id, old.as_slice().into());
         }
         let old = match (current, action) {

@@ -127,9 +127,18 @@ fn unique_inserts_wait_for_each_other() {
                 let mut taken = 0;
                 for attempt in 0..200i64 {
                     let transaction = begin(&engine);
+                    let mark = transaction.mark();
                     let row = row(1000 + thread * 1000 + attempt, 100 + attempt % 50, "race");
-                    match transaction.insert(&t, &encode(&t, &row)) {
-                        Ok(_) => taken += 1,
+                    // Half of the threads go through the path of sorted runs.
+                    let result = match thread % 2 {
+                        0 => transaction.insert(&t, &encode(&t, &row)).map(|_| ()),
+                        _ => transaction.insert_many(&t, &[&encode(&t, &row)]),
+                    };
+                    match result {
+                        Ok(()) => taken += 1,
+                        Err(EngineError::DuplicateKey(_)) if thread % 2 == 1 => {
+                            transaction.rollback_to(mark).unwrap();
+                        }
                         Err(EngineError::DuplicateKey(_) | EngineError::Deadlock) => {}
                         Err(error) => panic!("{error:?}"),
                     }
@@ -206,6 +215,8 @@ fn bank_transfers_keep_the_sum() {
     let t = create(&engine, "t");
     let rows: Vec<Row> = (0..ACCOUNTS).map(|id| (id, None, "100".to_owned())).collect();
     insert(&engine, &t, &rows);
+    // Snapshots show durable commits only.
+    engine.sync_log(engine.status().log_end).unwrap();
     let ending = Arc::new(AtomicBool::new(false));
     let deadlocks = Arc::new(AtomicU64::new(0));
     let sum = |rows: &[Row]| rows.iter().map(|row| row.2.parse::<i64>().unwrap()).sum::<i64>();
@@ -312,6 +323,7 @@ fn a_transaction_larger_than_the_log() {
                 transaction.update(&t, &key(&t, id), &encode(&t, &row(id, id, &"v".repeat(3000)))).unwrap();
             }
         }
+        assert!(engine.status().writers[0].undo_records_saved > 0, "the undo tree is used");
         let mark = transaction.mark();
         for id in 5000..5100 {
             transaction.insert(&t, &encode(&t, &row(id, id, &"y".repeat(3000)))).unwrap();

@@ -41,7 +41,8 @@ pub fn step(
     let taken = |rows: &Rows, except: i64| {
         row.1.is_some() && rows.values().any(|other| other.1 == row.1 && other.0 != except)
     };
-    match random.below(10) {
+    match random.below(12) {
+        10..=11 => return step_many(transaction, table, rows, random, ids),
         0..=3 => match transaction.insert(table, &encode(table, &row)) {
             Ok(_) => {
                 assert!(!rows.contains_key(&row.0) && !taken(rows, row.0), "insert of {row:?} must fail");
@@ -79,6 +80,41 @@ pub fn step(
                 Err(error) => return Err(error),
             }
         }
+    }
+    Ok(())
+}
+
+/// Inserts a few rows by one call; the first row that fails in their order decides the error.
+fn step_many(
+    transaction: &Transaction,
+    table: &Arc<Table>,
+    rows: &mut Rows,
+    random: &mut Random,
+    ids: u64,
+) -> EngineResult<()> {
+    let batch: Vec<Row> = (0..1 + random.below(12)).map(|_| random_row(random, ids)).collect();
+    let (mut expected, mut failure) = (rows.clone(), None);
+    for (ordinal, row) in batch.iter().enumerate() {
+        let by_primary = expected.contains_key(&row.0);
+        if by_primary || (row.1.is_some() && expected.values().any(|other| other.1 == row.1)) {
+            failure = Some((usize::from(!by_primary), ordinal as u64));
+            break;
+        }
+        expected.insert(row.0, row.clone());
+    }
+    let encoded: Vec<Vec<u8>> = batch.iter().map(|row| encode(table, row)).collect();
+    let slices: Vec<&[u8]> = encoded.iter().map(|row| &row[..]).collect();
+    let mark = transaction.mark();
+    match transaction.insert_many(table, &slices) {
+        Ok(()) => {
+            assert_eq!(failure, None, "insert of {batch:?}");
+            *rows = expected;
+        }
+        Err(EngineError::DuplicateKey(duplicate)) => {
+            assert_eq!(failure, Some((duplicate.index, duplicate.row_ordinal)), "insert of {batch:?}");
+            transaction.rollback_to(mark)?;
+        }
+        Err(error) => return Err(error),
     }
     Ok(())
 }

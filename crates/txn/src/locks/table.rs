@@ -125,6 +125,9 @@ impl LockTable {
     pub(super) fn make_implicit(&self, owner: &Owner, index: IndexId, key: &[u8]) {
         let hash = key_hash(index, key);
         let shard = self.shard(hash);
+        if shard.queues.load(Ordering::Acquire) == 0 {
+            return;
+        }
         let mut queues = shard.lock();
         let Some(queue) = find_mut(&mut queues, hash, index, key) else { return };
         let alone = queue.entries.iter().all(|entry| entry.owner.number == owner.number && entry.granted);
