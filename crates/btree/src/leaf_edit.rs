@@ -10,6 +10,7 @@ use page::{
 use stdx::ids::PageId;
 
 use crate::descent::Toward;
+use crate::difference::Spans;
 use crate::overflow::{ChainStart, PreparedChain, StoredValue, chain_of, is_long};
 use crate::split_plan::{APPEND_RESERVE_BYTES, cell_bytes, has_room, is_append};
 use crate::tree::{LIVENESS_BYTES, Tree};
@@ -200,6 +201,9 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
             return Ok(Placed::NeedsRoom);
         }
         let live_delta = self.tree.live(value) - self.old_live()?;
+        if self.patch_differences(value, Stamp { writer, live_delta })? {
+            return Ok(Placed::Done);
+        }
         let old_chain = self.old_chain()?;
         let stored = StoredValue::prepare(self.tree, self.mini, self.key, value)?;
         old_chain.free(self.mini)?;
@@ -207,6 +211,27 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         let (slot, stamp) = (self.position.slot, Stamp { writer, live_delta });
         self.mini.apply(self.slot, &PageOperation::ReplaceCell { slot, stamp, value: stored.cell() });
         Ok(Placed::Done)
+    }
+
+    /// Writes a value over one of the same length by patches, if it differs in few bytes.
+    fn patch_differences(&mut self, value: &[u8], stamp: Stamp) -> Result<bool, StorageError> {
+        let spans = match self.value()? {
+            Some(Value::Whole(old)) => Spans::between(old, value),
+            _ => None,
+        };
+        let Some(spans) = spans else { return Ok(false) };
+        let slot = self.position.slot;
+        let mut stamp = Some(stamp);
+        for span in spans.iter() {
+            let (offset, bytes) = (span.start as u16, &value[span]);
+            let stamp = stamp.take().unwrap_or_default();
+            self.mini.apply(self.slot, &PageOperation::PatchCell { slot, stamp, offset, bytes });
+        }
+        // Equal values: the counters alone.
+        if let Some(stamp) = stamp {
+            self.mini.apply(self.slot, &PageOperation::SetStamp { stamp });
+        }
+        Ok(true)
     }
 
     /// Overwrites bytes within the head of the key's value ([`Value::head`]); the cheapest change.

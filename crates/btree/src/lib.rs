@@ -9,6 +9,7 @@ mod check;
 mod check_space;
 mod cursor;
 mod descent;
+mod difference;
 mod estimate;
 mod free;
 mod leaf_edit;

@@ -226,7 +226,15 @@ fn run_model(pool: &BufferPool, seed: u64, shape: Shape, steps: u64) {
         } else {
             let long = random.below(shape.long_one_in) == 0;
             let value_length = random.below(if long { 60_000 } else { shape.value_bytes_max });
-            let value = random.bytes(value_length, 4);
+            let mut value = random.bytes(value_length, 4);
+            // Sometimes nearly the value that is there.
+            if let Some(old) = model.get(&key).filter(|old| !old.is_empty() && random.below(2) == 0) {
+                value = old.clone();
+                for _ in 0..random.below(7) {
+                    let at = random.below(value.len() as u64) as usize;
+                    value[at] = random.next() as u8;
+                }
+            }
             assert_eq!(put(&tree, pool, &key, &value), model.insert(key, value).is_some());
         }
         if random.below(steps / 20) == 0 {
