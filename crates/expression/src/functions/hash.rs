@@ -91,8 +91,8 @@ fn derive_sha2(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 
 fn sha2(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
-    let Some(bits) = call.integer(1)? else { return Ok(Value::Null) };
-    let digits = match bits {
+    // NULL is no length either: it warns like a wrong one.
+    let digits = match call.integer(1)?.unwrap_or(-1) {
         224 => lower_hex(sha2::Sha224::digest(&text).as_slice()),
         0 | 256 => lower_hex(sha2::Sha256::digest(&text).as_slice()),
         384 => lower_hex(sha2::Sha384::digest(&text).as_slice()),
