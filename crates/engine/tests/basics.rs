@@ -148,6 +148,40 @@ fn long_rows_and_many_rows() {
 }
 
 #[test]
+fn a_full_disk_fails_statements_and_nothing_else() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "before")]);
+    engine.checkpoint().unwrap();
+    disk.set_capacity_bytes(Some(disk.used_bytes() + (200 << 10)));
+    let (mut kept, mut full) = (vec![row(1, 1, "before")], false);
+    for id in 2..200 {
+        let transaction = begin(&engine);
+        let new = row(id, id, &"x".repeat(8000));
+        match transaction.insert(&t, &encode(&t, &new)) {
+            Ok(_) => {
+                transaction.commit().unwrap();
+                kept.push(new);
+            }
+            Err(error) => {
+                assert_eq!(error, EngineError::NoSpace);
+                transaction.rollback().unwrap();
+                full = true;
+                break;
+            }
+        }
+    }
+    assert!(full, "the disk fills up");
+    assert_eq!(all(&begin(&engine), &t), kept, "reads go on");
+    disk.set_capacity_bytes(None);
+    insert(&engine, &t, &[row(500, 500, &"y".repeat(8000))]);
+    kept.push(row(500, 500, &"y".repeat(8000)));
+    assert_eq!(all(&begin(&engine), &t), kept);
+    common::model::sound(&engine);
+}
+
+#[test]
 fn auto_increment_survives_restart() {
     let disk = SimulatedDisk::new(1);
     let engine = open(&disk);
@@ -157,15 +191,17 @@ fn auto_increment_survives_restart() {
     assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 1);
     transaction.rollback().unwrap();
     engine.shutdown().unwrap();
-    let engine = open(&disk.restart_after_kill());
+    let disk = disk.restart_after_kill();
+    let engine = open(&disk);
     let t = table(&engine, "t");
     let transaction = begin(&engine);
     assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 4, "exact after a clean end");
     transaction.raise_auto_increment(&t, 100).unwrap();
     assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 101);
     engine.sync_log(transaction.reply_lsn()).unwrap();
-    let disk = disk.clone();
     drop(transaction);
-    drop(engine);
-    let _ = disk;
+    let engine = open(&disk.restart_with_durable_state());
+    let t = table(&engine, "t");
+    let first = begin(&engine).reserve_auto_increment(&t, request).unwrap().first;
+    assert!((104..=104 + 256).contains(&first), "no value comes back after a crash: {first}");
 }
