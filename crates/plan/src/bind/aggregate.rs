@@ -160,7 +160,7 @@ impl Binder<'_> {
 
     /// Rewrites an expression over rows to one over groups: group keys and aggregates become slots of the grouped
     /// row. A column that is neither takes the group's first value, or is error 1055 (1140 without GROUP BY).
-    pub fn to_group_row(
+    pub fn over_groups(
         &mut self,
         expression: &mut Expression,
         position: usize,

@@ -250,7 +250,7 @@ impl Binder<'_> {
     }
 
     fn update_parts(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
-        let tree = self.from_clause(&update.tables)?;
+        let tree = self.bind_from(&update.tables)?;
         let several = self.block().tables.len() > 1;
         if several && (!update.order_by.is_empty() || update.limit.is_some()) {
             let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
@@ -366,11 +366,11 @@ impl Binder<'_> {
     fn delete_parts(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
         let (tree, numbers) = match &delete.source {
             ast::DeleteSource::Single(factor) => {
-                let tree = self.from_clause(&[ast::TableReference::Table(factor.clone())])?;
+                let tree = self.bind_from(&[ast::TableReference::Table(factor.clone())])?;
                 (tree, vec![0])
             }
             ast::DeleteSource::Multiple { targets, from } => {
-                let tree = self.from_clause(from)?;
+                let tree = self.bind_from(from)?;
                 let mut numbers = Vec::with_capacity(targets.len());
                 for target in targets {
                     let found = self.block().tables.iter().position(|table| {

@@ -48,7 +48,7 @@ pub(crate) fn conjuncts(condition: Expression) -> Vec<Expression> {
 
 impl Binder<'_> {
     /// Binds FROM into the current block.
-    pub fn from_clause(&mut self, items: &[ast::TableReference]) -> SqlResult<Option<JoinTree>> {
+    pub fn bind_from(&mut self, items: &[ast::TableReference]) -> SqlResult<Option<JoinTree>> {
         let mut tree: Option<JoinTree> = None;
         for item in items {
             let (right, visible) = self.table_reference(item)?;

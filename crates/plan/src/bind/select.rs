@@ -58,7 +58,7 @@ impl Binder<'_> {
         if !select.windows.is_empty() || select.qualify.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
-        let tree = self.from_clause(&select.from)?;
+        let tree = self.bind_from(&select.from)?;
         self.lock_tables(around.locking)?;
         // MySQL reports mistakes in the select list before those in WHERE.
         if select.rollup {
@@ -313,15 +313,15 @@ impl Binder<'_> {
     ) -> SqlResult<()> {
         self.block().clause = Clause::FieldList;
         for (position, item) in items.iter_mut().enumerate() {
-            self.to_group_row(&mut item.expression, position + 1, rollup)?;
+            self.over_groups(&mut item.expression, position + 1, rollup)?;
         }
         self.block().clause = Clause::Having;
         for condition in having {
-            self.to_group_row(condition, 1, rollup)?;
+            self.over_groups(condition, 1, rollup)?;
         }
         self.block().clause = Clause::OrderBy;
         for (position, key) in order.iter_mut().enumerate() {
-            self.to_group_row(&mut key.expression, position + 1, rollup)?;
+            self.over_groups(&mut key.expression, position + 1, rollup)?;
         }
         Ok(())
     }
