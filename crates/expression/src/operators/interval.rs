@@ -8,7 +8,7 @@ use crate::time_zone::{date_of_day, days_since_1970};
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
-use values::temporal::{Date, DateTime, Time};
+use values::temporal::{Date, DateTime, Time, days_in_month};
 use values::{TypeKind, Value};
 
 /// The unit of an interval.
@@ -263,16 +263,6 @@ pub fn add_interval(start: DateTime, interval: Interval) -> Option<DateTime> {
         second: (seconds % 60) as u8,
         microsecond: (clock % SECOND) as u32,
     })
-}
-
-/// Days of a month of the Gregorian calendar; 31 for month 0.
-pub fn days_in_month(year: u16, month: u8) -> u8 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
-    }
 }
 
 /// Reads the amount of an interval in its unit.

@@ -210,8 +210,6 @@ impl Binder<'_> {
         if self.input.engine.dictionary().table(&schema, &factor.name.name).is_some() {
             let table = self.base_table(&factor.name)?;
             let columns = table_columns(table.definition(), &alias);
-            let name = table.definition().name.clone();
-            self.require(&name.schema, &name.table, None, crate::catalog::TablePrivilege::Select);
             return self.add_table(
                 alias,
                 Some(schema),

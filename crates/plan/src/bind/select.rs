@@ -4,6 +4,7 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use super::from::conjuncts;
+use crate::catalog::TablePrivilege;
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
@@ -59,6 +60,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
         let tree = self.bind_from(&select.from)?;
+        self.require_tables();
         self.lock_tables(around.locking)?;
         // MySQL reports mistakes in the select list before those in WHERE.
         if select.rollup {
@@ -147,6 +149,22 @@ impl Binder<'_> {
             node = Node::Sort { input: Box::new(node), keys: order, limit: wanted };
         }
         limited(node, limit, select.options.calc_found_rows)
+    }
+
+    /// Tables of which no column is read need a privilege, too (COUNT(*)).
+    fn require_tables(&mut self) {
+        let names: Vec<_> = self
+            .block()
+            .tables
+            .iter()
+            .filter_map(|table| match &table.source {
+                super::Source::Base(base) => Some(base.definition().name.clone()),
+                _ => None,
+            })
+            .collect();
+        for name in names {
+            self.require(&name.schema, &name.table, None, TablePrivilege::Select);
+        }
     }
 
     fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
