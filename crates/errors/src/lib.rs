@@ -28,7 +28,10 @@ pub struct ErrorCode {
 impl ErrorCode {
     /// The error with its message's conversions filled in order.
     pub fn with(&self, arguments: &[&dyn std::fmt::Display]) -> SqlError {
-        SqlError::new(self.number, self.state, format::fill(self.format, arguments))
+        // MySQL reports this text under the number of ER_DUP_ENTRY.
+        let is_duplicate = self.number == code::ER_DUP_ENTRY_WITH_KEY_NAME.number;
+        let number = if is_duplicate { code::ER_DUP_ENTRY.number } else { self.number };
+        SqlError::new(number, self.state, format::fill(self.format, arguments))
     }
 
     /// The error with a message of its own instead of the catalogue's.

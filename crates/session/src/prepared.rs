@@ -79,7 +79,7 @@ pub struct PreparedStatements {
 }
 
 fn unknown(statement_id: u32, command: &str) -> errors::SqlError {
-    sql_error!(ER_UNKNOWN_STMT_HANDLER, statement_id.to_string().len(), statement_id, command)
+    sql_error!(ER_UNKNOWN_STMT_HANDLER, statement_id, command)
 }
 
 impl Session {
@@ -377,7 +377,7 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         let key = name.to_lowercase();
-        let missing = || sql_error!(ER_UNKNOWN_STMT_HANDLER, name.len(), name, "EXECUTE");
+        let missing = || sql_error!(ER_UNKNOWN_STMT_HANDLER, name, "EXECUTE");
         let mut entry = self.prepared.by_name.remove(&key).ok_or_else(missing)?;
         let more_results = self.more_results;
         let outcome = if entry.bound.count == using.len() {
@@ -416,7 +416,7 @@ impl Session {
     /// DEALLOCATE PREPARE. Error 1243.
     pub(crate) fn deallocate_text(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
         if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
-            return Err(sql_error!(ER_UNKNOWN_STMT_HANDLER, name.len(), name, "DEALLOCATE PREPARE"));
+            return Err(sql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE"));
         }
         self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
         self.send_ok(sink)

@@ -168,13 +168,26 @@ fn check_key_bytes(index: &IndexDefinition, columns: &[ColumnDefinition]) -> Sql
     Ok(())
 }
 
-/// Puts indexes in the order in which they are kept: primary key, unique ones without NULL, other unique ones, plain.
+/// Puts indexes in the order in which they are kept.
 pub(super) fn sort_indexes(definition: &mut TableDefinition) {
-    let TableDefinition { indexes, columns, .. } = definition;
-    indexes.sort_by_key(|index| match index.kind {
-        IndexKind::Primary => 0,
-        IndexKind::Unique if index.parts.iter().all(|part| !columns[part.column].nullable) => 1,
-        IndexKind::Unique => 2,
-        IndexKind::Plain => 3,
+    let order = printed_order(definition);
+    definition.indexes = order.into_iter().map(|at| definition.indexes[at].clone()).collect();
+}
+
+/// Positions of the indexes in the order in which MySQL prints them: primary key, unique ones without NULL, other
+/// unique ones, plain.
+pub(crate) fn printed_order(definition: &TableDefinition) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..definition.indexes.len()).collect();
+    order.sort_by_key(|at| {
+        let index = &definition.indexes[*at];
+        match index.kind {
+            IndexKind::Primary => 0,
+            IndexKind::Unique if index.parts.iter().all(|part| !definition.columns[part.column].nullable) => {
+                1
+            }
+            IndexKind::Unique => 2,
+            IndexKind::Plain => 3,
+        }
     });
+    order
 }

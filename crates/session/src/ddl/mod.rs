@@ -13,6 +13,8 @@ mod options;
 mod rebuild;
 mod table;
 
+pub(crate) use index::printed_order;
+
 use dictionary::TableName;
 use engine::EngineError;
 use errors::{SqlError, sql_error};

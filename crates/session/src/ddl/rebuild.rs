@@ -64,8 +64,11 @@ impl Session {
                     return self.rebuild(table, old, draft);
                 }
                 if !fresh.is_empty() {
+                    // The engine numbers new indexes behind the old ones.
+                    let mut numbered = new.clone();
+                    numbered.indexes = old.indexes.iter().chain(&fresh).cloned().collect();
                     let made = engine.add_indexes(name, fresh);
-                    made.map_err(|error| self.duplicate_or(error, table, new))?;
+                    made.map_err(|error| self.duplicate_or(error, table, &numbered))?;
                 }
                 if !dropped.is_empty() {
                     engine.drop_indexes(name, &dropped).map_err(|error| table_error(error, name))?;

@@ -13,7 +13,8 @@ use values::{TypeKind, Value};
 pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>) -> String {
     let mut lines: Vec<String> =
         table.columns.iter().map(|column| column_line(column, table.collation)).collect();
-    lines.extend(table.indexes.iter().map(|index| index_line(index, table)));
+    let order = crate::ddl::printed_order(table);
+    lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
     format!(
         "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",
         quoted(&table.name.table),

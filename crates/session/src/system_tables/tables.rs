@@ -224,7 +224,8 @@ impl SystemTables {
         let definition = stored.definition();
         let statistics = self.instance.engine().statistics(stored);
         let mut rows = Vec::new();
-        for (position, index) in definition.indexes.iter().enumerate() {
+        for position in crate::ddl::printed_order(definition) {
+            let index = &definition.indexes[position];
             let distinct = statistics.distinct.get(stored.index_of_definition(position));
             for (place, part) in index.parts.iter().enumerate() {
                 let column = &definition.columns[part.column];
