@@ -288,6 +288,7 @@ impl Session {
     /// Keeps what a statement's outcome says and sends the end of its answer.
     pub(crate) fn answer(&mut self, outcome: StatementOutcome, sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.state.row_count = outcome.row_count;
+        self.count(status::HANDLER_READ_RND_NEXT, outcome.rows_examined);
         if let Some(id) = outcome.generated_id {
             self.state.last_insert_id = id;
         }
@@ -404,11 +405,6 @@ impl Session {
     pub(crate) fn table_exists(&self, schema: &str, table: &str) -> bool {
         crate::system_tables::definition(schema, table).is_some()
             || self.state.instance.engine().dictionary().table(schema, table).is_some()
-    }
-
-    /// Counts the Select_ and Handler_ effects that the executor reports.
-    pub(crate) fn count_outcome(&self, outcome: &StatementOutcome) {
-        self.count(status::HANDLER_READ_NEXT, outcome.rows_examined);
     }
 }
 

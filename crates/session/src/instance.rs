@@ -1,7 +1,7 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
-use crate::accounts::{AccountName, AccountTable, AuthenticationAccount};
+use crate::accounts::{AccountTable, AuthenticationAccount};
 use crate::connection::ClientHost;
 use crate::metadata_lock::MetadataLocks;
 use crate::persisted::PersistedVariables;
@@ -161,11 +161,6 @@ impl Instance {
         *accounts = Arc::new(table);
     }
 
-    /// The account of that name, if it exists.
-    pub(crate) fn has_account(&self, name: &AccountName) -> bool {
-        self.accounts().get(name).is_some()
-    }
-
     /// All global values as they are now.
     pub(crate) fn globals(&self) -> Arc<ValueTable> {
         Arc::clone(&self.globals.read().unwrap_or_else(PoisonError::into_inner))
@@ -226,11 +221,6 @@ impl Instance {
     pub(crate) fn uptime_seconds(&self) -> u64 {
         (self.environment.clock.wall().as_micros() as u64).saturating_sub(self.started_microseconds)
             / 1_000_000
-    }
-
-    /// Whether the server is going down.
-    pub(crate) fn is_shutting_down(&self) -> bool {
-        self.shutting_down.load(Ordering::SeqCst)
     }
 
     /// Ends running statements and closes idle connections.

@@ -5,7 +5,7 @@ use crate::charsets::{find_charset, find_collation, refuse_client_charset};
 use crate::session::Session;
 use crate::transaction::isolation_of;
 use crate::variables::value::{check, display};
-use crate::variables::{Assigned, Kind, Scope, SystemValue, VariableId, find, id};
+use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id};
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
@@ -406,9 +406,4 @@ fn isolation_position(level: IsolationLevel) -> u8 {
         IsolationLevel::RepeatableRead => 2,
         IsolationLevel::Serializable => 3,
     }
-}
-
-/// Whether a variable's value is a number for clients.
-pub(crate) fn is_numeric(kind: Kind) -> bool {
-    matches!(kind, Kind::Boolean | Kind::Integer | Kind::Double)
 }

@@ -401,7 +401,7 @@ fn take(account: &mut Account, level: &Level, wanted: &Wanted) -> SqlResult<()> 
     match level {
         Level::Global => {
             account.global = account.global.without(plain);
-            wanted.dynamic.iter().for_each(|name| drop(account.dynamic.remove(name)));
+            account.dynamic.retain(|name, _| !wanted.dynamic.contains(name));
         }
         Level::Schema(schema) => {
             let missing = || sql_error!(ER_NONEXISTING_GRANT, name.user, name.host);

@@ -7,7 +7,6 @@ use crate::accounts::Privileges;
 use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
 use crate::system_tables;
-use crate::variables::id;
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
     TableOptions,
@@ -364,9 +363,7 @@ impl Session {
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        let autocommit = self.state.variables.get(id::AUTOCOMMIT).clone();
         let filled = self.run_data_statement(&insert, &[], channel);
-        debug_assert_eq!(autocommit, *self.state.variables.get(id::AUTOCOMMIT));
         if let Err(error) = filled {
             // The table must not stay behind half filled.
             self.rollback_open();

@@ -9,7 +9,6 @@ use crate::variables::{Kind, Scope, SystemValue, VariableId, id};
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use values::Value;
 
 /// Characters of a statement that SHOW PROCESSLIST prints without FULL.
@@ -239,11 +238,6 @@ impl SystemTables {
             }
         }
         Ok(())
-    }
-
-    /// Whether this session was asked to end.
-    pub(crate) fn is_killed(&self) -> bool {
-        self.shared.killed.load(Ordering::SeqCst)
     }
 }
 

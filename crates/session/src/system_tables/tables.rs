@@ -2,7 +2,7 @@
 
 use super::{Emit, SystemTables, definition, is_hidden, names, wanted_text};
 use crate::accounts::Privileges;
-use crate::result::{optional_text, text};
+use crate::result::text;
 use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition};
 use engine::Table;
 use errors::SqlResult;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use values::Value;
 
 /// A table of either kind.
-pub(super) enum AnyTable {
+pub(crate) enum AnyTable {
     Stored(Arc<Table>),
     System(Arc<TableDefinition>),
 }
@@ -312,11 +312,6 @@ impl SystemTables {
             ])
         })
     }
-}
-
-/// Text or NULL for an empty one.
-pub(super) fn text_or_null(value: &str) -> Value {
-    optional_text((!value.is_empty()).then_some(value))
 }
 
 impl SystemTables {
