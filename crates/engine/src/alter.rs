@@ -12,6 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, Lsn};
 
+/// Gets a row in the old layout and appends it in the new layout.
+pub type ConvertRow<'a, E> = dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E> + 'a;
+/// Gets clustered key and row.
+type VisitRow<'a, E> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
+
 /// Rows of a batch of the copying scan.
 const COPY_ROWS: usize = 1024;
 
@@ -83,7 +88,7 @@ impl Engine {
         let roots = table_roots(&old).into_iter().filter(|(id, _)| !gone.contains(id)).collect();
         let record = TableRecord { definition, space: old.space, roots };
         self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
-        let table = self.one_table(self.replace_records(&[old.clone()], vec![record])?)?;
+        let table = self.one_table(self.replace_records(std::slice::from_ref(&old), vec![record])?)?;
         for id in gone {
             self.inner.remove_index(id);
             self.free_tree(&old, id)?;
@@ -110,7 +115,7 @@ impl Engine {
         &self,
         name: &TableName,
         definition: TableDefinition,
-        convert: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E>,
+        convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
         let _ddl = self.inner.ddl_guard();
         let old = self.inner.need_table(name)?;
@@ -142,7 +147,7 @@ impl Engine {
         &self,
         old: &Arc<Table>,
         new: &Table,
-        convert: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E>,
+        convert: &mut ConvertRow<'_, E>,
     ) -> Result<u64, E> {
         let mut loads = (0..new.indexes.len())
             .map(|number| SortedLoad::new(&self.inner, new, number))
@@ -174,7 +179,7 @@ impl Engine {
     fn for_each_row<E: From<EngineError>>(
         &self,
         table: &Arc<Table>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), E>,
+        visit: &mut VisitRow<'_, E>,
     ) -> Result<(), E> {
         let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
         let transaction = self.begin(TransactionOptions { sees_at_least, ..TransactionOptions::default() });

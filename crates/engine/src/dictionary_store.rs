@@ -156,7 +156,6 @@ impl DictionaryStore {
         let mut edit = self.tree.edit(&mut mini, key)?;
         if edit.found() {
             edit.remove(0)?;
-            drop(edit);
             mini.commit();
         }
         Ok(())
@@ -170,7 +169,6 @@ impl DictionaryStore {
             let mut mini = pool.mini_transaction();
             let mut edit = self.tree.edit(&mut mini, key)?;
             let placed = if edit.found() { edit.replace(&value, 0)? } else { edit.insert(&value, 0)? };
-            drop(edit);
             if placed == Placed::Done {
                 return Ok(mini.commit());
             }

@@ -36,6 +36,7 @@ mod write;
 mod writer;
 
 pub use crate::dictionary::Dictionary;
+pub use alter::ConvertRow;
 pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest};
 pub use engine::Engine;
 pub use error::{DuplicateKey, EngineError, EngineResult};

@@ -130,7 +130,6 @@ impl EngineInner {
             return Ok(false);
         }
         let underfull = edit.remove(0)?;
-        drop(edit);
         mini.commit();
         if underfull {
             open.tree.merge_at(&self.pool, key)?;

@@ -80,7 +80,6 @@ impl Transaction {
                 return Ok(0);
             }
             let (inserted, stop) = edit.insert_run(&slices[..plain], writer.id.0)?;
-            drop(edit);
             if inserted > 0 {
                 self.engine.commit_run(writer, mini, index.id(), &slices[..inserted]);
                 return Ok(inserted);

@@ -102,7 +102,6 @@ impl UndoStore {
             let mut mini = engine.pool.mini_transaction();
             let mut edit = self.tree.edit(&mut mini, &key)?;
             let underfull = edit.found() && edit.remove(0)?;
-            drop(edit);
             mini.commit();
             if underfull {
                 self.tree.merge_at(&engine.pool, &key)?;
@@ -171,7 +170,6 @@ impl UndoStore {
             let mut mini = engine.pool.mini_transaction();
             let mut edit = self.tree.edit(&mut mini, key)?;
             let placed = if edit.found() { edit.replace(value, 0)? } else { edit.insert(value, 0)? };
-            drop(edit);
             if placed == Placed::Done {
                 return Ok(mini.commit());
             }

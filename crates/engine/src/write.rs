@@ -78,7 +78,6 @@ impl Transaction {
                 let index = change.tree.id().index;
                 let conflict = self.lock_for_write(index, change.key, current)?;
                 if conflict == Conflict::Wait {
-                    drop(edit);
                     drop(mini);
                     self.wait_for_lock()?;
                     continue;

@@ -52,10 +52,12 @@ impl Writer {
     }
 }
 
+type WritersById = HashMap<u64, Arc<Writer>>;
+
 /// All unfinished writers by id.
 #[derive(Debug)]
 pub(crate) struct WriterRegistry {
-    shards: Box<[Mutex<HashMap<u64, Arc<Writer>>>]>,
+    shards: Box<[Mutex<WritersById>]>,
 }
 
 impl WriterRegistry {
@@ -84,7 +86,7 @@ impl WriterRegistry {
         all
     }
 
-    fn shard(&self, id: TransactionId) -> MutexGuard<'_, HashMap<u64, Arc<Writer>>> {
+    fn shard(&self, id: TransactionId) -> MutexGuard<'_, WritersById> {
         self.shards[id.0 as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

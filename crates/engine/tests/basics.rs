@@ -1,5 +1,7 @@
 //! Rows in and out: the read and write paths one by one, on one thread.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::*;

@@ -1,5 +1,7 @@
 //! Crashes at random and at every disk operation: acknowledged commits are there, others wholly or not at all.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::model::*;

@@ -1,5 +1,7 @@
 //! Random transactions against a map, several interleaved, with purge, rollback and savepoints in between.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::model::*;

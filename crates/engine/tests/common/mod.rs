@@ -1,5 +1,5 @@
 //! What the engine's tests share: a table with a unique and a plain secondary index on a simulated disk.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 pub mod model;
 

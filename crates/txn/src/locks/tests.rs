@@ -104,9 +104,9 @@ fn a_long_cycle_is_found_and_a_long_chain_is_not_one() {
     for (at, owner) in owners.iter().enumerate() {
         ask(&locks, owner, &key(at), X);
     }
-    for at in 0..owners.len() - 1 {
-        assert_eq!(ask(&locks, &owners[at], &key(at + 1), X), Request::Queued);
-        locks.search_deadlock(&owners[at]);
+    for (at, owner) in owners.iter().enumerate().take(owners.len() - 1) {
+        assert_eq!(ask(&locks, owner, &key(at + 1), X), Request::Queued);
+        locks.search_deadlock(owner);
     }
     assert_eq!(locks.counters().deadlocks.load(Ordering::Relaxed), 0);
     let last = &owners[owners.len() - 1];
