@@ -74,7 +74,7 @@ impl Engine {
         let record = self.build_storage(definition, false)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
         if let Err(error) = self.commit_changes(vec![put]) {
-            self.inner.pool.remove_space(record.space)?;
+            self.forget_storage(record.space, &error)?;
             return Err(error);
         }
         let table = Arc::new(Table::open(record.definition, record.space, &record.roots));
@@ -206,7 +206,7 @@ impl Engine {
             Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()),
         ];
         if let Err(error) = self.commit_changes(changes) {
-            self.inner.pool.remove_space(record.space)?;
+            self.forget_storage(record.space, &error)?;
             return Err(error);
         }
         let name = old.definition.name.clone();
@@ -294,6 +294,15 @@ impl Engine {
         inner.store.forget_table(&inner.pool, table.id())?;
         inner.pool.remove_space(table.space)?;
         Ok(())
+    }
+
+    /// Removes the file of a table whose dictionary change failed. Not after a failed log: the commit may still turn out to be
+    /// in it, so the next start decides, which removes files that the dictionary does not know.
+    fn forget_storage(&self, space: SpaceId, error: &EngineError) -> EngineResult<()> {
+        if matches!(error, EngineError::Io(_) | EngineError::Stopped) {
+            return Ok(());
+        }
+        Ok(self.inner.pool.remove_space(space)?)
     }
 
     /// Makes changes of the dictionary in one transaction, durable on return.
