@@ -53,6 +53,12 @@ impl Session {
         let kind = if draft.rebuild { AlterPlan::Rebuild } else { plan(old, new, &draft.sources) };
         match kind {
             AlterPlan::Metadata => {
+                let mut unchanged = old.clone();
+                unchanged.options.auto_increment = new.options.auto_increment;
+                // DISABLE KEYS and the like: nothing to write.
+                if new.options.auto_increment.is_none() && *new == unchanged {
+                    return Ok(0);
+                }
                 engine.alter_metadata(name, new.clone()).map_err(|error| table_error(error, name))?;
                 Ok(0)
             }
