@@ -131,7 +131,9 @@ fn connect(instance: &Arc<Instance>, user: &str) -> Result<Session, SqlError> {
 
 fn run(session: &mut Session, sql: &str) -> Vec<String> {
     let mut printer = Printer::default();
-    session.query(sql.as_bytes(), &mut printer);
+    let lsn = session.query(sql.as_bytes(), &mut printer);
+    // As the server does before it sends the answer.
+    session.instance().flush_log(lsn).unwrap();
     printer.lines
 }
 
@@ -492,7 +494,7 @@ fn information_schema_answers_client_questions() {
                 "t|BASE TABLE|InnoDB",
             ),
             (
-                "select index_name, column_name, sub_part from information_schema.statistics where table_schema = 'd' order by 1",
+                "select index_name, column_name, sub_part from information_schema.statistics where table_schema = 'd' order by column_name",
                 "k|a|3 / PRIMARY|id|NULL",
             ),
             (
