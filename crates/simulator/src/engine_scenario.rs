@@ -76,13 +76,15 @@ impl EngineScenario {
         let engine = self.open(disk).map_err(|error| format!("open: {error:?}"))?;
         disk.set_capacity_bytes(Some(capacity));
         let random = Generator::new(self.seed);
-        let mut world = World { engine, oracle, random, acknowledges_early: false };
+        let mut world = World { engine, oracle, random, acknowledges_early: false, last_commit: Lsn(0) };
         let worked = world.create_schema().and_then(|()| (self.workload)(&mut world));
         let was_full = match worked {
             Ok(()) => false,
             Err(EngineError::NoSpace) => true,
             Err(error) => return Err(format!("full disk gives {error:?}")),
         };
+        let last_commit = world.last_commit;
+        world.flush(last_commit).map_err(|error| format!("flush on a full disk: {error:?}"))?;
         if read_back(&world.engine)? != *world.oracle.current() {
             return Err("rows differ while the disk is full".into());
         }
@@ -121,7 +123,7 @@ impl Scenario for EngineScenario {
             let engine = self.open(disk)?;
             let random = Generator::new(self.seed);
             let acknowledges_early = self.acknowledges_early;
-            let mut world = World { engine, oracle, random, acknowledges_early };
+            let mut world = World { engine, oracle, random, acknowledges_early, last_commit: Lsn(0) };
             world.create_schema()?;
             (self.workload)(&mut world)
         };
@@ -157,6 +159,8 @@ pub struct World<'w> {
     pub random: Generator,
     oracle: &'w mut Oracle<Database>,
     acknowledges_early: bool,
+    /// End of the last commit: readers see it once the log is durable up to there.
+    last_commit: Lsn,
 }
 
 impl World<'_> {
@@ -224,7 +228,8 @@ impl World<'_> {
     /// Commits without waiting for the log.
     pub fn commit_lazily(&mut self, work: Work) -> EngineResult<Lsn> {
         self.oracle.commit(work.database);
-        work.transaction.commit()
+        self.last_commit = work.transaction.commit()?;
+        Ok(self.last_commit)
     }
 
     /// Makes commits up to there durable, which acknowledges them.
