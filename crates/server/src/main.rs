@@ -1,4 +1,5 @@
-//! The program `iruka`.
+//! The program `iruka`: `iruka serve` runs a server, everything else is help.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

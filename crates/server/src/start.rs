@@ -7,7 +7,7 @@ use crate::net::Listener;
 use crate::port::SqlInstance;
 use crate::reactor::Group;
 use crate::shared::Shared;
-use env::{Disk, Environment, FileLock, OpenMode};
+use env::{Disk, Environment, OpenMode};
 use rustix::process::{Resource, Rlimit};
 use session::{Instance, InstanceOptions, ServerControl};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -22,7 +22,6 @@ use wire::auth::cache::PasswordCache;
 const STOP_GRACE: Duration = Duration::from_secs(30);
 /// Descriptors that the server asks for: connections, tables, logs.
 const DESCRIPTORS_WANTED: u64 = 65_536;
-const LOCK_FILE: &str = "iruka.lock";
 
 /// Why the server did not start; the text is for people.
 #[derive(Debug)]
@@ -68,7 +67,7 @@ fn run(
         &format!("iruka {version} starting as process {}", std::process::id()),
     );
     raise_descriptor_limit();
-    let _lock = lock_data_directory(&environment)?;
+    environment.disk.create_directory(Path::new(""))?;
     let options = InstanceOptions {
         settings: configuration.settings.clone(),
         data_directory: configuration.data_directory.display().to_string(),
@@ -123,14 +122,6 @@ fn announce(configuration: &Configuration, log: &ErrorLog) {
     let socket = configuration.socket.display();
     let text = format!("ready for connections. socket: '{socket}'  port: {port}");
     log.write(Priority::System, 10931, &text);
-}
-
-/// One server a data directory.
-fn lock_data_directory(environment: &Environment) -> Result<Box<dyn FileLock>, StartError> {
-    environment.disk.create_directory(Path::new(""))?;
-    environment.disk.lock(Path::new(LOCK_FILE)).map_err(|error| {
-        StartError(format!("The data directory cannot be locked: {error}. Is another server using it?"))
-    })
 }
 
 fn listen(configuration: &Configuration, log: &ErrorLog) -> Result<Vec<Listener>, StartError> {

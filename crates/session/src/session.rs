@@ -259,6 +259,13 @@ impl Session {
         Duration::from_secs(self.state.number(id::WAIT_TIMEOUT))
     }
 
+    /// How long the server waits for more of a client's packet, and for the client to take an answer
+    /// (net_read_timeout, net_write_timeout).
+    pub fn network_timeouts(&self) -> (Duration, Duration) {
+        let seconds = |variable| Duration::from_secs(self.state.number(variable));
+        (seconds(id::NET_READ_TIMEOUT), seconds(id::NET_WRITE_TIMEOUT))
+    }
+
     /// The largest packet it may send (@@max_allowed_packet), bytes.
     pub fn max_allowed_packet(&self) -> usize {
         self.state.number(id::MAX_ALLOWED_PACKET) as usize

@@ -160,7 +160,7 @@ impl Session {
     }
 
     /// SERVER_STATUS_* of the next answer.
-    pub(crate) fn server_status(&self) -> u16 {
+    pub fn server_status(&self) -> u16 {
         let flag = |on: bool, bit: u16| if on { bit } else { 0 };
         flag(self.transaction_is_open(), server_status::IN_TRANS)
             | flag(self.state.is_on(id::AUTOCOMMIT), server_status::AUTOCOMMIT)
