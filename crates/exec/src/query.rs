@@ -8,7 +8,7 @@ use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
 use parser::ast::{IntoVariable, QueryInto};
 use plan::QueryPlan;
-use values::Value;
+use values::{TypeKind, Value};
 use wire::result::{ResultColumn, ResultSink};
 
 /// The result columns as the protocol describes them.
@@ -25,6 +25,9 @@ pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
             display_length: None,
             flags: u16::from(!column.result.nullable),
         };
+        if column.origin.is_none() {
+            describe_computed(&mut described);
+        }
         if let Some(origin) = &column.origin {
             described.schema.clone_from(&origin.schema);
             described.table.clone_from(&origin.table);
@@ -38,6 +41,29 @@ pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
         columns.push(described);
     }
     columns
+}
+
+/// BINARY_FLAG of the protocol.
+const BINARY_FLAG: u16 = 128;
+/// Decimals that stand for "not fixed".
+const DECIMALS_NOT_FIXED: u8 = 31;
+/// Length of a computed DOUBLE.
+const DOUBLE_LENGTH: u32 = 23;
+
+/// What MySQL says of a column that is no base column: numbers and times are binary, text has no fixed decimals.
+fn describe_computed(column: &mut ResultColumn) {
+    let column_type = &mut column.column_type;
+    if column_type.kind.is_text() || matches!(column_type.kind, TypeKind::Enum | TypeKind::Set) {
+        column_type.decimals = Some(DECIMALS_NOT_FIXED);
+        return;
+    }
+    column.flags |= BINARY_FLAG;
+    if column_type.kind == TypeKind::Double && column_type.length.is_none() {
+        column.display_length = Some(DOUBLE_LENGTH);
+    }
+    if column_type.kind.is_binary() {
+        column_type.decimals = Some(DECIMALS_NOT_FIXED);
+    }
 }
 
 /// Sends the rows of a query.

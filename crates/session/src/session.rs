@@ -157,7 +157,7 @@ impl Session {
     /// COM_QUERY: runs the statements of one packet. Every outcome, errors included, goes to `channel`.
     pub fn query(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) -> Lsn {
         self.begin_command(Command::Query);
-        self.run_packet(sql, channel);
+        self.run_packet(without_terminator(sql), channel);
         self.query_attributes.clear();
         self.end_command()
     }
@@ -365,4 +365,10 @@ fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionSta
         statement_time_microseconds: instance.wall_microseconds(),
         pseudo_thread_id: None,
     }
+}
+
+/// Some clients (mysqlslap) count the terminating zero byte of their string; MySQL takes one, and spaces behind it.
+fn without_terminator(sql: &[u8]) -> &[u8] {
+    let text = sql.trim_ascii_end();
+    text.strip_suffix(b"\0").unwrap_or(sql)
 }

@@ -83,6 +83,7 @@ impl ColumnType {
             Decimal => self.scale(),
             Float | Double => self.decimals.unwrap_or(DECIMALS_NOT_FIXED),
             Time | DateTime | Timestamp => self.fractional_digits(),
+            kind if kind.is_text() || kind.is_binary() => self.decimals.unwrap_or(0),
             _ => 0,
         }
     }
