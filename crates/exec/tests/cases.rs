@@ -1,4 +1,5 @@
 //! Statements of `cases/*.sql` against what MySQL answered, recorded in `cases/*.result` by `cases/record.py`.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 

@@ -16,8 +16,6 @@ pub enum Priority {
     Error,
     /// Something is odd.
     Warning,
-    /// For the curious.
-    Note,
 }
 
 impl Priority {
@@ -26,7 +24,6 @@ impl Priority {
             Priority::System => "System",
             Priority::Error => "ERROR",
             Priority::Warning => "Warning",
-            Priority::Note => "Note",
         }
     }
 }

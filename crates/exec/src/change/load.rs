@@ -19,7 +19,8 @@ pub fn run(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     let path = String::from_utf8_lossy(&plan.load.path).into_owned();
-    let result = if plan.load.local {
+
+    if plan.load.local {
         channel.request_file(&path)?;
         let mut pieces = || channel.read_file_piece();
         let result = rows(run, plan, &mut pieces);
@@ -32,8 +33,7 @@ pub fn run(
         let mut file = run.statement.files.open(&path)?;
         let mut pieces = || file.next_piece();
         rows(run, plan, &mut pieces)
-    };
-    result
+    }
 }
 
 fn rows(

@@ -20,9 +20,9 @@ const fn of_text(name: &'static str, derive: Derive, evaluate: Evaluate) -> Func
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    of_text("md5", |derivation| derive_digits(derivation, 32), |call| digest::<md5::Md5>(call)),
-    of_text("sha", |derivation| derive_digits(derivation, 40), |call| digest::<sha1::Sha1>(call)),
-    of_text("sha1", |derivation| derive_digits(derivation, 40), |call| digest::<sha1::Sha1>(call)),
+    of_text("md5", |derivation| derive_digits(derivation, 32), digest::<md5::Md5>),
+    of_text("sha", |derivation| derive_digits(derivation, 40), digest::<sha1::Sha1>),
+    of_text("sha1", |derivation| derive_digits(derivation, 40), digest::<sha1::Sha1>),
     FunctionDefinition {
         name: "sha2",
         arguments_min: 2,

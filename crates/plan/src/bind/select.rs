@@ -450,7 +450,7 @@ impl Binder<'_> {
             return JoinGoal::default();
         }
         let wanted = limit.and_then(|limit| {
-            let count = limit.count.as_ref().and_then(|count| literal_count(count))?;
+            let count = limit.count.as_ref().and_then(literal_count)?;
             let offset = limit.offset.as_ref().map_or(Some(0), literal_count)?;
             Some((count + offset) as f64)
         });

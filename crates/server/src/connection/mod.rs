@@ -114,11 +114,6 @@ impl Connection {
         connection
     }
 
-    /// CONNECTION_ID().
-    pub fn id(&self) -> u32 {
-        self.id
-    }
-
     /// The socket.
     pub fn socket(&self) -> &Arc<Socket> {
         self.transport.socket()

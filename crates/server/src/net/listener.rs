@@ -61,7 +61,8 @@ impl Listener {
         self.descriptor.as_fd()
     }
 
-    /// The port, for tests that let the system choose one.
+    /// The port that the system chose.
+    #[cfg(test)]
     pub fn port(&self) -> Option<u16> {
         let address = rustix::net::getsockname(&self.descriptor).ok()?;
         SocketAddr::try_from(address).ok().map(|address| address.port())

@@ -169,8 +169,7 @@ fn lengths(column: &ColumnDefinition) -> (Option<u64>, Option<u64>) {
     let character_bytes = u64::from(column_type.collation.charset().max_bytes.max(1));
     if let Some(bytes) = kind.large_object_bytes_max() {
         let bytes = u64::from(bytes);
-        let characters = if kind.is_text() { bytes } else { bytes };
-        return (Some(characters), Some(bytes));
+        return (Some(bytes), Some(bytes));
     }
     if kind.has_members() {
         let lengths = column_type

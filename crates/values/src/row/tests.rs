@@ -39,11 +39,11 @@ proptest! {
         if let Ok(view) = RowView::new(&layout, &bytes) {
             let _ = view.check();
             let values = view.values();
-            for column in 0..values.len() {
+            for (column, (column_type, _)) in columns.iter().enumerate().take(values.len()) {
                 view.integer(column);
                 view.double(column);
                 let mut out = Vec::new();
-                let encoder = crate::ColumnEncoder::new(&columns[column].0, CollationId::UTF8MB4_0900_AI_CI, Default::default());
+                let encoder = crate::ColumnEncoder::new(column_type, CollationId::UTF8MB4_0900_AI_CI, Default::default());
                 encoder.text(view.raw(column), &mut out);
                 if let Some(raw) = view.raw(column) {
                     encoder.binary(raw, &mut out);

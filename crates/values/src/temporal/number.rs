@@ -22,12 +22,12 @@ impl DateTime {
     pub fn from_number(number: i64, rules: DateRules) -> Option<DateTime> {
         let full = match number {
             0 => return Date::ZERO.is_allowed(rules).then_some(DateTime::ZERO),
-            ..101 => return None,
+            ..0 | 1..101 => return None,
             101..=691_231 => (number + 20_000_000) * 1_000_000,
             691_232..700_101 => return None,
             700_101..=991_231 => (number + 19_000_000) * 1_000_000,
             991_232..1_000_000 => return None,
-            ..=99_991_231 => number * 1_000_000,
+            1_000_000..=99_991_231 => number * 1_000_000,
             99_991_232..101_000_000 => return None,
             101_000_000..=691_231_235_959 => number + 20_000_000_000_000,
             691_231_235_960..700_101_000_000 => return None,

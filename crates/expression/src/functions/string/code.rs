@@ -241,7 +241,7 @@ fn from_base64(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
     let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
-    if digits.len() % 4 != 0 || padding > 2 {
+    if !digits.len().is_multiple_of(4) || padding > 2 {
         return Ok(Value::Null);
     }
     let mut out = Vec::with_capacity(digits.len() / 4 * 3);
