@@ -19,7 +19,7 @@ pub struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     /// A buffer with the usual capacity.
-    pub fn new() -> ReceiveBuffer {
+    pub fn with_usual_capacity() -> ReceiveBuffer {
         ReceiveBuffer { memory: vec![0; CAPACITY_BYTES], start: 0, end: 0 }
     }
 
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn bytes_go_through_in_order() {
-        let mut buffer = ReceiveBuffer::new();
+        let mut buffer = ReceiveBuffer::with_usual_capacity();
         let sent: Vec<u8> = (0..3_000_000u32).map(|at| (at % 251) as u8).collect();
         let mut received = Vec::new();
         for piece in sent.chunks(70_001) {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_promise_does_not_make_it_grow() {
-        let mut buffer = ReceiveBuffer::new();
+        let mut buffer = ReceiveBuffer::with_usual_capacity();
         assert!(buffer.room(1 << 30).len() <= CAPACITY_BYTES + GROWTH_BYTES_MAX);
     }
 }

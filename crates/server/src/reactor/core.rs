@@ -162,7 +162,7 @@ impl Core {
     }
 
     fn lend_memory(&mut self, connection: &mut Connection) {
-        let buffer = self.buffers.pop().unwrap_or_default();
+        let buffer = self.buffers.pop().unwrap_or_else(ReceiveBuffer::with_usual_capacity);
         connection.lend(buffer, self.outputs.pop().unwrap_or_default());
     }
 
