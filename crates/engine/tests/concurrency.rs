@@ -1,4 +1,5 @@
 //! Threads: locks, waits, deadlocks, and invariants that hold whatever the schedule.
+#![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)]
 
 mod common;
