@@ -1,3 +1,0 @@
-//! Fixtures shared by tests.
-
-#![forbid(unsafe_code)]
