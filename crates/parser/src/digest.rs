@@ -33,6 +33,18 @@ pub struct DigestLiteral {
     pub end: u32,
 }
 
+impl DigestLiteral {
+    /// The bytes that a literal of kind String stands for.
+    pub fn string(&self, text: &[u8], options: ParseOptions) -> Vec<u8> {
+        crate::literal::string_value(self.text(text), options)
+    }
+
+    /// Its text in the source.
+    pub fn text<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        &text[self.start as usize..self.end as usize]
+    }
+}
+
 /// Levels of parentheses that are followed; deeper statements are not cacheable.
 const LEVELS_MAX: u32 = 63;
 
@@ -85,7 +97,8 @@ pub fn digest(
                 clauses.introducer = kind == T::Name && text[token.start as usize] == b'_';
                 hash = mix_bytes(mix(hash, code(kind)), slice(text, token));
             }
-            T::Invalid => clauses.cacheable = false,
+            // A parameter that the client wrote would be taken for a lifted literal.
+            T::Invalid | T::Parameter => clauses.cacheable = false,
             _ => hash = mix(hash, code(kind)),
         }
         previous = kind;
@@ -359,5 +372,39 @@ mod tests {
         assert!(!run("SELECT a FROM t WHERE b = 'x' 'y'").2);
         assert!(!run("SELECT a FROM t WHERE b = 'x").2);
         assert!(!run(&"(".repeat(100)).2);
+        assert!(!run("SELECT a FROM t WHERE b = ?").2);
+    }
+
+    fn shape(text: &str) -> Option<crate::ast::Statement> {
+        let mut literals = Vec::new();
+        let options = ParseOptions::default();
+        digest(text.as_bytes(), 0, options, 7, &mut literals);
+        crate::parse_shape(text.as_bytes(), options, &literals)
+    }
+
+    #[test]
+    fn texts_of_one_shape_have_one_tree() {
+        for (left, right) in [
+            ("SELECT c FROM t WHERE id=7", "SELECT c FROM t WHERE id=81"),
+            (
+                "INSERT INTO t (a, b) VALUES (1, 'a'), (2, 'b')",
+                "INSERT INTO t (a, b) VALUES (3, ''), (4, 'x')",
+            ),
+            ("UPDATE t SET a = a - 1 WHERE id IN (5, 6)", "UPDATE t SET a = a - 3 WHERE id IN (7, 8)"),
+            ("DELETE FROM t WHERE a BETWEEN 1 AND -2", "DELETE FROM t WHERE a BETWEEN 3 AND -4"),
+        ] {
+            let tree = shape(left);
+            assert!(tree.is_some(), "{left}");
+            assert_eq!(tree, shape(right));
+        }
+    }
+
+    #[test]
+    fn literals_that_are_no_operands_have_no_shape() {
+        assert!(
+            shape("ALTER TABLE t AUTO_INCREMENT = 5")
+                .is_none_or(|_| { run("ALTER TABLE t AUTO_INCREMENT = 5").1.is_empty() })
+        );
+        assert!(shape("INSERT INTO t VALUES (1").is_none());
     }
 }

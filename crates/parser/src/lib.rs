@@ -51,6 +51,19 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
     Ok(Parsed { statement, parameters: parser.parameters(), span: parser.span(), next })
 }
 
+/// Parses the one statement of a text with the literals that a digest found as its parameters, in order. None where
+/// they do not stand one to one for operands of the statement: then it has no shape of its own.
+pub fn parse_shape(
+    text: &[u8],
+    options: ParseOptions,
+    literals: &[digest::DigestLiteral],
+) -> Option<ast::Statement> {
+    let mut parser = parser::Parser::new(text, 0, options).lifting(literals);
+    let statement = parser.statement().ok()?;
+    parser.finish().ok()?;
+    (parser.parameters() as usize == literals.len()).then_some(statement)
+}
+
 /// Whether nothing but blanks and comments follows byte `start`.
 pub fn is_blank(text: &[u8], start: usize, options: ParseOptions) -> bool {
     lexer::Lexer::new(text, start, options).next_token().kind == token::TokenKind::End

@@ -30,6 +30,7 @@ mod transaction;
 mod window;
 
 use crate::ast::*;
+use crate::digest::DigestLiteral;
 use crate::keyword::Keyword;
 use crate::lexer::Lexer;
 use crate::literal as values;
@@ -52,6 +53,8 @@ pub(crate) struct Parser<'a> {
     /// Levels of the deepest expression built since this was last reset.
     depth: u32,
     parameters: u32,
+    /// Literals that are read as parameters, in the order of the text.
+    lifted: &'a [DigestLiteral],
     /// INTO of the query that is being read.
     into: Option<Box<QueryInto>>,
     /// By token: the position of the parenthesis that closes the one there. Filled on first need.
@@ -78,9 +81,15 @@ impl<'a> Parser<'a> {
             nesting: 0,
             depth: 0,
             parameters: 0,
+            lifted: &[],
             into: None,
             closing: Vec::new(),
         }
+    }
+
+    /// The same with literals that are to be read as parameters.
+    pub(crate) fn lifting(self, lifted: &'a [DigestLiteral]) -> Parser<'a> {
+        Parser { lifted, ..self }
     }
 
     /// Whether the statement has no token.

@@ -37,16 +37,15 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> SqlResult<Expression> {
+        if self.at_lifted_literal() {
+            return Ok(self.next_parameter());
+        }
         if let Some(literal) = self.literal()? {
             return Ok(Expression::Literal(literal));
         }
         match self.kind() {
             T::OpenParenthesis => self.parenthesised_operand(),
-            T::Parameter => {
-                self.advance();
-                self.parameters += 1;
-                Ok(Expression::Parameter(self.parameters - 1))
-            }
+            T::Parameter => Ok(self.next_parameter()),
             T::UserVariable => self.variable_operand(),
             T::DoubleAt => Ok(Expression::SystemVariable(self.system_variable()?)),
             T::OpenBrace => self.odbc_operand(),
@@ -54,6 +53,18 @@ impl Parser<'_> {
             T::Word(word) => self.word_operand(word),
             _ => self.fail(),
         }
+    }
+
+    fn next_parameter(&mut self) -> Expression {
+        self.advance();
+        self.parameters += 1;
+        Expression::Parameter(self.parameters - 1)
+    }
+
+    /// Whether the token is a literal that is to be read as a parameter.
+    fn at_lifted_literal(&self) -> bool {
+        let next = self.lifted.get(self.parameters as usize);
+        next.is_some_and(|literal| literal.start == self.token().start)
     }
 
     #[inline(never)]
