@@ -23,7 +23,7 @@ pub use context::{
 
 use engine::Engine;
 use errors::SqlResult;
-use expression::EvaluationContext;
+use expression::{EvaluationContext, SqlMode, TypedValue};
 use parser::ast::Statement;
 use plan::{Plan, PlanKind, PlannerInput};
 use run::{PlanningContext, Run};
@@ -38,11 +38,11 @@ pub struct Prepared {
     plan: Arc<Plan>,
     columns: Arc<[ResultColumn]>,
     parameter_kinds: Arc<[(TypeKind, bool)]>,
-    sql_mode: expression::SqlMode,
+    sql_mode: SqlMode,
 }
 
-fn parameter_kinds(context: &StatementContext<'_>) -> Arc<[(TypeKind, bool)]> {
-    context.parameters.iter().map(|typed| (typed.column_type.kind, typed.column_type.unsigned)).collect()
+fn parameter_kind(parameter: &TypedValue) -> (TypeKind, bool) {
+    (parameter.column_type.kind, parameter.column_type.unsigned)
 }
 
 impl Prepared {
@@ -51,14 +51,19 @@ impl Prepared {
         self.plan.dictionary_epoch == engine.dictionary().epoch()
     }
 
-    /// Whether it may run as it is in that context: no definition has changed, the parameters have the types that it
-    /// was made for, and nothing in it must be looked up again. The caller keeps plans apart by default schema,
-    /// connection collation and user.
-    pub fn fits(&self, context: &StatementContext<'_>) -> bool {
-        self.is_current(context.engine)
+    /// Whether it may run as it is: no definition has changed, the parameters have the types that it was made for,
+    /// and nothing in it must be looked up again. The caller keeps plans apart by default schema and connection
+    /// collation.
+    pub fn fits(&self, engine: &Engine, sql_mode: SqlMode, parameters: &[TypedValue]) -> bool {
+        self.is_current(engine)
             && !self.plan.volatile
-            && self.sql_mode == context.facts.sql_mode
-            && self.parameter_kinds == parameter_kinds(context)
+            && self.sql_mode == sql_mode
+            && self.parameter_kinds.iter().copied().eq(parameters.iter().map(parameter_kind))
+    }
+
+    /// Whether it serves executions with other values of its parameters as well as a plan made for them.
+    pub fn is_repeatable(&self) -> bool {
+        self.plan.repeatable
     }
 
     /// The columns of its result set; empty for a statement that returns no rows.
@@ -100,7 +105,7 @@ fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
     Prepared {
         plan: Arc::new(plan),
         columns: columns.into(),
-        parameter_kinds: parameter_kinds(context),
+        parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
         sql_mode: context.facts.sql_mode,
     }
 }

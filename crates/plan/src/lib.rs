@@ -8,6 +8,7 @@ mod change;
 mod optimize;
 pub mod physical;
 pub mod range;
+mod repeatable;
 mod rewrite;
 
 pub use bind::{PlannerInput, SubqueryPlan};
@@ -42,6 +43,8 @@ pub struct Plan {
     pub dictionary_epoch: u64,
     /// It depends on variables' types or views: plan again for each execution.
     pub volatile: bool,
+    /// It serves other literals of the same types as well as those that it was made for.
+    pub repeatable: bool,
     /// How many call sites keep something between rows.
     pub sites: usize,
     /// How many recursive queries it has.
@@ -90,8 +93,9 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
             row.select_type = "PRIMARY";
         }
     }
-    Ok(Plan {
+    let mut plan = Plan {
         kind,
+        repeatable: false,
         sites: binder.site_count(),
         recursions: binder.recursions,
         subqueries: binder.subqueries,
@@ -100,5 +104,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         dictionary_epoch,
         volatile: binder.volatile,
         explain,
-    })
+    };
+    plan.repeatable = repeatable::is_repeatable(&plan);
+    Ok(plan)
 }

@@ -214,7 +214,7 @@ impl Session {
         mode: LockMode,
         run: impl FnOnce(&mut Session) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.lock_metadata(LockKey::table(&name.schema, &name.table), mode)?;
+        self.lock_metadata(&LockKey::table(&name.schema, &name.table), mode)?;
         let outcome = run(self);
         if !self.in_transaction_block() {
             self.release_transaction_locks();

@@ -5,7 +5,6 @@ use crate::variables::{SystemValue, VariableId, id};
 use charset::{Charset, Collation, CollationId};
 use errors::{Diagnostics, SqlResult, sql_error};
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The character set of that name. Error 1115; warning 3719 for the alias utf8.
 pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Charset> {
@@ -42,7 +41,7 @@ pub fn resolve(
 
 impl Session {
     fn set_text(&mut self, id: VariableId, text: &str) {
-        Arc::make_mut(&mut self.state.variables).set(id, SystemValue::Text(text.into()));
+        self.store_variable(id, SystemValue::Text(text.into()));
     }
 
     fn collation_variable(&self, id: VariableId) -> CollationId {

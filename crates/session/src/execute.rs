@@ -2,24 +2,23 @@
 
 use crate::accounts::{Grants, Privileges};
 use crate::files::SessionFiles;
-use crate::metadata_lock::LockKey;
+use crate::metadata_lock::{LockKey, LockMode};
+use crate::planned::{Planned, StatementTraits};
 use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
 use crate::system_tables::SystemTables;
-use crate::tables_used::tables_used;
 use crate::variables::id;
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
-use exec::{ExecutionSettings, Prepared, StatementContext, StatementOutcome};
-use expression::{SqlMode, StatementFacts, TimeZone, TypedValue};
+use exec::{ExecutionSettings, StatementContext, StatementOutcome};
+use expression::{SqlMode, StatementFacts, TypedValue};
 use parser::ast::{
     self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
 };
 use plan::{PrivilegeCheck, PrivilegeRequest, TablePrivilege};
 use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
-use wire::capabilities::client;
 use wire::result::{ClientChannel, ResultSink};
 
 /// Grants as the binder asks for them.
@@ -71,49 +70,16 @@ impl Session {
 
     /// The facts of the running statement.
     pub(crate) fn facts(&self) -> StatementFacts {
-        let state = &self.state;
-        let time_zone = self.time_zone();
-        StatementFacts {
-            sql_mode: self.sql_mode(),
-            strict_changes: false,
-            statement_time_microseconds: state.statement_time_microseconds,
-            statement_time: time_zone.local(state.statement_time_microseconds),
-            time_zone,
-            connection_collation: self.connection_collation(),
-            results_collation: self.results_collation(),
-            max_allowed_packet: state.number(id::MAX_ALLOWED_PACKET),
-            group_concat_max_len: state.number(id::GROUP_CONCAT_MAX_LEN),
-            division_precision_increment: state.number(id::DIV_PRECISION_INCREMENT) as u8,
-            default_week_format: state.number(id::DEFAULT_WEEK_FORMAT) as u8,
-            time_names_locale: state.text(id::LC_TIME_NAMES).into(),
-            connection_id: u64::from(state.shared.id),
-            user: Arc::clone(&self.user_text),
-            current_user: Arc::clone(&self.current_user_text),
-            schema: self.schema.clone(),
-            version: crate::options::VERSION.into(),
-        }
-    }
-
-    /// The session's time zone.
-    pub(crate) fn time_zone(&self) -> TimeZone {
-        crate::time_zones::find(&self.state.instance, &self.state.text(id::TIME_ZONE))
-            .unwrap_or(TimeZone::UTC)
+        let mut facts = self.settings().facts.clone();
+        facts.statement_time_microseconds = self.state.statement_time_microseconds;
+        facts.statement_time = facts.time_zone.local(self.state.statement_time_microseconds);
+        facts.schema.clone_from(&self.schema);
+        facts
     }
 
     fn execution_settings(&mut self, reads_lock: bool) -> ExecutionSettings {
-        let state = &mut self.state;
-        ExecutionSettings {
-            found_rows_as_affected: self.capabilities & u64::from(client::FOUND_ROWS) != 0,
-            reads_lock,
-            auto_increment_increment: state.number(id::AUTO_INCREMENT_INCREMENT),
-            auto_increment_offset: state.number(id::AUTO_INCREMENT_OFFSET),
-            insert_id: state.insert_id.take(),
-            safe_updates: state.is_on(id::SQL_SAFE_UPDATES),
-            select_limit: state.number(id::SQL_SELECT_LIMIT),
-            recursion_depth_max: state.number(id::CTE_MAX_RECURSION_DEPTH),
-            unique_checks: state.is_on(id::UNIQUE_CHECKS),
-            ..ExecutionSettings::default()
-        }
+        let insert_id = self.state.insert_id.take();
+        ExecutionSettings { reads_lock, insert_id, ..self.settings().execution.clone() }
     }
 
     /// The full name of a table. Error 1046 without a default schema.
@@ -128,16 +94,11 @@ impl Session {
         Ok(TableName { schema, table: name.name.clone() })
     }
 
-    /// Takes the metadata locks of a statement's tables, after LOCK TABLES had its say.
-    fn lock_used_tables(&mut self, statement: &Statement) -> SqlResult<()> {
-        for (name, mode) in tables_used(statement) {
-            let Ok(full) = self.table_name(&name) else { continue };
-            if crate::system_tables::is_system_schema(&full.schema) {
-                continue;
-            }
-            let key = LockKey { schema: full.schema, table: full.table };
-            self.explicit_locks.check(&key, mode)?;
-            self.lock_metadata(key, mode)?;
+    /// Takes metadata locks, after LOCK TABLES had its say.
+    fn take_table_locks(&mut self, locks: &[(LockKey, LockMode)]) -> SqlResult<()> {
+        for (key, mode) in locks {
+            self.explicit_locks.check(key, *mode)?;
+            self.lock_metadata(key, *mode)?;
         }
         Ok(())
     }
@@ -146,42 +107,73 @@ impl Session {
     pub(crate) fn run_data_statement(
         &mut self,
         statement: &Statement,
-        parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        self.run_prepared(statement, &mut None, parameters, channel)
+        self.run_prepared(statement, &mut None, &[], channel)
     }
 
-    /// The same with a plan that is kept: made if there is none, made anew when it is stale.
+    /// The same with a plan that is kept: made if there is none, made anew when it does not fit.
     pub(crate) fn run_prepared(
         &mut self,
         statement: &Statement,
-        plan: &mut Option<Prepared>,
+        kept: &mut Option<Planned>,
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        let changes = changes_rows(statement);
-        if changes {
-            self.refuse_read_only_server()?;
+        if let Some(planned) = kept
+            && self.run_planned(planned, parameters, channel)?
+        {
+            return Ok(());
         }
+        let traits = StatementTraits::of(statement);
+        self.refuse_change(traits)?;
         if let Statement::Load(load) = statement
             && load.local
             && !self.state.instance.global_value(id::LOCAL_INFILE).is_on()
         {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
-        let outcome = self.run_in_transaction(statement, changes, |session, reads_lock| {
+        let locks = self.locks_needed(statement);
+        let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             session.with_context(reads_lock, parameters, |context| {
-                let prepared = match plan.take().filter(|plan| plan.is_current(context.engine)) {
-                    Some(prepared) => prepared,
-                    None => exec::prepare(statement, context)?,
-                };
+                let prepared = exec::prepare(statement, context)?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
-                *plan = Some(prepared);
+                *kept = Some(Planned { prepared, traits, locks: Vec::new() });
                 outcome
             })
-        })?;
-        self.answer(outcome, channel)
+        });
+        if let Some(planned) = kept {
+            planned.locks = locks;
+        }
+        self.answer(outcome?, channel)
+    }
+
+    /// Runs a kept plan. False if it does not fit any more: then nothing was done.
+    pub(crate) fn run_planned(
+        &mut self,
+        planned: &Planned,
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<bool> {
+        let traits = planned.traits;
+        self.refuse_change(traits)?;
+        let run = |session: &mut Session, reads_lock| {
+            let (engine, sql_mode) = (session.state.instance.engine(), session.settings().facts.sql_mode);
+            if !planned.prepared.fits(engine, sql_mode, parameters) {
+                return Ok(None);
+            }
+            session.with_context(reads_lock, parameters, |context| {
+                exec::execute_prepared(&planned.prepared, context, channel).map(Some)
+            })
+        };
+        match self.run_in_transaction(&planned.locks, traits.changes_rows, run)? {
+            Some(outcome) => self.answer(outcome, channel).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn refuse_change(&mut self, traits: StatementTraits) -> SqlResult<()> {
+        if traits.changes_rows { self.refuse_read_only_server() } else { Ok(()) }
     }
 
     /// EXPLAIN.
@@ -193,7 +185,8 @@ impl Session {
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"));
         };
-        let outcome = self.run_in_transaction(statement, false, |session, reads_lock| {
+        let locks = self.locks_needed(statement);
+        let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_context(reads_lock, &[], |context| exec::explain(statement, context, channel))
         })?;
         self.answer(outcome, channel)
@@ -202,11 +195,11 @@ impl Session {
     /// Locks tables, begins a transaction if need be, runs, and commits or undoes the statement.
     pub(crate) fn run_in_transaction<T>(
         &mut self,
-        statement: &Statement,
+        locks: &[(LockKey, LockMode)],
         changes: bool,
         run: impl FnOnce(&mut Session, bool) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let locked = self.lock_used_tables(statement);
+        let locked = self.take_table_locks(locks);
         let had_transaction = self.transaction.current.is_some();
         if let Err(error) = locked {
             self.after_failure(&error)?;
@@ -331,7 +324,8 @@ impl Session {
         overlay: Option<crate::system_tables::Overlay>,
     ) -> SqlResult<(Vec<wire::result::ResultColumn>, Vec<Vec<Value>>)> {
         let mut collector = Collector::default();
-        self.run_in_transaction(statement, false, |session, reads_lock| {
+        let locks = self.locks_needed(statement);
+        self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_overlay(reads_lock, &[], overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 exec::execute(statement, context, &mut collector)
@@ -382,6 +376,7 @@ impl Session {
         let shared: Arc<str> = name.as_str().into();
         self.state.shared.describe().schema = Some(Arc::clone(&shared));
         self.schema = Some(shared);
+        self.forget_settings();
         self.follow_schema_collation();
         if self.state.is_on(id::SESSION_TRACK_SCHEMA) {
             self.changes.push(wire::result::SessionChange::Schema(name));
@@ -411,11 +406,4 @@ impl Session {
 /// A query without clauses around its body.
 pub(crate) fn plain_query(body: QueryBody) -> Query {
     Query { with: None, body, order_by: Vec::new(), limit: None, locking: Vec::new(), into: None }
-}
-
-fn changes_rows(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
-    )
 }

@@ -5,6 +5,7 @@ use crate::accounts::{AccountTable, AuthenticationAccount};
 use crate::connection::ClientHost;
 use crate::metadata_lock::MetadataLocks;
 use crate::persisted::PersistedVariables;
+use crate::plan_cache::PlanCache;
 use crate::registry::Registry;
 use crate::server_port::ServerControl;
 use crate::status::Counters;
@@ -56,6 +57,8 @@ pub struct Instance {
     engine: Engine,
     globals: RwLock<Arc<ValueTable>>,
     accounts: RwLock<Arc<AccountTable>>,
+    /// The epoch of `accounts`, to be read without its lock.
+    accounts_epoch: AtomicU64,
     /// Held while accounts are changed, so that changes follow one another.
     accounts_writer: Mutex<()>,
     registry: Registry,
@@ -67,6 +70,7 @@ pub struct Instance {
     started_microseconds: u64,
     prepared_count: AtomicU64,
     timer: crate::timer::Timer,
+    plan_cache: PlanCache,
     /// SET PERSIST.
     pub(crate) persisted: Mutex<PersistedVariables>,
     /// Messages for the error log that start-up produced.
@@ -82,6 +86,9 @@ impl Instance {
         let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
             .map_err(|error| error.into_sql(""))?;
         let clock = Arc::clone(&environment.clock);
+        let mut seed = [0; 8];
+        environment.random.fill(&mut seed);
+        let seed = u64::from_le_bytes(seed);
         let instance = Arc::new(Instance {
             started_microseconds: clock.wall().as_micros() as u64,
             metadata_locks: MetadataLocks::new(Arc::clone(&clock)),
@@ -90,6 +97,8 @@ impl Instance {
             engine,
             globals: RwLock::new(Arc::new(start.values)),
             accounts: RwLock::default(),
+            accounts_epoch: AtomicU64::new(0),
+            plan_cache: PlanCache::new(seed),
             accounts_writer: Mutex::new(()),
             registry: Registry::default(),
             ended_counters: Counters::default(),
@@ -131,7 +140,7 @@ impl Instance {
 
     /// Advances whenever an account changes; verifier caches of the server compare it.
     pub fn accounts_epoch(&self) -> u64 {
-        self.accounts().epoch
+        self.accounts_epoch.load(Ordering::Acquire)
     }
 
     /// Names what SHUTDOWN calls.
@@ -158,6 +167,7 @@ impl Instance {
     pub(crate) fn publish_accounts(&self, mut table: AccountTable) {
         let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
         table.epoch = accounts.epoch + 1;
+        self.accounts_epoch.store(table.epoch, Ordering::Release);
         *accounts = Arc::new(table);
     }
 
@@ -230,6 +240,11 @@ impl Instance {
             session.shutting_down.store(true, Ordering::SeqCst);
             session.kill_connection();
         }
+    }
+
+    /// Plans of text statements.
+    pub(crate) fn plan_cache(&self) -> &PlanCache {
+        &self.plan_cache
     }
 
     /// Time limits of statements.

@@ -2,13 +2,13 @@
 //! Main types: [`PreparedDescription`] (answer to COM_STMT_PREPARE), [`BoundParameters`] (input of COM_STMT_EXECUTE).
 //! A plan is kept with its statement and made anew when a definition changed since.
 
+use crate::planned::{Planned, StatementTraits};
 use crate::registry::Command;
 use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
 use crate::variables::id;
 use errors::{SqlResult, sql_error};
-use exec::Prepared;
 use expression::TypedValue;
 use parser::ast::{PrepareSource, Statement};
 use std::collections::{HashMap, VecDeque};
@@ -57,7 +57,7 @@ pub struct ExecuteFlags {
 struct Entry {
     statement: Arc<Statement>,
     text: Arc<[u8]>,
-    plan: Option<Prepared>,
+    plan: Option<Planned>,
     bound: BoundParameters,
     cursor: Option<Cursor>,
     /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
@@ -113,7 +113,7 @@ impl Session {
             return Err(sql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, limit));
         }
         let text = self.to_connection_charset(sql).into_owned();
-        let options = self.parse_options();
+        let options = self.settings().parse;
         let parsed = parser::parse_one(&text, 0, options)?;
         if !parser::is_blank(&text, parsed.next, options) {
             return Err(crate::statement::syntax_error(&text, parsed.next));
@@ -129,7 +129,8 @@ impl Session {
         if is_planned(&parsed.statement) {
             let prepared = self.plan_statement(&parsed.statement)?;
             columns = prepared.columns().to_vec();
-            plan = Some(prepared);
+            let traits = StatementTraits::of(&parsed.statement);
+            plan = Some(Planned { prepared, traits, locks: self.locks_needed(&parsed.statement) });
         }
         let count = parsed.parameters as usize;
         let entry = Entry {
@@ -145,8 +146,9 @@ impl Session {
     }
 
     /// Plans without running; the transaction that planning needs is not kept.
-    fn plan_statement(&mut self, statement: &Statement) -> SqlResult<Prepared> {
-        self.run_in_transaction(statement, false, |session, reads_lock| {
+    fn plan_statement(&mut self, statement: &Statement) -> SqlResult<exec::Prepared> {
+        let locks = self.locks_needed(statement);
+        self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_context(reads_lock, &[], |context| exec::prepare(statement, context))
         })
     }
@@ -223,7 +225,7 @@ impl Session {
             return;
         }
         let plan = &mut entry.plan;
-        self.run_guarded(&statement, &text, channel, |session, channel| {
+        self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
             session.run_prepared(&statement, plan, parameters, channel)
         });
     }
@@ -233,7 +235,7 @@ impl Session {
         let statement = Arc::clone(&entry.statement);
         let text = Arc::clone(&entry.text);
         let (plan, cursor) = (&mut entry.plan, &mut entry.cursor);
-        self.run_guarded(&statement, &text, channel, |session, channel| {
+        self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
             let mut collector = Collector::default();
             session.run_prepared(&statement, plan, parameters, &mut collector)?;
             channel.columns(&collector.columns, session.results_collation())?;

@@ -7,11 +7,14 @@ use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
 use crate::registry::{Command, SessionShared};
 use crate::state::{SessionState, SessionVariables};
+use crate::statement_settings::StatementSettings;
 use crate::status::{StatusId, id as status};
 use crate::table_locks::ExplicitLocks;
+use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::variables::id;
 use errors::{Diagnostics, SqlResult, sql_error};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,6 +29,8 @@ use wire::result::{ClientChannel, ResultSink, SessionChange};
 /// the returned [`Lsn`]; 0 means at once.
 pub struct Session {
     pub(crate) state: SessionState,
+    /// See [`Session::settings`].
+    pub(crate) settings: OnceCell<StatementSettings>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
     pub(crate) explicit_locks: ExplicitLocks,
@@ -34,8 +39,12 @@ pub struct Session {
     pub(crate) account: AccountName,
     pub(crate) active_roles: Vec<AccountName>,
     grants: Arc<Grants>,
-    /// [`crate::accounts::AccountTable::epoch`] for which `grants` were computed.
-    grants_epoch: u64,
+    /// The account must change its password first.
+    pub(crate) password_expired: bool,
+    /// [`Instance::accounts_epoch`] for which `grants` and `password_expired` hold.
+    account_epoch: u64,
+    /// Plans of text statements.
+    pub(crate) text_plans: TextPlans,
     pub(crate) host: ClientHost,
     /// Name that the client gave.
     pub(crate) user: String,
@@ -84,6 +93,7 @@ impl Session {
         let user_text = format!("{}@{}", info.user, info.host.display());
         Session {
             state: new_state(instance, shared),
+            settings: OnceCell::new(),
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
             transaction: TransactionState::default(),
             explicit_locks: ExplicitLocks::default(),
@@ -92,7 +102,9 @@ impl Session {
             account,
             active_roles: Vec::new(),
             grants: Arc::default(),
-            grants_epoch: 0,
+            password_expired: false,
+            account_epoch: 0,
+            text_plans: TextPlans::default(),
             host: info.host,
             user: info.user,
             user_text: user_text.into(),
@@ -118,7 +130,7 @@ impl Session {
         self.activate_default_roles();
         if self.capabilities & u64::from(client::INTERACTIVE) != 0 {
             let timeout = self.state.variables.get(id::INTERACTIVE_TIMEOUT).clone();
-            Arc::make_mut(&mut self.state.variables).set(id::WAIT_TIMEOUT, timeout);
+            self.store_variable(id::WAIT_TIMEOUT, timeout);
         }
         if let Some(schema) = self.schema.take() {
             self.change_schema(&schema)?;
@@ -209,6 +221,7 @@ impl Session {
         let shared = Arc::clone(&self.state.shared);
         let collation = self.client_collation();
         self.state = new_state(&Arc::clone(&self.state.instance), shared);
+        self.forget_settings();
         self.set_client_collation(collation);
         self.diagnostics.clear();
         let outcome = self.start().and_then(|()| self.send_ok(sink));
@@ -232,6 +245,7 @@ impl Session {
         }
         let shared = Arc::clone(&self.state.shared);
         self.state = new_state(&Arc::clone(&self.state.instance), shared);
+        self.forget_settings();
         self.user_text = format!("{}@{}", info.user, info.host.display()).into();
         self.current_user_text = name.to_string().into();
         self.account = name;
@@ -256,19 +270,18 @@ impl Session {
 
     /// How long the connection may stay idle (wait_timeout, or interactive_timeout).
     pub fn idle_timeout(&self) -> Duration {
-        Duration::from_secs(self.state.number(id::WAIT_TIMEOUT))
+        self.settings().idle_timeout
     }
 
     /// How long the server waits for more of a client's packet, and for the client to take an answer
     /// (net_read_timeout, net_write_timeout).
     pub fn network_timeouts(&self) -> (Duration, Duration) {
-        let seconds = |variable| Duration::from_secs(self.state.number(variable));
-        (seconds(id::NET_READ_TIMEOUT), seconds(id::NET_WRITE_TIMEOUT))
+        self.settings().network_timeouts
     }
 
     /// The largest packet it may send (@@max_allowed_packet), bytes.
     pub fn max_allowed_packet(&self) -> usize {
-        self.state.number(id::MAX_ALLOWED_PACKET) as usize
+        self.settings().facts.max_allowed_packet as usize
     }
 
     /// Whether the connection must be closed after the answer was sent: killed, or COMMIT RELEASE.
@@ -301,18 +314,25 @@ impl Session {
 
     /// What the user may do now, with the active roles.
     pub(crate) fn grants(&mut self) -> Arc<Grants> {
-        let accounts = self.state.instance.accounts();
-        if self.grants_epoch != accounts.epoch {
-            self.grants = Arc::new(accounts.grants(&self.account, &self.active_roles));
-            self.grants_epoch = accounts.epoch;
-        }
+        self.refresh_account();
         Arc::clone(&self.grants)
+    }
+
+    /// Reads the account again if any account changed.
+    pub(crate) fn refresh_account(&mut self) {
+        if self.account_epoch == self.state.instance.accounts_epoch() {
+            return;
+        }
+        let accounts = self.state.instance.accounts();
+        self.grants = Arc::new(accounts.grants(&self.account, &self.active_roles));
+        self.password_expired = accounts.get(&self.account).is_some_and(|account| account.password_expired);
+        self.account_epoch = accounts.epoch;
     }
 
     /// Changes the active roles.
     pub(crate) fn set_active_roles(&mut self, roles: Vec<AccountName>) {
         self.active_roles = roles;
-        self.grants_epoch = 0;
+        self.account_epoch = 0;
     }
 
     /// Ends what the session holds: transaction, locks, prepared statements, user variables.

@@ -329,7 +329,7 @@ impl Session {
             let text = format!("'{shown}' is deprecated and will be removed in a future release.");
             self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX.message(text));
         }
-        Arc::make_mut(&mut self.state.variables).set(id, value);
+        self.store_variable(id, value);
         self.pair_charset_variable(id);
         self.track_variable(id);
         Ok(())

@@ -6,7 +6,8 @@ use crate::variables::{Kind, Scope, SystemValue, SystemVariable, ValueTable, Var
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue, VariableScope};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use values::{ColumnType, TypeKind};
 
@@ -17,6 +18,9 @@ pub struct SessionVariables {
     changed: BTreeMap<VariableId, SystemValue>,
 }
 
+/// Hashes of values stay within the process.
+static FINGERPRINT_KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
 impl SessionVariables {
     /// A new session's.
     pub fn new(base: Arc<ValueTable>) -> SessionVariables {
@@ -26,6 +30,17 @@ impl SessionVariables {
     /// The session's value.
     pub fn get(&self, id: VariableId) -> &SystemValue {
         self.changed.get(&id).unwrap_or_else(|| self.base.get(id))
+    }
+
+    /// A number that differs between sessions whose values, or `more` that counts, differ.
+    pub fn fingerprint(&self, more: impl Hash) -> u64 {
+        let mut hasher = FINGERPRINT_KEYS.build_hasher();
+        more.hash(&mut hasher);
+        self.base.generation().hash(&mut hasher);
+        for (id, value) in &self.changed {
+            (id, value).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Changes the session's value.

@@ -4,17 +4,18 @@
 //! caught here, where no page change is open, and becomes error 1815.
 
 use crate::accounts::Privileges;
+use crate::planned::StatementTraits;
 use crate::session::Session;
 use crate::status::id as status;
+use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use crate::variables::id;
 use errors::{Level, SqlError, SqlResult, sql_error};
-use expression::SqlMode;
-use parser::ast::{ExplainTarget, Show, Statement};
+use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
-use wire::capabilities::{client, status as server_status};
+use wire::capabilities::status as server_status;
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// Statement text that PROCESSLIST shows, bytes.
@@ -23,19 +24,34 @@ const SHOWN_STATEMENT_BYTES_MAX: usize = 64 << 10;
 impl Session {
     /// Runs the statements of one packet up to the first that fails.
     pub(crate) fn run_packet(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) {
-        let text = self.to_connection_charset(sql).into_owned();
+        let text = self.to_connection_charset(sql);
+        self.more_results = false;
+        match self.run_by_shape(&text, channel) {
+            ByShape::Done => {}
+            ByShape::Ordinary(lesson) => self.run_statements(&text, lesson, channel),
+        }
+    }
+
+    /// Parses and runs the statements of a text up to the first that fails.
+    pub(crate) fn run_statements(
+        &mut self,
+        text: &[u8],
+        lesson: Option<Lesson>,
+        channel: &mut dyn ClientChannel,
+    ) {
+        let mut lesson = lesson;
         let mut start = 0;
         loop {
             self.more_results = false;
-            let options = self.parse_options();
-            let parsed = parser::parse_one(&text, start, options).and_then(|parsed| {
-                self.more_results = !parser::is_blank(&text, parsed.next, options);
+            let options = self.settings().parse;
+            let parsed = parser::parse_one(text, start, options).and_then(|parsed| {
+                self.more_results = !parser::is_blank(text, parsed.next, options);
                 if self.more_results && !self.multi_statements {
-                    return Err(syntax_error(&text, parsed.next));
+                    return Err(syntax_error(text, parsed.next));
                 }
                 if parsed.parameters > 0 {
                     let place = text[parsed.span.start..].iter().position(|byte| *byte == b'?').unwrap_or(0);
-                    return Err(syntax_error(&text, parsed.span.start + place));
+                    return Err(syntax_error(text, parsed.span.start + place));
                 }
                 Ok(parsed)
             });
@@ -49,7 +65,13 @@ impl Session {
                 }
             };
             let statement_text = &text[parsed.span.start..parsed.span.end];
-            if !self.run_statement(&parsed.statement, statement_text, channel) || !self.more_results {
+            let succeeded = match lesson.take() {
+                Some(lesson) if may_have_shape(&parsed.statement) => {
+                    self.run_lesson(&parsed.statement, statement_text, lesson, channel)
+                }
+                _ => self.run_statement(&parsed.statement, statement_text, channel),
+            };
+            if !succeeded || !self.more_results {
                 return;
             }
             start = parsed.next;
@@ -63,23 +85,41 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> bool {
-        self.run_guarded(statement, text, channel, |session, channel| {
+        self.run_guarded(StatementTraits::of(statement), text, channel, |session, channel| {
             session.dispatch(statement, text, channel)
         })
+    }
+
+    /// Runs a query or row change that may come again with other literals.
+    fn run_lesson(
+        &mut self,
+        statement: &Statement,
+        text: &[u8],
+        lesson: Lesson,
+        channel: &mut dyn ClientChannel,
+    ) -> bool {
+        let mut planned = None;
+        let succeeded =
+            self.run_guarded(StatementTraits::of(statement), text, channel, |session, channel| {
+                session.check_expired_password(false)?;
+                session.run_prepared(statement, &mut planned, &[], channel)
+            });
+        self.learn(lesson, planned.as_ref());
+        succeeded
     }
 
     /// What surrounds every statement: its start, counters, time limit, failure and panics.
     pub(crate) fn run_guarded(
         &mut self,
-        statement: &Statement,
+        traits: StatementTraits,
         text: &[u8],
         channel: &mut dyn ClientChannel,
         run: impl FnOnce(&mut Session, &mut dyn ClientChannel) -> SqlResult<()>,
     ) -> bool {
-        self.start_statement(keeps_diagnostics(statement));
+        self.start_statement(traits.keeps_diagnostics);
         self.note_text(text);
-        self.count_command(statement);
-        let timer = self.arm_timer(statement);
+        self.count(traits.counter, 1);
+        let timer = self.arm_timer(traits);
         let outcome = catch_unwind(AssertUnwindSafe(|| run(self, channel)));
         drop(timer);
         match outcome {
@@ -93,19 +133,6 @@ impl Session {
                 self.fail(sql_error!(ER_INTERNAL_ERROR, "statement stopped by an internal error"), channel);
                 false
             }
-        }
-    }
-
-    /// What sql_mode says to the parser.
-    pub(crate) fn parse_options(&self) -> parser::ParseOptions {
-        let mode = self.sql_mode();
-        parser::ParseOptions {
-            ansi_quotes: mode.contains(SqlMode::ANSI_QUOTES),
-            pipes_as_concat: mode.contains(SqlMode::PIPES_AS_CONCAT),
-            no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
-            high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
-            ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
-                || self.capabilities & u64::from(client::IGNORE_SPACE) != 0,
         }
     }
 
@@ -163,9 +190,9 @@ impl Session {
     pub fn server_status(&self) -> u16 {
         let flag = |on: bool, bit: u16| if on { bit } else { 0 };
         flag(self.transaction_is_open(), server_status::IN_TRANS)
-            | flag(self.state.is_on(id::AUTOCOMMIT), server_status::AUTOCOMMIT)
+            | flag(self.settings().autocommit, server_status::AUTOCOMMIT)
             | flag(self.more_results, server_status::MORE_RESULTS_EXISTS)
-            | flag(self.sql_mode().0 & 1 << 20 != 0, server_status::NO_BACKSLASH_ESCAPES)
+            | flag(self.settings().parse.no_backslash_escapes, server_status::NO_BACKSLASH_ESCAPES)
     }
 
     /// The end of a statement without rows and without effects to count.
@@ -231,14 +258,14 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        self.check_expired_password(statement)?;
+        self.check_expired_password(matches!(statement, Statement::AlterUser(_) | Statement::Set(_)))?;
         match statement {
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::Load(_)
-            | Statement::Do(_) => self.run_data_statement(statement, &[], channel),
+            | Statement::Do(_) => self.run_data_statement(statement, channel),
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement(_) => self.run_explain(explain, channel),
                 ExplainTarget::Connection(_) => {
@@ -343,10 +370,9 @@ impl Session {
     }
 
     /// Error 1820: an account with an expired password may only change it.
-    fn check_expired_password(&mut self, statement: &Statement) -> SqlResult<()> {
-        let accounts = self.state.instance.accounts();
-        let expired = accounts.get(&self.account).is_some_and(|account| account.password_expired);
-        if expired && !matches!(statement, Statement::AlterUser(_) | Statement::Set(_)) {
+    pub(crate) fn check_expired_password(&mut self, changes_password: bool) -> SqlResult<()> {
+        self.refresh_account();
+        if self.password_expired && !changes_password {
             return Err(sql_error!(ER_MUST_CHANGE_PASSWORD));
         }
         Ok(())
@@ -398,18 +424,6 @@ impl Session {
     /// Commit LSN that the answer must wait for, raised.
     pub(crate) fn wait_for(&mut self, lsn: Lsn) {
         self.packet_lsn = self.packet_lsn.max(lsn);
-    }
-}
-
-/// SHOW WARNINGS and its like leave the diagnostics of the statement before them as they are.
-fn keeps_diagnostics(statement: &Statement) -> bool {
-    match statement {
-        Statement::Show(show) => matches!(
-            **show,
-            Show::Warnings { .. } | Show::Errors { .. } | Show::WarningCount | Show::ErrorCount
-        ),
-        Statement::GetDiagnostics(_) => true,
-        _ => false,
     }
 }
 

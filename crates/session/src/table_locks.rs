@@ -3,11 +3,9 @@
 use crate::accounts::Privileges;
 use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
-use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use parser::ast::{LockTable, TableLockMode};
 use std::collections::BTreeMap;
-use std::time::Duration;
 use wire::result::ResultSink;
 
 /// Tables that LOCK TABLES holds, and the global read lock.
@@ -73,7 +71,7 @@ impl Session {
         }
         self.commit_open()?;
         self.unlock_tables();
-        let timeout = Duration::from_secs(self.state.number(id::LOCK_WAIT_TIMEOUT));
+        let timeout = self.settings().metadata_lock_timeout;
         for (key, mode) in &wanted {
             let shared = &self.state.shared;
             let locks = self.state.instance.metadata_locks();
@@ -113,7 +111,7 @@ impl Session {
     /// FLUSH TABLES WITH READ LOCK.
     pub(crate) fn lock_global(&mut self) -> SqlResult<()> {
         self.commit_open()?;
-        let timeout = Duration::from_secs(self.state.number(id::LOCK_WAIT_TIMEOUT));
+        let timeout = self.settings().metadata_lock_timeout;
         let shared = &self.state.shared;
         self.state.instance.metadata_locks().lock_global(shared.id, timeout, &shared.kill)?;
         self.explicit_locks.global = true;

@@ -95,12 +95,12 @@ impl ClientChannel for Printer {
     }
 }
 
-fn environment() -> (SimulatedDisk, Environment) {
+pub(crate) fn environment() -> (SimulatedDisk, Environment) {
     let disk = SimulatedDisk::new(7);
     (disk.clone(), Environment::simulated(disk, 7))
 }
 
-fn start(environment: &Environment) -> Arc<Instance> {
+pub(crate) fn start(environment: &Environment) -> Arc<Instance> {
     let setting = |name: &str, value: &str| OptionSetting {
         name: name.to_owned(),
         value: Some(value.to_owned()),
@@ -112,7 +112,7 @@ fn start(environment: &Environment) -> Arc<Instance> {
     Instance::open(environment.clone(), options).unwrap()
 }
 
-fn connect(instance: &Arc<Instance>, user: &str) -> Result<Session, SqlError> {
+pub(crate) fn connect(instance: &Arc<Instance>, user: &str) -> Result<Session, SqlError> {
     let host = ClientHost::local();
     let account = instance.find_account(user, &host).expect("account");
     let info = ConnectionInfo {
@@ -129,7 +129,7 @@ fn connect(instance: &Arc<Instance>, user: &str) -> Result<Session, SqlError> {
     Session::open(instance, info, &account)
 }
 
-fn run(session: &mut Session, sql: &str) -> Vec<String> {
+pub(crate) fn run(session: &mut Session, sql: &str) -> Vec<String> {
     let mut printer = Printer::default();
     let lsn = session.query(sql.as_bytes(), &mut printer);
     // As the server does before it sends the answer.

@@ -1,12 +1,11 @@
 //! max_execution_time: raises the kill flag of statements that run too long. Main type: [`Timer`].
 //! One thread for all sessions, started by the first statement that has a limit; it sleeps until the next deadline.
 
+use crate::planned::StatementTraits;
 use crate::registry::SessionShared;
 use crate::session::Session;
 use crate::status::id as status;
-use crate::variables::id;
 use env::Environment;
-use parser::ast::Statement;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
@@ -88,17 +87,10 @@ fn run(deadlines: &Weak<Deadlines>, clock: &dyn env::Clock) {
 
 impl Session {
     /// The time limit of a query, if it has one.
-    pub(crate) fn arm_timer(&self, statement: &Statement) -> Option<Armed> {
-        let limit_ms = self.state.number(id::MAX_EXECUTION_TIME);
-        if limit_ms == 0 || !matches!(statement, Statement::Query(_)) {
-            return None;
-        }
+    pub(crate) fn arm_timer(&self, traits: StatementTraits) -> Option<Armed> {
+        let limit = self.settings().execution_time_max.filter(|_| traits.is_query)?;
         self.count(status::MAX_EXECUTION_TIME_SET, 1);
         let instance = &self.state.instance;
-        Some(instance.timer().arm(
-            instance.environment(),
-            &self.state.shared,
-            Duration::from_millis(limit_ms),
-        ))
+        Some(instance.timer().arm(instance.environment(), &self.state.shared, limit))
     }
 }

@@ -6,7 +6,6 @@ use crate::variables::id;
 use engine::{Isolation, Mark, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
-use std::time::Duration;
 use stdx::ids::Lsn;
 use wire::result::ResultSink;
 
@@ -47,7 +46,7 @@ pub fn isolation_of(level: IsolationLevel) -> Isolation {
 }
 
 /// The level at a position of the enumeration transaction_isolation.
-fn isolation_at(position: u64) -> Isolation {
+pub(crate) fn isolation_at(position: u64) -> Isolation {
     match position {
         0 => Isolation::ReadUncommitted,
         1 => Isolation::ReadCommitted,
@@ -59,7 +58,7 @@ fn isolation_at(position: u64) -> Isolation {
 impl Session {
     /// Whether statements are grouped: BEGIN was said or autocommit is off.
     pub(crate) fn in_transaction_block(&self) -> bool {
-        self.transaction.explicit || !self.state.is_on(id::AUTOCOMMIT)
+        self.transaction.explicit || !self.settings().autocommit
     }
 
     /// Whether SERVER_STATUS_IN_TRANS is to be shown.
@@ -76,22 +75,21 @@ impl Session {
     }
 
     fn begin_engine_transaction(&mut self) -> Transaction {
-        let default_isolation = isolation_at(self.state.number(id::TRANSACTION_ISOLATION));
+        let settings = self.settings();
+        let (default_isolation, default_read_only) = (settings.isolation, settings.read_only);
+        let row_lock_timeout = settings.row_lock_timeout;
         let state = &mut self.transaction;
         if !state.explicit {
             state.options = Characteristics {
                 isolation: state.next_isolation.take().unwrap_or(default_isolation),
-                read_only: state
-                    .next_read_only
-                    .take()
-                    .unwrap_or_else(|| self.state.variables.get(id::TRANSACTION_READ_ONLY).is_on()),
+                read_only: state.next_read_only.take().unwrap_or(default_read_only),
             };
         }
         let options = TransactionOptions {
             isolation: state.options.isolation,
             read_only: state.options.read_only,
             sees_at_least: state.last_commit,
-            lock_wait_timeout: Some(Duration::from_secs(self.state.number(id::INNODB_LOCK_WAIT_TIMEOUT))),
+            lock_wait_timeout: Some(row_lock_timeout),
             kill: self.state.shared.kill.clone(),
             session_id: u64::from(self.state.shared.id),
         };
@@ -106,9 +104,8 @@ impl Session {
         let read_only = start.read_only.or(self.transaction.next_read_only.take());
         self.transaction.next_read_only = None;
         self.transaction.options = Characteristics {
-            isolation: isolation
-                .unwrap_or_else(|| isolation_at(self.state.number(id::TRANSACTION_ISOLATION))),
-            read_only: read_only.unwrap_or_else(|| self.state.is_on(id::TRANSACTION_READ_ONLY)),
+            isolation: isolation.unwrap_or(self.settings().isolation),
+            read_only: read_only.unwrap_or(self.settings().read_only),
         };
         self.transaction.explicit = true;
         if start.consistent_snapshot {
@@ -257,20 +254,20 @@ impl Session {
     }
 
     /// Takes a metadata lock to the end of the transaction.
-    pub(crate) fn lock_metadata(&mut self, key: LockKey, mode: LockMode) -> SqlResult<()> {
-        if self.explicit_locks.is_some_and_covering(&key, mode) {
+    pub(crate) fn lock_metadata(&mut self, key: &LockKey, mode: LockMode) -> SqlResult<()> {
+        if self.explicit_locks.is_some_and_covering(key, mode) {
             return Ok(());
         }
-        let held = self.transaction.locks.iter_mut().find(|(held, _)| *held == key);
+        let held = self.transaction.locks.iter_mut().find(|(held, _)| held == key);
         if held.as_ref().is_some_and(|(_, held)| *held >= mode) {
             return Ok(());
         }
-        let timeout = Duration::from_secs(self.state.number(id::LOCK_WAIT_TIMEOUT));
+        let timeout = self.settings().metadata_lock_timeout;
         let shared = &self.state.shared;
-        self.state.instance.metadata_locks().acquire(shared.id, &key, mode, timeout, &shared.kill)?;
-        match self.transaction.locks.iter_mut().find(|(held, _)| *held == key) {
+        self.state.instance.metadata_locks().acquire(shared.id, key, mode, timeout, &shared.kill)?;
+        match self.transaction.locks.iter_mut().find(|(held, _)| held == key) {
             Some((_, held)) => *held = mode,
-            None => self.transaction.locks.push((key, mode)),
+            None => self.transaction.locks.push((key.clone(), mode)),
         }
         Ok(())
     }

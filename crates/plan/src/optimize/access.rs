@@ -149,7 +149,9 @@ impl Binder<'_> {
             (_, true) => COVERING_COST,
             (_, false) => FETCH_COST,
         };
-        Candidate { path, rows, cost: DESCENT_COST + rows * per_row, dependent }
+        // A whole unique key is right for a table of any size: it wins over the scan of a small one.
+        let cost = if single_row { DESCENT_COST } else { DESCENT_COST + rows * per_row };
+        Candidate { path, rows, cost, dependent }
     }
 
     /// Rows of ranges whose values are known: asks the index.

@@ -68,7 +68,7 @@ impl Session {
         self.commit_open()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
-        self.lock_metadata(key, LockMode::Exclusive)?;
+        self.lock_metadata(&key, LockMode::Exclusive)?;
         let outcome = self.alter_locked(name, actions);
         self.release_transaction_locks();
         let rows = outcome?;

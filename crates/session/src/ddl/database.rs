@@ -35,7 +35,7 @@ impl Session {
         self.require_schema(Privileges::CREATE, &create.name)?;
         let collation = self.database_collation(&create.options)?;
         self.commit_open()?;
-        self.lock_metadata(LockKey::schema(&create.name), LockMode::Exclusive)?;
+        self.lock_metadata(&LockKey::schema(&create.name), LockMode::Exclusive)?;
         let collation = match collation {
             Some(collation) => collation,
             None => self.server_collation(),
@@ -90,10 +90,10 @@ impl Session {
         self.require_schema(Privileges::DROP, name)?;
         self.commit_open()?;
         let engine = self.state.instance.engine().clone();
-        self.lock_metadata(LockKey::schema(name), LockMode::Exclusive)?;
+        self.lock_metadata(&LockKey::schema(name), LockMode::Exclusive)?;
         for table in engine.dictionary().tables(name) {
             let key = LockKey::table(name, &table.definition().name.table);
-            if let Err(error) = self.lock_metadata(key, LockMode::Exclusive) {
+            if let Err(error) = self.lock_metadata(&key, LockMode::Exclusive) {
                 self.release_transaction_locks();
                 return Err(error);
             }
@@ -111,6 +111,7 @@ impl Session {
         };
         if self.schema.as_deref() == Some(name) {
             self.schema = None;
+            self.forget_settings();
             self.state.shared.describe().schema = None;
             self.follow_schema_collation();
         }

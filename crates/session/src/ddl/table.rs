@@ -66,7 +66,7 @@ impl Session {
 
     fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
         let name = definition.name.clone();
-        self.lock_metadata(LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
+        self.lock_metadata(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
         let made = self.state.instance.engine().create_table(definition);
         self.release_transaction_locks();
         made.map(|_| ()).map_err(|error| table_error(error, &name))
@@ -210,7 +210,7 @@ impl Session {
         for name in &names {
             let key = LockKey::table(&name.schema, &name.table);
             self.explicit_locks.check(&key, LockMode::Exclusive)?;
-            self.lock_metadata(key, LockMode::Exclusive)?;
+            self.lock_metadata(&key, LockMode::Exclusive)?;
         }
         let engine = self.state.instance.engine().clone();
         let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
@@ -291,7 +291,7 @@ impl Session {
         keys.sort();
         keys.dedup();
         for key in keys {
-            self.lock_metadata(key, LockMode::Exclusive)?;
+            self.lock_metadata(&key, LockMode::Exclusive)?;
         }
         let renamed = self.state.instance.engine().rename_tables(renames);
         self.release_transaction_locks();
@@ -311,7 +311,7 @@ impl Session {
         self.commit_open()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
-        self.lock_metadata(key, LockMode::Exclusive)?;
+        self.lock_metadata(&key, LockMode::Exclusive)?;
         let truncated = self.state.instance.engine().truncate_table(&name);
         self.release_transaction_locks();
         truncated.map_err(|error| table_error(error, &name))?;
@@ -327,7 +327,8 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         let statement = Statement::Query(Box::new(query.clone()));
-        let described = self.run_in_transaction(&statement, false, |session, reads_lock| {
+        let locks = self.locks_needed(&statement);
+        let described = self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_context(reads_lock, &[], |context| exec::describe(&statement, context))
         })?;
         let declared = definition.columns.len();
@@ -363,7 +364,7 @@ impl Session {
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        let filled = self.run_data_statement(&insert, &[], channel);
+        let filled = self.run_data_statement(&insert, channel);
         if let Err(error) = filled {
             // The table must not stay behind half filled.
             self.rollback_open();

@@ -2,7 +2,9 @@
 
 use super::catalogue::{Kind, SystemVariable, VariableId};
 use errors::{SqlResult, sql_error};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use values::Value;
 
 /// A system variable's value.
@@ -22,6 +24,21 @@ pub enum SystemValue {
     Member(u8),
     /// One bit for each member.
     Bits(u64),
+}
+
+impl Hash for SystemValue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        match self {
+            SystemValue::Null => {}
+            SystemValue::Boolean(on) => on.hash(state),
+            SystemValue::Integer(number) => number.hash(state),
+            SystemValue::Double(number) => number.to_bits().hash(state),
+            SystemValue::Text(text) => text.hash(state),
+            SystemValue::Member(member) => member.hash(state),
+            SystemValue::Bits(bits) => bits.hash(state),
+        }
+    }
 }
 
 /// What a SET assigns, before it is checked against the variable.
@@ -362,22 +379,37 @@ fn flags_text(variable: &SystemVariable, bits: u64) -> String {
 
 /// The values of all variables, by [`VariableId`].
 #[derive(Clone, Debug)]
-pub struct ValueTable(Vec<SystemValue>);
+pub struct ValueTable {
+    values: Vec<SystemValue>,
+    /// Differs between tables of the process whose values may differ.
+    generation: u64,
+}
+
+static GENERATIONS: AtomicU64 = AtomicU64::new(1);
 
 impl ValueTable {
     /// The compiled defaults.
     pub fn defaults() -> ValueTable {
-        ValueTable(VariableId::all().map(|id| SystemValue::default_of(id.variable())).collect())
+        ValueTable {
+            values: VariableId::all().map(|id| SystemValue::default_of(id.variable())).collect(),
+            generation: 0,
+        }
+    }
+
+    /// A number that tables with other values do not have.
+    pub fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// One value.
     pub fn get(&self, id: VariableId) -> &SystemValue {
-        &self.0[id.0 as usize]
+        &self.values[id.0 as usize]
     }
 
     /// Changes one value.
     pub fn set(&mut self, id: VariableId, value: SystemValue) {
-        self.0[id.0 as usize] = value;
+        self.values[id.0 as usize] = value;
+        self.generation = GENERATIONS.fetch_add(1, Ordering::Relaxed);
     }
 }
 

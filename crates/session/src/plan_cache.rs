@@ -1,0 +1,108 @@
+//! Plans of text statements, found by their shape without parsing. Main types: [`PlanCache`], [`RecentPlans`].
+//!
+//! Rules:
+//! 1. The key is the digest of the text (literals left out), the class of each literal, and the fingerprint of what
+//!    planning reads of the session: its variables, default schema and parser options.
+//! 2. A shape is planned with its literals when it is first seen. If that plan would serve other literals as well
+//!    ([`exec::Prepared::is_repeatable`]) the shape is a candidate; when it comes again, the plan with parameters
+//!    is kept. What comes once (a dump's INSERTs) takes no room.
+//! 3. Privileges are no part of the key: each execution checks them. A plan is used while no definition changed.
+//! 4. Slots are direct-mapped: a newer shape takes the place of an older one.
+//!
+//! Thread rules: one mutex a slot, held to copy an entry; a session's [`RecentPlans`] are looked at first, so that
+//! sessions that run the same statement all day do not meet there.
+
+use crate::planned::Planned;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+const SLOTS: usize = 4096;
+/// An ordinary shape is looked at again after so many uses.
+const ORDINARY_USES_MAX: u32 = 128;
+const RECENT_SLOTS: usize = 16;
+
+/// What is known of a shape.
+#[derive(Clone)]
+pub(crate) enum Shape {
+    /// Its plan may serve other literals.
+    Candidate,
+    /// It was planned with its literals so many times since it was last looked whether its plan repeats.
+    Ordinary(u32),
+    /// Its plan.
+    Kept(Arc<Planned>),
+}
+
+struct Slot {
+    key: u64,
+    shape: Shape,
+}
+
+/// Shapes of all sessions.
+pub(crate) struct PlanCache {
+    seed: u64,
+    slots: Box<[Mutex<Option<Slot>>]>,
+}
+
+impl PlanCache {
+    /// An empty cache. Without the seed nobody can make two shapes have one key.
+    pub fn new(seed: u64) -> PlanCache {
+        PlanCache { seed, slots: (0..SLOTS).map(|_| Mutex::new(None)).collect() }
+    }
+
+    /// The seed of digests.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn slot(&self, key: u64) -> MutexGuard<'_, Option<Slot>> {
+        self.slots[key as usize % SLOTS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of the shape of that key. Now and then an ordinary one is not known: tables grow, and with them
+    /// the plan may become one that repeats.
+    pub fn find(&self, key: u64) -> Option<Shape> {
+        let mut slot = self.slot(key);
+        let shape = &mut slot.as_mut().filter(|slot| slot.key == key)?.shape;
+        if let Shape::Ordinary(uses) = shape {
+            *uses += 1;
+            if *uses >= ORDINARY_USES_MAX {
+                return None;
+            }
+        }
+        Some(shape.clone())
+    }
+
+    /// Remembers a shape.
+    pub fn put(&self, key: u64, shape: Shape) {
+        // What was there is dropped after the mutex is free: it may be the last holder of a table.
+        let _before = self.slot(key).replace(Slot { key, shape });
+    }
+}
+
+/// Plans that a session ran lately.
+#[derive(Default)]
+pub(crate) struct RecentPlans {
+    slots: Vec<Option<(u64, Arc<Planned>)>>,
+}
+
+impl RecentPlans {
+    /// The plan of the shape of that key.
+    pub fn find(&self, key: u64) -> Option<&Arc<Planned>> {
+        let slot = self.slots.get(key as usize % RECENT_SLOTS)?.as_ref()?;
+        (slot.0 == key).then_some(&slot.1)
+    }
+
+    /// Remembers a plan.
+    pub fn put(&mut self, key: u64, planned: Arc<Planned>) {
+        if self.slots.is_empty() {
+            self.slots.resize_with(RECENT_SLOTS, || None);
+        }
+        self.slots[key as usize % RECENT_SLOTS] = Some((key, planned));
+    }
+
+    /// Forgets the plan of that key.
+    pub fn remove(&mut self, key: u64) {
+        if let Some(slot) = self.slots.get_mut(key as usize % RECENT_SLOTS) {
+            *slot = None;
+        }
+    }
+}

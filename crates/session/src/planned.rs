@@ -1,0 +1,75 @@
+//! Statements as the session runs them: what it must know of one before it runs, and a plan that is kept for further
+//! executions. Main types: [`StatementTraits`], [`Planned`].
+
+use crate::metadata_lock::{LockKey, LockMode};
+use crate::session::Session;
+use crate::status::StatusId;
+use crate::tables_used::tables_used;
+use exec::Prepared;
+use parser::ast::{Show, Statement};
+
+/// What the session must know of a statement before it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatementTraits {
+    /// Its Com_ counter.
+    pub counter: StatusId,
+    /// The diagnostics of the statement before it stay as they are.
+    pub keeps_diagnostics: bool,
+    /// max_execution_time holds for it.
+    pub is_query: bool,
+    /// It changes rows.
+    pub changes_rows: bool,
+}
+
+impl StatementTraits {
+    /// The traits of a statement.
+    pub fn of(statement: &Statement) -> StatementTraits {
+        StatementTraits {
+            counter: crate::commands::counter(statement),
+            keeps_diagnostics: keeps_diagnostics(statement),
+            is_query: matches!(statement, Statement::Query(_)),
+            changes_rows: matches!(
+                statement,
+                Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
+            ),
+        }
+    }
+}
+
+/// SHOW WARNINGS and its like leave the diagnostics of the statement before them as they are.
+fn keeps_diagnostics(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(show) => matches!(
+            **show,
+            Show::Warnings { .. } | Show::Errors { .. } | Show::WarningCount | Show::ErrorCount
+        ),
+        Statement::GetDiagnostics(_) => true,
+        _ => false,
+    }
+}
+
+/// The metadata locks of a statement.
+pub(crate) type TableLocks = Vec<(LockKey, LockMode)>;
+
+/// A plan that is kept, with what else an execution needs.
+pub(crate) struct Planned {
+    /// The plan.
+    pub prepared: Prepared,
+    /// What it is a plan of.
+    pub traits: StatementTraits,
+    /// The tables that it uses.
+    pub locks: TableLocks,
+}
+
+impl Session {
+    /// The metadata locks that a statement needs. Tables of system schemas need none.
+    pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
+        let used = tables_used(statement).into_iter();
+        used.filter_map(|(name, mode)| {
+            let full = self.table_name(&name).ok()?;
+            let stored = !crate::system_tables::is_system_schema(&full.schema);
+            stored.then(|| (LockKey { schema: full.schema, table: full.table }, mode))
+        })
+        .collect()
+    }
+}

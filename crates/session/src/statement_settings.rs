@@ -1,0 +1,149 @@
+//! What a session's variables say to its statements, in the form that statements need. Main type:
+//! [`StatementSettings`]. Made by the first statement after a variable changed, so that running a statement costs no
+//! look-up by name and no parsing of values.
+
+use crate::session::Session;
+use crate::state::SessionVariables;
+use crate::transaction::isolation_at;
+use crate::variables::id;
+use engine::Isolation;
+use exec::ExecutionSettings;
+use expression::{SqlMode, StatementFacts, TimeZone};
+use parser::ParseOptions;
+use std::time::Duration;
+use values::temporal::DateTime;
+use wire::capabilities::client;
+
+/// The session's variables as statements use them.
+#[derive(Debug)]
+pub(crate) struct StatementSettings {
+    /// Tells sessions whose variables differ apart: plans of one are no plans of the other.
+    pub fingerprint: u64,
+    /// What sql_mode says to the parser.
+    pub parse: ParseOptions,
+    /// Facts of a statement, without its time and what else differs from one to the next.
+    pub facts: StatementFacts,
+    /// Settings of the executor, without SET INSERT_ID.
+    pub execution: ExecutionSettings,
+    /// autocommit.
+    pub autocommit: bool,
+    /// transaction_isolation.
+    pub isolation: Isolation,
+    /// transaction_read_only.
+    pub read_only: bool,
+    /// innodb_lock_wait_timeout.
+    pub row_lock_timeout: Duration,
+    /// lock_wait_timeout.
+    pub metadata_lock_timeout: Duration,
+    /// max_execution_time; None for no limit.
+    pub execution_time_max: Option<Duration>,
+    /// wait_timeout.
+    pub idle_timeout: Duration,
+    /// net_read_timeout, net_write_timeout.
+    pub network_timeouts: (Duration, Duration),
+}
+
+fn seconds(variables: &SessionVariables, id: crate::variables::VariableId) -> Duration {
+    Duration::from_secs(variables.get(id).unsigned())
+}
+
+impl StatementSettings {
+    /// What the session's variables say now.
+    pub fn of(session: &Session) -> StatementSettings {
+        let variables = &*session.state.variables;
+        let number = |id| variables.get(id).unsigned();
+        let is_on = |id| variables.get(id).is_on();
+        let sql_mode = SqlMode(number(id::SQL_MODE));
+        let limit_ms = number(id::MAX_EXECUTION_TIME);
+        StatementSettings {
+            fingerprint: fingerprint(session),
+            parse: parse_options(sql_mode, session.capabilities),
+            facts: facts(session, sql_mode),
+            execution: ExecutionSettings {
+                found_rows_as_affected: session.capabilities & u64::from(client::FOUND_ROWS) != 0,
+                auto_increment_increment: number(id::AUTO_INCREMENT_INCREMENT),
+                auto_increment_offset: number(id::AUTO_INCREMENT_OFFSET),
+                safe_updates: is_on(id::SQL_SAFE_UPDATES),
+                select_limit: number(id::SQL_SELECT_LIMIT),
+                recursion_depth_max: number(id::CTE_MAX_RECURSION_DEPTH),
+                unique_checks: is_on(id::UNIQUE_CHECKS),
+                ..ExecutionSettings::default()
+            },
+            autocommit: is_on(id::AUTOCOMMIT),
+            isolation: isolation_at(number(id::TRANSACTION_ISOLATION)),
+            read_only: is_on(id::TRANSACTION_READ_ONLY),
+            row_lock_timeout: seconds(variables, id::INNODB_LOCK_WAIT_TIMEOUT),
+            metadata_lock_timeout: seconds(variables, id::LOCK_WAIT_TIMEOUT),
+            execution_time_max: (limit_ms > 0).then(|| Duration::from_millis(limit_ms)),
+            idle_timeout: seconds(variables, id::WAIT_TIMEOUT),
+            network_timeouts: (
+                seconds(variables, id::NET_READ_TIMEOUT),
+                seconds(variables, id::NET_WRITE_TIMEOUT),
+            ),
+        }
+    }
+}
+
+/// What planning may depend on, as a number: variables, default schema, capabilities of the client.
+fn fingerprint(session: &Session) -> u64 {
+    session.state.variables.fingerprint((&session.schema, session.capabilities))
+}
+
+/// What sql_mode says to the parser.
+fn parse_options(mode: SqlMode, capabilities: u64) -> ParseOptions {
+    ParseOptions {
+        ansi_quotes: mode.contains(SqlMode::ANSI_QUOTES),
+        pipes_as_concat: mode.contains(SqlMode::PIPES_AS_CONCAT),
+        no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
+        high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
+        ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
+            || capabilities & u64::from(client::IGNORE_SPACE) != 0,
+    }
+}
+
+fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
+    let state = &session.state;
+    let time_zone = crate::time_zones::find(&state.instance, &state.text(id::TIME_ZONE));
+    StatementFacts {
+        sql_mode,
+        strict_changes: false,
+        statement_time_microseconds: 0,
+        statement_time: DateTime::default(),
+        time_zone: time_zone.unwrap_or(TimeZone::UTC),
+        connection_collation: session.connection_collation(),
+        results_collation: session.results_collation(),
+        max_allowed_packet: state.number(id::MAX_ALLOWED_PACKET),
+        group_concat_max_len: state.number(id::GROUP_CONCAT_MAX_LEN),
+        division_precision_increment: state.number(id::DIV_PRECISION_INCREMENT) as u8,
+        default_week_format: state.number(id::DEFAULT_WEEK_FORMAT) as u8,
+        time_names_locale: state.text(id::LC_TIME_NAMES).into(),
+        connection_id: u64::from(state.shared.id),
+        user: session.user_text.clone(),
+        current_user: session.current_user_text.clone(),
+        schema: None,
+        version: crate::options::VERSION.into(),
+    }
+}
+
+impl Session {
+    /// What the session's variables say to its statements.
+    #[inline]
+    pub(crate) fn settings(&self) -> &StatementSettings {
+        self.settings.get_or_init(|| StatementSettings::of(self))
+    }
+
+    /// Changes the session's value of a variable.
+    pub(crate) fn store_variable(
+        &mut self,
+        id: crate::variables::VariableId,
+        value: crate::variables::SystemValue,
+    ) {
+        std::sync::Arc::make_mut(&mut self.state.variables).set(id, value);
+        self.forget_settings();
+    }
+
+    /// The settings are made anew by the next statement: variables, user or capabilities changed.
+    pub(crate) fn forget_settings(&mut self) {
+        self.settings.take();
+    }
+}

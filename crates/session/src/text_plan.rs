@@ -1,0 +1,242 @@
+//! Running a text statement by the plan of its shape. Entry point: [`Session::run_by_shape`]. The rules are in
+//! `plan_cache.rs`; what has no kept plan goes the ordinary way through the parser.
+
+use crate::plan_cache::{RecentPlans, Shape};
+use crate::planned::{Planned, StatementTraits};
+use crate::session::Session;
+use charset::CollationId;
+use errors::SqlResult;
+use expression::{ResultType, TypedValue};
+use parser::ParseOptions;
+use parser::ast::Statement;
+use parser::digest::{DigestLiteral, digest};
+use parser::token::TokenKind;
+use std::sync::Arc;
+use values::{ColumnType, Decimal, Value};
+use wire::result::ClientChannel;
+
+/// Longer texts are not looked up: reading them costs more than planning them.
+const TEXT_BYTES_MAX: usize = 4096;
+/// More literals than that make a list that is seldom the same again.
+const LITERALS_MAX: usize = 64;
+
+/// What a session keeps for statements by shape.
+#[derive(Default)]
+pub(crate) struct TextPlans {
+    /// Literals of the running statement; kept to keep its memory.
+    literals: Vec<DigestLiteral>,
+    recent: RecentPlans,
+    /// Every statement goes the ordinary way: for tests that compare the two.
+    pub switched_off: bool,
+}
+
+/// What is to be learned from a statement that goes the ordinary way.
+pub(crate) struct Lesson {
+    key: u64,
+}
+
+/// What became of a text.
+pub(crate) enum ByShape {
+    /// It ran.
+    Done,
+    /// It goes the ordinary way.
+    Ordinary(Option<Lesson>),
+}
+
+impl Session {
+    /// Runs a text that is one statement by the kept plan of its shape, if there is one.
+    pub(crate) fn run_by_shape(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> ByShape {
+        if text.len() > TEXT_BYTES_MAX || self.text_plans.switched_off {
+            return ByShape::Ordinary(None);
+        }
+        let mut literals = std::mem::take(&mut self.text_plans.literals);
+        let outcome = match self.shape_key(text, &mut literals) {
+            Some(key) => self.run_key(key, text, &literals, channel),
+            None => ByShape::Ordinary(None),
+        };
+        self.text_plans.literals = literals;
+        outcome
+    }
+
+    /// The key of a text's shape; None where it has no shape that plans are kept for.
+    fn shape_key(&self, text: &[u8], literals: &mut Vec<DigestLiteral>) -> Option<u64> {
+        let settings = self.settings();
+        let seed = self.state.instance.plan_cache().seed() ^ settings.fingerprint;
+        let digest = digest(text, 0, settings.parse, seed, literals);
+        let alone = text[digest.next..].iter().all(u8::is_ascii_whitespace);
+        if !digest.cacheable || !alone || literals.len() > LITERALS_MAX {
+            return None;
+        }
+        Some(literals.iter().fold(digest.hash, |key, literal| {
+            key.rotate_left(5) ^ u64::from(class(literal, text)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        }))
+    }
+
+    fn run_key(
+        &mut self,
+        key: u64,
+        text: &[u8],
+        literals: &[DigestLiteral],
+        channel: &mut dyn ClientChannel,
+    ) -> ByShape {
+        let shape = match self.text_plans.recent.find(key) {
+            Some(planned) => Some(Shape::Kept(Arc::clone(planned))),
+            None => self.state.instance.plan_cache().find(key),
+        };
+        let planned = match shape {
+            None => return ByShape::Ordinary(Some(Lesson { key })),
+            Some(Shape::Ordinary(_)) => return ByShape::Ordinary(None),
+            Some(Shape::Candidate) => None,
+            Some(Shape::Kept(planned)) => {
+                let current = planned.prepared.is_current(self.state.instance.engine());
+                current.then_some(planned)
+            }
+        };
+        let settings = self.settings();
+        let (options, collation) = (settings.parse, settings.facts.connection_collation);
+        let Some(parameters) = typed_literals(text, literals, options, collation) else {
+            return ByShape::Ordinary(None);
+        };
+        match planned {
+            Some(planned) => self.run_kept(key, &planned, text, &parameters, channel),
+            None => self.run_candidate(key, text, literals, &parameters, channel),
+        }
+        ByShape::Done
+    }
+
+    fn run_kept(
+        &mut self,
+        key: u64,
+        planned: &Arc<Planned>,
+        text: &[u8],
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) {
+        self.text_plans.recent.put(key, Arc::clone(planned));
+        self.run_guarded(planned.traits, text, channel, |session, channel| {
+            session.check_expired_password(false)?;
+            if session.run_planned(planned, parameters, channel)? {
+                return Ok(());
+            }
+            // A definition changed between the look and the lock.
+            session.text_plans.recent.remove(key);
+            session.run_text(text, channel)
+        });
+    }
+
+    /// Plans a shape with parameters, runs it and keeps the plan.
+    fn run_candidate(
+        &mut self,
+        key: u64,
+        text: &[u8],
+        literals: &[DigestLiteral],
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) {
+        let Some(statement) = parser::parse_shape(text, self.settings().parse, literals) else {
+            self.state.instance.plan_cache().put(key, Shape::Ordinary(0));
+            self.run_statements(text, None, channel);
+            return;
+        };
+        let mut kept = None;
+        let traits = StatementTraits::of(&statement);
+        self.run_guarded(traits, text, channel, |session, channel| {
+            session.check_expired_password(false)?;
+            session.run_prepared(&statement, &mut kept, parameters, channel)
+        });
+        let shape = match kept {
+            Some(planned) if planned.prepared.is_repeatable() => Shape::Kept(Arc::new(planned)),
+            _ => Shape::Ordinary(0),
+        };
+        self.state.instance.plan_cache().put(key, shape);
+    }
+
+    /// Remembers whether the plan of a statement that went the ordinary way would serve other literals.
+    pub(crate) fn learn(&mut self, lesson: Lesson, planned: Option<&Planned>) {
+        let repeatable = planned.is_some_and(|planned| planned.prepared.is_repeatable());
+        let shape = if repeatable { Shape::Candidate } else { Shape::Ordinary(0) };
+        self.state.instance.plan_cache().put(lesson.key, shape);
+    }
+
+    /// Parses and runs a query or row change within a statement that has begun.
+    fn run_text(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> SqlResult<()> {
+        let parsed = parser::parse_one(text, 0, self.settings().parse)?;
+        self.run_data_statement(&parsed.statement, channel)
+    }
+}
+
+/// Statements whose shapes are remembered.
+pub(crate) fn may_have_shape(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
+    )
+}
+
+/// What of a literal's text decides types: the digits of a decimal, whether text is ASCII.
+fn class(literal: &DigestLiteral, text: &[u8]) -> u32 {
+    let text = literal.text(text);
+    match literal.kind {
+        TokenKind::Decimal => {
+            let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
+            (point as u32) << 16 | (text.len() - point) as u32
+        }
+        TokenKind::String => u32::from(text.is_ascii()),
+        _ => 0,
+    }
+}
+
+/// The literals as parameters. None for a number that BIGINT or DECIMAL does not hold.
+fn typed_literals(
+    text: &[u8],
+    literals: &[DigestLiteral],
+    options: ParseOptions,
+    collation: CollationId,
+) -> Option<Vec<TypedValue>> {
+    literals.iter().map(|literal| typed_literal(literal, text, options, collation)).collect()
+}
+
+fn typed_literal(
+    literal: &DigestLiteral,
+    text: &[u8],
+    options: ParseOptions,
+    collation: CollationId,
+) -> Option<TypedValue> {
+    let digits = literal.text(text);
+    let (value, column_type) = match literal.kind {
+        TokenKind::Integer => (Value::Int(integer(digits)?), ColumnType::big_int()),
+        TokenKind::Decimal => {
+            let parsed = Decimal::parse(digits);
+            if parsed.overflow {
+                return None;
+            }
+            let scale = parsed.number.scale();
+            let precision = parsed.number.integer_digits().max(1) + u32::from(scale);
+            (Value::Decimal(parsed.number), ResultType::decimal(precision, scale).column_type)
+        }
+        TokenKind::Float => {
+            let number: f64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+            if !number.is_finite() {
+                return None;
+            }
+            (Value::Double(number), ColumnType::double())
+        }
+        _ => {
+            let mut column_type = ColumnType::new(values::TypeKind::VarChar);
+            column_type.collation = collation;
+            // The same for all: a plan must not depend on the length of one of them.
+            column_type.length = Some(TEXT_BYTES_MAX as u32);
+            (Value::Bytes(literal.string(text, options)), column_type)
+        }
+    };
+    Some(TypedValue { value, column_type })
+}
+
+fn integer(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0i64, |number, digit| {
+        number.checked_mul(10)?.checked_add(i64::from(digit.wrapping_sub(b'0')))
+    })
+}
+
+#[cfg(test)]
+mod tests;

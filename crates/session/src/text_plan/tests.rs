@@ -1,0 +1,163 @@
+//! Statements by kept plans answer as the same statements planned anew.
+
+use crate::session::Session;
+use crate::tests::{connect, environment, run, start};
+
+const TABLE: &str = "create table t (id int primary key, u bigint unsigned, c varchar(20), d decimal(10, 3), \
+                     m datetime, f double, e enum('a', 'b'), unique key (u), key (c, d))";
+
+/// Numbers that repeat on every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    fn literal(&mut self) -> String {
+        let awkward = [
+            "''",
+            "'x'",
+            "'5'",
+            "'5abc'",
+            "' 5'",
+            "'é'",
+            "'2020-01-02'",
+            "'2020-01-02 03:04:05.5'",
+            "NULL",
+            "0",
+            "-1",
+            "2147483648",
+            "9223372036854775807",
+            "9223372036854775808",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1.5",
+            "-1.50",
+            "0.001",
+            "12345678901.25",
+            "1e0",
+            "1e300",
+            "TRUE",
+            "0x41",
+            "DATE'2020-01-02'",
+            "'a' 'b'",
+            "_latin1'x'",
+            "99999999999999999999999999999999999999999999999999999999999999999999.5",
+        ];
+        match self.below(3) {
+            0 => self.below(30).to_string(),
+            1 => format!("'v{}'", self.below(6)),
+            _ => self.pick(&awkward).to_owned(),
+        }
+    }
+
+    fn statement(&mut self) -> String {
+        let column = |numbers: &mut Numbers| numbers.pick(&["id", "u", "c", "d", "m", "f", "e"]);
+        let (first, second) = (column(self), column(self));
+        let (a, b, c) = (self.literal(), self.literal(), self.literal());
+        let operator = self.pick(&["=", "<", ">=", "<>", "<=>", "like"]);
+        let id = self.below(30);
+        match self.below(12) {
+            0 | 1 => format!("insert into t values ({id}, {}, {a}, {b}, {c}, 1.5, 'a')", self.below(30)),
+            2 => format!("insert ignore into t (id, {first}) values ({id}, {a}), ({}, {b})", id + 1),
+            3 => format!("update t set {first} = {a} where id = {id}"),
+            4 => format!("update t set f = f + {a} where {second} = {b}"),
+            5 => format!("delete from t where id = {id} and {first} <> {b}"),
+            6 => format!("insert into t (id, c) values ({id}, 'n') on duplicate key update {first} = {a}"),
+            7 => format!("select * from t where {first} {operator} {a} order by id"),
+            8 => format!(
+                "select {first}, {second} from t where {first} between {a} and {b} order by id limit 3"
+            ),
+            9 => {
+                format!("select c, sum(d), count(*) from t where id in ({a}, {b}, {c}) group by c order by c")
+            }
+            10 => format!(
+                "select {first} + 1, 'lit' from t where u = {a} and {second} {operator} {b} order by id"
+            ),
+            _ => format!("select distinct c from t where c = {a} and d > {b} order by c"),
+        }
+    }
+}
+
+fn fresh(switched_off: bool) -> Session {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut session = connect(&instance, "root").unwrap();
+    session.text_plans.switched_off = switched_off;
+    run(&mut session, "create database d");
+    run(&mut session, "use d");
+    run(&mut session, TABLE);
+    session
+}
+
+#[test]
+fn kept_plans_answer_as_fresh_ones() {
+    let (mut by_shape, mut plain) = (fresh(false), fresh(true));
+    let mut numbers = Numbers(3);
+    for step in 0..6000 {
+        if step % 1500 == 1499 {
+            let change = [
+                "set sql_mode = ''",
+                "alter table t add key (m)",
+                "set names latin1",
+                "set sql_mode = default",
+            ];
+            let change = change[step / 1500];
+            assert_eq!(run(&mut by_shape, change), run(&mut plain, change));
+        }
+        let sql = numbers.statement();
+        assert_eq!(run(&mut by_shape, &sql), run(&mut plain, &sql), "step {step}: {sql}");
+        if sql.starts_with("insert") {
+            let warnings = run(&mut by_shape, "show warnings");
+            assert_eq!(warnings, run(&mut plain, "show warnings"), "step {step}: warnings of {sql}");
+        }
+    }
+}
+
+#[test]
+fn a_shape_is_kept_when_it_comes_again() {
+    let mut session = fresh(false);
+    let kept = |session: &Session, sql: &str| {
+        let key = session.shape_key(sql.as_bytes(), &mut Vec::new()).unwrap();
+        matches!(session.state.instance.plan_cache().find(key), Some(crate::plan_cache::Shape::Kept(_)))
+    };
+    run(&mut session, "select c from t where id = 1");
+    assert!(!kept(&session, "select c from t where id = 2"));
+    run(&mut session, "select c from t where id = 2");
+    assert!(kept(&session, "select c from t where id = 3"));
+    // Another type of literal is another shape; so is another schema, another sql_mode.
+    assert!(!kept(&session, "select c from t where id = '3'"));
+    run(&mut session, "set sql_mode = 'ANSI'");
+    assert!(!kept(&session, "select c from t where id = 3"));
+    run(&mut session, "set sql_mode = default");
+    run(&mut session, "drop table t");
+    assert_eq!(run(&mut session, "select c from t where id = 4"), ["ERROR 1146 Table 'd.t' doesn't exist"]);
+}
+
+#[test]
+fn privileges_are_checked_at_each_execution() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    for sql in [
+        "create database d",
+        "create table d.t (a int primary key)",
+        "create user u",
+        "grant select on d.* to u",
+    ] {
+        run(&mut root, sql);
+    }
+    let mut user = connect(&instance, "u").unwrap();
+    for key in 1..4 {
+        assert!(run(&mut user, &format!("select * from d.t where a = {key}")).is_empty());
+    }
+    run(&mut root, "revoke select on d.* from u");
+    let denied = run(&mut user, "select * from d.t where a = 5");
+    assert!(denied[0].starts_with("ERROR 1142"), "{denied:?}");
+}
