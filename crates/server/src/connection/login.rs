@@ -9,6 +9,7 @@ use session::{
     ServerSettings, TlsDetails, TlsRequirement,
 };
 use std::sync::Arc;
+use std::time::Duration;
 use wire::auth::exchange::{Channel as AuthChannel, Credentials, Exchange, Next, PasswordKey, Plugin};
 use wire::auth::{SCRAMBLE_BYTES, scramble_from_random};
 use wire::capabilities::{client, status};
@@ -30,9 +31,28 @@ pub struct Login {
     response: HandshakeResponse,
     exchange: Option<Exchange>,
     account: Option<AuthenticationAccount>,
+    /// connect_timeout: how long each step of the client may take.
+    step_timeout: Duration,
+    /// When all steps must be done, on the monotonic clock.
+    end: Duration,
 }
 
+/// The TLS handshake, and all steps together, may take this many connect_timeout.
+const STEP_TIMEOUTS_MAX: u32 = 30;
+
 impl Login {
+    /// Sets connect_timeout. As in MySQL it counts for each wait, not for the whole login, and not for the TLS
+    /// handshake: there clients load their certificates, which takes hundreds that start together many seconds.
+    pub fn limit_time(&mut self, now: Duration, connect_timeout: Duration) {
+        self.step_timeout = connect_timeout;
+        self.end = now + connect_timeout * STEP_TIMEOUTS_MAX;
+    }
+
+    /// When the client must have taken its next step.
+    pub fn deadline(&self, now: Duration, is_in_tls_handshake: bool) -> Duration {
+        if is_in_tls_handshake { self.end } else { (now + self.step_timeout).min(self.end) }
+    }
+
     /// Random bytes for the passwords of one connection.
     pub fn scramble(shared: &Shared) -> [u8; SCRAMBLE_BYTES] {
         let mut random = [0; SCRAMBLE_BYTES];
@@ -70,6 +90,8 @@ impl Login {
             response: HandshakeResponse::default(),
             exchange: None,
             account: None,
+            step_timeout: Duration::ZERO,
+            end: Duration::MAX,
         }
     }
 
@@ -299,6 +321,8 @@ impl Connection {
             },
             exchange: None,
             account: None,
+            step_timeout: Duration::ZERO,
+            end: Duration::MAX,
         });
         let next = login.start(self);
         self.follow(login, next)

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::Lsn;
 use wire::auth::SCRAMBLE_BYTES;
+use wire::capabilities::client;
 use wire::encoder::Encoder;
 use wire::frame::{FrameReader, Received};
 use wire::output::FRAME_HEADER_BYTES;
@@ -108,8 +109,9 @@ impl Connection {
             deadline: now + settings.connect_timeout,
             shared: Arc::clone(shared),
         };
-        connection.login =
-            Some(Box::new(Login::greet(&mut connection.encoder, id, scramble, &settings, shared)));
+        let mut login = Box::new(Login::greet(&mut connection.encoder, id, scramble, &settings, shared));
+        login.limit_time(now, settings.connect_timeout);
+        connection.login = Some(login);
         connection.frames.set_expected_sequence(1);
         connection
     }
@@ -284,8 +286,10 @@ impl Connection {
     }
 
     fn update_deadline(&mut self, now: Duration) {
-        if let (Some(session), None) = (&self.session, &self.login) {
-            self.deadline = now + session.idle_timeout();
+        match (&self.session, &self.login) {
+            (Some(session), None) => self.deadline = now + session.idle_timeout(),
+            (None, Some(login)) => self.deadline = login.deadline(now, self.transport.is_handshaking()),
+            _ => {}
         }
     }
 
@@ -341,8 +345,14 @@ impl Connection {
             self.encoder.error(&errors::sql_error!(ER_CLIENT_INTERACTION_TIMEOUT));
             // The connection is closed next, whether the client took it or not.
             let _ = self.send(self.deadline);
-        } else if self.session.is_none() {
+        } else if self.session.is_none() && !self.is_lingering {
             self.shared.instance.count_refused(RefusedConnection::Protocol);
+            if !self.transport.is_handshaking() {
+                self.encoder.set_capabilities(self.encoder.capabilities() | client::PROTOCOL_41);
+                self.encoder.output.set_sequence(self.frames.expected_sequence());
+                self.encoder.error(&errors::sql_error!(ER_NET_READ_INTERRUPTED));
+                let _ = self.send(self.deadline);
+            }
         }
     }
 

@@ -100,8 +100,23 @@ fn half_open_connections_are_closed() {
     let server = TestServer::start(instance);
     let mut silent = TestClient::greet(server.port);
     silent.stream.write_all(&[50, 0]).unwrap();
+    assert_eq!(error_number(&silent.read()), 1159);
     assert!(silent.is_closed());
     assert_eq!(*server.instance.refused.lock().unwrap(), [RefusedConnection::Protocol]);
+}
+
+#[test]
+fn a_tls_handshake_may_take_longer() {
+    let instance = FakeInstance::default();
+    instance.settings.lock().unwrap().connect_timeout = Duration::from_millis(50);
+    let server = TestServer::start(instance);
+    let mut slow = TestClient::greet(server.port);
+    let started = std::time::Instant::now();
+    let mut request = (CAPABILITIES | client::SSL).to_le_bytes().to_vec();
+    request.extend_from_slice(&[0; 28]);
+    slow.write(&request);
+    assert!(slow.is_closed());
+    assert!(started.elapsed() >= Duration::from_millis(29 * 50), "{:?}", started.elapsed());
 }
 
 #[test]
