@@ -211,4 +211,5 @@ def main():
     ask("DROP DATABASE charset_build")
 
 
-main()
+if __name__ == "__main__":
+    main()

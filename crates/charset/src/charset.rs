@@ -42,10 +42,15 @@ impl Charset {
     /// Whether bytes below 0x80 always stand for ASCII characters.
     pub fn is_ascii_based(&self) -> bool {
         match self.encoding {
-            Encoding::Utf8mb3 | Encoding::Utf8mb4 | Encoding::Binary => true,
+            Encoding::Utf8mb3 | Encoding::Utf8mb4 | Encoding::Binary | Encoding::MultiByte(_) => true,
             Encoding::SingleByte(charset) => charset.is_ascii_based,
             _ => false,
         }
+    }
+
+    /// Whether a byte below 0x80 may be the second one of a character, so that a quote or backslash need not be one.
+    pub fn masks_ascii(&self) -> bool {
+        matches!(self.encoding, Encoding::MultiByte(charset) if charset.masks_ascii())
     }
 
     /// Whether this is `binary`.

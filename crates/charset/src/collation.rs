@@ -3,6 +3,7 @@
 
 use crate::case::CaseTable;
 use crate::encoding::Encoding;
+use crate::multi_byte::MultiByte;
 use crate::sort_code::{self, SortCode};
 use crate::weights::{self, WeightTable, Weights};
 use crate::{Charset, CollationId, registry, single_byte};
@@ -17,6 +18,8 @@ pub(crate) enum Order {
     Bytes,
     /// By the weight of each byte.
     SingleByte(&'static [u8; 256]),
+    /// By the bytes that stand for each character (see `multi_byte`).
+    MultiByte(&'static MultiByte),
     /// By the weights of each character on that many levels.
     Weights { table: &'static LazyLock<WeightTable>, code: &'static LazyLock<SortCode>, levels: u8 },
     /// Not known to Iruka.
@@ -28,6 +31,13 @@ impl Order {
         let weights = |table, code, levels| Order::Weights { table, code, levels };
         if let Some(order) = single_byte::order(name) {
             return Order::SingleByte(order);
+        }
+        if let Encoding::MultiByte(listed) = charset.encoding
+            && (name.ends_with("_japanese_ci")
+                || name.ends_with("_chinese_ci")
+                || name.ends_with("_korean_ci"))
+        {
+            return Order::MultiByte(listed);
         }
         let suffix = name.strip_prefix(charset.name).unwrap_or(name);
         match suffix {
@@ -97,6 +107,10 @@ impl Collation {
         match self.order {
             Order::Bytes | Order::Unsupported => self.compare_bytes(a, b, |byte| byte),
             Order::SingleByte(order) => self.compare_bytes(a, b, |byte| order[usize::from(byte)]),
+            Order::MultiByte(_) if a == b => Ordering::Equal,
+            Order::MultiByte(listed) => {
+                self.compare_bytes(&weight_bytes(listed, a), &weight_bytes(listed, b), |byte| byte)
+            }
             Order::Weights { table, levels, .. } => {
                 if a == b {
                     return Ordering::Equal;
@@ -203,6 +217,9 @@ impl Collation {
                     out,
                 );
             }
+            Order::MultiByte(listed) => {
+                byte_key::append(&weight_bytes(listed, text), |byte| byte, b' ', self.pad_space, out);
+            }
             Order::Weights { table, code, levels } => {
                 let done = if self.is_ascii_compatible() { code.append_ascii(text, out) } else { 0 };
                 code.append(self.weights(table, &text[done..], 1), out);
@@ -235,6 +252,9 @@ impl Collation {
                     self.pad_space,
                     out,
                 );
+            }
+            Order::MultiByte(listed) => {
+                byte_key::append(&weight_bytes(listed, start), |byte| byte, b' ', self.pad_space, out);
             }
             Order::Weights { table, code, .. } => {
                 code.append(self.weights(table, start, 1), out);
@@ -312,6 +332,7 @@ impl Collation {
             || match self.order {
                 Order::Bytes | Order::Unsupported => false,
                 Order::SingleByte(order) => self.byte_weight(order, a) == self.byte_weight(order, b),
+                Order::MultiByte(listed) => listed.weight(a) == listed.weight(b),
                 Order::Weights { table, levels, .. } => (1..=levels).all(|level| {
                     table.weights_of(a, level).as_slice() == table.weights_of(b, level).as_slice()
                 }),
@@ -326,12 +347,15 @@ impl Collation {
     /// MySQL's own sort key, as WEIGHT_STRING() shows it.
     pub fn weight_string(&self, text: &[u8]) -> Vec<u8> {
         match self.order {
-            Order::Bytes if self.pad_space && self.charset().max_bytes > 1 => {
+            Order::Bytes
+                if matches!(self.encoding, Encoding::Utf8mb3 | Encoding::Utf8mb4) && self.pad_space =>
+            {
                 let code_points = self.charset().characters(text).filter_map(|step| step.character);
                 code_points.flat_map(|c| c.to_be_bytes().into_iter().skip(1)).collect()
             }
             Order::Bytes | Order::Unsupported => text.to_vec(),
             Order::SingleByte(order) => text.iter().map(|&byte| order[usize::from(byte)]).collect(),
+            Order::MultiByte(listed) => weight_bytes(listed, text),
             Order::Weights { table, levels, .. } => {
                 let mut key = Vec::with_capacity(2 * text.len());
                 for level in 1..=levels {
@@ -344,6 +368,12 @@ impl Collation {
             }
         }
     }
+}
+
+fn weight_bytes(listed: &MultiByte, text: &[u8]) -> Vec<u8> {
+    let mut weights = Vec::with_capacity(text.len());
+    listed.append_weights(text, &mut weights);
+    weights
 }
 
 /// The order of what one text has more than the other, against endless spaces.

@@ -1,6 +1,7 @@
 //! How characters are written as bytes: [`Encoding`].
 //! Decoding never fails: what is not a character is reported as one bad byte.
 
+use crate::multi_byte::{self, MultiByte};
 use crate::single_byte::{self, SingleByte};
 
 /// The byte form of a character set.
@@ -10,6 +11,8 @@ pub(crate) enum Encoding {
     Binary,
     /// One byte a character.
     SingleByte(&'static SingleByte),
+    /// Listed characters of one byte to four.
+    MultiByte(&'static MultiByte),
     /// UTF-8 of up to 3 bytes.
     Utf8mb3,
     /// UTF-8 of up to 4 bytes.
@@ -30,7 +33,8 @@ pub(crate) enum Encoding {
 /// One step of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// The Unicode character; None for a byte sequence that is none.
+    /// The Unicode character, or a number beyond them for a character that has none (see `multi_byte`); None for a
+    /// byte sequence that is no character.
     pub character: Option<u32>,
     /// Bytes read, 1 or more.
     pub length: usize,
@@ -46,7 +50,11 @@ impl Encoding {
             "utf16" => Encoding::Utf16 { big_endian: true },
             "utf16le" => Encoding::Utf16 { big_endian: false },
             "utf32" => Encoding::Utf32,
-            _ => single_byte::charset(name).map_or(Encoding::Unsupported, Encoding::SingleByte),
+            _ => match (single_byte::charset(name), multi_byte::charset(name)) {
+                (Some(charset), _) => Encoding::SingleByte(charset),
+                (None, Some(charset)) => Encoding::MultiByte(charset),
+                (None, None) => Encoding::Unsupported,
+            },
         }
     }
 
@@ -70,6 +78,12 @@ impl Encoding {
                 (byte, 0) if byte != 0 => None,
                 (_, unicode) => Some((u32::from(unicode), 1)),
             },
+            Encoding::MultiByte(charset) => {
+                return match charset.decode(text) {
+                    Some((character, length)) => Decoded { character: Some(character), length },
+                    None => Decoded { character: None, length: 1 },
+                };
+            }
             Encoding::Ucs2 => decode_units(text, true).filter(|&(_, length)| length == 2),
             Encoding::Utf16 { big_endian } => decode_units(text, big_endian),
             Encoding::Utf32 => text.first_chunk::<4>().map(|unit| (u32::from_be_bytes(*unit), 4)),
@@ -93,6 +107,10 @@ impl Encoding {
                 Some(byte) => out.push(byte),
                 None => return false,
             },
+            Encoding::MultiByte(charset) => match charset.code(character) {
+                Some(code) => multi_byte::push_code(code, out),
+                None => return false,
+            },
             Encoding::Utf8mb3 if character > 0xffff => return false,
             Encoding::Utf8mb3 | Encoding::Utf8mb4 => match char::from_u32(character) {
                 Some(character) => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
@@ -114,6 +132,7 @@ impl Encoding {
                 }
                 None => return false,
             },
+            Encoding::Utf32 if character >= multi_byte::UNKNOWN => return false,
             Encoding::Utf32 => out.extend_from_slice(&character.to_be_bytes()),
         }
         true

@@ -7,6 +7,7 @@ mod case;
 mod charset;
 mod collation;
 mod encoding;
+mod multi_byte;
 mod pattern;
 mod registry;
 mod single_byte;

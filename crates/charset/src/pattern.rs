@@ -125,6 +125,20 @@ impl Collation {
                 let start = text.get(..needle.len())?;
                 start.iter().map(weight).eq(needle.iter().map(weight)).then_some(needle.len())
             }
+            Order::MultiByte(listed) => {
+                let (mut at, mut wanted) = (0, 0);
+                while wanted < needle.len() {
+                    let left = self.encoding.decode(text.get(at..).filter(|rest| !rest.is_empty())?);
+                    let right = self.encoding.decode(&needle[wanted..]);
+                    let weight = |step: Decoded, rest: &[u8]| listed.weight(code_of(step, rest));
+                    if weight(left, &text[at..]) != weight(right, &needle[wanted..]) {
+                        return None;
+                    }
+                    at += left.length;
+                    wanted += right.length;
+                }
+                Some(at)
+            }
             Order::Weights { table, levels, .. } => {
                 let mut weights = Weights::new(table, self.encoding, text, 1);
                 let starts = Weights::new(table, self.encoding, needle, 1).all(|w| weights.next() == Some(w));
@@ -145,6 +159,13 @@ impl Collation {
     pub fn is_character_start(&self, text: &[u8], offset: usize) -> bool {
         match self.encoding {
             Encoding::Utf8mb3 | Encoding::Utf8mb4 => text.get(offset).is_none_or(|byte| byte & 0xc0 != 0x80),
+            Encoding::MultiByte(_) => {
+                let mut at = 0;
+                while at < offset.min(text.len()) {
+                    at += self.encoding.decode(&text[at..]).length;
+                }
+                at == offset
+            }
             _ => offset.is_multiple_of(self.encoding.min_bytes()),
         }
     }

@@ -28,9 +28,36 @@ fn registry_knows_what_mysql_knows() {
         Some(CollationId::UTF8MB4_0900_AI_CI)
     );
     assert_eq!(charset_by_name("utf8mb4").map(|c| c.binary_collation), Some(CollationId::UTF8MB4_BIN));
-    assert!(!named("gbk_chinese_ci").is_supported());
+    assert!(!named("utf8mb4_de_pb_0900_ai_ci").is_supported());
     assert!(collation_by_name("klingon_ci").is_none());
     assert_eq!(collation(CollationId(9999)).map(|c| c.id), None);
+}
+
+/// Characters of several bytes, as MySQL converts them: text in the set, the same in UTF-8, and its weights.
+#[test]
+fn multi_byte_sets_are_mysqls() {
+    for (collation, bytes, text, weights) in [
+        ("sjis_japanese_ci", &b"a\x95\x5c\xb1"[..], "a\u{8868}\u{ff71}", &b"A\x95\x5c\xb1"[..]),
+        ("cp932_japanese_ci", b"\xfa\x5c", "\u{7e8a}", b"\xfa\x5c"),
+        (
+            "ujis_japanese_ci",
+            b"\xa4\xa2\x8e\xb1\x8f\xb0\xa1",
+            "\u{3042}\u{ff71}\u{4e02}",
+            b"\xa4\xa2\x8e\xb1\x8f\xb0\xa1",
+        ),
+        ("gb18030_chinese_ci", b"\x90\x30\x81\x30", "\u{10000}", b"\x90\x30\x81\x30"),
+        ("big5_chinese_ci", b"\xa4\x40", "\u{4e00}", b""),
+        ("euckr_korean_ci", b"\xb0\xa1", "\u{ac00}", b"\xb0\xa1"),
+    ] {
+        let charset = named(collation).charset();
+        let utf8 = CollationId::UTF8MB4_BIN.charset();
+        assert_eq!(charset.convert(bytes, utf8).text, text.as_bytes(), "{collation}");
+        assert_eq!(utf8.convert(text.as_bytes(), charset).text, bytes, "{collation}");
+        assert_eq!(charset.character_count(bytes), text.chars().count(), "{collation}");
+        if !weights.is_empty() {
+            assert_eq!(named(collation).weight_string(bytes), weights, "{collation}");
+        }
+    }
 }
 
 /// WEIGHT_STRING as MySQL answers.
