@@ -36,7 +36,7 @@ pub struct DigestLiteral {
 impl DigestLiteral {
     /// The bytes that a literal of kind String stands for.
     pub fn string(&self, text: &[u8], options: ParseOptions) -> Vec<u8> {
-        crate::literal::string_value(self.text(text), options)
+        options.to_connection(crate::literal::string_value(self.text(text), options))
     }
 
     /// Its text in the source.

@@ -3,7 +3,7 @@
 //! The values of literals and names are made from a token's text in `literal`.
 
 use crate::keyword::Keyword;
-use crate::options::{ParseOptions, VERSION_NUMBER};
+use crate::options::{ParseOptions, VERSION_NUMBER, character_length};
 use crate::token::{Token, TokenKind};
 
 /// Classes of a byte at the start of a token.
@@ -22,12 +22,22 @@ pub struct Lexer<'a> {
     previous: TokenKind,
     previous_end: usize,
     in_versioned_comment: bool,
+    /// See [`ParseOptions::masking_charset`].
+    masking: Option<&'static charset::Charset>,
 }
 
 impl<'a> Lexer<'a> {
     /// A lexer that starts at byte `at` of the source.
     pub fn new(source: &'a [u8], at: usize, options: ParseOptions) -> Lexer<'a> {
-        Lexer { source, at, options, previous: TokenKind::End, previous_end: at, in_versioned_comment: false }
+        Lexer {
+            source,
+            at,
+            options,
+            previous: TokenKind::End,
+            previous_end: at,
+            in_versioned_comment: false,
+            masking: options.masking_charset(),
+        }
     }
 
     /// The next token.
@@ -214,9 +224,21 @@ impl<'a> Lexer<'a> {
 
     #[inline]
     fn skip_name(&mut self) {
+        if let Some(charset) = self.masking {
+            while self.is_name_byte(0) {
+                self.at += self.masked_length(charset, self.at);
+            }
+            return;
+        }
         let rest = &self.source[self.at..];
         self.at +=
             rest.iter().position(|&byte| CLASS[byte as usize] & (LETTER | DIGIT) == 0).unwrap_or(rest.len());
+    }
+
+    /// Bytes of the character at an offset, in a character set that masks ASCII.
+    #[cold]
+    fn masked_length(&self, charset: &charset::Charset, at: usize) -> usize {
+        character_length(charset, &self.source[at..])
     }
 
     fn skip_digits(&mut self) {
@@ -310,6 +332,10 @@ impl<'a> Lexer<'a> {
                 at += 2;
             } else if byte == escape {
                 at += 2;
+            } else if byte >= 0x80
+                && let Some(charset) = self.masking
+            {
+                at += self.masked_length(charset, at);
             } else {
                 at += 1;
             }
@@ -321,6 +347,12 @@ impl<'a> Lexer<'a> {
         let mut at = self.at + 1;
         loop {
             let Some(&byte) = self.source.get(at) else { return TokenKind::Invalid };
+            if byte >= 0x80
+                && let Some(charset) = self.masking
+            {
+                at += self.masked_length(charset, at);
+                continue;
+            }
             at += 1;
             if byte == quote {
                 if self.source.get(at) != Some(&quote) {

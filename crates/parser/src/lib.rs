@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod deprecation;
 pub mod digest;
 pub mod keyword;
 pub mod lexer;
@@ -33,6 +34,8 @@ pub struct Parsed {
     pub span: ast::Span,
     /// The offset behind the statement and its semicolon.
     pub next: usize,
+    /// Warnings for deprecated syntax, in the order of the text.
+    pub warnings: Vec<errors::SqlError>,
 }
 
 /// Parses the statement that starts at byte `start` of the text. The error is 1065 where the statement is empty
@@ -48,7 +51,8 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
         false => parser.statement()?,
     };
     let next = parser.finish()?;
-    Ok(Parsed { statement, parameters: parser.parameters(), span: parser.span(), next })
+    let warnings = parser.deprecations().iter().map(|deprecation| deprecation.warning()).collect();
+    Ok(Parsed { statement, parameters: parser.parameters(), span: parser.span(), next, warnings })
 }
 
 /// Parses the one statement of a text with the literals that a digest found as its parameters, in order. None where
@@ -61,7 +65,9 @@ pub fn parse_shape(
     let mut parser = parser::Parser::new(text, 0, options).lifting(literals);
     let statement = parser.statement().ok()?;
     parser.finish().ok()?;
-    (parser.parameters() as usize == literals.len()).then_some(statement)
+    // Warnings of the parser would be given once only.
+    let quiet = parser.deprecations().is_empty();
+    (quiet && parser.parameters() as usize == literals.len()).then_some(statement)
 }
 
 /// Whether nothing but blanks and comments follows byte `start`.

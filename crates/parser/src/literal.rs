@@ -1,6 +1,6 @@
 //! The values of literals and names, made from the text of their tokens.
 
-use crate::options::ParseOptions;
+use crate::options::{ParseOptions, character_length};
 
 /// The bytes of `'..'` or `".."` with its escapes resolved.
 pub fn string_value(text: &[u8], options: ParseOptions) -> Vec<u8> {
@@ -13,9 +13,18 @@ pub fn string_value(text: &[u8], options: ParseOptions) -> Vec<u8> {
 pub fn append_string(value: &mut Vec<u8>, text: &[u8], options: ParseOptions) {
     let (Some(&quote), true) = (text.first(), text.len() >= 2) else { return };
     let body = &text[1..text.len() - 1];
+    let masking = options.masking_charset();
     let mut at = 0;
     while at < body.len() {
         let byte = body[at];
+        if byte >= 0x80
+            && let Some(charset) = masking
+        {
+            let length = character_length(charset, &body[at..]);
+            value.extend_from_slice(&body[at..at + length]);
+            at += length;
+            continue;
+        }
         at += 1;
         if byte == quote {
             at += 1;
@@ -45,15 +54,20 @@ fn append_escape(value: &mut Vec<u8>, byte: u8) {
 }
 
 /// The bytes of a name, quoted or not.
-pub fn name_bytes(text: &[u8]) -> Vec<u8> {
+pub fn name_bytes(text: &[u8], options: ParseOptions) -> Vec<u8> {
     match text.first() {
         Some(&quote @ (b'`' | b'"')) if text.len() >= 2 => {
             let mut value = Vec::with_capacity(text.len());
             let body = &text[1..text.len() - 1];
+            let masking = options.masking_charset();
             let mut at = 0;
             while at < body.len() {
-                value.push(body[at]);
-                at += 1 + usize::from(body[at] == quote);
+                let length = match masking {
+                    Some(charset) if body[at] >= 0x80 => character_length(charset, &body[at..]),
+                    _ => 1,
+                };
+                value.extend_from_slice(&body[at..at + length]);
+                at += length + usize::from(body[at] == quote);
             }
             value
         }
@@ -113,8 +127,8 @@ mod tests {
 
     #[test]
     fn names() {
-        assert_eq!(name_bytes(b"`a``b`"), b"a`b");
-        assert_eq!(name_bytes(b"plain"), b"plain");
+        assert_eq!(name_bytes(b"`a``b`", ParseOptions::default()), b"a`b");
+        assert_eq!(name_bytes(b"plain", ParseOptions::default()), b"plain");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use crate::session::Session;
 use crate::variables::{SystemValue, VariableId, id};
 use charset::{Charset, Collation, CollationId};
 use errors::{Diagnostics, SqlResult, sql_error};
-use std::borrow::Cow;
 
 /// The character set of that name. Error 1115; warning 3719 for the alias utf8.
 pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Charset> {
@@ -152,16 +151,6 @@ impl Session {
         };
         self.set_text(id::CHARACTER_SET_DATABASE, collation.charset().name);
         self.set_text(id::COLLATION_DATABASE, collation.get().name);
-    }
-
-    /// Statement text in the connection's character set, in which the lexer reads literals.
-    pub(crate) fn to_connection_charset<'a>(&self, sql: &'a [u8]) -> Cow<'a, [u8]> {
-        let client = self.client_collation().charset();
-        let connection = self.connection_collation().charset();
-        if client.name == connection.name || client.is_binary() || connection.is_binary() || sql.is_ascii() {
-            return Cow::Borrowed(sql);
-        }
-        Cow::Owned(client.convert(sql, connection).text)
     }
 }
 

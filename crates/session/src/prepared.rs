@@ -97,7 +97,7 @@ impl Session {
     }
 
     fn prepare_binary(&mut self, sql: &[u8]) -> SqlResult<PreparedDescription> {
-        let (entry, columns) = self.make_entry(sql)?;
+        let (entry, columns) = self.make_entry(crate::session::without_terminator(sql))?;
         self.prepared.last_id = self.prepared.last_id.checked_add(1).unwrap_or(1);
         let statement_id = self.prepared.last_id;
         let parameters = vec![parameter_column(); entry.bound.count];
@@ -112,17 +112,19 @@ impl Session {
         if self.state.instance.prepared_count().load(Ordering::Relaxed) >= limit {
             return Err(sql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, limit));
         }
-        let text = self.to_connection_charset(sql).into_owned();
         let options = self.settings().parse;
-        let parsed = parser::parse_one(&text, 0, options)?;
-        if !parser::is_blank(&text, parsed.next, options) {
-            return Err(crate::statement::syntax_error(&text, parsed.next));
+        let parsed = parser::parse_one(sql, 0, options)?;
+        if !parser::is_blank(sql, parsed.next, options) {
+            return Err(crate::statement::syntax_error(sql, parsed.next));
         }
         if matches!(
             parsed.statement,
             Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_)
         ) {
             return Err(sql_error!(ER_UNSUPPORTED_PS));
+        }
+        for warning in parsed.warnings {
+            self.diagnostics.warning(warning);
         }
         let mut plan = None;
         let mut columns = Vec::new();
@@ -135,7 +137,7 @@ impl Session {
         let count = parsed.parameters as usize;
         let entry = Entry {
             statement: Arc::new(parsed.statement),
-            text: text[parsed.span.start..parsed.span.end].into(),
+            text: sql[parsed.span.start..parsed.span.end].into(),
             plan,
             bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
             cursor: None,
@@ -350,17 +352,21 @@ impl Session {
         source: &PrepareSource,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let text = match source {
-            PrepareSource::Text(text) => text.clone(),
+        let utf8 = charset::CollationId::UTF8MB4_0900_AI_CI;
+        let (text, collation) = match source {
+            PrepareSource::Text(text) => (text.clone(), utf8),
             PrepareSource::UserVariable(variable) => {
-                let value = self.state.user_variables.get(&variable.to_lowercase()).map(|typed| &typed.value);
-                match value {
-                    None | Some(Value::Null) => b"NULL".to_vec(),
-                    Some(Value::Bytes(bytes)) => bytes.clone(),
-                    Some(other) => crate::text::display(other).into_bytes(),
+                match self.state.user_variables.get(&variable.to_lowercase()) {
+                    Some(TypedValue { value: Value::Bytes(bytes), column_type }) => {
+                        (bytes.clone(), column_type.collation)
+                    }
+                    None | Some(TypedValue { value: Value::Null, .. }) => (b"NULL".to_vec(), utf8),
+                    Some(other) => (crate::text::display(&other.value).into_bytes(), utf8),
                 }
             }
         };
+        // Statements are read in the client's character set.
+        let text = collation.charset().convert(&text, self.client_collation().charset()).text;
         // A failed PREPARE leaves no statement of that name behind.
         let key = name.to_lowercase();
         if self.prepared.by_name.remove(&key).is_some() {

@@ -63,6 +63,8 @@ pub struct Session {
     pub(crate) must_close: bool,
     /// What the answer to the running command must wait for.
     pub(crate) packet_lsn: Lsn,
+    /// The parser's warnings for the statement that starts next.
+    pub(crate) parse_warnings: Vec<errors::SqlError>,
     pub(crate) query_attributes: Vec<(String, values::Value)>,
 }
 
@@ -115,6 +117,7 @@ impl Session {
             more_results: false,
             must_close: false,
             packet_lsn: Lsn(0),
+            parse_warnings: Vec::new(),
             query_attributes: Vec::new(),
         }
         .with_collation(info.collation)
@@ -375,6 +378,7 @@ fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionSta
         variables: Arc::new(SessionVariables::new(instance.globals())),
         user_variables: HashMap::new(),
         last_insert_id: 0,
+        given_insert_id: None,
         insert_id: None,
         row_count: 0,
         found_rows: 0,
@@ -388,7 +392,7 @@ fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionSta
 }
 
 /// Some clients (mysqlslap) count the terminating zero byte of their string; MySQL takes one, and spaces behind it.
-fn without_terminator(sql: &[u8]) -> &[u8] {
+pub(crate) fn without_terminator(sql: &[u8]) -> &[u8] {
     let text = sql.trim_ascii_end();
     text.strip_suffix(b"\0").unwrap_or(sql)
 }

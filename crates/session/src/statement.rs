@@ -24,11 +24,10 @@ const SHOWN_STATEMENT_BYTES_MAX: usize = 64 << 10;
 impl Session {
     /// Runs the statements of one packet up to the first that fails.
     pub(crate) fn run_packet(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) {
-        let text = self.to_connection_charset(sql);
         self.more_results = false;
-        match self.run_by_shape(&text, channel) {
+        match self.run_by_shape(sql, channel) {
             ByShape::Done => {}
-            ByShape::Ordinary(lesson) => self.run_statements(&text, lesson, channel),
+            ByShape::Ordinary(lesson) => self.run_statements(sql, lesson, channel),
         }
     }
 
@@ -65,6 +64,7 @@ impl Session {
                 }
             };
             let statement_text = &text[parsed.span.start..parsed.span.end];
+            self.parse_warnings = parsed.warnings;
             let succeeded = match lesson.take() {
                 Some(lesson) if may_have_shape(&parsed.statement) => {
                     self.run_lesson(&parsed.statement, statement_text, lesson, channel)
@@ -152,6 +152,9 @@ impl Session {
         self.state.error_count = self.diagnostics.error_count();
         if !keep_diagnostics {
             self.diagnostics.clear();
+        }
+        for warning in std::mem::take(&mut self.parse_warnings) {
+            self.diagnostics.warning(warning);
         }
     }
 

@@ -19,7 +19,7 @@ use wire::capabilities::client;
 pub(crate) struct StatementSettings {
     /// Tells sessions whose variables differ apart: plans of one are no plans of the other.
     pub fingerprint: u64,
-    /// What sql_mode says to the parser.
+    /// What sql_mode and the character sets say to the parser.
     pub parse: ParseOptions,
     /// Facts of a statement, without its time and what else differs from one to the next.
     pub facts: StatementFacts,
@@ -57,7 +57,7 @@ impl StatementSettings {
         let limit_ms = number(id::MAX_EXECUTION_TIME);
         StatementSettings {
             fingerprint: fingerprint(session),
-            parse: parse_options(sql_mode, session.capabilities),
+            parse: parse_options(session, sql_mode),
             facts: facts(session, sql_mode),
             execution: ExecutionSettings {
                 found_rows_as_affected: session.capabilities & u64::from(client::FOUND_ROWS) != 0,
@@ -89,15 +89,17 @@ fn fingerprint(session: &Session) -> u64 {
     session.state.variables.fingerprint((&session.schema, session.capabilities))
 }
 
-/// What sql_mode says to the parser.
-fn parse_options(mode: SqlMode, capabilities: u64) -> ParseOptions {
+/// What sql_mode and the character sets say to the parser.
+fn parse_options(session: &Session, mode: SqlMode) -> ParseOptions {
     ParseOptions {
+        client: session.client_collation(),
+        connection: session.connection_collation(),
         ansi_quotes: mode.contains(SqlMode::ANSI_QUOTES),
         pipes_as_concat: mode.contains(SqlMode::PIPES_AS_CONCAT),
         no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
         high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
         ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
-            || capabilities & u64::from(client::IGNORE_SPACE) != 0,
+            || session.capabilities & u64::from(client::IGNORE_SPACE) != 0,
     }
 }
 

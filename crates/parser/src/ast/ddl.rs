@@ -52,11 +52,15 @@ pub struct DataType {
     pub decimals: Option<u64>,
     pub unsigned: bool,
     pub zerofill: bool,
+    /// BOOL or BOOLEAN instead of TINYINT(1).
+    pub boolean: bool,
     pub charset: Option<Name>,
     /// COLLATE given right after the type; as an attribute it is [`ColumnAttribute::Collate`].
     pub collation: Option<Name>,
     /// The attribute BINARY: the _bin collation of the character set.
     pub binary: bool,
+    /// NATIONAL, NCHAR and NVARCHAR, which chose the character set.
+    pub national: bool,
     /// Members of ENUM and SET.
     pub members: Vec<Vec<u8>>,
 }

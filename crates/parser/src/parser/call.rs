@@ -65,6 +65,9 @@ impl Parser<'_> {
         if spaced && UNSPACED.contains(&lower) {
             return self.plain_call(true);
         }
+        if lower == "found_rows" && self.kind_at(1) == T::OpenParenthesis {
+            self.deprecate(Deprecation::FoundRows);
+        }
         match self.special_call(lower)? {
             Some(expression) => Ok(expression),
             None => self.plain_call(false),

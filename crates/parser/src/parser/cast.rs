@@ -24,7 +24,9 @@ impl Parser<'_> {
         self.expect_kind(T::OpenParenthesis)?;
         let operand = Box::new(self.expression()?);
         let expression = if is_convert && self.accept(K::Using) {
-            Expression::ConvertUsing { operand, charset: self.charset_name()? }
+            let charset = self.charset_name()?;
+            self.deprecate_charset(&charset);
+            Expression::ConvertUsing { operand, charset }
         } else if is_convert {
             self.expect_kind(T::Comma)?;
             let target = self.cast_target()?;
@@ -64,12 +66,15 @@ impl Parser<'_> {
             K::Char | K::Character => {
                 self.accept(K::Varying);
                 let length = self.optional_length()?;
-                CastTarget::Char { length, charset: self.optional_charset_attribute()?, national: false }
+                let charset = self.optional_charset_attribute()?;
+                self.deprecate_charset(charset.as_deref().unwrap_or_default());
+                CastTarget::Char { length, charset, national: false }
             }
             K::National | K::Nchar => {
                 if word == K::National {
                     self.expect_any(&[K::Char, K::Character])?;
                 }
+                self.deprecate(Deprecation::National);
                 CastTarget::Char { length: self.optional_length()?, charset: None, national: true }
             }
             K::Binary => CastTarget::Binary { length: self.optional_length()? },

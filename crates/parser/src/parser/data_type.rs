@@ -30,6 +30,7 @@ impl Parser<'_> {
         let mut data_type = plain(kind);
         if matches!(word, K::Bool | K::Boolean) {
             data_type.length = Some(1);
+            data_type.boolean = true;
             return Ok(data_type);
         }
         if word == K::Double {
@@ -41,7 +42,7 @@ impl Parser<'_> {
             data_type.length = self.optional_length()?;
         }
         while let Some(word) = self.accept_any(&[K::Unsigned, K::Signed, K::Zerofill]) {
-            data_type.unsigned |= word != K::Signed;
+            data_type.unsigned |= word == K::Unsigned;
             data_type.zerofill |= word == K::Zerofill;
         }
         Ok(data_type)
@@ -76,6 +77,7 @@ impl Parser<'_> {
             _ => return Ok(None),
         });
         if matches!(word, K::National | K::Nchar | K::Nvarchar) {
+            data_type.national = true;
             data_type.charset = Some("utf8mb3".to_owned());
         }
         if matches!(data_type.kind, D::Enum | D::Set) {
@@ -124,12 +126,16 @@ impl Parser<'_> {
             if let Some(charset) = self.optional_charset()? {
                 data_type.charset = Some(charset);
             } else if self.accept(K::Ascii) {
+                self.deprecate(Deprecation::Replaced("ASCII", "CHARACTER SET charset_name"));
                 data_type.charset = Some("latin1".to_owned());
             } else if self.accept(K::Unicode) {
+                self.deprecate(Deprecation::Replaced("UNICODE", "CHARACTER SET charset_name"));
                 data_type.charset = Some("ucs2".to_owned());
             } else if self.accept(K::Byte) {
                 data_type.charset = Some("binary".to_owned());
             } else if self.accept(K::Binary) {
+                let instead = "a CHARACTER SET clause with _bin collation";
+                self.deprecate(Deprecation::Replaced("BINARY as attribute of a type", instead));
                 data_type.binary = true;
             } else {
                 return Ok(());
@@ -171,9 +177,11 @@ fn plain(kind: DataTypeKind) -> DataType {
         decimals: None,
         unsigned: false,
         zerofill: false,
+        boolean: false,
         charset: None,
         collation: None,
         binary: false,
+        national: false,
         members: Vec::new(),
     }
 }

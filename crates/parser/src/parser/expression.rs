@@ -140,6 +140,13 @@ impl Parser<'_> {
 
     #[inline(never)]
     fn combine(&mut self, left: Expression, operator: Operator, level: u8) -> SqlResult<Expression> {
+        match self.kind() {
+            T::DoubleAmpersand => self.deprecate(Deprecation::Replaced("&&", "AND")),
+            T::DoubleBar if !self.options.pipes_as_concat => {
+                self.deprecate(Deprecation::Replaced("|| as a synonym for OR", "OR"));
+            }
+            _ => {}
+        }
         match operator {
             Operator::Is => self.is_test(left),
             Operator::Predicate => self.predicate(left),

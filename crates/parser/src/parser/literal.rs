@@ -18,7 +18,7 @@ impl Parser<'_> {
         }
         let value = values::string_value(self.text_of(self.token()), self.options);
         self.advance();
-        Ok(value)
+        Ok(self.options.to_utf8(value))
     }
 
     /// A string, or the bytes of a hexadecimal or bit literal, as file formats and passwords allow.
@@ -79,6 +79,7 @@ impl Parser<'_> {
         let name = self.text_of(self.token()).strip_prefix(b"_")?;
         let known = CHARSETS.iter().find(|charset| charset.as_bytes().eq_ignore_ascii_case(name))?;
         self.advance();
+        self.deprecate_charset(known);
         Some((*known).to_owned())
     }
 
@@ -94,6 +95,8 @@ impl Parser<'_> {
                 values::append_string(&mut bytes, &text[1..], self.options);
                 self.advance();
                 self.append_adjacent(&mut bytes);
+                bytes = self.options.to_utf8(bytes);
+                self.deprecate(Deprecation::National);
                 return Ok(Some(Literal::String { bytes, introducer: Some("utf8mb3".to_owned()) }));
             }
             TokenKind::Integer => integer(text),
@@ -125,6 +128,9 @@ impl Parser<'_> {
         let mut bytes = values::string_value(self.text_of(self.token()), self.options);
         self.advance();
         self.append_adjacent(&mut bytes);
+        if introducer.is_none() {
+            bytes = self.options.to_connection(bytes);
+        }
         Literal::String { bytes, introducer }
     }
 

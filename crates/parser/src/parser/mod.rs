@@ -30,6 +30,7 @@ mod transaction;
 mod window;
 
 use crate::ast::*;
+use crate::deprecation::Deprecation;
 use crate::digest::DigestLiteral;
 use crate::keyword::Keyword;
 use crate::lexer::Lexer;
@@ -59,6 +60,7 @@ pub(crate) struct Parser<'a> {
     into: Option<Box<QueryInto>>,
     /// By token: the position of the parenthesis that closes the one there. Filled on first need.
     closing: Vec<u32>,
+    deprecations: Vec<Deprecation>,
 }
 
 impl<'a> Parser<'a> {
@@ -84,6 +86,7 @@ impl<'a> Parser<'a> {
             lifted: &[],
             into: None,
             closing: Vec::new(),
+            deprecations: Vec::new(),
         }
     }
 
@@ -100,6 +103,15 @@ impl<'a> Parser<'a> {
     /// Whether something other than blanks stands between byte `start` and the first token.
     pub(crate) fn has_comment(&self, start: usize) -> bool {
         self.source[start..self.tokens[0].start as usize].iter().any(|byte| !byte.is_ascii_whitespace())
+    }
+
+    /// Deprecated syntax so far.
+    pub(crate) fn deprecations(&self) -> &[Deprecation] {
+        &self.deprecations
+    }
+
+    fn deprecate(&mut self, deprecation: Deprecation) {
+        self.deprecations.push(deprecation);
     }
 
     /// Number of `?` so far.
@@ -287,7 +299,7 @@ impl<'a> Parser<'a> {
     #[inline(never)]
     fn any_word(&mut self) -> SqlResult<Name> {
         let text = self.text_of(self.token());
-        let name = utf8(values::name_bytes(text))?;
+        let name = utf8(self.options.to_utf8(values::name_bytes(text, self.options)))?;
         self.advance();
         Ok(name)
     }
@@ -300,7 +312,17 @@ impl<'a> Parser<'a> {
 
     /// A character set or collation: a name, a string or `binary`.
     fn charset_name(&mut self) -> SqlResult<Name> {
-        if self.at_word(Keyword::Binary) { self.any_word() } else { self.name_or_string() }
+        if self.at_word(Keyword::Binary) {
+            return self.any_word();
+        }
+        self.name_or_string()
+    }
+
+    /// Notes the use of a character set in an expression.
+    fn deprecate_charset(&mut self, name: &str) {
+        if name.eq_ignore_ascii_case("utf8") {
+            self.deprecate(Deprecation::Utf8);
+        }
     }
 
     /// `schema.object`, `object` or `.object`.
@@ -343,10 +365,10 @@ impl<'a> Parser<'a> {
         let text = &self.text_of(self.token())[1..];
         let bytes = match text.first() {
             Some(b'\'' | b'"') => values::string_value(text, self.options),
-            _ => values::name_bytes(text),
+            _ => values::name_bytes(text, self.options),
         };
         self.advance();
-        utf8(bytes)
+        utf8(self.options.to_utf8(bytes))
     }
 
     // ---- depth ----
@@ -376,7 +398,7 @@ impl<'a> Parser<'a> {
     }
 
     fn syntax_error_at(&self, token: Token) -> SqlError {
-        syntax_error(self.source, token.start as usize)
+        syntax_error(self.source, token.start as usize, self.options)
     }
 
     // ---- source text ----
@@ -389,13 +411,13 @@ impl<'a> Parser<'a> {
     }
 
     fn string_since(&self, first: usize) -> String {
-        String::from_utf8_lossy(self.text_since(first)).into_owned()
+        self.options.shown(self.text_since(first))
     }
 }
 
 /// Error 1064 for the token that starts at that byte.
-pub(crate) fn syntax_error(source: &[u8], start: usize) -> SqlError {
-    let near = String::from_utf8_lossy(&source[start..]);
+pub(crate) fn syntax_error(source: &[u8], start: usize, options: ParseOptions) -> SqlError {
+    let near = options.shown(&source[start..]);
     let line = 1 + source[..start].iter().filter(|&&byte| byte == b'\n').count();
     sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, near, line)
 }

@@ -20,6 +20,11 @@ impl Parser<'_> {
                 return self.collated(primary);
             }
         };
+        match self.kind() {
+            T::Exclamation => self.deprecate(Deprecation::Replaced("!", "NOT")),
+            T::Word(K::Binary) => self.deprecate(Deprecation::Replaced("BINARY expr", "CAST")),
+            _ => {}
+        }
         self.advance();
         let operand = Box::new(self.nested(Self::operand)?);
         self.set_depth(self.depth + 1)?;
@@ -88,6 +93,7 @@ impl Parser<'_> {
             }
             K::Values if self.kind_at(1) == T::OpenParenthesis => {
                 self.advance();
+                self.deprecate(Deprecation::ValuesFunction);
                 Ok(Expression::Values(self.parenthesised(Self::column_reference)?))
             }
             K::Interval => self.interval_operand(),
@@ -165,6 +171,7 @@ impl Parser<'_> {
         if !self.accept_kind(T::Assign) {
             return Ok(Expression::UserVariable(name));
         }
+        self.deprecate(Deprecation::VariableAssignment);
         let value = Box::new(self.expression()?);
         Ok(Expression::AssignVariable { name, value })
     }

@@ -74,7 +74,10 @@ impl Parser<'_> {
                 K::SqlBigResult => options.big_result = true,
                 K::SqlBufferResult => options.buffer_result = true,
                 K::SqlNoCache => options.no_cache = true,
-                K::SqlCalcFoundRows => options.calc_found_rows = true,
+                K::SqlCalcFoundRows => {
+                    self.deprecate(Deprecation::CalcFoundRows);
+                    options.calc_found_rows = true;
+                }
                 _ => return Ok(()),
             }
             if options.all && options.distinct {
@@ -130,10 +133,10 @@ impl Parser<'_> {
             Literal::String { .. } => {
                 let quoted = text.strip_prefix(b"N").or(text.strip_prefix(b"n")).unwrap_or(text);
                 let value = values::string_value(quoted, self.options);
-                String::from_utf8_lossy(&value).trim_start().to_owned()
+                self.options.shown(&value).trim_start().to_owned()
             }
             Literal::Null | Literal::Integer(_) | Literal::Decimal(_) | Literal::Float(_) => {
-                String::from_utf8_lossy(text).into_owned()
+                self.options.shown(text)
             }
             _ => self.string_since(first),
         }

@@ -76,7 +76,7 @@ impl Session {
     }
 
     fn warn_unsigned_fraction(&mut self, declared: &DataType) {
-        if declared.unsigned || declared.zerofill {
+        if declared.unsigned {
             self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
                 "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
                  removed in a future release.",
@@ -85,17 +85,17 @@ impl Session {
     }
 
     fn integer_type(&mut self, name: &str, kind: TypeKind, declared: &DataType) -> SqlResult<ColumnType> {
+        self.warn_number_attributes(declared);
         let mut column_type = ColumnType::integer(kind, declared.unsigned || declared.zerofill);
         column_type.zerofill = declared.zerofill;
         if let Some(width) = declared.length {
             if width > 255 {
                 return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, 255));
             }
-            if !(kind == TypeKind::TinyInt && width == 1) {
+            if !declared.boolean {
                 self.deprecated("Integer display width");
             }
         }
-        self.warn_number_attributes(declared);
         column_type.length = match (declared.length, declared.zerofill) {
             (Some(width), true) => Some(width as u32),
             (None, true) => Some(zerofill_width(kind)),
@@ -109,8 +109,8 @@ impl Session {
         let precision = declared.length.filter(|digits| *digits > 0).unwrap_or(10);
         let scale = declared.decimals.unwrap_or(0);
         check_digits(name, precision, scale, 65)?;
-        self.warn_unsigned_fraction(declared);
         self.warn_number_attributes(declared);
+        self.warn_unsigned_fraction(declared);
         let mut column_type = ColumnType::decimal(precision as u32, scale as u8);
         column_type.unsigned = declared.unsigned || declared.zerofill;
         column_type.zerofill = declared.zerofill;
@@ -118,6 +118,7 @@ impl Session {
     }
 
     fn float_type(&mut self, name: &str, declared: &DataType) -> SqlResult<ColumnType> {
+        self.warn_number_attributes(declared);
         let real_is_float = self.sql_mode().contains(SqlMode::REAL_AS_FLOAT);
         let mut kind = match declared.kind {
             DataTypeKind::Float => TypeKind::Float,
@@ -142,7 +143,6 @@ impl Session {
             _ => {}
         }
         self.warn_unsigned_fraction(declared);
-        self.warn_number_attributes(declared);
         let mut column_type = ColumnType::new(kind);
         column_type.length = digits.map(|(precision, _)| precision);
         column_type.decimals = digits.map(|(_, scale)| scale);
@@ -158,8 +158,14 @@ impl Session {
         attribute: Option<&str>,
         default: CollationId,
     ) -> SqlResult<CollationId> {
-        let charset =
-            declared.charset.as_deref().map(|name| find_charset(name, &mut self.diagnostics)).transpose()?;
+        let charset = match &declared.charset {
+            Some(name) if declared.national => {
+                self.diagnostics.warning(sql_error!(ER_DEPRECATED_NATIONAL));
+                charset::charset_by_name(name)
+            }
+            Some(name) => Some(find_charset(name, &mut self.diagnostics)?),
+            None => None,
+        };
         if let Some(name) = attribute.or(declared.collation.as_deref()) {
             let collation = find_collation(name)?;
             if let Some(charset) = charset.filter(|charset| charset.name != collation.charset().name) {
