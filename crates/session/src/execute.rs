@@ -262,6 +262,7 @@ impl Session {
         let Some(transaction) = &self.transaction.current else {
             return Err(sql_error!(ER_INTERNAL_ERROR, "statement without transaction"));
         };
+        self.state.given_insert_id = None;
         let mut context = StatementContext {
             engine: instance.engine(),
             transaction,
@@ -292,7 +293,8 @@ impl Session {
             let end = self.statement_end(0, 0, outcome.info);
             sink.end_rows(&end)
         } else {
-            let end = self.statement_end(outcome.affected_rows, outcome.last_insert_id, outcome.info);
+            let id = outcome.generated_id.or(self.state.given_insert_id).unwrap_or(outcome.last_insert_id);
+            let end = self.statement_end(outcome.affected_rows, id, outcome.info);
             sink.ok(&end)
         }
     }

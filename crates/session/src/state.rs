@@ -61,6 +61,8 @@ pub struct SessionState {
     pub user_variables: HashMap<String, TypedValue>,
     /// LAST_INSERT_ID().
     pub last_insert_id: u64,
+    /// The argument of LAST_INSERT_ID(n) in the running statement: the id of its OK packet unless it generated one.
+    pub given_insert_id: Option<u64>,
     /// SET INSERT_ID for the next statement.
     pub insert_id: Option<u64>,
     /// ROW_COUNT().
@@ -197,6 +199,7 @@ impl SessionView for SessionState {
 
     fn set_last_insert_id(&mut self, value: u64) {
         self.last_insert_id = value;
+        self.given_insert_id = Some(value);
     }
 
     fn row_count(&self) -> i64 {

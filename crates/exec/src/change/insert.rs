@@ -23,7 +23,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutco
         InsertRows::Values(rows) => {
             for (number, row) in rows.iter().enumerate() {
                 let row = value_row(plan, row, storing, writer.row_number(), run)?;
-                writer.write(row, (rows.len() - number) as u64, run)?;
+                writer.write(row, Some((rows.len() - number) as u64), run)?;
             }
         }
         InsertRows::Query(query) => from_query(plan, query, storing, &mut writer, run)?,
@@ -44,7 +44,7 @@ pub fn outcome(counts: &Counts, shows_info: bool, run: &Run<'_, '_>) -> Statemen
     StatementOutcome {
         affected_rows: counts.affected,
         row_count: i64::try_from(counts.affected).unwrap_or(i64::MAX),
-        last_insert_id: counts.generated.unwrap_or(counts.explicit),
+        last_insert_id: counts.generated.unwrap_or(if counts.affected > 0 { counts.last_id } else { 0 }),
         generated_id: counts.generated,
         info,
         ..StatementOutcome::default()
@@ -135,13 +135,12 @@ fn from_query(
                 run.charge(crate::run::row_bytes(&row))?;
                 kept.push(row);
             } else {
-                // The number of rows that follow is not known: more than one keeps them together.
-                writer.write(row, 2, run)?;
+                writer.write(row, None, run)?;
             }
         }
     }
     for row in kept {
-        writer.write(row, 2, run)?;
+        writer.write(row, None, run)?;
     }
     Ok(())
 }

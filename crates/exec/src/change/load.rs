@@ -53,7 +53,7 @@ fn rows(
     while reader.next_line()? {
         run.check_killed()?;
         let row = line_row(run, plan, &reader, &text_type, storing, writer.row_number())?;
-        writer.write(row, 2, run)?;
+        writer.write(row, None, run)?;
     }
     let counts = writer.finish(run)?;
     let mut outcome = outcome(&counts, true, run);

@@ -2,6 +2,7 @@
 //! are written and conflicts resolved by [`row_change`]. Generated columns, CHECK, foreign keys and triggers have
 //! their place in `row_change`.
 
+mod auto_increment;
 pub(crate) mod delete;
 pub(crate) mod insert;
 pub(crate) mod load;

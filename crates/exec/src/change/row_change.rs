@@ -1,19 +1,16 @@
-//! Writing rows: AUTO_INCREMENT, duplicates, REPLACE and ON DUPLICATE KEY UPDATE. Main type: [`Writer`].
+//! Writing rows: duplicates, REPLACE and ON DUPLICATE KEY UPDATE. Main type: [`Writer`].
 //! Every inserted or updated row passes [`encoded`]; generated columns, CHECK and foreign keys belong there.
 
+use super::auto_increment::GeneratedIds;
 use super::storing::{Storing, as_seen, key_text};
 use crate::run::{Run, engine_error};
-use dictionary::TableDefinition;
-use engine::{
-    AutoIncrementRange, AutoIncrementRequest, DuplicateKey, EngineError, ReadMode, Table, UpdateOutcome,
-    WaitPolicy,
-};
+use engine::{DuplicateKey, EngineError, ReadMode, Table, UpdateOutcome, WaitPolicy};
 use errors::{SqlError, SqlResult, sql_error};
-use expression::{EvaluationContext, SqlMode};
+use expression::EvaluationContext;
 use plan::{Assignment, InsertPlan};
 use std::sync::Arc;
+use values::Value;
 use values::row::RowView;
-use values::{TypeKind, Value};
 
 /// Rows that are handed to the engine at once where nothing but an error can come of a duplicate.
 const BULK_ROWS: usize = 512;
@@ -27,10 +24,10 @@ pub struct Counts {
     pub duplicates: u64,
     /// Affected rows.
     pub affected: u64,
-    /// First generated AUTO_INCREMENT value.
+    /// First generated AUTO_INCREMENT value whose row went in.
     pub generated: Option<u64>,
-    /// Last explicit AUTO_INCREMENT value.
-    pub explicit: u64,
+    /// AUTO_INCREMENT value of the last row that was given.
+    pub last_id: u64,
 }
 
 /// Puts rows into a table.
@@ -38,12 +35,10 @@ pub struct Writer<'p> {
     plan: &'p InsertPlan,
     storing: Storing,
     counts: Counts,
-    reserved: Option<AutoIncrementRange>,
-    taken: u64,
+    ids: GeneratedIds,
     /// Rows waiting for the engine, as values (for messages) and encoded.
     waiting: Vec<(Vec<Value>, Vec<u8>)>,
     bulk: bool,
-    insert_id: Option<u64>,
 }
 
 /// A row in the table's layout.
@@ -76,20 +71,6 @@ pub fn duplicate_error(
     errors::code::ER_DUP_ENTRY.message(named.message())
 }
 
-/// The largest value that an AUTO_INCREMENT column holds.
-fn column_max(definition: &TableDefinition, column: usize) -> u64 {
-    let column_type = &definition.columns[column].column_type;
-    let bits = match column_type.kind {
-        TypeKind::TinyInt => 8,
-        TypeKind::SmallInt => 16,
-        TypeKind::MediumInt => 24,
-        TypeKind::Int => 32,
-        _ => 64,
-    };
-    let bits = if column_type.unsigned { bits } else { bits - 1 };
-    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
-}
-
 impl<'p> Writer<'p> {
     /// A writer for one statement.
     pub fn new(plan: &'p InsertPlan, storing: Storing, run: &Run<'_, '_>) -> Writer<'p> {
@@ -97,11 +78,9 @@ impl<'p> Writer<'p> {
             plan,
             storing,
             counts: Counts::default(),
-            reserved: None,
-            taken: 0,
+            ids: GeneratedIds::new(run.statement.settings.insert_id),
             waiting: Vec::new(),
             bulk: !plan.replace && !plan.ignore && plan.on_duplicate.is_empty(),
-            insert_id: run.statement.settings.insert_id,
         }
     }
 
@@ -110,14 +89,22 @@ impl<'p> Writer<'p> {
         self.counts.records + 1
     }
 
-    /// Puts in a row of stored values. `rows_left` is how many rows of the statement are known to follow, this one
-    /// included.
-    pub fn write(&mut self, mut row: Vec<Value>, rows_left: u64, run: &mut Run<'_, '_>) -> SqlResult<()> {
+    /// Puts in a row of stored values. `rows_left` is how many rows of the statement follow, this one included, if that
+    /// is known.
+    pub fn write(
+        &mut self,
+        mut row: Vec<Value>,
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
         self.counts.records += 1;
-        self.fill_auto_increment(&mut row, rows_left, run)?;
+        let waits = self.bulk && (rows_left != Some(1) || !self.waiting.is_empty());
+        self.ids.fill(&self.plan.table, &mut row, rows_left, waits, run)?;
         let mut bytes = Vec::new();
         encoded(&self.plan.table, &row, &mut bytes)?;
-        if self.bulk && (rows_left > 1 || !self.waiting.is_empty()) {
+        if waits {
+            // A duplicate ends the statement, so the row counts as stored.
+            self.ids.stored(&self.plan.table, run)?;
             self.waiting.push((row, bytes));
             if self.waiting.len() >= BULK_ROWS {
                 self.flush(run)?;
@@ -149,6 +136,8 @@ impl<'p> Writer<'p> {
     /// Ends the statement.
     pub fn finish(mut self, run: &mut Run<'_, '_>) -> SqlResult<Counts> {
         self.flush(run)?;
+        self.counts.generated = self.ids.first();
+        self.counts.last_id = self.ids.last();
         Ok(self.counts)
     }
 
@@ -160,7 +149,7 @@ impl<'p> Writer<'p> {
                 Ok(_) => {
                     self.counts.affected += 1 + replaced;
                     self.counts.duplicates += u64::from(replaced > 0);
-                    return Ok(());
+                    return self.ids.stored(table, run);
                 }
                 Err(EngineError::DuplicateKey(duplicate)) => {
                     if self.plan.replace {
@@ -177,6 +166,7 @@ impl<'p> Writer<'p> {
                         return Err(error);
                     }
                     self.counts.duplicates += 1;
+                    self.ids.unused();
                     run.diagnostics().warning(error);
                     return Ok(());
                 }
@@ -225,10 +215,8 @@ impl<'p> Writer<'p> {
             number,
             run,
         )?;
-        if let Some(column) = definition.auto_increment_column()
-            && let Some(value) = auto_increment_value(&changed[column])
-        {
-            self.counts.explicit = value;
+        if let Some(column) = definition.auto_increment_column() {
+            self.ids.updated(table, &changed[column], changed != existing, run)?;
         }
         if changed == existing {
             self.counts.affected += u64::from(run.statement.settings.found_rows_as_affected);
@@ -259,97 +247,6 @@ impl<'p> Writer<'p> {
             Err(error) => return Err(engine_error(error, table)),
         }
         Ok(())
-    }
-
-    /// Gives the AUTO_INCREMENT column its value, or tells the counter of an explicit one.
-    fn fill_auto_increment(
-        &mut self,
-        row: &mut [Value],
-        rows_left: u64,
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<()> {
-        let table = &self.plan.table;
-        let definition = table.definition();
-        let Some(column) = definition.auto_increment_column() else { return Ok(()) };
-        let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let wants = match &row[column] {
-            Value::Null => true,
-            other => auto_increment_value(other) == Some(0) && !is_negative(other) && !keeps_zero,
-        };
-        if !wants {
-            if let Some(value) = auto_increment_value(&row[column]) {
-                self.counts.explicit = value;
-                run.statement
-                    .transaction
-                    .raise_auto_increment(table, value)
-                    .map_err(|error| engine_error(error, table))?;
-            }
-            return Ok(());
-        }
-        let value = self.next_value(table, definition, column, rows_left, run)?;
-        self.counts.generated.get_or_insert(value);
-        row[column] = match definition.columns[column].column_type.kind {
-            TypeKind::Float => Value::Float(value as f32),
-            TypeKind::Double => Value::Double(value as f64),
-            _ if definition.columns[column].column_type.unsigned => Value::UInt(value),
-            _ => Value::Int(i64::try_from(value).unwrap_or(i64::MAX)),
-        };
-        Ok(())
-    }
-
-    fn next_value(
-        &mut self,
-        table: &Arc<Table>,
-        definition: &TableDefinition,
-        column: usize,
-        rows_left: u64,
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<u64> {
-        if let Some(value) = self.insert_id.take() {
-            run.statement
-                .transaction
-                .raise_auto_increment(table, value)
-                .map_err(|error| engine_error(error, table))?;
-            return Ok(value);
-        }
-        let settings = &run.statement.settings;
-        let spent = self.reserved.is_none_or(|range| self.taken >= range.count);
-        if spent {
-            // A statement of unknown length doubles what it asks for each time.
-            let doubled = self.reserved.map_or(1, |range| range.count.saturating_mul(2)).min(65_536);
-            let request = AutoIncrementRequest {
-                count: rows_left.max(doubled),
-                increment: settings.auto_increment_increment,
-                offset: settings.auto_increment_offset,
-                column_max: column_max(definition, column),
-            };
-            let range = run
-                .statement
-                .transaction
-                .reserve_auto_increment(table, request)
-                .map_err(|error| engine_error(error, table))?;
-            self.reserved = Some(range);
-            self.taken = 0;
-        }
-        let Some(range) = self.reserved else { return Err(sql_error!(ER_AUTOINC_READ_FAILED)) };
-        let value = range.first + self.taken * range.increment;
-        self.taken += 1;
-        Ok(value)
-    }
-}
-
-fn is_negative(value: &Value) -> bool {
-    matches!(value, Value::Int(number) if *number < 0)
-}
-
-/// The counter's view of a value; None for negative ones.
-fn auto_increment_value(value: &Value) -> Option<u64> {
-    match value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        Value::UInt(number) => Some(*number),
-        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
-        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
-        _ => None,
     }
 }
 

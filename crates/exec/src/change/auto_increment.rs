@@ -1,0 +1,211 @@
+//! AUTO_INCREMENT values of one INSERT: which row gets which, and what the client hears. Main type: [`GeneratedIds`].
+//! A value whose row did not go in (IGNORE, ON DUPLICATE KEY UPDATE) goes to the next row of the statement, and an
+//! explicit value moves the counter only with its row. The counter itself is the engine's.
+
+use crate::run::{Run, engine_error};
+use dictionary::TableDefinition;
+use engine::{AutoIncrementRange, AutoIncrementRequest, Table};
+use errors::{SqlResult, sql_error};
+use expression::SqlMode;
+use std::sync::Arc;
+use values::{TypeKind, Value};
+
+/// Where the value of the current row came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Origin {
+    /// The table has no such column, or the value is negative.
+    #[default]
+    None,
+    /// The statement gave it.
+    Explicit,
+    /// SET INSERT_ID gave it.
+    Session,
+    /// The statement's reserved range.
+    Reserved,
+}
+
+/// The values of one statement.
+#[derive(Debug, Default)]
+pub struct GeneratedIds {
+    reserved: Option<AutoIncrementRange>,
+    taken: u64,
+    /// SET INSERT_ID, until it is used.
+    insert_id: Option<u64>,
+    origin: Origin,
+    /// The current row's value; after ON DUPLICATE KEY UPDATE that of the row it changed.
+    current: u64,
+    first: Option<u64>,
+}
+
+impl GeneratedIds {
+    /// The values of a statement that starts after `SET INSERT_ID = insert_id`.
+    pub fn new(insert_id: Option<u64>) -> GeneratedIds {
+        GeneratedIds { insert_id, ..GeneratedIds::default() }
+    }
+
+    /// The first generated value whose row went in.
+    pub fn first(&self) -> Option<u64> {
+        self.first
+    }
+
+    /// The value of the last row that was looked at.
+    pub fn last(&self) -> u64 {
+        self.current
+    }
+
+    /// Gives the row's AUTO_INCREMENT column its value. `rows_left` counts the statement's rows from this one on, as
+    /// far as known. With `at_once` an explicit value moves the counter before its row is in.
+    pub fn fill(
+        &mut self,
+        table: &Arc<Table>,
+        row: &mut [Value],
+        rows_left: Option<u64>,
+        at_once: bool,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let definition = table.definition();
+        let Some(column) = definition.auto_increment_column() else { return Ok(()) };
+        let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let wants = match &row[column] {
+            Value::Null => true,
+            other => value_of(other) == Some(0) && !keeps_zero,
+        };
+        if wants {
+            let value = self.next_value(table, definition, column, rows_left, run)?;
+            self.current = value;
+            row[column] = match definition.columns[column].column_type.kind {
+                TypeKind::Float => Value::Float(value as f32),
+                TypeKind::Double => Value::Double(value as f64),
+                _ if definition.columns[column].column_type.unsigned => Value::UInt(value),
+                _ => Value::Int(i64::try_from(value).unwrap_or(i64::MAX)),
+            };
+            return Ok(());
+        }
+        self.origin = Origin::None;
+        if let Some(value) = value_of(&row[column]) {
+            (self.origin, self.current) = (Origin::Explicit, value);
+            if at_once {
+                self.raise(table, value, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The row went in.
+    pub fn stored(&mut self, table: &Arc<Table>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        match self.origin {
+            Origin::None => {}
+            Origin::Explicit => self.raise(table, self.current, run)?,
+            Origin::Session | Origin::Reserved => {
+                self.first.get_or_insert(self.current);
+            }
+        }
+        Ok(())
+    }
+
+    /// The row did not go in: its value serves the next one.
+    pub fn unused(&mut self) {
+        if self.origin == Origin::Reserved {
+            self.taken -= 1;
+        }
+    }
+
+    /// ON DUPLICATE KEY UPDATE left a row with this value.
+    pub fn updated(
+        &mut self,
+        table: &Arc<Table>,
+        value: &Value,
+        changed: bool,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        self.unused();
+        if let Some(value) = value_of(value) {
+            self.current = value;
+            if changed {
+                self.raise(table, value, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the counter of a value that it did not give out; what is reserved below that is given up.
+    fn raise(&mut self, table: &Arc<Table>, value: u64, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let transaction = &run.statement.transaction;
+        transaction.raise_auto_increment(table, value).map_err(|error| engine_error(error, table))?;
+        let next = |range: AutoIncrementRange| range.first + self.taken * range.increment;
+        if self.reserved.is_some_and(|range| self.taken < range.count && value >= next(range)) {
+            self.reserved = None;
+        }
+        Ok(())
+    }
+
+    fn next_value(
+        &mut self,
+        table: &Arc<Table>,
+        definition: &TableDefinition,
+        column: usize,
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<u64> {
+        if let Some(value) = self.insert_id.take() {
+            self.origin = Origin::Session;
+            self.raise(table, value, run)?;
+            return Ok(value);
+        }
+        self.origin = Origin::Reserved;
+        if self.reserved.is_none_or(|range| self.taken >= range.count) {
+            self.reserve(table, column_max(definition, column), rows_left, run)?;
+        }
+        let Some(range) = self.reserved else { return Err(sql_error!(ER_AUTOINC_READ_FAILED)) };
+        let value = range.first + self.taken * range.increment;
+        self.taken += 1;
+        Ok(value)
+    }
+
+    fn reserve(
+        &mut self,
+        table: &Arc<Table>,
+        column_max: u64,
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let settings = &run.statement.settings;
+        // A statement of unknown length doubles what it asks for each time.
+        let doubled = self.reserved.map_or(1, |range| range.count.saturating_mul(2)).min(65_536);
+        let request = AutoIncrementRequest {
+            count: rows_left.unwrap_or(1).max(doubled),
+            increment: settings.auto_increment_increment,
+            offset: settings.auto_increment_offset,
+            column_max,
+        };
+        let reserved = run.statement.transaction.reserve_auto_increment(table, request);
+        self.reserved = Some(reserved.map_err(|error| engine_error(error, table))?);
+        self.taken = 0;
+        Ok(())
+    }
+}
+
+/// The counter's view of a value; None for negative ones.
+fn value_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::UInt(number) => Some(*number),
+        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
+        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
+        _ => None,
+    }
+}
+
+/// The largest value that an AUTO_INCREMENT column holds.
+fn column_max(definition: &TableDefinition, column: usize) -> u64 {
+    let column_type = &definition.columns[column].column_type;
+    let bits = match column_type.kind {
+        TypeKind::TinyInt => 8,
+        TypeKind::SmallInt => 16,
+        TypeKind::MediumInt => 24,
+        TypeKind::Int => 32,
+        _ => 64,
+    };
+    let bits = if column_type.unsigned { bits } else { bits - 1 };
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
