@@ -97,10 +97,29 @@ pub fn value_text(value: &Value, column_type: &ColumnType, connection: Collation
     Some(text::from_utf8(&String::from_utf8_lossy(&text), connection))
 }
 
+/// How a date is wanted: warnings name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MomentKind {
+    /// A date; a time of day is left out.
+    Date,
+    /// A date with a time.
+    DateTime,
+}
+
 /// A value as a date with time.
 pub fn to_datetime(
     value: &Value,
     column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<DateTime>> {
+    to_moment(value, column_type, MomentKind::DateTime, context)
+}
+
+/// A value as a moment; None for NULL and, with a warning of that kind, for what is none.
+pub fn to_moment(
+    value: &Value,
+    column_type: &ColumnType,
+    kind: MomentKind,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
     let rules = date_rules(context.facts());
@@ -110,36 +129,44 @@ pub fn to_datetime(
         Value::Date(date) => return Ok(Some(date.midnight())),
         Value::Time(time) => return Ok(time_on_date(*time, context.facts().statement_time.date)),
         Value::Bytes(bytes) => {
-            let ascii;
-            let bytes = if text::is_ascii_superset(column_type.collation) {
-                bytes
-            } else {
-                ascii = text::to_utf8(bytes, column_type.collation).into_bytes();
-                &ascii
+            let utf8 = text::to_utf8(bytes, column_type.collation);
+            let Some(parsed) = parse_date_time(utf8.as_bytes(), rules) else {
+                warn_no_moment(kind, utf8.as_bytes(), context);
+                return Ok(None);
             };
-            let parsed = parse_date_time(bytes, rules);
-            match parsed {
-                Some(parsed) => {
-                    if parsed.notes.truncated {
-                        warn_truncated("datetime", bytes, context);
-                    }
-                    parsed
-                        .rounded(6)
-                        .map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
-                }
-                None => {
-                    warn_truncated("datetime", bytes, context);
-                    return Ok(None);
-                }
+            if parsed.notes.truncated {
+                warn_truncated(kind.name(), utf8.as_bytes(), context);
             }
+            parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
         }
         _ => date_time_of_number(value, column_type, rules),
     };
     if found.is_none() {
         let shown = to_text(value, column_type, context).unwrap_or_default();
-        warn_truncated("datetime", &shown, context);
+        warn_no_moment(MomentKind::DateTime, &shown, context);
     }
     Ok(found)
+}
+
+impl MomentKind {
+    fn name(self) -> &'static str {
+        match self {
+            MomentKind::Date => "date",
+            MomentKind::DateTime => "datetime",
+        }
+    }
+}
+
+/// Warning 1292 for a value that is no moment at all. Its text is that of two errors.
+pub fn warn_no_moment(kind: MomentKind, text: &[u8], context: &mut dyn EvaluationContext) {
+    match kind {
+        MomentKind::Date => warn_truncated(kind.name(), text, context),
+        MomentKind::DateTime => {
+            let shown = String::from_utf8_lossy(&text[..text.len().min(128)]).into_owned();
+            let wrong = sql_error!(ER_WRONG_VALUE, kind.name(), shown);
+            context.diagnostics().warning(errors::code::ER_TRUNCATED_WRONG_VALUE.message(wrong.message()));
+        }
+    }
 }
 
 /// A text with an offset ('2020-01-01 00:00:00+02:00') names an instant.
@@ -205,7 +232,8 @@ pub fn to_type(
         TypeClass::Double => Ok(to_double(&value, from, context)?.map_or(Value::Null, Value::Double)),
         TypeClass::DateTime if target.kind == TypeKind::Date => match value {
             Value::Date(_) => Ok(value),
-            _ => Ok(to_datetime(&value, from, context)?.map_or(Value::Null, |value| Value::Date(value.date))),
+            _ => Ok(to_moment(&value, from, MomentKind::Date, context)?
+                .map_or(Value::Null, |value| Value::Date(value.date))),
         },
         TypeClass::DateTime => {
             let Some(found) = to_datetime(&value, from, context)? else { return Ok(Value::Null) };

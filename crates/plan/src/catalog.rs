@@ -36,6 +36,11 @@ pub trait VirtualTables {
         emit: &mut dyn FnMut(Vec<Value>) -> SqlResult<bool>,
     ) -> SqlResult<()>;
 
+    /// Whether results name that table's columns as it does, not as the statement writes them.
+    fn keeps_column_names(&self, _schema: &str, _name: &str) -> bool {
+        false
+    }
+
     /// Whether that schema exists although the engine does not know it (information_schema).
     fn has_schema(&self, _schema: &str) -> bool {
         false

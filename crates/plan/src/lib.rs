@@ -97,7 +97,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         kind,
         repeatable: false,
         sites: binder.site_count(),
-        recursions: binder.recursions,
+        recursions: binder.recursion_scopes.len(),
         subqueries: binder.subqueries,
         privileges: binder.privileges,
         tables: binder.tables,

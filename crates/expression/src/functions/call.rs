@@ -1,7 +1,7 @@
 //! What a function sees when it runs for one row: its arguments, evaluated when asked for. Main type: [`Call`].
 
 use crate::context::{CallState, EvaluationContext};
-use crate::convert;
+use crate::convert::{self, MomentKind};
 use crate::result_type::ResultType;
 use crate::tree::{Expression, FunctionCall};
 use charset::CollationId;
@@ -136,6 +136,13 @@ impl<'a> Call<'a> {
         let operand = self.operand(index)?;
         let column_type = &self.argument(index).column_type;
         convert::to_datetime(&operand, column_type, self.context)
+    }
+
+    /// An argument as a moment whose date alone is wanted.
+    pub fn date(&mut self, index: usize) -> SqlResult<Option<DateTime>> {
+        let operand = self.operand(index)?;
+        let column_type = &self.argument(index).column_type;
+        convert::to_moment(&operand, column_type, MomentKind::Date, self.context)
     }
 
     /// An argument as a time span; None for NULL and, with a warning, for what is no time.

@@ -2,7 +2,7 @@
 
 use crate::context::EvaluationContext;
 use crate::convert;
-use crate::result_type::{Coercibility, ResultType, TypeClass};
+use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
@@ -52,12 +52,13 @@ pub struct BitOperation {
     pub right: Option<Expression>,
 }
 
-/// Whether an expression counts as a binary string for bit operators: hexadecimal and bit literals and NULL do not.
+/// Whether an expression counts as a binary string for bit operators: hexadecimal and bit literals, whose type is
+/// marked as unsigned, and NULL do not.
 fn is_binary_string(expression: &Expression) -> bool {
     let result = &expression.result;
     result.class() == TypeClass::Text
         && result.collation() == CollationId::BINARY
-        && !(expression.is_constant() && result.coercibility == Coercibility::Numeric)
+        && !result.column_type.unsigned
 }
 
 impl BitOperation {

@@ -44,13 +44,17 @@ impl Binder<'_> {
             }
             ast::InsertSource::Values(rows) => {
                 self.push_target(&table, &insert.table.name);
+                self.changed.push(table.id());
                 let rows = self.value_rows(rows, columns.len());
+                self.changed.clear();
                 self.blocks.pop();
                 InsertRows::Values(rows?)
             }
         };
         self.push_target(&table, &insert.table.name);
-        let bound = self.insert_parts(insert, &table, &definition, &columns);
+        self.changed.push(table.id());
+        let bound = self.insert_parts(insert, &definition, &columns);
+        self.changed.clear();
         self.blocks.pop();
         self.leave();
         let (defaults, on_duplicate, on_update) = bound?;
@@ -77,7 +81,6 @@ impl Binder<'_> {
     fn insert_parts(
         &mut self,
         insert: &ast::Insert,
-        table: &Arc<Table>,
         definition: &TableDefinition,
         columns: &[usize],
     ) -> SqlResult<(Vec<DefaultValue>, Vec<Assignment>, Vec<Assignment>)> {
@@ -88,7 +91,6 @@ impl Binder<'_> {
         } else {
             self.block().inserted_slots = (count..2 * count).collect();
         }
-        let _ = table;
         let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in &insert.on_duplicate {
             let column = definition
@@ -256,6 +258,11 @@ impl Binder<'_> {
             let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
             return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
         }
+        for assignment in &update.assignments {
+            if let Some((table, _)) = self.block().find(&assignment.column)? {
+                self.change(table);
+            }
+        }
         let mut assigned: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
         for assignment in &update.assignments {
             let Some((table, column)) = self.block().find(&assignment.column)? else {
@@ -286,6 +293,14 @@ impl Binder<'_> {
         let moves = targets.iter().any(|target| moves_rows(target, index));
         let buffered = several || moves || !matches!(node, Node::Table(_) | Node::Limit { .. });
         Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered })
+    }
+
+    /// From here on no subquery may read that table of the block.
+    fn change(&mut self, number: usize) {
+        if let Source::Base(table) = &self.block().tables[number].source {
+            let id = table.id();
+            self.changed.push(id);
+        }
     }
 
     /// A table whose rows will be changed: its key and, for UPDATE, all its columns are read under lock.
@@ -392,6 +407,7 @@ impl Binder<'_> {
         };
         let mut targets = Vec::with_capacity(numbers.len());
         for number in numbers {
+            self.change(number);
             let target = self.target(number, Vec::new(), false)?;
             let name = target.table.definition().name.clone();
             self.require(&name.schema, &name.table, None, TablePrivilege::Delete);

@@ -209,6 +209,9 @@ impl Binder<'_> {
         let schema = self.schema_of(&factor.name)?;
         if self.input.engine.dictionary().table(&schema, &factor.name.name).is_some() {
             let table = self.base_table(&factor.name)?;
+            if self.changed.contains(&table.id()) {
+                return Err(sql_error!(ER_UPDATE_TABLE_USED, alias));
+            }
             let columns = table_columns(table.definition(), &alias);
             return self.add_table(
                 alias,
@@ -239,6 +242,9 @@ impl Binder<'_> {
 
     fn common_table(&mut self, alias: &str, common: CommonTable) -> SqlResult<(JoinTree, Visible)> {
         if let Some((id, columns)) = &common.recursion {
+            let scope = &mut self.recursion_scopes[*id];
+            scope.uses += 1;
+            scope.nested_uses += usize::from(self.depth > scope.depth + 1);
             let bound = derived_columns(columns, alias, &common.columns);
             return self.add_table(alias.to_owned(), None, Source::Recursion(*id), bound, Vec::new());
         }

@@ -9,6 +9,7 @@ mod from;
 mod function;
 mod literal;
 mod query;
+mod recursive;
 mod select;
 mod subquery;
 
@@ -75,12 +76,15 @@ pub(crate) struct Binder<'a> {
     pub subqueries: Vec<SubqueryPlan>,
     pub privileges: Vec<PrivilegeRequest>,
     pub tables: Vec<Arc<Table>>,
+    /// Tables that the statement changes: its subqueries may not read them.
+    pub changed: Vec<stdx::ids::TableId>,
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
-    pub recursions: usize,
+    /// One for each recursive common table.
+    pub recursion_scopes: Vec<recursive::RecursionScope>,
     sites: usize,
 }
 
@@ -97,11 +101,12 @@ impl<'a> Binder<'a> {
             subqueries: Vec::new(),
             privileges: Vec::new(),
             tables: Vec::new(),
+            changed: Vec::new(),
             volatile: false,
             explain: Vec::new(),
             block_number: 0,
             depth: 0,
-            recursions: 0,
+            recursion_scopes: Vec::new(),
             sites: 0,
         }
     }

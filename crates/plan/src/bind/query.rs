@@ -1,9 +1,9 @@
 //! Whole queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them, recursion.
 
+use super::Binder;
 use super::column::{Block, Clause};
 use super::select::{Surroundings, limited};
-use super::{Binder, CommonTable};
-use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm, SortKey};
+use crate::physical::{Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
 use ::expression::derive::{DerivedCollation, common_collation, common_type};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
@@ -21,7 +21,10 @@ impl Binder<'_> {
     /// A query in FROM: it sees nothing of the enclosing blocks.
     pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
         let saved = std::mem::take(&mut self.blocks);
+        // Its rows are kept before the statement changes any.
+        let changed = std::mem::take(&mut self.changed);
         let plan = self.nested_query(query, select_type);
+        self.changed = changed;
         self.blocks = saved;
         plan
     }
@@ -68,7 +71,11 @@ impl Binder<'_> {
     }
 
     /// An operand of a set operation.
-    fn operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
+    pub(super) fn operand(
+        &mut self,
+        body: &ast::QueryBody,
+        select_type: &'static str,
+    ) -> SqlResult<QueryPlan> {
         match body {
             ast::QueryBody::Nested(query) => self.query(query, select_type),
             ast::QueryBody::Values(rows) => self.values_rows(rows),
@@ -102,6 +109,9 @@ impl Binder<'_> {
     ) -> SqlResult<(Vec<Vec<Expression>>, Vec<OutputColumn>)> {
         let mut bound: Vec<Vec<Expression>> = Vec::with_capacity(rows.len());
         for (number, row) in rows.iter().enumerate() {
+            if row.is_empty() {
+                return Err(sql_error!(ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS));
+            }
             let row = self.expressions(row)?;
             if bound.first().is_some_and(|first| first.len() != row.len()) {
                 return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
@@ -122,7 +132,7 @@ impl Binder<'_> {
     }
 
     /// ORDER BY and LIMIT around a set operation: keys are result columns.
-    fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
+    pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
         let QueryPlan { root, columns, outer, explain } = plan;
         let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
@@ -225,52 +235,6 @@ impl Binder<'_> {
         let types: Vec<&ResultType> = types.iter().collect();
         Ok(common_type(&types, collation))
     }
-
-    /// WITH RECURSIVE: a set operation whose first operand does not name the table; the others may.
-    pub fn recursive_query(&mut self, common: &CommonTable) -> SqlResult<QueryPlan> {
-        let ast::QueryBody::SetOperation(operation) = &common.query.body else {
-            return self.detached_query(&common.query, "DERIVED");
-        };
-        let saved = std::mem::take(&mut self.blocks);
-        let plan = self.recursive_parts(common, operation);
-        self.blocks = saved;
-        plan
-    }
-
-    fn recursive_parts(
-        &mut self,
-        common: &CommonTable,
-        operation: &ast::SetOperation,
-    ) -> SqlResult<QueryPlan> {
-        let mut seed = self.operand(&operation.first, "DERIVED")?;
-        for column in &mut seed.columns {
-            column.result.nullable = true;
-            column.origin = None;
-        }
-        for (column, name) in seed.columns.iter_mut().zip(&common.columns) {
-            column.name.clone_from(name);
-        }
-        let id = self.recursions;
-        self.recursions += 1;
-        let types: Vec<ResultType> = seed.columns.iter().map(|column| column.result.clone()).collect();
-        self.common_tables
-            .push(CommonTable { recursion: Some((id, seed.columns.clone())), ..common.clone() });
-        let mut steps = Vec::with_capacity(operation.rest.len());
-        let mut all = true;
-        for term in &operation.rest {
-            all &= term.all;
-            let plan = self.operand(&term.body, "UNION")?;
-            if plan.columns.len() != types.len() {
-                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
-            }
-            steps.push(convert_columns(plan.root, &plan.columns, &types));
-        }
-        self.common_tables.pop();
-        let seed_node = seed.root;
-        let root = Node::Recursive(Box::new(Recursive { id, seed: seed_node, steps, all, columns: types }));
-        let plan = QueryPlan { root, columns: seed.columns, outer: Vec::new(), explain: seed.explain };
-        self.ordered(plan, &common.query)
-    }
 }
 
 /// A value brought to the type of its column.
@@ -283,7 +247,7 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
 }
 
 /// Projects a plan's rows to other column types.
-fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
+pub(super) fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
     if from.iter().zip(types).all(|(column, result)| column.result.column_type == result.column_type) {
         return node;
     }
@@ -299,7 +263,7 @@ fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> N
 }
 
 /// Puts the outer references of one operand behind those of the others.
-fn shift_outer(node: Node, own: Vec<Expression>, shared: &mut Vec<Expression>) -> Node {
+pub(super) fn shift_outer(node: Node, own: Vec<Expression>, shared: &mut Vec<Expression>) -> Node {
     if own.is_empty() {
         return node;
     }

@@ -263,16 +263,51 @@ impl Binder<'_> {
                 }
                 ast::SelectItem::Expression { expression, alias, text } => {
                     let bound = self.scalar(expression)?;
-                    let name = match (alias, expression) {
-                        (Some(alias), _) => alias.clone(),
-                        (None, ast::Expression::Column(reference)) => reference.column.clone(),
-                        (None, _) => text.clone(),
+                    let name = match alias {
+                        Some(alias) => alias.clone(),
+                        None => self.item_name(expression, text)?,
                     };
                     items.push(Item { name, expression: bound });
                 }
             }
         }
         Ok(items)
+    }
+
+    /// The name of a select item without alias.
+    fn item_name(&mut self, item: &ast::Expression, text: &str) -> SqlResult<String> {
+        match item {
+            ast::Expression::Column(reference) => self.column_item_name(reference),
+            ast::Expression::Function(call) if call.name.eq_ignore_ascii_case("name_const") => {
+                Ok(match call.arguments.first() {
+                    Some(ast::Expression::Literal(ast::Literal::String { bytes, .. })) => {
+                        String::from_utf8_lossy(bytes).into_owned()
+                    }
+                    _ => text.to_owned(),
+                })
+            }
+            _ => Ok(text.to_owned()),
+        }
+    }
+
+    /// A column is called as the statement writes it; those of derived tables and of the views in information_schema
+    /// keep their own names.
+    fn column_item_name(&mut self, reference: &ast::ColumnReference) -> SqlResult<String> {
+        let virtual_tables = self.input.virtual_tables;
+        if let Some((table, column)) = self.block().find(reference)? {
+            let table = &self.block().tables[table];
+            let keeps = match &table.source {
+                super::Source::Virtual(definition) => {
+                    virtual_tables.keeps_column_names(&definition.name.schema, &definition.name.table)
+                }
+                super::Source::Derived(_) => true,
+                _ => false,
+            };
+            if keeps {
+                return Ok(table.columns[column].name.clone());
+            }
+        }
+        Ok(reference.column.clone())
     }
 
     fn expand(&mut self, columns: &[(usize, usize)], items: &mut Vec<Item>) {

@@ -331,23 +331,23 @@ impl Session {
         let described = self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_context(reads_lock, &[], |context| exec::describe(&statement, context))
         })?;
-        let declared = definition.columns.len();
         let mut targets = Vec::new();
         for column in &described {
-            if definition.column_position(&column.name).is_none() {
-                let made = selected_column(column);
-                super::column::check_column(&ColumnDraft {
-                    definition: made.clone(),
-                    primary: false,
-                    unique: false,
-                    explicit_null: false,
-                })?;
-                definition.columns.push(made);
+            match definition.column_position(&column.name) {
+                Some(position) => move_last(&mut definition, position),
+                None => {
+                    let made = self.selected_column(column);
+                    super::column::check_column(&ColumnDraft {
+                        definition: made.clone(),
+                        primary: false,
+                        unique: false,
+                        explicit_null: false,
+                    })?;
+                    definition.columns.push(made);
+                }
             }
             targets.push(ColumnReference::unqualified(column.name.clone()));
         }
-        // Columns that only the query names come last; declared columns that it does not name keep their defaults.
-        debug_assert!(declared <= definition.columns.len());
         check_column_names(&definition.columns)?;
         check_definition(&definition)?;
         let name = definition.name.clone();
@@ -376,38 +376,69 @@ impl Session {
         }
         Ok(())
     }
+
+    /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its default and comment.
+    fn selected_column(&self, column: &wire::result::ResultColumn) -> ColumnDefinition {
+        let mut column_type = column.column_type.clone();
+        if column_type.kind == values::TypeKind::Null {
+            column_type = values::ColumnType::binary(0);
+        }
+        let nullable = column.flags & wire::capabilities::column::NOT_NULL == 0;
+        let origin = self.origin_column(column);
+        let default = match &origin {
+            Some(origin) if origin.auto_increment => implicit_default(&column_type),
+            Some(origin) => origin.default.clone(),
+            None if nullable => ColumnDefault::None,
+            None => implicit_default(&column_type),
+        };
+        ColumnDefinition {
+            name: column.name.clone(),
+            column_type,
+            nullable,
+            default,
+            on_update_now: origin.as_ref().and_then(|origin| origin.on_update_now),
+            auto_increment: false,
+            invisible: false,
+            comment: origin.map_or_else(String::new, |origin| origin.comment),
+        }
+    }
+
+    /// The base column that a query's column shows.
+    fn origin_column(&self, column: &wire::result::ResultColumn) -> Option<ColumnDefinition> {
+        let dictionary = self.state.instance.engine().dictionary();
+        let table = dictionary.table(&column.schema, &column.original_table)?;
+        let definition = table.definition();
+        let position = definition.column_position(&column.original_name)?;
+        Some(definition.columns[position].clone())
+    }
 }
 
-/// A column as CREATE .. SELECT makes it of a query's column.
-fn selected_column(column: &wire::result::ResultColumn) -> ColumnDefinition {
-    use values::TypeKind;
-    let mut column_type = column.column_type.clone();
-    if column_type.kind == TypeKind::Null {
-        column_type = values::ColumnType::binary(0);
-    }
-    let nullable = column.flags & wire::capabilities::column::NOT_NULL == 0;
-    let default = match (nullable, column_type.kind) {
-        (true, _) => ColumnDefault::None,
-        (false, kind) if kind.is_large_object() => ColumnDefault::None,
-        (false, kind) if kind.is_integer() => ColumnDefault::Literal(match column_type.unsigned {
-            true => values::Value::UInt(0),
-            false => values::Value::Int(0),
-        }),
-        (false, TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary) => {
-            ColumnDefault::Literal(values::Value::Bytes(Vec::new()))
+/// Puts a column behind the others: CREATE .. SELECT keeps the query's columns in its order, last.
+fn move_last(definition: &mut TableDefinition, position: usize) {
+    let column = definition.columns.remove(position);
+    definition.columns.push(column);
+    let last = definition.columns.len() - 1;
+    for part in definition.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+        if part.column == position {
+            part.column = last;
+        } else if part.column > position {
+            part.column -= 1;
         }
-        (false, _) => ColumnDefault::None,
-    };
-    ColumnDefinition {
-        name: column.name.clone(),
-        column_type,
-        nullable,
-        default,
-        on_update_now: None,
-        auto_increment: false,
-        invisible: false,
-        comment: String::new(),
     }
+}
+
+/// The default that CREATE .. SELECT gives to a column of an expression that is never NULL.
+fn implicit_default(column_type: &values::ColumnType) -> ColumnDefault {
+    use values::TypeKind;
+    let literal = match column_type.kind {
+        kind if kind.is_integer() && column_type.unsigned => values::Value::UInt(0),
+        kind if kind.is_integer() => values::Value::Int(0),
+        TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
+            values::Value::Bytes(Vec::new())
+        }
+        _ => return ColumnDefault::None,
+    };
+    ColumnDefault::Literal(literal)
 }
 
 fn shown(name: &TableName) -> String {

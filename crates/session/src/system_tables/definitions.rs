@@ -156,6 +156,50 @@ fn parse_type(text: &str, collation: CollationId) -> ColumnType {
     }
 }
 
+/// The tables of information_schema that MySQL fills on demand; all others are views over its dictionary.
+const FILLED_TABLES: &[&str] = &[
+    "COLUMN_PRIVILEGES",
+    "ENGINES",
+    "INNODB_BUFFER_PAGE",
+    "INNODB_BUFFER_PAGE_LRU",
+    "INNODB_BUFFER_POOL_STATS",
+    "INNODB_CACHED_INDEXES",
+    "INNODB_CMP",
+    "INNODB_CMPMEM",
+    "INNODB_CMPMEM_RESET",
+    "INNODB_CMP_PER_INDEX",
+    "INNODB_CMP_PER_INDEX_RESET",
+    "INNODB_CMP_RESET",
+    "INNODB_COLUMNS",
+    "INNODB_FT_BEING_DELETED",
+    "INNODB_FT_CONFIG",
+    "INNODB_FT_DEFAULT_STOPWORD",
+    "INNODB_FT_DELETED",
+    "INNODB_FT_INDEX_CACHE",
+    "INNODB_FT_INDEX_TABLE",
+    "INNODB_INDEXES",
+    "INNODB_METRICS",
+    "INNODB_SESSION_TEMP_TABLESPACES",
+    "INNODB_TABLES",
+    "INNODB_TABLESPACES",
+    "INNODB_TABLESTATS",
+    "INNODB_TEMP_TABLE_INFO",
+    "INNODB_TRX",
+    "INNODB_VIRTUAL",
+    "OPTIMIZER_TRACE",
+    "PLUGINS",
+    "PROCESSLIST",
+    "PROFILING",
+    "SCHEMA_PRIVILEGES",
+    "TABLE_PRIVILEGES",
+    "USER_PRIVILEGES",
+];
+
+/// Whether a table of information_schema is a view in MySQL.
+pub(crate) fn is_information_schema_view(name: &str) -> bool {
+    !FILLED_TABLES.iter().any(|filled| filled.eq_ignore_ascii_case(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -136,6 +136,10 @@ impl VirtualTables for SystemTables {
         }
     }
 
+    fn keeps_column_names(&self, schema: &str, name: &str) -> bool {
+        schema.eq_ignore_ascii_case("information_schema") && definitions::is_information_schema_view(name)
+    }
+
     fn has_schema(&self, schema: &str) -> bool {
         is_system_schema(schema) || (schema == OVERLAY_SCHEMA && self.overlay.is_some())
     }

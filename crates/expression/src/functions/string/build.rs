@@ -143,7 +143,7 @@ fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
         return Ok(Value::Null);
     }
     if filler_characters == 0 {
-        return Ok(Value::Bytes(Vec::new()));
+        return Ok(Value::Bytes(text.to_vec()));
     }
     let missing = wanted - present;
     let mut padding = filler.repeat(missing / filler_characters);

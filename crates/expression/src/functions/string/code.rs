@@ -107,7 +107,8 @@ fn unhex(call: &mut Call<'_>) -> SqlResult<Value> {
     let digits: Option<Vec<u8>> =
         text.bytes().map(|byte| (byte as char).to_digit(16).map(|digit| digit as u8)).collect();
     let Some(digits) = digits else {
-        call.warn(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", text, "unhex"));
+        let shown = call.expression(0).to_string();
+        call.warn(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, "unhex"));
         return Ok(Value::Null);
     };
     let odd = digits.len() % 2;

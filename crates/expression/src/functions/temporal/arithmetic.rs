@@ -2,6 +2,7 @@
 
 use super::{calendar_moment, digits, is_time, optional, pure, time_value};
 use crate::convert;
+use crate::convert::MomentKind;
 use crate::functions::{Call, Derivation, FunctionDefinition};
 use crate::operators::{Interval, IntervalUnit, add_interval};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
@@ -19,14 +20,16 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 ];
 
 fn date_difference(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (Some(left), Some(right)) = (calendar_moment(call, 0)?, calendar_moment(call, 1)?) else {
+    let (Some(left), Some(right)) =
+        (calendar_moment(call, 0, MomentKind::Date)?, calendar_moment(call, 1, MomentKind::Date)?)
+    else {
         return Ok(Value::Null);
     };
     Ok(Value::Int(i64::from(left.date.day_number()) - i64::from(right.date.day_number())))
 }
 
 fn derive_time_difference(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let shown = digits(derivation.argument(0)).max(digits(derivation.argument(1)));
+    let shown = digits(derivation, 0).max(digits(derivation, 1));
     Ok(ResultType::time(shown).nullable())
 }
 
@@ -66,7 +69,9 @@ fn timestamp_difference(call: &mut Call<'_>) -> SqlResult<Value> {
         Some(Value::Bytes(name)) => std::str::from_utf8(name).ok().and_then(IntervalUnit::from_name),
         _ => None,
     };
-    let (Some(from), Some(to)) = (calendar_moment(call, 1)?, calendar_moment(call, 2)?) else {
+    let (Some(from), Some(to)) =
+        (calendar_moment(call, 1, MomentKind::DateTime)?, calendar_moment(call, 2, MomentKind::DateTime)?)
+    else {
         return Ok(Value::Null);
     };
     let microseconds = to.microseconds_since(&from);
@@ -98,7 +103,7 @@ fn whole_months(from: &DateTime, to: &DateTime) -> i64 {
 }
 
 fn derive_add_time(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let shown = digits(derivation.argument(0)).max(digits(derivation.argument(1)));
+    let shown = digits(derivation, 0).max(digits(derivation, 1));
     let result = match derivation.argument(0).kind() {
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => ResultType::datetime(shown),
         TypeKind::Time => ResultType::time(shown),

@@ -16,13 +16,13 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         1,
         1,
         |_| Ok(ResultType::date().nullable()),
-        |call| optional(call.datetime(0)?.map(|moment| Value::Date(moment.date))),
+        |call| optional(call.date(0)?.map(|moment| Value::Date(moment.date))),
     ),
     pure(
         "time",
         1,
         1,
-        |derivation| Ok(ResultType::time(digits(derivation.argument(0))).nullable()),
+        |derivation| Ok(ResultType::time(digits(derivation, 0)).nullable()),
         |call| optional(call.time(0)?.map(Value::Time)),
     ),
     pure("timestamp", 1, 2, derive_timestamp, timestamp),
@@ -56,7 +56,7 @@ fn second_digits(derivation: &Derivation<'_>, index: usize) -> u8 {
 }
 
 fn derive_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let shown = (0..derivation.count()).map(|index| digits(derivation.argument(index))).max().unwrap_or(0);
+    let shown = (0..derivation.count()).map(|index| digits(derivation, index)).max().unwrap_or(0);
     Ok(ResultType::datetime(shown).nullable())
 }
 

@@ -11,7 +11,7 @@ pub mod parts;
 pub mod zones;
 
 use super::{Call, Derivation, FunctionDefinition};
-use crate::convert;
+use crate::convert::{self, MomentKind};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::Value;
@@ -42,20 +42,35 @@ const fn reading(
     FunctionDefinition { name, arguments_min, arguments_max, pure: false, derive, evaluate }
 }
 
-/// The argument as a date and time that has a place in the calendar; NULL with a warning otherwise.
-fn calendar_moment(call: &mut Call<'_>, index: usize) -> SqlResult<Option<DateTime>> {
-    let Some(moment) = call.datetime(index)? else { return Ok(None) };
+/// The argument as a moment that has a place in the calendar; NULL with a warning otherwise.
+fn calendar_moment(call: &mut Call<'_>, index: usize, kind: MomentKind) -> SqlResult<Option<DateTime>> {
+    let moment = match kind {
+        MomentKind::Date => call.date(index)?,
+        MomentKind::DateTime => call.datetime(index)?,
+    };
+    let Some(moment) = moment else { return Ok(None) };
     if moment.date.month == 0 || moment.date.day == 0 {
-        let text = convert::datetime_text(moment, 0);
-        call.warn(sql_error!(ER_WRONG_VALUE, "datetime", text));
+        let shown = call.text(index)?.unwrap_or_default();
+        convert::warn_no_moment(kind, &shown, call.context());
         return Ok(None);
     }
     Ok(Some(moment))
 }
 
-/// Fractional digits of an argument as a temporal value.
-fn digits(result: &ResultType) -> u8 {
-    crate::derive::temporal_digits(result)
+/// Fractional digits of an argument as a temporal value; those that are written, where it is a literal.
+fn digits(derivation: &Derivation<'_>, index: usize) -> u8 {
+    let argument = derivation.argument(index);
+    match (argument.class(), derivation.constant(index)) {
+        (TypeClass::Text, Some(Value::Bytes(text))) => text_digits(text),
+        _ => crate::derive::temporal_digits(argument),
+    }
+}
+
+/// Fractional digits of a literal, at most 6.
+fn text_digits(text: &[u8]) -> u8 {
+    let Some(point) = text.iter().position(|byte| *byte == b'.') else { return 0 };
+    let fraction = text[point + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    fraction.min(6) as u8
 }
 
 /// The number of digits that a call like NOW(3) asks for; error 1426 above 6.

@@ -1,6 +1,7 @@
 //! Functions that give one part of a date or time: YEAR, MONTH, HOUR, WEEK, DAYNAME, EXTRACT and their kin.
 
 use super::{calendar_moment, is_zero, locale, optional, pure, reading, unsigned_value};
+use crate::convert::MomentKind;
 use crate::functions::{Call, Derivation, FunctionDefinition};
 use crate::operators::IntervalUnit;
 use crate::result_type::{ResultType, plain_type};
@@ -63,11 +64,11 @@ macro_rules! width {
 width!(width2 2, width3 3, width4 4, width7 7, width8 8, width10 10, width21 21);
 
 fn date_part(call: &mut Call<'_>, part: fn(&DateTime) -> u64) -> SqlResult<Value> {
-    optional(call.datetime(0)?.map(|moment| unsigned_value(part(&moment))))
+    optional(call.date(0)?.map(|moment| unsigned_value(part(&moment))))
 }
 
 fn calendar_part(call: &mut Call<'_>, part: fn(&DateTime) -> u64) -> SqlResult<Value> {
-    optional(calendar_moment(call, 0)?.map(|moment| unsigned_value(part(&moment))))
+    optional(calendar_moment(call, 0, MomentKind::Date)?.map(|moment| unsigned_value(part(&moment))))
 }
 
 fn time_part(call: &mut Call<'_>, part: fn(&Time) -> u64) -> SqlResult<Value> {
@@ -75,7 +76,7 @@ fn time_part(call: &mut Call<'_>, part: fn(&Time) -> u64) -> SqlResult<Value> {
 }
 
 fn last_day(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let Some(moment) = call.date(0)? else { return Ok(Value::Null) };
     let last = moment.date.last_day();
     if last.is_none() {
         let text = crate::convert::datetime_text(moment, 0);
@@ -89,20 +90,20 @@ fn derive_name(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn name(call: &mut Call<'_>, choose: fn(&DateTime, usize) -> Option<&'static str>) -> SqlResult<Value> {
-    let Some(moment) = calendar_moment(call, 0)? else { return Ok(Value::Null) };
+    let Some(moment) = calendar_moment(call, 0, MomentKind::Date)? else { return Ok(Value::Null) };
     let locale = locale::number(&call.context().facts().time_names_locale);
     optional(choose(&moment, locale).map(|name| call.text_result(name)))
 }
 
 fn month_name(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let Some(moment) = call.date(0)? else { return Ok(Value::Null) };
     let locale = locale::number(&call.context().facts().time_names_locale);
     let month = usize::from(moment.date.month);
     optional((month > 0).then(|| call.text_result(locale::MONTHS[locale][month - 1])))
 }
 
 fn week(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(moment) = calendar_moment(call, 0)? else { return Ok(Value::Null) };
+    let Some(moment) = calendar_moment(call, 0, MomentKind::Date)? else { return Ok(Value::Null) };
     let mode = if call.count() > 1 {
         call.unsigned(1)?.unwrap_or(0)
     } else {
@@ -112,7 +113,7 @@ fn week(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn year_week(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(moment) = calendar_moment(call, 0)? else { return Ok(Value::Null) };
+    let Some(moment) = calendar_moment(call, 0, MomentKind::Date)? else { return Ok(Value::Null) };
     let mode = if call.count() > 1 { call.unsigned(1)?.unwrap_or(0) } else { 0 };
     let (week, year) = moment.date.week(WeekMode::new(mode & 7 | 2));
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))

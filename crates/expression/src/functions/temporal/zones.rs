@@ -17,7 +17,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         "convert_tz",
         3,
         3,
-        |derivation| Ok(ResultType::datetime(digits(derivation.argument(0))).nullable()),
+        |derivation| Ok(ResultType::datetime(digits(derivation, 0)).nullable()),
         convert_zone,
     ),
 ];
@@ -32,22 +32,11 @@ fn derive_unix_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultTyp
     if derivation.count() == 0 {
         return Ok(ResultType::integer(21));
     }
-    let argument = derivation.argument(0);
-    let shown = match (argument.class(), derivation.constant(0)) {
-        (TypeClass::Text, Some(Value::Bytes(text))) => text_digits(text),
-        _ => digits(argument),
-    };
-    let result = match shown {
+    let result = match digits(derivation, 0) {
         0 => ResultType::integer(21),
         shown => ResultType::decimal(SECOND_DIGITS + u32::from(shown), shown),
     };
     Ok(result.nullable_if(nullable))
-}
-
-/// Fractional digits of a literal, at most 6.
-fn text_digits(text: &[u8]) -> u8 {
-    let fraction = text.iter().position(|byte| *byte == b'.').map_or(0, |at| text.len() - at - 1);
-    fraction.min(6) as u8
 }
 
 fn unix_timestamp(call: &mut Call<'_>) -> SqlResult<Value> {

@@ -1,0 +1,168 @@
+//! WITH RECURSIVE: which operands are the seed and which the steps, and what a step may not do.
+//! An operand is a step if binding it used the table that is being defined (see [`RecursionScope`]).
+
+use super::query::{convert_columns, shift_outer};
+use super::{Binder, CommonTable};
+use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm};
+use ::expression::ResultType;
+use errors::{SqlResult, sql_error};
+use parser::ast;
+
+/// A recursive table while its query is bound.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecursionScope {
+    /// Uses of the table in the operand that is being bound.
+    pub uses: usize,
+    /// Of these, uses in a subquery or behind an outer join.
+    pub nested_uses: usize,
+    /// Depth of the operand's query block.
+    pub depth: usize,
+}
+
+impl Binder<'_> {
+    /// A recursive common table: operands that do not name it, then operands that do.
+    pub fn recursive_query(&mut self, common: &CommonTable) -> SqlResult<QueryPlan> {
+        let ast::QueryBody::SetOperation(operation) = &common.query.body else {
+            let id = self.open_recursion();
+            let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
+            self.common_tables.push(entry);
+            let plan = self.detached_query(&common.query, "DERIVED");
+            self.common_tables.pop();
+            if self.recursion_scopes[id].uses > 0 {
+                return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, common.name));
+            }
+            return plan;
+        };
+        let saved = std::mem::take(&mut self.blocks);
+        let plan = self.recursive_parts(common, operation);
+        self.blocks = saved;
+        plan
+    }
+
+    fn open_recursion(&mut self) -> usize {
+        self.recursion_scopes.push(RecursionScope::default());
+        self.recursion_scopes.len() - 1
+    }
+
+    /// Binds an operand; says whether it names the table.
+    fn recursion_operand(
+        &mut self,
+        common: &CommonTable,
+        id: usize,
+        columns: &[OutputColumn],
+        body: &ast::QueryBody,
+        select_type: &'static str,
+    ) -> SqlResult<(QueryPlan, bool)> {
+        self.recursion_scopes[id] = RecursionScope { depth: self.depth, ..RecursionScope::default() };
+        let entry = CommonTable { recursion: Some((id, columns.to_vec())), ..common.clone() };
+        self.common_tables.push(entry);
+        let plan = self.operand(body, select_type);
+        self.common_tables.pop();
+        let scope = self.recursion_scopes[id].clone();
+        if scope.uses > 0 && columns.is_empty() {
+            return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
+        }
+        let plan = plan?;
+        if scope.uses > 1 || scope.nested_uses > 0 {
+            return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, common.name));
+        }
+        if scope.uses > 0 && groups(body) {
+            return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, common.name));
+        }
+        Ok((plan, scope.uses > 0))
+    }
+
+    fn recursive_parts(
+        &mut self,
+        common: &CommonTable,
+        operation: &ast::SetOperation,
+    ) -> SqlResult<QueryPlan> {
+        let id = self.open_recursion();
+        let (mut seed, _) = self.recursion_operand(common, id, &[], &operation.first, "DERIVED")?;
+        let mut columns = named(&seed.columns, common);
+        let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
+        let mut steps = Vec::new();
+        let mut all = true;
+        for term in &operation.rest {
+            let (plan, recursive) = self.recursion_operand(common, id, &columns, &term.body, "UNION")?;
+            if plan.columns.len() != columns.len() {
+                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            if recursive {
+                if term.operator != ast::SetOperator::Union {
+                    return Err(sql_error!(ER_CTE_RECURSIVE_NOT_UNION));
+                }
+                all &= term.all;
+                let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
+                steps.push(convert_columns(plan.root, &plan.columns, &types));
+            } else if steps.is_empty() {
+                for (column, other) in columns.iter_mut().zip(&plan.columns) {
+                    column.result =
+                        self.merged_type(&[column.result.clone(), other.result.clone()])?.nullable();
+                }
+                seeds.push((term.operator, term.all, plan));
+            } else {
+                return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
+            }
+        }
+        if steps.is_empty() {
+            return self.query(&common.query, "DERIVED");
+        }
+        let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
+        let explain = std::mem::take(&mut seed.explain);
+        let seed = joined_seeds(seed, seeds, &types);
+        let root = Node::Recursive(Box::new(Recursive { id, seed, steps, all, columns: types }));
+        let plan = QueryPlan { root, columns, outer: Vec::new(), explain };
+        self.ordered(plan, &common.query)
+    }
+}
+
+/// The columns of the table: the seed's, able to be NULL, under the table's names.
+fn named(columns: &[OutputColumn], common: &CommonTable) -> Vec<OutputColumn> {
+    let mut columns = columns.to_vec();
+    for (position, column) in columns.iter_mut().enumerate() {
+        column.result.nullable = true;
+        column.origin = None;
+        if let Some(name) = common.columns.get(position) {
+            column.name.clone_from(name);
+        }
+    }
+    columns
+}
+
+/// All operands of the seed as one.
+fn joined_seeds(
+    first: QueryPlan,
+    rest: Vec<(ast::SetOperator, bool, QueryPlan)>,
+    types: &[ResultType],
+) -> Node {
+    let first_node = convert_columns(first.root, &first.columns, types);
+    if rest.is_empty() {
+        return first_node;
+    }
+    let mut outer = first.outer;
+    let rest = rest
+        .into_iter()
+        .map(|(operator, all, plan)| {
+            let node = shift_outer(plan.root, plan.outer, &mut outer);
+            SetTerm { operator, all, node: convert_columns(node, &plan.columns, types) }
+        })
+        .collect();
+    Node::SetOperation(Box::new(SetOperation { first: first_node, rest, columns: types.to_vec() }))
+}
+
+/// Whether a SELECT groups: a step may not.
+fn groups(body: &ast::QueryBody) -> bool {
+    match body {
+        ast::QueryBody::Select(select) => {
+            !select.group_by.is_empty()
+                || select.items.iter().any(|item| {
+                    matches!(
+                        item,
+                        ast::SelectItem::Expression { expression: ast::Expression::Aggregate(_), .. }
+                    )
+                })
+        }
+        _ => false,
+    }
+}
