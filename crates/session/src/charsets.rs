@@ -5,12 +5,15 @@ use crate::variables::{SystemValue, VariableId, id};
 use charset::{Charset, Collation, CollationId};
 use errors::{Diagnostics, SqlResult, sql_error};
 
+/// Character sets whose use gives a warning.
+const DEPRECATED: &[&str] = &["utf8mb3", "ucs2", "macroman", "macce", "dec8", "hp8"];
+
 /// The character set of that name. Error 1115; warning 3719 for the alias utf8.
 pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Charset> {
     if name.eq_ignore_ascii_case("utf8") {
         diagnostics.warning(sql_error!(ER_DEPRECATED_UTF8_ALIAS));
-    } else if name.eq_ignore_ascii_case("utf8mb3") {
-        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, "utf8mb3", "utf8mb4"));
+    } else if let Some(old) = DEPRECATED.iter().find(|old| old.eq_ignore_ascii_case(name)) {
+        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, old, "utf8mb4"));
     }
     charset::charset_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
 }

@@ -158,7 +158,6 @@ impl<'p> Writer<'p> {
                         continue;
                     }
                     if !self.plan.on_duplicate.is_empty() {
-                        self.counts.duplicates += 1;
                         return self.update_existing(&duplicate, row, run);
                     }
                     let error = duplicate_error(table, &duplicate, row, run);
@@ -236,7 +235,10 @@ impl<'p> Writer<'p> {
         let mut bytes = Vec::new();
         encoded(table, &changed, &mut bytes)?;
         match run.statement.transaction.update(table, &duplicate.existing_key, &bytes) {
-            Ok(_) => self.counts.affected += 2,
+            Ok(_) => {
+                self.counts.affected += 2;
+                self.counts.duplicates += 1;
+            }
             Err(EngineError::DuplicateKey(other)) => {
                 let error = duplicate_error(table, &other, &changed, run);
                 if !self.plan.ignore {

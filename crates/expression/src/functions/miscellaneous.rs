@@ -57,7 +57,14 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("format_bytes", 1, derive_formatted, |call| format_scaled(call, &BYTES)),
     pure("format_pico_time", 1, derive_formatted, |call| format_scaled(call, &PICOSECONDS)),
     acting("load_file", 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), load_file),
-    pure("weight_string", 1, derive_weight_string, weight_string),
+    FunctionDefinition {
+        name: "weight_string",
+        arguments_min: 1,
+        arguments_max: 2,
+        pure: true,
+        derive: derive_weight_string,
+        evaluate: weight_string,
+    },
     acting(
         "ps_current_thread_id",
         0,
@@ -189,14 +196,38 @@ fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType
     Ok(ResultType::binary(characters.saturating_mul(8)).nullable())
 }
 
-/// The weights of a text; NULL for what is no text.
+/// The weights of a text, or of so many of its characters; integers weigh as index keys do, NULL for other types.
 fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
-    if call.argument(0).class() != TypeClass::Text {
-        return Ok(Value::Null);
+    match call.argument(0).class() {
+        TypeClass::Text => {}
+        TypeClass::Integer => return Ok(call.wide_integer(0)?.map_or(Value::Null, integer_weight)),
+        _ => return Ok(Value::Null),
     }
-    let collation = call.text_collation(0);
-    let text = call.text(0)?;
-    Ok(text.map_or(Value::Null, |text| Value::Bytes(collation.get().weight_string(&text))))
+    let collation = call.text_collation(0).get();
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let Some(wanted) = (if call.count() == 2 { call.integer(1)? } else { None }) else {
+        return Ok(Value::Bytes(collation.weight_string(&text)));
+    };
+    let charset = collation.charset();
+    let wanted = usize::try_from(wanted).unwrap_or(0);
+    let mut shown = charset.prefix(&text, wanted).to_vec();
+    if collation.pad_space {
+        let missing = wanted.saturating_sub(charset.character_count(&shown));
+        let longest = call.context().facts().max_allowed_packet as usize;
+        for _ in 0..missing.min(longest) {
+            charset.push(u32::from(b' '), &mut shown);
+        }
+    }
+    Ok(Value::Bytes(collation.weight_string(&shown)))
+}
+
+/// Eight bytes, big-endian, with the sign turned round.
+fn integer_weight(number: i128) -> Value {
+    let bits = match i64::try_from(number) {
+        Ok(number) => (number as u64) ^ 1 << 63,
+        Err(_) => number as u64,
+    };
+    Value::Bytes(bits.to_be_bytes().to_vec())
 }
 
 #[cfg(test)]

@@ -72,16 +72,36 @@ impl Binder<'_> {
                 let rest: Vec<&ast::Expression> = arguments.iter().collect();
                 self.call_with("char", Expression::integer(u64::from(collation.0)), &rest)
             }
-            ast::Expression::WeightString { operand, shape: None } => {
-                let operand = self.scalar(operand)?;
-                self.call("weight_string", vec![operand])
-            }
+            ast::Expression::WeightString { operand, shape } => self.weight_string(operand, shape.as_ref()),
             ast::Expression::WindowFunction(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions")),
             ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
             ast::Expression::JsonValue(_) | ast::Expression::MemberOf { .. } => {
                 Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON"))
             }
             _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
+        }
+    }
+
+    /// WEIGHT_STRING(text AS CHAR(n)) looks at n characters, AS BINARY(n) at n bytes padded with zeros.
+    fn weight_string(
+        &mut self,
+        operand: &ast::Expression,
+        shape: Option<&ast::WeightStringShape>,
+    ) -> SqlResult<Expression> {
+        let operand = self.scalar(operand)?;
+        match shape {
+            None => self.call("weight_string", vec![operand]),
+            Some(ast::WeightStringShape { length: 0, .. }) => {
+                Err(sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, "0", 1))
+            }
+            Some(shape) if shape.binary => {
+                let length = u32::try_from(shape.length).unwrap_or(u32::MAX);
+                let nullable = operand.result.nullable;
+                let bytes = Expression::cast(operand, values::ColumnType::binary(length))?;
+                let bound = self.call("weight_string", vec![bytes])?;
+                Ok(Expression { result: ResultType { nullable, ..bound.result }, kind: bound.kind })
+            }
+            Some(shape) => self.call("weight_string", vec![operand, Expression::integer(shape.length)]),
         }
     }
 

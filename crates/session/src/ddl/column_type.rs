@@ -33,7 +33,12 @@ impl Session {
             D::Decimal => self.decimal_type(name, declared),
             D::Float | D::Double | D::Real => self.float_type(name, declared),
             D::Bit => bit_type(name, declared),
-            D::Year => Ok(ColumnType::new(TypeKind::Year)),
+            D::Year => {
+                if declared.length.is_some() {
+                    self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, "YEAR(4)", "YEAR"));
+                }
+                Ok(ColumnType::new(TypeKind::Year))
+            }
             D::Date => Ok(ColumnType::new(TypeKind::Date)),
             D::Time => temporal_type(name, TypeKind::Time, declared),
             D::DateTime => temporal_type(name, TypeKind::DateTime, declared),
