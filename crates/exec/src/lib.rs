@@ -14,6 +14,7 @@ mod context;
 mod explain;
 mod operator;
 mod outfile;
+mod pass_through;
 mod query;
 mod run;
 
@@ -25,6 +26,7 @@ use engine::Engine;
 use errors::SqlResult;
 use expression::{EvaluationContext, SqlMode, TypedValue};
 use parser::ast::Statement;
+use pass_through::PassThrough;
 use plan::{Plan, PlanKind, PlannerInput};
 use run::{PlanningContext, Run};
 use std::sync::Arc;
@@ -37,6 +39,7 @@ use wire::result::{ClientChannel, ResultColumn};
 pub struct Prepared {
     plan: Arc<Plan>,
     columns: Arc<[ResultColumn]>,
+    pass_through: Option<Arc<PassThrough>>,
     parameter_kinds: Arc<[(TypeKind, bool)]>,
     sql_mode: SqlMode,
 }
@@ -71,6 +74,12 @@ impl Prepared {
         &self.columns
     }
 
+    /// How stored rows become result rows, if they do so for that statement.
+    fn pass_through(&self, context: &StatementContext<'_>) -> Option<&PassThrough> {
+        let serves = |way: &&PassThrough| way.serves(context.facts.results_collation);
+        self.pass_through.as_deref().filter(serves).filter(|_| context.settings.fast_plans)
+    }
+
     /// Whether it only reads.
     pub fn is_read_only(&self) -> bool {
         matches!(self.plan.kind, PlanKind::Query(..) | PlanKind::Do(_))
@@ -102,8 +111,13 @@ fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
         PlanKind::Query(query, None) => query::result_columns(query),
         _ => Vec::new(),
     };
+    let pass_through = match &plan.kind {
+        PlanKind::Query(query, None) => PassThrough::of(query, &columns, context.facts.results_collation),
+        _ => None,
+    };
     Prepared {
         plan: Arc::new(plan),
+        pass_through: pass_through.map(Arc::new),
         columns: columns.into(),
         parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
         sql_mode: context.facts.sql_mode,
@@ -125,14 +139,15 @@ pub fn execute_prepared(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     check_privileges(&prepared.plan, context)?;
-    run_plan(&prepared.plan, context, channel)
+    run_plan(prepared, context, channel)
 }
 
 fn run_plan(
-    plan: &Plan,
+    prepared: &Prepared,
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
+    let plan = &*prepared.plan;
     let ignores = match &plan.kind {
         PlanKind::Insert(insert) => insert.ignore,
         PlanKind::Update(update) => update.ignore,
@@ -144,7 +159,7 @@ fn run_plan(
     let mut run = Run::new(plan, context);
     run.check_killed()?;
     let mut outcome = match &plan.kind {
-        PlanKind::Query(query, into) => query::run_query(&mut run, query, into.as_ref(), channel)?,
+        PlanKind::Query(query, into) => query::run_query(&mut run, query, into.as_ref(), prepared, channel)?,
         PlanKind::Insert(insert) => change::insert::run(&mut run, insert)?,
         PlanKind::Update(update) => change::update::run(&mut run, update)?,
         PlanKind::Delete(delete) => change::delete::run(&mut run, delete)?,
@@ -167,7 +182,7 @@ pub fn execute(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     let prepared = prepare(statement, context)?;
-    run_plan(&prepared.plan, context, channel)
+    run_plan(&prepared, context, channel)
 }
 
 /// The columns of a statement's result set without running it (COM_STMT_PREPARE). Parameters need no values.

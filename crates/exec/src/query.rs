@@ -1,5 +1,6 @@
 //! Queries: rows to the client or into variables, and the description of result columns.
 
+use crate::Prepared;
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::open;
@@ -70,14 +71,20 @@ fn describe_computed(column: &mut ResultColumn) {
 pub fn send(
     run: &mut Run<'_, '_>,
     query: &QueryPlan,
+    prepared: &Prepared,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<StatementOutcome> {
-    let columns = result_columns(query);
+    if let Some(pass_through) = prepared.pass_through(run.statement)
+        && let Some(rows) = sink.encoded_rows()
+    {
+        return pass_through.send(query, rows, run);
+    }
+    let columns = prepared.columns();
     let mut operator = open(&query.root);
     let mut batch = RowBatch::new();
     // The first rows are computed before the header goes out, so that an error replaces the result set.
     let mut more = operator.next(run, &mut batch)?;
-    sink.columns(&columns, run.statement.facts.results_collation)?;
+    sink.columns(columns, run.statement.facts.results_collation)?;
     let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
     while more {
         run.check_killed()?;
@@ -134,10 +141,11 @@ pub fn run_query(
     run: &mut Run<'_, '_>,
     query: &QueryPlan,
     into: Option<&QueryInto>,
+    prepared: &Prepared,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<StatementOutcome> {
     match into {
-        None => send(run, query, sink),
+        None => send(run, query, prepared, sink),
         Some(QueryInto::Variables(variables)) => into_variables(run, query, variables),
         Some(QueryInto::Outfile { path, format, .. }) => crate::outfile::write(run, query, path, format),
         Some(QueryInto::Dumpfile(_)) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "INTO DUMPFILE")),

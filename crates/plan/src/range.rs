@@ -2,12 +2,12 @@
 //! estimate and by the executor to read, so that both mean the same rows. A range may hold rows that do not meet
 //! the condition it came from (the caller checks each row), but never misses one that does.
 
-use crate::physical::{AccessPath, KeyCondition, KeyConditions};
+use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
 use dictionary::IndexDefinition;
 use engine::{KeyRange, Table};
 use errors::{SqlResult, sql_error};
-use expression::operators::like_prefix;
-use expression::{EvaluationContext, Expression, convert, text};
+use expression::operators::{ComparisonOperator, like_prefix};
+use expression::{EvaluationContext, Expression, ExpressionKind, convert, text};
 use std::cmp::Ordering;
 use std::ops::Bound;
 use values::decimal::Rounding;
@@ -80,6 +80,41 @@ fn merge(ranges: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Vec<(Vec<u8>, Option<Vec<u8
         }
     }
     merged
+}
+
+/// Whether every row of the access's ranges meets its conditions, so that they need not be checked: there is one
+/// condition, it made the ranges, and it is on an integer column, whose ranges are exact.
+pub fn conditions_are_implied(access: &TableAccess) -> bool {
+    let path = &access.path;
+    let (condition, ranges) = match (access.conditions.as_slice(), &path.ranges) {
+        ([], _) => return true,
+        ([condition], Some(ranges)) => (condition, ranges),
+        _ => return false,
+    };
+    let [conditions] = ranges.as_slice() else { return false };
+    let [_] = conditions.as_slice() else { return false };
+    let Some(definition) = access.table.indexes()[path.index].definition(&access.table) else { return false };
+    let Some(part) = definition.parts.first() else { return false };
+    let is_part = |operand: &Expression| {
+        operand.column_slot().is_some_and(|slot| access.columns.contains(&(part.column, slot)))
+    };
+    let is_integer = |operand: &Expression| operand.result.kind().is_integer();
+    let exact = |operand: &Expression, others: &[&Expression]| {
+        is_part(operand)
+            && is_integer(operand)
+            && others.iter().all(|other| is_integer(other) && !is_part(other))
+    };
+    match &condition.kind {
+        ExpressionKind::Compare(comparison) => {
+            comparison.operator == ComparisonOperator::Equal
+                && (exact(&comparison.left, &[&comparison.right])
+                    || exact(&comparison.right, &[&comparison.left]))
+        }
+        ExpressionKind::Between(between) => {
+            !between.negated && exact(&between.operand, &[&between.low.1, &between.high.1])
+        }
+        _ => false,
+    }
 }
 
 struct Builder<'b> {

@@ -76,14 +76,6 @@ impl ResultSink for Collector {
         Ok(())
     }
 
-    fn encoded_row(&mut self, _encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
-        Err(errors::sql_error!(ER_INTERNAL_ERROR, "encoded row for a collector"))
-    }
-
-    fn is_binary(&self) -> bool {
-        false
-    }
-
     fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
         Ok(())
     }

@@ -9,7 +9,7 @@ use env::simulated::SimulatedDisk;
 use errors::{SqlError, SqlResult};
 use std::sync::Arc;
 use values::Value;
-use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 struct NoControl;
 
@@ -47,7 +47,34 @@ impl ResultSink for Printer {
         Ok(())
     }
 
-    fn encoded_row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+    fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
+        Some(self)
+    }
+
+    fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn ok(&mut self, end: &StatementEnd) -> SqlResult<()> {
+        self.lines.push(format!("OK {}", end.affected_rows));
+        Ok(())
+    }
+
+    fn error(&mut self, error: &SqlError) {
+        self.lines.push(format!("ERROR {} {}", error.number(), error.message()));
+    }
+}
+
+impl EncodedRows for Printer {
+    fn is_binary(&self) -> bool {
+        false
+    }
+
+    fn begin(&mut self, _columns: &EncodedColumns) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
         let mut bytes = Vec::new();
         encode(&mut bytes);
         // Length-encoded cells of less than 251 bytes are all that these tests read.
@@ -65,23 +92,6 @@ impl ResultSink for Printer {
         }
         self.lines.push(cells.join("|"));
         Ok(())
-    }
-
-    fn is_binary(&self) -> bool {
-        false
-    }
-
-    fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn ok(&mut self, end: &StatementEnd) -> SqlResult<()> {
-        self.lines.push(format!("OK {}", end.affected_rows));
-        Ok(())
-    }
-
-    fn error(&mut self, error: &SqlError) {
-        self.lines.push(format!("ERROR {} {}", error.number(), error.message()));
     }
 }
 

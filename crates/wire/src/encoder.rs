@@ -4,7 +4,7 @@
 use crate::capabilities::{client, status};
 use crate::output::{Output, push_length_encoded_integer};
 use crate::response::{self, push_column, push_eof, push_error, push_ok};
-use crate::result::{ResultColumn, StatementEnd};
+use crate::result::{EncodedColumns, ResultColumn, StatementEnd};
 use crate::row::{RowWriter, push_nullable_text};
 use charset::CollationId;
 use errors::SqlError;
@@ -67,6 +67,18 @@ impl Encoder {
         self.output.end_packet();
         self.column_definitions(columns, results);
         self.resume_rows(columns, results);
+        self.owes_metadata_end = !self.deprecates_eof();
+    }
+
+    /// Starts a result set whose rows come encoded.
+    pub fn encoded_columns(&mut self, columns: &EncodedColumns) {
+        let payloads = columns.payloads();
+        let payload = self.output.begin_packet();
+        push_length_encoded_integer(payload, payloads.len() as u64);
+        self.output.end_packet();
+        for payload in payloads {
+            self.output.packet(payload);
+        }
         self.owes_metadata_end = !self.deprecates_eof();
     }
 

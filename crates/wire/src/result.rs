@@ -75,11 +75,10 @@ pub trait ResultSink {
     /// One row of the result set that was started.
     fn row(&mut self, values: &[Value]) -> SqlResult<()>;
 
-    /// One row whose column values the caller writes in the wanted protocol form (see [`ResultSink::is_binary`]).
-    fn encoded_row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()>;
-
-    /// Whether rows go out in the binary protocol (prepared statements).
-    fn is_binary(&self) -> bool;
+    /// The way for result sets whose caller writes rows in protocol form itself; None if this sink wants values.
+    fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
+        None
+    }
 
     /// Ends the result set that was started.
     fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()>;
@@ -96,6 +95,47 @@ pub trait ResultSink {
 
     /// Answers with an error (instead of, or in the middle of, a result set).
     fn error(&mut self, error: &SqlError);
+}
+
+/// The column definitions of a result set as packets' payloads: made once, sent many times.
+#[derive(Clone, Debug)]
+pub struct EncodedColumns {
+    payloads: Vec<u8>,
+    /// Where each payload ends.
+    ends: Vec<u32>,
+}
+
+impl EncodedColumns {
+    /// The definitions for a client whose results are in that collation's character set.
+    pub fn new(columns: &[ResultColumn], results: CollationId) -> EncodedColumns {
+        let mut payloads = Vec::new();
+        let mut ends = Vec::with_capacity(columns.len());
+        for column in columns {
+            crate::response::push_column(&mut payloads, column, results);
+            ends.push(payloads.len() as u32);
+        }
+        EncodedColumns { payloads, ends }
+    }
+
+    /// The payload of each definition.
+    pub fn payloads(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.ends.iter().enumerate().map(|(at, end)| {
+            let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+            &self.payloads[start..*end as usize]
+        })
+    }
+}
+
+/// A result set whose rows the caller writes in protocol form. [`ResultSink::end_rows`] ends it.
+pub trait EncodedRows {
+    /// Whether rows go out in the binary protocol (prepared statements).
+    fn is_binary(&self) -> bool;
+
+    /// Starts the result set.
+    fn begin(&mut self, columns: &EncodedColumns) -> SqlResult<()>;
+
+    /// One row, whose payload `encode` appends.
+    fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()>;
 }
 
 /// A sink that can also ask the client for a file (LOAD DATA LOCAL INFILE).

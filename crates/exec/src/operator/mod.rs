@@ -5,7 +5,7 @@ mod aggregate;
 mod aggregate_state;
 mod hash_join;
 mod keys;
-mod limit;
+pub(crate) mod limit;
 mod nested_loop;
 mod project;
 mod recursive;

@@ -7,13 +7,30 @@ use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::{AccessPath, RowLock, TableAccess};
-use plan::range::key_ranges;
+use plan::range::{conditions_are_implied, key_ranges};
 use std::ops::Bound;
 use values::row::{RowLayout, RowView};
 use values::{TypeKind, Value};
 
 /// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads and locks little.
 const FIRST_ROWS: usize = 16;
+
+/// The layout of the rows that an access reads.
+pub(crate) fn stored_layout(access: &TableAccess) -> &RowLayout {
+    match access.path.covering {
+        true => access.table.indexes()[access.path.index].row_layout(),
+        false => access.table.layout(),
+    }
+}
+
+/// The place of a table's column in the rows that an access reads.
+pub(crate) fn stored_position(access: &TableAccess, column: usize) -> usize {
+    if !access.path.covering {
+        return column;
+    }
+    let held = access.table.indexes()[access.path.index].row_columns();
+    held.iter().position(|held| *held == column).unwrap_or(column)
+}
 
 /// How columns of a stored row become slots.
 struct Decoder {
@@ -24,21 +41,11 @@ struct Decoder {
 impl Decoder {
     fn new(access: &TableAccess) -> Decoder {
         let definition = access.table.definition();
-        let index = &access.table.indexes()[access.path.index];
-        let mut columns = Vec::with_capacity(access.columns.len());
-        for (column, slot) in &access.columns {
-            let stored = if access.path.covering {
-                index.row_columns().iter().position(|held| held == column).unwrap_or(*column)
-            } else {
-                *column
-            };
-            columns.push((
-                stored,
-                *slot,
-                definition.columns[*column].column_type.kind == TypeKind::Timestamp,
-            ));
-        }
-        Decoder { columns }
+        let column = |(column, slot): &(usize, usize)| {
+            let is_timestamp = definition.columns[*column].column_type.kind == TypeKind::Timestamp;
+            (stored_position(access, *column), *slot, is_timestamp)
+        };
+        Decoder { columns: access.columns.iter().map(column).collect() }
     }
 
     fn fill(&self, layout: &RowLayout, bytes: &[u8], row: &mut [Value], run: &Run<'_, '_>) -> SqlResult<()> {
@@ -65,9 +72,11 @@ pub struct TableReader<'p> {
     buffer: engine::RowBatch,
     at: usize,
     rows_wanted: usize,
-    /// A row that was found by its whole key, for accesses that can find one only.
-    found: Option<Vec<u8>>,
-    spare: Vec<u8>,
+    /// The row that was found by its whole key, for accesses that can find one only.
+    found: Vec<u8>,
+    found_key: Vec<u8>,
+    /// Every row of the ranges meets the conditions.
+    implied: bool,
 }
 
 impl<'p> TableReader<'p> {
@@ -80,8 +89,9 @@ impl<'p> TableReader<'p> {
             buffer: engine::RowBatch::new(),
             at: 0,
             rows_wanted: FIRST_ROWS,
-            found: None,
-            spare: Vec::new(),
+            found: Vec::new(),
+            found_key: Vec::new(),
+            implied: conditions_are_implied(access),
         }
     }
 
@@ -92,42 +102,71 @@ impl<'p> TableReader<'p> {
         run_lookups(self.access) && path.single_row
     }
 
+    /// Whether rows are looked up: the switch is for tests that compare with scans.
+    fn looks_up(&self, run: &Run<'_, '_>) -> bool {
+        self.is_lookup() && run.statement.settings.fast_plans
+    }
+
     /// Looks the row of one range up by its key.
-    fn look_up(&mut self, range: &KeyRange, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let Bound::Included(key) = &range.lower else { return Ok(()) };
+    fn look_up(&mut self, range: KeyRange, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let Bound::Included(key) = range.lower else { return Ok(false) };
         let table = &self.access.table;
         let mode = run.read_mode(self.access.lock);
-        let mut bytes = std::mem::take(&mut self.spare);
-        bytes.clear();
-        let found = run
+        let found = &mut self.found;
+        found.clear();
+        let is_there = run
             .statement
             .transaction
-            .get(table, self.access.path.index, key, mode, &mut |row| bytes.extend_from_slice(row))
+            .get(table, self.access.path.index, &key, mode, &mut |row| found.extend_from_slice(row))
             .map_err(|error| engine_error(error, table))?;
-        match found {
-            true => self.found = Some(bytes),
-            false => self.spare = bytes,
+        self.found_key = key;
+        Ok(is_there)
+    }
+
+    /// Fills the slots of the row that was read.
+    fn fill(&self, row: &mut [Value], run: &Run<'_, '_>) -> SqlResult<()> {
+        let (bytes, key) = self.current(run);
+        self.decoder.fill(self.layout(), bytes, row, run)?;
+        if let Some(slot) = self.access.key_slot {
+            row[slot] = Value::Bytes(key.to_vec());
         }
         Ok(())
     }
 
-    /// The next row of an access that looks rows up.
-    fn next_lookup(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        while let Some(range) = self.ranges.next() {
-            run.check_killed()?;
-            self.look_up(&range, run)?;
-            let Some(bytes) = self.found.take() else { continue };
-            run.rows_examined += 1;
-            self.decoder.fill(self.layout(), &bytes, row, run)?;
-            self.spare = bytes;
-            if let (Some(slot), Bound::Included(key)) = (self.access.key_slot, range.lower) {
-                row[slot] = Value::Bytes(key);
-            }
-            if all_hold(&self.access.conditions, row, run)? {
-                return Ok(true);
-            }
+    /// The row that was read, in the layout of [`TableReader::layout`], and its clustered key (for a look-up: the key
+    /// that it was found by).
+    fn current(&self, run: &Run<'_, '_>) -> (&[u8], &[u8]) {
+        if self.looks_up(run) {
+            return (&self.found, &self.found_key);
         }
-        Ok(false)
+        (self.buffer.row(self.at - 1), self.buffer.key(self.at - 1))
+    }
+
+    /// The next row of the ranges, whether or not it meets the conditions.
+    fn read(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        if self.looks_up(run) {
+            while let Some(range) = self.ranges.next() {
+                run.check_killed()?;
+                if self.look_up(range, run)? {
+                    run.rows_examined += 1;
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        if self.at >= self.buffer.len() && !self.refill(run)? {
+            return Ok(false);
+        }
+        self.at += 1;
+        run.rows_examined += 1;
+        Ok(true)
+    }
+
+    /// The stored form of the next row that meets the conditions; None at the end. `row` is room for the slots that
+    /// the conditions read.
+    pub fn next_stored(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<Option<&[u8]>> {
+        let found = if self.implied { self.read(run)? } else { self.next_row(row, run)? };
+        Ok(found.then(|| self.current(run).0))
     }
 
     /// Starts reading for an outer row.
@@ -144,36 +183,21 @@ impl<'p> TableReader<'p> {
     }
 
     fn layout(&self) -> &'p RowLayout {
-        let access = self.access;
-        match access.path.covering {
-            true => access.table.indexes()[access.path.index].row_layout(),
-            false => access.table.layout(),
-        }
+        stored_layout(self.access)
     }
 
     /// Fills the slots of the next row that meets the conditions; false at the end.
     pub fn next_row(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        if self.is_lookup() && run.statement.settings.fast_plans {
-            return self.next_lookup(row, run);
-        }
-        loop {
-            while self.at < self.buffer.len() {
-                let at = self.at;
-                self.at += 1;
-                run.rows_examined += 1;
-                self.decoder.fill(self.layout(), self.buffer.row(at), row, run)?;
-                if let Some(slot) = self.access.key_slot {
-                    row[slot] = Value::Bytes(self.buffer.key(at).to_vec());
-                }
-                if all_hold(&self.access.conditions, row, run)? {
-                    return Ok(true);
-                }
-                self.unlock(at, run);
+        while self.read(run)? {
+            self.fill(row, run)?;
+            if self.implied || all_hold(&self.access.conditions, row, run)? {
+                return Ok(true);
             }
-            if !self.refill(run)? {
-                return Ok(false);
+            if !self.looks_up(run) {
+                self.unlock(self.at - 1, run);
             }
         }
+        Ok(false)
     }
 
     /// READ COMMITTED gives back the locks of rows that do not meet the conditions.

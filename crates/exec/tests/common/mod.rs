@@ -17,7 +17,7 @@ use plan::{AllPrivileges, NoVirtualTables};
 use std::collections::HashMap;
 use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind, Value};
-use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
 
@@ -110,11 +110,8 @@ impl ResultSink for Channel {
         self.lines.push(shown.join("\t"));
         Ok(())
     }
-    fn encoded_row(&mut self, _encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
-        Ok(())
-    }
-    fn is_binary(&self) -> bool {
-        false
+    fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
+        Some(self)
     }
     fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
         Ok(())
@@ -126,6 +123,36 @@ impl ResultSink for Channel {
         Ok(())
     }
     fn error(&mut self, _error: &SqlError) {}
+}
+
+impl EncodedRows for Channel {
+    fn is_binary(&self) -> bool {
+        false
+    }
+    fn begin(&mut self, _columns: &EncodedColumns) -> SqlResult<()> {
+        Ok(())
+    }
+    fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        let mut bytes = Vec::new();
+        encode(&mut bytes);
+        let (mut rest, mut cells) = (&bytes[..], Vec::new());
+        while let Some((&length, tail)) = rest.split_first() {
+            let (length, tail) = match length {
+                0xfb => {
+                    cells.push("NULL".to_owned());
+                    rest = tail;
+                    continue;
+                }
+                0xfc => (usize::from(tail[0]) | usize::from(tail[1]) << 8, &tail[2..]),
+                _ => (usize::from(length), tail),
+            };
+            let (cell, tail) = tail.split_at(length);
+            cells.push(String::from_utf8_lossy(cell).replace('\t', "\\t").replace('\n', "\\n"));
+            rest = tail;
+        }
+        self.lines.push(cells.join("\t"));
+        Ok(())
+    }
 }
 
 impl ClientChannel for Channel {

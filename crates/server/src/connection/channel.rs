@@ -12,7 +12,7 @@ use values::Value;
 use wire::encoder::{COLUMNS_MAX, Encoder};
 use wire::frame::{FrameReader, Received};
 use wire::output::FRAME_HEADER_BYTES;
-use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 /// A result is sent in pieces of this size while its statement runs.
 const PIECE_BYTES: usize = 64 << 10;
@@ -179,13 +179,8 @@ impl ResultSink for Channel<'_> {
         self.send_piece()
     }
 
-    fn encoded_row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
-        self.encoder.encoded_row(encode);
-        self.send_piece()
-    }
-
-    fn is_binary(&self) -> bool {
-        self.encoder.is_binary()
+    fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
+        Some(self)
     }
 
     fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()> {
@@ -204,6 +199,25 @@ impl ResultSink for Channel<'_> {
 
     fn error(&mut self, error: &SqlError) {
         self.encoder.error(error);
+    }
+}
+
+impl EncodedRows for Channel<'_> {
+    fn is_binary(&self) -> bool {
+        self.encoder.is_binary()
+    }
+
+    fn begin(&mut self, columns: &EncodedColumns) -> SqlResult<()> {
+        if columns.payloads().len() > COLUMNS_MAX {
+            return Err(sql_error!(ER_TOO_MANY_FIELDS));
+        }
+        self.encoder.encoded_columns(columns);
+        Ok(())
+    }
+
+    fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        self.encoder.encoded_row(encode);
+        self.send_piece()
     }
 }
 
