@@ -18,6 +18,10 @@ use crate::{BufferPool, CheckpointParticipant, StorageError};
 const TICK: Duration = Duration::from_millis(100);
 /// The log is made durable at least this often, whatever commits ask for.
 const LOG_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+/// How often a statement tries to make room in a log that is pinned, before the log grows beyond its capacity.
+const LOG_ROOM_ATTEMPTS: u32 = 20;
+/// Pause between these attempts.
+const LOG_ROOM_PAUSE: Duration = Duration::from_millis(2);
 /// Most pages that one look of the flusher writes: 64 MiB.
 const TICK_PAGES_MAX: usize = 4096;
 
@@ -80,7 +84,7 @@ impl BufferPool {
     }
 
     fn oldest_change(&self) -> Option<Lsn> {
-        self.frames.headers().iter().filter_map(crate::frames::FrameHeader::oldest_change).min()
+        self.dirty.oldest(&self.frames)
     }
 
     /// Moves the checkpoint as far as the pages on disk and the participant allow, and returns it.
@@ -129,8 +133,18 @@ impl BufferPool {
             self.update_throttle();
             return Ok(());
         }
-        self.make_log_room();
-        if self.redo.prepare_files(least)? { Ok(()) } else { Err(StorageError::LogFull) }
+        for _ in 0..LOG_ROOM_ATTEMPTS {
+            self.make_log_room();
+            if self.redo.prepare_files(least)? {
+                return Ok(());
+            }
+            if self.redo.is_starved() {
+                return Err(StorageError::LogFull);
+            }
+            // A transaction pins the log; its undo is being saved elsewhere.
+            blocking::region(|| self.environment.clock.sleep(LOG_ROOM_PAUSE));
+        }
+        if self.redo.exceed_capacity(least)? { Ok(()) } else { Err(StorageError::LogFull) }
     }
 
     /// Writes the older half of what the log holds and moves the checkpoint. Failures show where they matter: in flushes.
@@ -200,17 +214,27 @@ impl BufferPool {
             }
             written += self.flush_older_than(target, TICK_PAGES_MAX)?;
         }
-        let (pages, dirty) = self.page_counts();
+        let is_clean = self.oldest_change().is_none();
         // What became dirty since the end was read shows at the next tick: the end has moved then.
-        progress.all_clean = dirty == 0 && self.redo.checkpoint_lsn() == end;
-        let crowded = pages * 8 > self.frames.count() * 7 && dirty * 4 > self.frames.count();
-        if crowded {
-            let excess = (dirty - self.frames.count() / 4).min(TICK_PAGES_MAX);
-            written += self.flush_older_than(Lsn(u64::MAX), excess.max(BATCH_PAGES_MAX))?;
-        } else if idle && dirty > 0 && written == 0 {
+        progress.all_clean = is_clean && self.redo.checkpoint_lsn() == end;
+        let surplus = self.surplus_dirty_pages();
+        if surplus > 0 {
+            let excess = surplus.clamp(BATCH_PAGES_MAX, TICK_PAGES_MAX);
+            written += self.flush_older_than(Lsn(u64::MAX), excess)?;
+        } else if idle && !is_clean && written == 0 {
             written += self.flush_some()?;
         }
         Ok(written)
+    }
+
+    /// Dirty pages beyond a quarter of a pool that is nearly full, else 0.
+    fn surplus_dirty_pages(&self) -> usize {
+        let quarter = self.frames.count() / 4;
+        if self.dirty.frames_max() <= quarter {
+            return 0;
+        }
+        let (pages, dirty) = self.page_counts();
+        if pages * 8 > self.frames.count() * 7 { dirty.saturating_sub(quarter) } else { 0 }
     }
 
     /// Stops the flusher, writes everything, and leaves a log that needs no recovery. Other threads must have stopped

@@ -25,11 +25,11 @@ pub(crate) struct FlushState {
     doublewrite: Option<Doublewrite>,
     /// Copies of the pages of a batch.
     batch: AlignedBuffer,
-    /// Frames found dirty by the last look at all headers, oldest change last.
+    /// Frames last taken from the queue of dirty ones, oldest change last.
     queue: Vec<u32>,
 }
 
-/// Frames kept from one look at all headers: many batches' worth, so that the look costs little per page.
+/// Most frames taken from the queue of dirty frames at once: many batches' worth.
 const QUEUE_MAX: usize = 8192;
 /// Batches of pools that are too small for the maximum.
 const BATCH_PAGES_MIN: usize = 8;
@@ -85,7 +85,8 @@ impl BufferPool {
 
     fn flush_queued(&self, mut state: MutexGuard<'_, FlushState>) -> Result<usize, StorageError> {
         if state.queue.is_empty() {
-            state.queue = self.dirty_frames(|_, _| true);
+            state.queue = self.dirty.oldest_frames(&self.frames, Lsn(u64::MAX), QUEUE_MAX, |_| true);
+            state.queue.reverse();
         }
         let keep = state.queue.len().saturating_sub(state.batch_pages());
         let batch = state.queue.split_off(keep);
@@ -94,22 +95,21 @@ impl BufferPool {
 
     /// As `flush_some`, for the pages of one space.
     pub(crate) fn flush_space_some(&self, space: SpaceId) -> Result<usize, StorageError> {
-        self.flush_chosen(|page, _| page.space == space, BATCH_PAGES_MAX)
+        self.flush_chosen(Lsn(u64::MAX), BATCH_PAGES_MAX, |page| page.space == space)
     }
 
     /// Writes up to `pages_max` pages whose oldest change lies before `target`, and returns how many it wrote.
     pub(crate) fn flush_older_than(&self, target: Lsn, pages_max: usize) -> Result<usize, StorageError> {
-        self.flush_chosen(|_, oldest| oldest < target, pages_max)
+        self.flush_chosen(target, pages_max, |_| true)
     }
 
     fn flush_chosen(
         &self,
-        choose: impl Fn(PageId, Lsn) -> bool,
+        before: Lsn,
         pages_max: usize,
+        choose: impl Fn(PageId) -> bool,
     ) -> Result<usize, StorageError> {
-        let mut frames = self.dirty_frames(choose);
-        frames.reverse();
-        frames.truncate(pages_max);
+        let mut frames = self.dirty.oldest_frames(&self.frames, before, pages_max.min(QUEUE_MAX), choose);
         let mut written = 0;
         while !frames.is_empty() {
             // Given up between batches: others may need a clean frame at once. A frame that was replaced meanwhile is
@@ -119,21 +119,6 @@ impl BufferPool {
             written += self.flush_batch(&mut state, std::mem::replace(&mut frames, rest))?;
         }
         Ok(written)
-    }
-
-    /// The dirty frames that `choose` wants, oldest change last.
-    fn dirty_frames(&self, choose: impl Fn(PageId, Lsn) -> bool) -> Vec<u32> {
-        let headers = self.frames.headers().iter().enumerate();
-        let dirty =
-            headers.filter_map(|(index, header)| Some((header.oldest_change()?, index, header.page()?)));
-        let mut chosen: Vec<(Lsn, u32)> = dirty
-            .filter(|(oldest, _, page)| choose(*page, *oldest))
-            .map(|(oldest, index, _)| (oldest, index as u32))
-            .collect();
-        chosen.sort_unstable_by(|one, other| other.cmp(one));
-        let surplus = chosen.len().saturating_sub(QUEUE_MAX);
-        chosen.drain(..surplus);
-        chosen.into_iter().map(|(_, index)| index).collect()
     }
 
     /// Writes the pages in these frames, as far as they are still dirty and nobody changes them just now.

@@ -7,6 +7,7 @@ mod checkpoint;
 mod checkpoint_participant;
 #[cfg(test)]
 mod crash_tests;
+mod dirty_queue;
 mod doublewrite;
 mod error;
 mod flusher;

@@ -284,9 +284,10 @@ impl<'pool> MiniTransaction<'pool> {
         }
         // A lower bound of the group's start, set before the group is in the log: whoever sees the log's end behind the
         // group sees the marks too, and the checkpoint cannot pass it.
-        let before = self.pool.redo.end_lsn();
-        for slot in self.slots.iter().flatten().filter(|slot| slot.changed) {
-            slot.frame.header().mark_dirty(before);
+        let changed = self.slots.iter().flatten().filter(|slot| slot.changed);
+        let frames = changed.clone().map(|slot| (slot.frame.index(), slot.frame.header()));
+        self.pool.dirty.mark(&self.pool.frames, frames, || self.pool.redo.end_lsn());
+        for slot in changed {
             if slot.created {
                 slot.frame.header().created.store(true, std::sync::atomic::Ordering::Release);
             }

@@ -16,6 +16,7 @@ use stdx::ids::PageId;
 use stdx::sync::lock;
 
 use crate::checkpoint::FlusherSignal;
+use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
 use crate::spaces::Spaces;
@@ -26,6 +27,8 @@ pub struct BufferPool {
     pub(crate) environment: Environment,
     pub(crate) redo: RedoLog,
     pub(crate) frames: Frames,
+    /// Frames with changes that are not on disk.
+    pub(crate) dirty: DirtyQueue,
     pub(crate) spaces: Spaces,
     /// Frames below this index have been used.
     next_unused: AtomicUsize,
@@ -323,6 +326,7 @@ impl BufferPool {
             environment,
             redo,
             frames,
+            dirty: DirtyQueue::default(),
             spaces: Spaces::new(),
             next_unused: AtomicUsize::new(0),
             free: Mutex::default(),

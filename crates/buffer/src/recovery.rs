@@ -198,7 +198,8 @@ impl<'pool> GroupPages<'pool> {
     fn hold(&mut self, page: PageId, frame: ExclusiveFrame<'pool>) -> usize {
         let is_done = page::lsn(&frame) >= self.range.end;
         if !is_done {
-            frame.header().mark_dirty(self.range.start);
+            let marked = [(frame.index(), frame.header())].into_iter();
+            self.pool.dirty.mark(&self.pool.frames, marked, || self.range.start);
         }
         self.held.push(HeldPage { page, frame, is_done });
         self.held.len() - 1

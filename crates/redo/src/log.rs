@@ -449,6 +449,33 @@ impl RedoLog {
         Ok(true)
     }
 
+    /// Whether the disk had no room for another file when one was last wanted.
+    pub fn is_starved(&self) -> bool {
+        self.starved.load(Ordering::Acquire)
+    }
+
+    /// As `prepare_files`, for a log whose checkpoint cannot move: makes files beyond the maximum. They are removed when
+    /// the checkpoint has moved. False if the disk has no room.
+    pub fn exceed_capacity(&self, ahead_bytes: u64) -> Result<bool, RedoError> {
+        while self.ready_bytes() < ahead_bytes {
+            if let Some(error) = self.failure() {
+                return Err(error);
+            }
+            match self.prepare_one(self.end_lsn().0 + ahead_bytes, true) {
+                Ok(_) => {}
+                Err(error) if error.kind == env::DiskErrorKind::NoSpace => {
+                    self.starved.store(true, Ordering::Release);
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.fail(error.clone());
+                    return Err(RedoError::Failed(error));
+                }
+            }
+        }
+        Ok(true)
+    }
+
     /// Makes one more file ready, unless files reach `until` by now. False if there may be no more.
     fn prepare_one(&self, until: u64, beyond_maximum: bool) -> Result<bool, DiskError> {
         let _preparing = blocking::region(|| lock(&self.preparing));
