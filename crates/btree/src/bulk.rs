@@ -4,7 +4,7 @@
 use buffer::{BufferPool, StorageError};
 use stdx::ids::Lsn;
 
-use crate::leaf_edit::{Placed, RunStop};
+use crate::leaf_edit::{Placed, RunEntry, RunStop};
 use crate::tree::Tree;
 
 /// Bytes collected before a run is inserted: a few leaves' worth.
@@ -48,20 +48,20 @@ impl<'t> BulkAppend<'t> {
 
     fn flush(&mut self) -> Result<(), StorageError> {
         let mut start = 0;
-        let entries: Vec<(&[u8], &[u8])> = self
+        let entries: Vec<RunEntry<'_>> = self
             .ends
             .iter()
             .map(|(key_end, end)| {
-                let entry = (&self.bytes[start..*key_end], &self.bytes[*key_end..*end]);
+                let (key, value) = (&self.bytes[start..*key_end], &self.bytes[*key_end..*end]);
                 start = *end;
-                entry
+                RunEntry { key, value, unique_bytes: 0 }
             })
             .collect();
         let mut rest = &entries[..];
-        while let Some((key, value)) = rest.first().copied() {
+        while let Some(RunEntry { key, value, .. }) = rest.first().copied() {
             let mut mini = self.pool.mini_transaction();
             let mut edit = self.tree.edit(&mut mini, key)?;
-            let (mut inserted, stop) = edit.insert_run(rest, self.writer)?;
+            let (mut inserted, stop) = edit.insert_run(rest, self.writer, &mut |_| true)?;
             let mut needs_room = inserted == 0 && stop == RunStop::NeedsRoom;
             if inserted == 0 && stop == RunStop::Long {
                 match edit.insert(value, self.writer)? {

@@ -112,10 +112,11 @@ fn between(lower: &Path, upper: &Path) -> RangeEstimate {
         }) + path.steps[fork].0 as f64
     };
     let children = (place(upper) - place(lower)).max(0.0);
-    let mean = |level: usize| ((lower.steps[level].1 + upper.steps[level].1) as f64 / 2.0).max(1.0);
-    let leaves_per_child: f64 = (fork + 1..leaf).map(mean).product();
+    // The last node of a level is often nearly empty: the fuller of the two says more about those between them.
+    let fan_out = |level: usize| (lower.steps[level].1.max(upper.steps[level].1) as f64).max(1.0);
+    let leaves_per_child: f64 = (fork + 1..leaf).map(fan_out).product();
     RangeEstimate {
-        rows: children * leaves_per_child * mean(leaf),
+        rows: children * leaves_per_child * fan_out(leaf),
         leaves: (children * leaves_per_child).max(1.0),
         exact: false,
     }

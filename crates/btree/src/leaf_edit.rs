@@ -33,13 +33,28 @@ pub enum RunStop {
     End,
     /// The next entry belongs to another leaf: [`Tree::edit`] with its key.
     OtherLeaf,
-    /// The tree has the next key already.
-    Found,
+    /// The tree or the run has the next key, or its unique part, already; or it was not admitted; or only a look at other
+    /// leaves could tell.
+    Refused,
     /// The next value is long: [`LeafEdit::insert`] it.
     Long,
     /// The leaf is full: [`Tree::make_room`] for the next entry.
     NeedsRoom,
 }
+
+/// An entry of a sorted run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunEntry<'a> {
+    /// The whole key.
+    pub key: &'a [u8],
+    /// The value.
+    pub value: &'a [u8],
+    /// Bytes of the key with which no other entry may begin; 0 if any may.
+    pub unique_bytes: usize,
+}
+
+/// Up to so many entries of a run are inserted one by one; for more the leaf is written afresh.
+const SINGLE_CELLS_MAX: usize = 3;
 
 /// A key's place in its leaf.
 pub struct LeafEdit<'e, 'pool> {
@@ -98,6 +113,33 @@ fn place_in(node: &NodeRef<'_>, key: &[u8]) -> Result<Position, CorruptPage> {
         return Ok(Position { slot: node.count() as u16, found: false });
     }
     node.search(key)
+}
+
+/// Whether nothing in the tree, nor the key before in the run, begins with the unique part of an entry's key; false as
+/// well if the leaf alone cannot tell. `slot` is the entry's place.
+fn is_alone(
+    node: &NodeRef<'_>,
+    entry: &RunEntry<'_>,
+    slot: u16,
+    before: Option<&[u8]>,
+    upper: Fence<'_>,
+) -> Result<bool, CorruptPage> {
+    if entry.unique_bytes == 0 {
+        return Ok(true);
+    }
+    let unique = &entry.key[..entry.unique_bytes];
+    let slot = usize::from(slot);
+    let shared = |slot: usize| node.key_starts_with(slot, unique);
+    // Keys with the same beginning stand side by side; the fences tell whether some may stand in other leaves.
+    let inside = node.lower_fence()? <= unique
+        && match upper {
+            Fence::Key(fence) => !fence.starts_with(unique),
+            Fence::Infinite => true,
+        };
+    Ok(inside
+        && !before.is_some_and(|key| key.starts_with(unique))
+        && !(slot > 0 && shared(slot - 1)?)
+        && !(slot < node.count() && shared(slot)?))
 }
 
 impl<'e, 'pool> LeafEdit<'e, 'pool> {
@@ -268,60 +310,81 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         Ok(crate::merge::is_underfull(&self.node()?))
     }
 
-    /// Inserts the first entries of a sorted run that belong to this leaf and fit it, as one operation.
-    /// `entries` start with this key and ascend. Returns how many were inserted, and why it stopped there.
+    /// Inserts the first entries of a sorted run that belong to this leaf and fit it. `entries` start with this key and
+    /// ascend; `admits` is asked about each before it is taken. Returns how many were inserted, and why it stopped there.
     pub fn insert_run(
         &mut self,
-        entries: &[(&[u8], &[u8])],
+        entries: &[RunEntry<'_>],
         writer: u64,
+        admits: &mut dyn FnMut(&RunEntry<'_>) -> bool,
     ) -> Result<(usize, RunStop), StorageError> {
         let node = self.node()?;
-        let (fit, stop) = self.fitting(&node, entries).map_err(|error| self.corrupt(error))?;
-        if fit == 0 {
+        let (places, stop) = self.places(&node, entries, admits).map_err(|error| self.corrupt(error))?;
+        if places.is_empty() {
             return Ok((0, stop));
         }
         let prefix = node.prefix().map_err(|error| self.corrupt(error))?.len();
-        let mut run = CellRunBuilder::new();
-        for (key, value) in &entries[..fit] {
-            run.push(&key[prefix..], b"", CellValue::inline(value));
+        if places.len() <= SINGLE_CELLS_MAX {
+            for (at, (place, entry)) in places.iter().zip(entries).enumerate() {
+                let stamp = Stamp { writer, live_delta: self.tree.live(entry.value) };
+                let (slot, suffix) = (place + at as u16, &entry.key[prefix..]);
+                let value = CellValue::inline(entry.value);
+                self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value });
+            }
+            return Ok((places.len(), stop));
         }
-        let live_delta = entries[..fit].iter().map(|(_, value)| self.tree.live(value)).sum();
+        let taken = &entries[..places.len()];
+        let mut run = CellRunBuilder::new();
+        for entry in taken {
+            run.push(&entry.key[prefix..], b"", CellValue::inline(entry.value));
+        }
+        let live_delta = taken.iter().map(|entry| self.tree.live(entry.value)).sum();
         let stamp = Stamp { writer, live_delta };
         self.mini.apply(self.slot, &PageOperation::InsertCells { stamp, cells: run.run() });
-        Ok((fit, stop))
+        Ok((taken.len(), stop))
     }
 
-    fn fitting(
+    /// The slots before which the first entries go, as far as they may be inserted.
+    fn places(
         &self,
         node: &NodeRef<'_>,
-        entries: &[(&[u8], &[u8])],
-    ) -> Result<(usize, RunStop), CorruptPage> {
+        entries: &[RunEntry<'_>],
+        admits: &mut dyn FnMut(&RunEntry<'_>) -> bool,
+    ) -> Result<(Vec<u16>, RunStop), CorruptPage> {
         let (prefix, upper) = (node.prefix()?.len(), node.upper_fence()?);
+        let mut places = Vec::new();
         let mut position = self.position;
         let mut free = node.free_bytes();
-        for (at, (key, value)) in entries.iter().enumerate() {
-            assert!(at == 0 || entries[at - 1].0 < *key, "run is not in order");
-            if !upper.is_above(key) {
-                return Ok((at, RunStop::OtherLeaf));
+        for (at, entry) in entries.iter().enumerate() {
+            assert!(at == 0 || entries[at - 1].key <= entry.key, "run is not in order");
+            if !upper.is_above(entry.key) {
+                return Ok((places, RunStop::OtherLeaf));
             }
             if at > 0 {
-                position = place_in(node, key)?;
+                position = place_in(node, entry.key)?;
             }
-            if position.found {
-                return Ok((at, RunStop::Found));
+            let repeated = at > 0 && entries[at - 1].key == entry.key;
+            let before = at.checked_sub(1).map(|before| entries[before].key);
+            if repeated
+                || position.found
+                || !is_alone(node, entry, position.slot, before, upper)?
+                || !admits(entry)
+            {
+                return Ok((places, RunStop::Refused));
             }
-            if is_long(key.len(), value.len()) {
-                return Ok((at, RunStop::Long));
+            if is_long(entry.key.len(), entry.value.len()) {
+                return Ok((places, RunStop::Long));
             }
-            let bytes = CELL_OVERHEAD_BYTES + key.len() - prefix + value.len();
+            let bytes = CELL_OVERHEAD_BYTES + entry.key.len() - prefix + entry.value.len();
             let reserve =
                 if is_append(node, position) && node.count() + at > 0 { APPEND_RESERVE_BYTES } else { 0 };
             if bytes + reserve > free {
-                return Ok((at, RunStop::NeedsRoom));
+                return Ok((places, RunStop::NeedsRoom));
             }
             free -= bytes;
+            places.push(position.slot);
         }
-        Ok((entries.len(), RunStop::End))
+        Ok((places, RunStop::End))
     }
 
     /// The upper fence of the leaf: keys below it (and not below this key) belong here.

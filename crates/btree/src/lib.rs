@@ -30,7 +30,7 @@ pub use check::{TreeFault, TreeReport};
 pub use check_space::{check_space, free_unreachable};
 pub use cursor::{Cursor, CursorRange, Direction, LeafView, Taken};
 pub use estimate::RangeEstimate;
-pub use leaf_edit::{LeafEdit, Placed, RunStop};
+pub use leaf_edit::{LeafEdit, Placed, RunEntry, RunStop};
 pub use leaf_sums::LeafSums;
 pub use page::KEY_BYTES_MAX;
 pub use tree::{LIVENESS_BYTES, Liveness, Tree, TreeId};

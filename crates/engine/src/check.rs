@@ -175,7 +175,7 @@ fn entry_of(
     let (index, view) = (table.index(number)?, table.view(row)?);
     let (mut key, mut expected) = (Vec::new(), Vec::new());
     index.own_key(&view, &mut key)?;
-    append_clustered_key(&mut key, clustered_key)?;
+    append_clustered_key(&mut key, 0, clustered_key)?;
     index.stored_row(&view, &mut expected)?;
     Ok((expected == stored).then_some(key))
 }

@@ -18,7 +18,7 @@ use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
 
 /// The page's newest writer stays: what it was before is not known, and it only makes readers look closer.
-const NO_WRITER: u64 = 0;
+pub(crate) const NO_WRITER: u64 = 0;
 /// Pause between tries of a rollback that finds the disk full. It cannot fail: it tries until there is room.
 const ROLLBACK_RETRY: Duration = Duration::from_millis(200);
 
@@ -74,6 +74,9 @@ impl EngineInner {
     }
 
     fn undo_record(&self, writer: &Writer, record: UndoRecord<'_>, keep_locks: bool) -> EngineResult<()> {
+        if record.old == Old::Rows {
+            return self.undo_rows(writer, record);
+        }
         let Some(index) = self.open_index(record.index) else {
             // The table was dropped; nothing of it is left to restore.
             self.pop_without_page(writer);
@@ -88,7 +91,7 @@ impl EngineInner {
                 // Not ours: the change never reached the page.
                 None => false,
                 Some(_) => {
-                    if keep_locks && index.clustered {
+                    if keep_locks && index.table.is_some() {
                         let mode = LockMode::EXCLUSIVE_RECORD;
                         self.locks.request(&writer.owner, record.index, record.key, mode, None, false);
                     }
@@ -118,7 +121,7 @@ impl EngineInner {
         }
     }
 
-    fn pop_without_page(&self, writer: &Writer) {
+    pub(crate) fn pop_without_page(&self, writer: &Writer) {
         let mut undo = writer.undo();
         let mut mini = self.pool.mini_transaction();
         mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
@@ -166,7 +169,7 @@ enum Restored {
 /// Gives an entry its old state back.
 fn restore(mut edit: LeafEdit<'_, '_>, old: Old<'_>) -> EngineResult<Restored> {
     match old {
-        Old::Absent => Ok(Restored::Done { underfull: edit.remove(NO_WRITER)? }),
+        Old::Absent | Old::Rows => Ok(Restored::Done { underfull: edit.remove(NO_WRITER)? }),
         Old::Head(head) => {
             edit.patch(0, head, NO_WRITER)?;
             Ok(Restored::Done { underfull: false })

@@ -7,6 +7,7 @@ use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
 use crate::options::{EngineOptions, FlushLevel, TransactionOptions};
 use crate::purge::PurgeQueue;
+use crate::table::Table;
 use crate::transaction::Transaction;
 use crate::undo_store::UndoStore;
 use crate::writer::WriterRegistry;
@@ -24,7 +25,7 @@ use txn::{CommitTable, SnapshotRegistry, VersionStore};
 /// Ids that one write of the dictionary's limit covers.
 const ID_RESERVE: u64 = 1 << 16;
 /// Mutexes that keep two writers from checking the same unique key at once.
-const UNIQUE_STRIPES: usize = 512;
+pub(crate) const UNIQUE_STRIPES: usize = 512;
 
 /// The engine.
 #[derive(Clone, Debug)]
@@ -74,7 +75,8 @@ pub(crate) struct EngineInner {
 #[derive(Clone, Debug)]
 pub(crate) struct OpenIndex {
     pub(crate) tree: Arc<Tree>,
-    pub(crate) clustered: bool,
+    /// For a clustered index: its table.
+    pub(crate) table: Option<Arc<Table>>,
 }
 
 /// Settings that may change while the engine runs.
@@ -248,9 +250,9 @@ impl EngineInner {
         self.indexes.read().unwrap_or_else(PoisonError::into_inner).get(&index).cloned()
     }
 
-    pub(crate) fn add_index(&self, tree: Arc<Tree>, clustered: bool) {
+    pub(crate) fn add_index(&self, tree: Arc<Tree>, table: Option<Arc<Table>>) {
         let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
-        indexes.insert(tree.id().index, OpenIndex { tree, clustered });
+        indexes.insert(tree.id().index, OpenIndex { tree, table });
     }
 
     pub(crate) fn remove_index(&self, index: IndexId) {

@@ -178,13 +178,13 @@ impl EngineInner {
 
     /// A transaction writes either the dictionary or tables. The dictionary's tree is open before all others.
     fn undo_dictionary_part(&self, writer: &Arc<Writer>) -> EngineResult<()> {
-        self.add_index(self.store.tree.clone(), false);
+        self.add_index(self.store.tree.clone(), None);
         let of_dictionary = writer.undo().list.last().is_some_and(|record| record.index == DICTIONARY_INDEX);
         if of_dictionary { self.undo_to(writer, 0, false) } else { Ok(()) }
     }
 
     fn open_tables(&self, contents: Contents) -> EngineResult<()> {
-        self.add_index(self.store.tree.clone(), false);
+        self.add_index(self.store.tree.clone(), None);
         let mut counters: HashMap<TableId, u64> = contents.auto_increments.into_iter().collect();
         let mut statistics: HashMap<TableId, Vec<u8>> = contents.statistics.into_iter().collect();
         for schema in contents.schemas {
@@ -210,9 +210,9 @@ impl EngineInner {
     }
 
     /// Makes a table's trees known to undo and purge.
-    pub(crate) fn add_table(&self, table: &Table) {
+    pub(crate) fn add_table(&self, table: &Arc<Table>) {
         for (number, index) in table.indexes.iter().enumerate() {
-            self.add_index(index.tree.clone(), number == 0);
+            self.add_index(index.tree.clone(), (number == 0).then(|| table.clone()));
         }
     }
 

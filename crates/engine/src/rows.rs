@@ -1,10 +1,9 @@
 //! Inserting, updating and deleting rows with all their index entries. See rules W1 to W6 in README.md.
 //! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
 
-use crate::entry::{Entry, HEADER_BYTES};
+use crate::entry::Entry;
 use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::locking::Conflict;
-use crate::run::RunEntry;
 use crate::scan::WaitPolicy;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
@@ -123,23 +122,14 @@ impl Transaction {
         row.clear();
         index.own_key(view, key)?;
         let own_bytes = key.len();
-        append_clustered_key(key, clustered_key)?;
+        append_clustered_key(key, 0, clustered_key)?;
         index.stored_row(view, row)?;
         let unique_bytes = if index.unique && !index.has_null(view) { own_bytes } else { 0 };
         self.put_secondary(table, number, key, unique_bytes, row)
     }
 
-    /// Writes one entry of a sorted batch (see `run.rs`): one that meets another entry or a lock.
-    pub(crate) fn insert_entry(&self, table: &Table, number: usize, entry: &RunEntry) -> EngineResult<()> {
-        let row = &entry.value[HEADER_BYTES..];
-        if number > 0 {
-            return self.put_secondary(table, number, &entry.key, entry.unique_bytes, row);
-        }
-        self.put_clustered(table, &entry.key, row)
-    }
-
     /// Writes a secondary entry, unless another row has the first `unique_bytes` of its key.
-    fn put_secondary(
+    pub(crate) fn put_secondary(
         &self,
         table: &Table,
         number: usize,
@@ -273,12 +263,12 @@ impl Transaction {
         index.own_key(old, &mut old_key)?;
         index.own_key(new, &mut new_key)?;
         if old_key != new_key {
-            append_clustered_key(&mut old_key, clustered_key)?;
+            append_clustered_key(&mut old_key, 0, clustered_key)?;
             self.mark_secondary(index, &old_key)?;
             return self.insert_secondary(table, number, index, new, clustered_key);
         }
         // The key is the same, but what the entry keeps beside it (letter case under a ci collation) is not.
-        append_clustered_key(&mut new_key, clustered_key)?;
+        append_clustered_key(&mut new_key, 0, clustered_key)?;
         let mut stored = Vec::new();
         index.stored_row(new, &mut stored)?;
         let change = EntryChange { tree: &index.tree, clustered: false, key: &new_key };
@@ -322,7 +312,7 @@ impl Transaction {
         for index in table.indexes.iter().skip(1) {
             let mut entry_key = Vec::new();
             index.own_key(&view, &mut entry_key)?;
-            append_clustered_key(&mut entry_key, key)?;
+            append_clustered_key(&mut entry_key, 0, key)?;
             self.mark_secondary(index, &entry_key)?;
         }
         Ok(())
@@ -337,11 +327,16 @@ pub(crate) fn duplicate(index: usize, existing_key: Vec<u8>) -> EngineError {
     EngineError::DuplicateKey(Box::new(DuplicateKey { index, existing_key, row_ordinal: 0 }))
 }
 
-/// Completes the key of a secondary entry.
-pub(crate) fn append_clustered_key(key: &mut Vec<u8>, clustered_key: &[u8]) -> EngineResult<()> {
+/// Completes the key of a secondary entry, which begins at `start`.
+pub(crate) fn append_clustered_key(
+    key: &mut Vec<u8>,
+    start: usize,
+    clustered_key: &[u8],
+) -> EngineResult<()> {
     key.extend_from_slice(clustered_key);
-    if key.len() > page::KEY_BYTES_MAX {
-        return Err(EngineError::TooBig { bytes: key.len(), bytes_max: page::KEY_BYTES_MAX });
+    let bytes = key.len() - start;
+    if bytes > page::KEY_BYTES_MAX {
+        return Err(EngineError::TooBig { bytes, bytes_max: page::KEY_BYTES_MAX });
     }
     Ok(())
 }

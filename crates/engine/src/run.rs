@@ -1,58 +1,90 @@
-//! Inserting sorted entries leaf by leaf: one latch, one redo group and one page record for all entries of a leaf.
+//! Inserting sorted entries leaf by leaf: one latch, one redo group and one page record for the entries of a leaf.
 //! What is not plain (a key that is there, a lock, a long value, a busy stripe) goes entry by entry through `write.rs`.
 
-use crate::engine::EngineInner;
+use crate::engine::{EngineInner, UNIQUE_STRIPES};
+use crate::entry::HEADER_BYTES;
 use crate::error::EngineResult;
 use crate::records::{KIND_UNDO, encode_undo};
+use crate::sorted_entries::SortedEntries;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
 use crate::writer::Writer;
-use btree::{LeafEdit, RunStop};
+use btree::{RunEntry, RunStop};
 use buffer::MiniTransaction;
 use std::sync::{Arc, MutexGuard};
 use stdx::ids::IndexId;
-use txn::{Old, UndoRecord};
+use txn::{KeyList, Old, UndoRecord};
 
 /// Most entries of one run: bounds the redo group.
-const RUN_ENTRIES_MAX: usize = 512;
-
-/// An entry to insert.
-#[derive(Debug)]
-pub(crate) struct RunEntry {
-    /// Whole key.
-    pub(crate) key: Vec<u8>,
-    /// Header and row.
-    pub(crate) value: Vec<u8>,
-    /// Bytes of the key that no other entry may begin with; 0 if any may.
-    pub(crate) unique_bytes: usize,
-}
+const RUN_ENTRIES_MAX: usize = 1024;
+/// Runs between two looks at the kill flag.
+const RUNS_PER_KILL_CHECK: usize = 64;
 
 /// The unique stripes that a run holds until its entries are in the leaf.
 #[derive(Default)]
 struct Stripes<'a> {
-    numbers: Vec<usize>,
+    held: [u64; UNIQUE_STRIPES.div_ceil(64)],
     guards: Vec<MutexGuard<'a, ()>>,
 }
 
+/// Buffers of a sequence of runs.
+#[derive(Default)]
+struct RunBuffers {
+    keys: KeyList,
+    log: Vec<u8>,
+}
+
 impl Transaction {
-    /// Inserts sorted entries into an index. Errors: as for single inserts; some entries may be in then.
-    pub(crate) fn insert_runs(
+    /// Inserts the clustered entries of new rows. One undo record a leaf stands for its rows and all their secondary
+    /// entries (rule B2). `insert_alone` inserts the whole row of that ordinal, which met something.
+    pub(crate) fn insert_clustered_runs(
+        &self,
+        writer: &Arc<Writer>,
+        table: &Table,
+        entries: &SortedEntries,
+        insert_alone: &mut dyn FnMut(usize) -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        let index = table.clustered();
+        self.insert_runs(writer, index, true, entries, &mut |_, ordinal| insert_alone(ordinal))
+    }
+
+    /// Inserts the secondary entries of rows whose clustered entries `insert_clustered_runs` has inserted. They need no
+    /// undo records, but for those that go alone.
+    pub(crate) fn insert_secondary_runs(
         &self,
         writer: &Arc<Writer>,
         table: &Table,
         number: usize,
-        entries: &[RunEntry],
+        entries: &SortedEntries,
     ) -> EngineResult<()> {
         let index = table.index(number)?;
-        let slices: Vec<(&[u8], &[u8])> =
-            entries.iter().map(|entry| (entry.key.as_slice(), entry.value.as_slice())).collect();
-        let mut done = 0;
-        while done < entries.len() {
+        self.insert_runs(writer, index, false, entries, &mut |entry, _| {
+            self.put_secondary(table, number, entry.key, entry.unique_bytes, &entry.value[HEADER_BYTES..])
+        })
+    }
+
+    fn insert_runs(
+        &self,
+        writer: &Arc<Writer>,
+        index: &Index,
+        clustered: bool,
+        entries: &SortedEntries,
+        insert_alone: &mut dyn FnMut(&RunEntry<'_>, usize) -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        let all: Vec<RunEntry<'_>> = entries.iter().map(|(entry, _)| entry).collect();
+        let mut buffers = RunBuffers::default();
+        let (mut done, mut runs) = (0, 0usize);
+        while done < all.len() {
             self.engine.save_long_undo(writer)?;
-            let end = entries.len().min(done + RUN_ENTRIES_MAX);
-            match self.insert_run(writer, index, number == 0, &entries[done..end], &slices[done..end])? {
+            self.engine.pool.check_writable()?;
+            if runs.is_multiple_of(RUNS_PER_KILL_CHECK) {
+                self.check_kill()?;
+            }
+            runs += 1;
+            let run = &all[done..all.len().min(done + RUN_ENTRIES_MAX)];
+            match self.insert_run(writer, index, clustered, run, &mut buffers)? {
                 0 => {
-                    self.insert_entry(table, number, &entries[done])?;
+                    insert_alone(&run[0], entries.entry(done).1)?;
                     done += 1;
                 }
                 inserted => done += inserted,
@@ -67,21 +99,29 @@ impl Transaction {
         writer: &Writer,
         index: &Index,
         clustered: bool,
-        entries: &[RunEntry],
-        slices: &[(&[u8], &[u8])],
+        run: &[RunEntry<'_>],
+        buffers: &mut RunBuffers,
     ) -> EngineResult<usize> {
         let pool = &self.engine.pool;
+        let owner = self.owner();
         loop {
             let mut mini = pool.mini_transaction();
-            let mut edit = index.tree.edit(&mut mini, slices[0].0)?;
             let mut stripes = Stripes::default();
-            let plain = self.plain_entries(&mut edit, index.id(), clustered, entries, &mut stripes)?;
-            if plain == 0 || !edit.seek(slices[0].0)? {
-                return Ok(0);
-            }
-            let (inserted, stop) = edit.insert_run(&slices[..plain], writer.id.0)?;
+            let mut edit = index.tree.edit(&mut mini, run[0].key)?;
+            let mut admits = |entry: &RunEntry<'_>| {
+                if clustered {
+                    return !self.engine.locks.blocks_write(&owner, index.id(), entry.key);
+                }
+                entry.unique_bytes == 0
+                    || stripes.hold(&self.engine, index.id(), &entry.key[..entry.unique_bytes])
+            };
+            let (inserted, stop) = edit.insert_run(run, writer.id.0, &mut admits)?;
             if inserted > 0 {
-                self.engine.commit_run(writer, mini, index.id(), &slices[..inserted]);
+                if clustered {
+                    self.engine.commit_rows(writer, mini, index.id(), &run[..inserted], buffers);
+                } else {
+                    mini.commit();
+                }
                 return Ok(inserted);
             }
             if stop != RunStop::NeedsRoom {
@@ -89,40 +129,8 @@ impl Transaction {
             }
             drop(mini);
             drop(stripes);
-            index.tree.make_room(pool, slices[0].0, slices[0].1.len())?;
+            index.tree.make_room(pool, run[0].key, run[0].value.len())?;
         }
-    }
-
-    /// How many of the first entries belong to the latched leaf and meet neither an entry nor a lock.
-    fn plain_entries<'e, 's>(
-        &'s self,
-        edit: &mut LeafEdit<'e, '_>,
-        index: IndexId,
-        clustered: bool,
-        entries: &'e [RunEntry],
-        stripes: &mut Stripes<'s>,
-    ) -> EngineResult<usize> {
-        let owner = self.owner();
-        let mut next = Vec::new();
-        for (at, entry) in entries.iter().enumerate() {
-            if at > 0 && entry.key == entries[at - 1].key || !edit.seek(&entry.key)? || edit.found() {
-                return Ok(at);
-            }
-            if clustered && self.engine.locks.blocks_write(&owner, index, &entry.key) {
-                return Ok(at);
-            }
-            if entry.unique_bytes > 0 {
-                let unique = &entry.key[..entry.unique_bytes];
-                let free = !(at > 0 && entries[at - 1].key.starts_with(unique))
-                    && edit.seek(unique)?
-                    && !(edit.successor(&mut next)? && next.starts_with(unique))
-                    && stripes.hold(&self.engine, index, unique);
-                if !free {
-                    return Ok(at);
-                }
-            }
-        }
-        Ok(entries.len())
     }
 }
 
@@ -130,37 +138,38 @@ impl<'a> Stripes<'a> {
     /// Holds the stripe of a unique key, without waiting; false if another has it.
     fn hold(&mut self, engine: &'a EngineInner, index: IndexId, unique: &[u8]) -> bool {
         let stripe = engine.unique_stripe(index, unique);
-        if self.numbers.contains(&stripe) {
+        let (word, bit) = (stripe / 64, 1 << (stripe % 64));
+        if self.held[word] & bit != 0 {
             return true;
         }
         let Some(guard) = engine.try_unique_guard(stripe) else { return false };
-        self.numbers.push(stripe);
+        self.held[word] |= bit;
         self.guards.push(guard);
         true
     }
 }
 
 impl EngineInner {
-    /// Logs the undo of a run in its redo group, commits it and adds the records to the list.
-    fn commit_run(
+    /// Logs the undo record of new rows in their redo group, commits it and adds the record to the list.
+    fn commit_rows(
         &self,
         writer: &Writer,
         mut mini: MiniTransaction<'_>,
         index: IndexId,
-        entries: &[(&[u8], &[u8])],
+        rows: &[RunEntry<'_>],
+        buffers: &mut RunBuffers,
     ) {
-        let record = |key| UndoRecord { index, key, old: Old::Absent, version: false, tombstone: false };
-        let mut log = Vec::new();
+        buffers.keys.clear();
+        rows.iter().for_each(|row| buffers.keys.push(row.key));
+        let key = buffers.keys.as_bytes();
+        let record = UndoRecord { index, key, old: Old::Rows, version: false, tombstone: false };
         let mut undo = writer.undo();
-        for (position, (key, _)) in (undo.list.len()..).zip(entries) {
-            log.clear();
-            encode_undo(&mut log, writer.id, position, record(key));
-            mini.log(KIND_UNDO, &log);
-        }
+        buffers.log.clear();
+        encode_undo(&mut buffers.log, writer.id, undo.list.len(), record);
+        mini.log(KIND_UNDO, &buffers.log);
         mini.commit();
-        for (key, _) in entries {
-            undo.list.push(record(key));
-        }
-        writer.owner.rows_changed.store(undo.list.len(), std::sync::atomic::Ordering::Relaxed);
+        undo.list.push(record);
+        let changed = &writer.owner.rows_changed;
+        changed.fetch_add(rows.len() as u64, std::sync::atomic::Ordering::Relaxed);
     }
 }

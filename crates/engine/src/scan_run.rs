@@ -304,12 +304,12 @@ impl EngineInner {
     }
 
     /// Whether every snapshot sees all that was ever written to a leaf.
-    fn leaf_is_visible(&self, leaf: &LeafView<'_>) -> bool {
+    pub(crate) fn leaf_is_visible(&self, leaf: &LeafView<'_>) -> bool {
         leaf.newest_writer() < self.commits.watermark().0
     }
 
     /// A delete mark that everyone sees and that purge does not know of (it is older than this run): noted for purge.
-    fn note_tombstone(
+    pub(crate) fn note_tombstone(
         &self,
         leaf: &LeafView<'_>,
         at: usize,
@@ -334,6 +334,9 @@ impl EngineInner {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         let covering = scan.options.covering;
+        if covering && let Some(going) = self.copy_visible_leaf(scan, index, batch, rows_max)? {
+            return Ok(going);
+        }
         let Some(candidates) = self.visible_candidates(view, scan, index, rows_max, covering)? else {
             return Ok(false);
         };
@@ -355,6 +358,49 @@ impl EngineInner {
             }
         }
         Ok(true)
+    }
+
+    /// Copies the rows out of the next secondary leaf if every snapshot sees all of it. None if it is another leaf: the scan
+    /// has not moved then. Some(false) at the end of the range.
+    fn copy_visible_leaf(
+        &self,
+        scan: &mut Scan,
+        index: &Index,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<Option<bool>> {
+        let mut key = Vec::new();
+        let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
+            if !self.leaf_is_visible(leaf) {
+                return (Taken::First(0), Ok::<bool, EngineError>(false));
+            }
+            let mut taken = 0;
+            let mut run = || {
+                while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
+                    let (_, value) = leaf.entry(taken)?;
+                    let entry = parse_head(value)?;
+                    if entry.deleted {
+                        self.note_tombstone(leaf, taken, index, entry.writer)?;
+                    } else {
+                        key.clear();
+                        leaf.key_into(taken, &mut key)?;
+                        let clustered_key = index.clustered_key(&key)?;
+                        match value {
+                            Value::Whole(_) => batch.push(clustered_key, entry.row),
+                            Value::Long(_) => batch.push(clustered_key, &load_row(value)?),
+                        }
+                    }
+                    taken += 1;
+                }
+                Ok(true)
+            };
+            let done = run();
+            (Taken::First(taken), done)
+        })?;
+        match result {
+            None => Ok(Some(false)),
+            Some(done) => Ok(done?.then_some(true)),
+        }
     }
 
     /// Copies entries out of the next secondary leaf: those that the view sees, and those that only the clustered row can decide.
@@ -556,7 +602,7 @@ fn push_row(
 }
 
 /// Whether a row has that entry in that index.
-fn entry_key_matches(
+pub(crate) fn entry_key_matches(
     table: &Table,
     index: &Index,
     row: &[u8],

@@ -240,8 +240,9 @@ impl Index {
 
     /// Appends the row as this (secondary) index stores it.
     pub(crate) fn stored_row(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
-        let values: Vec<_> = self.row_columns.iter().map(|column| row.value(*column)).collect();
-        self.row_layout.encode_into(&values, out).map_err(|error| EngineError::Corrupt(error.to_string()))
+        self.row_layout
+            .encode_from(row, &self.row_columns, out)
+            .map_err(|error| EngineError::Corrupt(error.to_string()))
     }
 
     /// The clustered key at the end of an entry's key.

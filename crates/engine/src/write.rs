@@ -207,6 +207,6 @@ impl EngineInner {
         mini.log(KIND_UNDO, log);
         mini.commit();
         undo.list.push(record);
-        writer.owner.rows_changed.store(undo.list.len(), std::sync::atomic::Ordering::Relaxed);
+        writer.owner.rows_changed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
 }

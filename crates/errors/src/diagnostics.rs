@@ -74,6 +74,16 @@ impl Diagnostics {
         self.push(Level::Warning, error);
     }
 
+    /// Adds a warning before the kept condition at that place: for rows that are reported later than rows behind them.
+    pub fn insert_warning(&mut self, at: usize, error: SqlError) {
+        self.count += 1;
+        if at < self.kept_max {
+            let at = at.min(self.conditions.len());
+            self.conditions.insert(at, Condition { level: Level::Warning, error });
+            self.conditions.truncate(self.kept_max);
+        }
+    }
+
     /// Adds a note.
     pub fn note(&mut self, error: SqlError) {
         self.push(Level::Note, error);

@@ -234,6 +234,15 @@ impl<'a> NodeRef<'a> {
         })
     }
 
+    /// Whether the whole key of cell `slot` begins with those bytes.
+    pub fn key_starts_with(&self, slot: usize, start: &[u8]) -> Result<bool, CorruptPage> {
+        let (prefix, suffix) = (self.prefix()?, self.suffix(slot)?);
+        Ok(match start.strip_prefix(prefix) {
+            Some(rest) => suffix.starts_with(rest),
+            None => prefix.starts_with(start),
+        })
+    }
+
     /// The stored value of cell `slot`.
     #[inline]
     pub fn value(&self, slot: usize) -> Result<CellValue<'a>, CorruptPage> {

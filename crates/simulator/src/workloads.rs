@@ -7,7 +7,7 @@ use values::Value;
 use values::row::RowView;
 
 use crate::database::{definition, definition_with_extra_column, index, table_name};
-use crate::engine_scenario::{EngineScenario, World};
+use crate::engine_scenario::{EngineScenario, Work, World};
 
 /// All engine scenarios.
 pub fn all() -> Vec<EngineScenario> {
@@ -24,6 +24,11 @@ pub fn all() -> Vec<EngineScenario> {
         EngineScenario { pool_bytes: 512 << 10, ..EngineScenario::new("rollbacks", rollbacks) },
         EngineScenario::new("group commits", group_commits),
         EngineScenario::new("bulk inserts", bulk_inserts),
+        EngineScenario {
+            pool_bytes: 1 << 20,
+            log_bytes: 1 << 20,
+            ..EngineScenario::new("bulk inserts that meet rows", bulk_inserts_that_meet_rows)
+        },
     ]
 }
 
@@ -351,26 +356,72 @@ fn group_commits(world: &mut World<'_>) -> EngineResult<()> {
     Ok(())
 }
 
+/// Inserts rows by one call into the transaction and, if they are all new, into what is expected of it. False if one of
+/// them was there already.
+fn insert_together(world: &World<'_>, work: &mut Work, rows: Vec<Vec<Value>>) -> EngineResult<bool> {
+    let table = world.table("t");
+    let encoded: Vec<_> = rows.iter().map(|row| crate::engine_scenario::encode(&table, row)).collect();
+    let slices: Vec<&[u8]> = encoded.iter().map(Vec::as_slice).collect();
+    if !work.transaction.try_insert_many(&table, &slices)? {
+        return Ok(false);
+    }
+    let tables = work.database.get_or_insert_default();
+    let contents = tables.entry("t".to_owned()).or_default();
+    for row in rows {
+        if let Some(Value::Int(id)) = row.first() {
+            contents.rows.insert(*id, row.into());
+        }
+    }
+    Ok(true)
+}
+
 fn bulk_inserts(world: &mut World<'_>) -> EngineResult<()> {
     world.create_table(definition("t"))?;
-    let table = world.table("t");
     for step in 0..6_i64 {
         let mut work = world.begin();
-        let rows: Vec<_> = (0..60).map(|place| world.row(step * 60 + place, 500, 0)).collect();
-        let encoded: Vec<_> = rows.iter().map(|row| crate::engine_scenario::encode(&table, row)).collect();
-        let slices: Vec<&[u8]> = encoded.iter().map(Vec::as_slice).collect();
-        work.transaction.insert_many(&table, &slices)?;
-        for row in rows {
-            if let Some(Value::Int(id)) = row.first() {
-                let (id, name) = (*id, "t".to_string());
-                let tables = work.database.get_or_insert_default();
-                tables.entry(name).or_default().rows.insert(id, row.into());
-            }
-        }
+        let rows = (0..60).map(|place| world.row(step * 60 + place, 500, 0)).collect();
+        insert_together(world, &mut work, rows)?;
         if step == 2 {
             work.transaction.rollback()?;
         } else {
             world.commit(work)?;
+        }
+    }
+    Ok(())
+}
+
+/// Batches in random order between rows that are there, over delete marks, with duplicates that undo a batch, and
+/// with part of a transaction rolled back; the log wraps while they run, so that undo is saved elsewhere.
+fn bulk_inserts_that_meet_rows(world: &mut World<'_>) -> EngineResult<()> {
+    world.create_table(definition("t"))?;
+    let table = world.table("t");
+    for step in 0..10_i64 {
+        let mut work = world.begin();
+        for _ in 0..3 {
+            let mut ids: Vec<i64> = (0..40).map(|_| world.random.below(2000) as i64).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            if world.random.one_in(3) {
+                ids.reverse();
+            }
+            let rows = ids.iter().map(|id| world.row(*id, 700, 0)).collect();
+            let (mark, before) = (work.transaction.mark(), work.database.clone());
+            if insert_together(world, &mut work, rows)? && world.random.one_in(4) {
+                work.transaction.rollback_to(mark)?;
+                work.database = before;
+            }
+        }
+        let old = work.database.as_ref().and_then(|tables| tables.get("t"));
+        let old: Vec<i64> = old.map_or(vec![], |t| t.rows.keys().copied().step_by(7).collect());
+        for id in old {
+            work.delete(&table, id)?;
+        }
+        match step % 5 {
+            3 => work.transaction.rollback()?,
+            _ => world.commit(work)?,
+        }
+        if step == 6 {
+            world.engine.purge()?;
         }
     }
     Ok(())

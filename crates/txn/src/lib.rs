@@ -5,6 +5,7 @@
 
 mod hash;
 mod ids;
+mod key_list;
 mod kill;
 pub mod locks;
 mod snapshots;
@@ -12,6 +13,7 @@ pub mod undo;
 mod versions;
 
 pub use ids::{CommitTable, TransactionState};
+pub use key_list::KeyList;
 pub use kill::{KillFlag, Wake};
 pub use snapshots::{Snapshot, SnapshotRegistry};
 pub use undo::{Old, UndoList, UndoRecord};

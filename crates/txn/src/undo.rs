@@ -31,6 +31,9 @@ pub enum Old<'a> {
     Head(&'a [u8]),
     /// The whole value.
     Value(&'a [u8]),
+    /// There were no entries: rows were inserted, whose clustered keys the record's key lists ([`crate::KeyList`]). The
+    /// record stands for their secondary entries as well.
+    Rows,
 }
 
 /// The records of a transaction, oldest first, in blocks of bytes.
@@ -53,6 +56,7 @@ const HEAD: u8 = 1;
 const VALUE: u8 = 2;
 const VERSION: u8 = 4;
 const TOMBSTONE: u8 = 8;
+const ROWS: u8 = 16;
 
 impl<'a> UndoRecord<'a> {
     /// Whether purge has work with it.
@@ -66,6 +70,7 @@ impl<'a> UndoRecord<'a> {
             Old::Absent => (0, None),
             Old::Head(bytes) => (HEAD, Some(bytes)),
             Old::Value(bytes) => (VALUE, Some(bytes)),
+            Old::Rows => (ROWS, None),
         };
         let version = if self.version { VERSION } else { 0 };
         let tombstone = if self.tombstone { TOMBSTONE } else { 0 };
@@ -88,6 +93,7 @@ impl<'a> UndoRecord<'a> {
             0 => Old::Absent,
             HEAD => Old::Head(take_bytes(&mut rest)?),
             VALUE => Old::Value(take_bytes(&mut rest)?),
+            ROWS => Old::Rows,
             _ => return None,
         };
         let (version, tombstone) = (flags & VERSION != 0, flags & TOMBSTONE != 0);

@@ -25,7 +25,7 @@ enum Origin {
 }
 
 /// The values of one statement.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GeneratedIds {
     reserved: Option<AutoIncrementRange>,
     taken: u64,
@@ -53,6 +53,21 @@ impl GeneratedIds {
         self.current
     }
 
+    /// Whether the row asks for a generated value.
+    pub fn wants(table: &Table, row: &[Value], run: &Run<'_, '_>) -> bool {
+        let Some(column) = table.definition().auto_increment_column() else { return false };
+        let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        match &row[column] {
+            Value::Null => true,
+            other => value_of(other) == Some(0) && !keeps_zero,
+        }
+    }
+
+    /// The current row's value, if the statement gave it.
+    pub fn explicit(&self) -> Option<u64> {
+        (self.origin == Origin::Explicit).then_some(self.current)
+    }
+
     /// Gives the row's AUTO_INCREMENT column its value. `rows_left` counts the statement's rows from this one on, as
     /// far as known. With `at_once` an explicit value moves the counter before its row is in.
     pub fn fill(
@@ -65,12 +80,7 @@ impl GeneratedIds {
     ) -> SqlResult<()> {
         let definition = table.definition();
         let Some(column) = definition.auto_increment_column() else { return Ok(()) };
-        let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let wants = match &row[column] {
-            Value::Null => true,
-            other => value_of(other) == Some(0) && !keeps_zero,
-        };
-        if wants {
+        if GeneratedIds::wants(table, row, run) {
             let value = self.next_value(table, definition, column, rows_left, run)?;
             self.current = value;
             row[column] = match definition.columns[column].column_type.kind {
@@ -129,7 +139,7 @@ impl GeneratedIds {
     }
 
     /// Tells the counter of a value that it did not give out; what is reserved below that is given up.
-    fn raise(&mut self, table: &Arc<Table>, value: u64, run: &mut Run<'_, '_>) -> SqlResult<()> {
+    pub fn raise(&mut self, table: &Arc<Table>, value: u64, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let transaction = &run.statement.transaction;
         transaction.raise_auto_increment(table, value).map_err(|error| engine_error(error, table))?;
         let next = |range: AutoIncrementRange| range.first + self.taken * range.increment;

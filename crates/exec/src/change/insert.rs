@@ -7,7 +7,7 @@ use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
 use errors::SqlResult;
-use expression::Expression;
+use expression::{EvaluationContext, Expression};
 use plan::{InsertPlan, InsertRows, QueryPlan};
 use values::Value;
 
@@ -22,8 +22,8 @@ pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutco
     match &plan.rows {
         InsertRows::Values(rows) => {
             for (number, row) in rows.iter().enumerate() {
-                let row = value_row(plan, row, storing, writer.row_number(), run)?;
-                writer.write(row, Some((rows.len() - number) as u64), run)?;
+                let mut row = value_row(plan, row, storing, writer.row_number(), run)?;
+                writer.write(&mut row, Some((rows.len() - number) as u64), run)?;
             }
         }
         InsertRows::Query(query) => from_query(plan, query, storing, &mut writer, run)?,
@@ -116,31 +116,39 @@ fn from_query(
     let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
     let mut given = vec![false; definition.columns.len()];
     plan.columns.iter().for_each(|column| given[*column] = true);
+    let holds = reads_target && writer.hold_back();
     let mut operator = open(&query.root);
     let mut batch = RowBatch::new();
     let mut kept: Vec<Vec<Value>> = Vec::new();
+    let mut row = blank_row(plan);
+    let computes_defaults =
+        plan.defaults.iter().any(|default| matches!(default, plan::DefaultValue::Expression(_)));
     while operator.next(run, &mut batch)? {
+        run.check_killed()?;
         for source in batch.iter() {
-            let mut row = blank_row(plan);
+            if computes_defaults {
+                row = blank_row(plan);
+            }
             for ((column, value), from) in plan.columns.iter().zip(source).zip(&query.columns) {
                 let target = &definition.columns[*column];
-                row[*column] = if *value == Value::Null && target.auto_increment {
-                    Value::Null
-                } else {
-                    storing.store(value, &from.result.column_type, target, writer.row_number(), run)?
-                };
+                if *value == Value::Null && target.auto_increment {
+                    row[*column] = Value::Null;
+                    continue;
+                }
+                let from = &from.result.column_type;
+                storing.store_into(&mut row[*column], value, from, target, writer.row_number(), run)?;
             }
             fill_defaults(plan, &mut row, &given, storing, writer.row_number(), run)?;
-            if reads_target {
+            if reads_target && !holds {
                 run.charge(crate::run::row_bytes(&row))?;
-                kept.push(row);
+                kept.push(row.clone());
             } else {
-                writer.write(row, None, run)?;
+                writer.write(&mut row, None, run)?;
             }
         }
     }
-    for row in kept {
-        writer.write(row, None, run)?;
+    for mut row in kept {
+        writer.write(&mut row, None, run)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::run::Run;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
 use plan::{LoadPlan, LoadTarget};
+use values::store::store_text_plainly;
 use values::{ColumnType, Value};
 use wire::result::ClientChannel;
 
@@ -49,11 +50,11 @@ fn rows(
             break;
         }
     }
-    let text_type = ColumnType::varchar(u32::MAX, plan.collation);
+    let mut line = LineRow::new(plan, storing);
     while reader.next_line()? {
         run.check_killed()?;
-        let row = line_row(run, plan, &reader, &text_type, storing, writer.row_number())?;
-        writer.write(row, None, run)?;
+        line.fill(run, &reader, writer.row_number())?;
+        writer.write(&mut line.row, None, run)?;
     }
     let counts = writer.finish(run)?;
     let mut outcome = outcome(&counts, true, run);
@@ -65,62 +66,109 @@ fn rows(
     Ok(outcome)
 }
 
-fn line_row(
-    run: &mut Run<'_, '_>,
-    plan: &LoadPlan,
-    reader: &LineReader<'_>,
-    text_type: &ColumnType,
+/// The row that a line becomes. Its memory is used again for the next line.
+struct LineRow<'p> {
+    plan: &'p LoadPlan,
     storing: Storing,
-    row_number: u64,
-) -> SqlResult<Vec<Value>> {
-    let definition = plan.insert.table.definition();
-    let mut row = vec![Value::Null; definition.columns.len()];
-    let mut given = vec![false; row.len()];
-    for (index, target) in plan.fields.iter().enumerate() {
-        let field = if index < reader.count() { reader.field(index) } else { None };
-        let value = field.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
-        match target {
-            LoadTarget::Variable(name) => {
-                let typed = TypedValue { value, column_type: text_type.clone() };
-                run.statement.session.set_user_variable(name, typed);
-            }
-            LoadTarget::Column(column) => {
-                let target = &definition.columns[*column];
-                if index >= reader.count() {
-                    missing_field(run, plan, row_number)?;
-                    given[*column] = true;
-                    row[*column] =
-                        if target.nullable { Value::Null } else { implicit_default(&target.column_type) };
-                    continue;
+    text_type: ColumnType,
+    row: Vec<Value>,
+    given: Vec<bool>,
+}
+
+impl<'p> LineRow<'p> {
+    fn new(plan: &'p LoadPlan, storing: Storing) -> LineRow<'p> {
+        let columns = plan.insert.table.definition().columns.len();
+        LineRow {
+            plan,
+            storing,
+            text_type: ColumnType::varchar(u32::MAX, plan.collation),
+            row: vec![Value::Null; columns],
+            given: vec![false; columns],
+        }
+    }
+
+    fn fill(&mut self, run: &mut Run<'_, '_>, reader: &LineReader<'_>, row_number: u64) -> SqlResult<()> {
+        let plan = self.plan;
+        self.given.fill(false);
+        for (index, target) in plan.fields.iter().enumerate() {
+            match target {
+                LoadTarget::Variable(name) => {
+                    let field = if index < reader.count() { reader.field(index) } else { None };
+                    let value = field.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
+                    let typed = TypedValue { value, column_type: self.text_type.clone() };
+                    run.statement.session.set_user_variable(name, typed);
                 }
-                given[*column] = true;
-                row[*column] = if value == Value::Null && target.auto_increment {
-                    Value::Null
-                } else {
-                    storing.store(&value, text_type, target, row_number, run)?
-                };
+                LoadTarget::Column(column) if index < reader.count() => {
+                    self.given[*column] = true;
+                    self.store(run, *column, reader.field(index), row_number)?;
+                }
+                LoadTarget::Column(column) => {
+                    let target = &plan.insert.table.definition().columns[*column];
+                    missing_field(run, plan, row_number)?;
+                    self.given[*column] = true;
+                    self.row[*column] =
+                        if target.nullable { Value::Null } else { implicit_default(&target.column_type) };
+                }
             }
         }
-    }
-    if reader.count() > plan.fields.len() {
-        let error = sql_error!(ER_WARN_TOO_MANY_RECORDS, row_number);
-        if run.statement.facts.sql_mode.is_strict() && !plan.insert.ignore {
-            return Err(error);
+        if reader.count() > plan.fields.len() {
+            let error = sql_error!(ER_WARN_TOO_MANY_RECORDS, row_number);
+            if run.statement.facts.sql_mode.is_strict() && !plan.insert.ignore {
+                return Err(error);
+            }
+            run.diagnostics().warning(error);
         }
-        run.diagnostics().warning(error);
+        self.complete(run, row_number)
     }
-    let table = &plan.insert.table;
-    for assignment in &plan.assignments {
-        given[assignment.column] = true;
+
+    /// Stores a field. Most are what the column holds, and cost no allocation.
+    fn store(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        column: usize,
+        field: Option<&[u8]>,
+        row_number: u64,
+    ) -> SqlResult<()> {
+        let target = &self.plan.insert.table.definition().columns[column];
+        let slot = &mut self.row[column];
+        let is_plain = run.statement.settings.fast_plans
+            && field
+                .is_some_and(|text| store_text_plainly(text, self.plan.collation, &target.column_type, slot));
+        if !is_plain {
+            let value = field.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
+            *slot = if value == Value::Null && target.auto_increment {
+                Value::Null
+            } else {
+                self.storing.store(&value, &self.text_type, target, row_number, run)?
+            };
+        }
+        Ok(())
     }
-    fill_defaults(&plan.insert, &mut row, &given, storing, row_number, run)?;
-    if !plan.assignments.is_empty() {
-        let mut seen: Vec<Value> =
-            row.iter().zip(&definition.columns).map(|(value, column)| as_seen(value, column, run)).collect();
-        let defaults = &plan.insert.defaults;
-        assign(&plan.assignments, table, defaults, &mut seen, None, &mut row, storing, row_number, run)?;
+
+    /// Defaults, then SET.
+    fn complete(&mut self, run: &mut Run<'_, '_>, row_number: u64) -> SqlResult<()> {
+        let (plan, storing, row) = (self.plan, self.storing, &mut self.row);
+        for assignment in &plan.assignments {
+            self.given[assignment.column] = true;
+            if !plan
+                .fields
+                .iter()
+                .any(|field| matches!(field, LoadTarget::Column(column) if *column == assignment.column))
+            {
+                row[assignment.column] = Value::Null;
+            }
+        }
+        fill_defaults(&plan.insert, row, &self.given, storing, row_number, run)?;
+        if !plan.assignments.is_empty() {
+            let table = &plan.insert.table;
+            let columns = &table.definition().columns;
+            let mut seen: Vec<Value> =
+                row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect();
+            let defaults = &plan.insert.defaults;
+            assign(&plan.assignments, table, defaults, &mut seen, None, row, storing, row_number, run)?;
+        }
+        Ok(())
     }
-    Ok(row)
 }
 
 fn missing_field(run: &mut Run<'_, '_>, plan: &LoadPlan, row_number: u64) -> SqlResult<()> {

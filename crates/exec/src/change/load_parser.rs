@@ -7,12 +7,32 @@ use parser::ast::FileFormat;
 /// Where the bytes come from.
 pub type Pieces<'s> = &'s mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>;
 
-/// A field: a range of the line's buffer, or NULL.
+/// A field: a range of the line's buffer or of the input, or NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     start: usize,
     end: usize,
     is_null: bool,
+    /// The range is one of the input: nothing had to be taken out of it.
+    in_input: bool,
+}
+
+/// The bytes that mean something in the most common format: fields end in one byte, lines in another, and one escapes.
+#[derive(Clone, Copy, Debug)]
+struct PlainFormat {
+    field_end: u8,
+    line_end: u8,
+    escape: u8,
+}
+
+/// What a quick look at a line found.
+enum Plain {
+    /// The whole line; its fields are in the input.
+    Line,
+    /// Its end is not in the input yet.
+    Unfinished,
+    /// Something that must be read byte by byte.
+    Special,
 }
 
 /// Reads lines.
@@ -26,6 +46,7 @@ pub struct LineReader<'s> {
     line_start: Vec<u8>,
     enclosed: Option<u8>,
     escape: Option<u8>,
+    plain: Option<PlainFormat>,
     buffer: Vec<u8>,
     fields: Vec<Field>,
 }
@@ -35,7 +56,7 @@ impl<'s> LineReader<'s> {
     pub fn new(format: &FileFormat, pieces: Pieces<'s>) -> LineReader<'s> {
         let text =
             |given: &Option<Vec<u8>>, default: &[u8]| given.clone().unwrap_or_else(|| default.to_vec());
-        LineReader {
+        let mut reader = LineReader {
             pieces,
             input: Vec::new(),
             at: 0,
@@ -45,9 +66,21 @@ impl<'s> LineReader<'s> {
             line_start: text(&format.lines_starting, b""),
             enclosed: format.fields_enclosed.as_ref().and_then(|text| text.first().copied()),
             escape: text(&format.fields_escaped, b"\\").first().copied(),
+            plain: None,
             buffer: Vec::new(),
             fields: Vec::new(),
-        }
+        };
+        reader.plain = reader.plain_format();
+        reader
+    }
+
+    fn plain_format(&self) -> Option<PlainFormat> {
+        let ([field_end], [line_end], Some(escape)) = (&self.field_end[..], &self.line_end[..], self.escape)
+        else {
+            return None;
+        };
+        let is_plain = self.enclosed.is_none() && self.line_start.is_empty() && field_end != line_end;
+        is_plain.then_some(PlainFormat { field_end: *field_end, line_end: *line_end, escape })
     }
 
     /// Makes sure that `count` bytes are there from the current place, unless the file ends before.
@@ -103,7 +136,21 @@ impl<'s> LineReader<'s> {
     pub fn next_line(&mut self) -> SqlResult<bool> {
         self.buffer.clear();
         self.fields.clear();
-        if !self.fill(1)? || !self.skip_to_start()? {
+        if !self.fill(1)? {
+            return Ok(false);
+        }
+        while let Some(format) = self.plain {
+            match self.read_plain_line(format) {
+                Plain::Line => return Ok(true),
+                Plain::Special => break,
+                Plain::Unfinished if self.ended => break,
+                Plain::Unfinished => {
+                    self.fill(self.input.len() - self.at + 1)?;
+                }
+            }
+        }
+        self.fields.clear();
+        if !self.skip_to_start()? {
             return Ok(false);
         }
         loop {
@@ -111,6 +158,38 @@ impl<'s> LineReader<'s> {
                 return Ok(true);
             }
         }
+    }
+
+    /// Finds the fields of a line in the input. The only escape it knows is a field that is \N.
+    fn read_plain_line(&mut self, format: PlainFormat) -> Plain {
+        let PlainFormat { field_end, line_end, escape } = format;
+        self.fields.clear();
+        let input = &self.input[..];
+        let (mut start, mut at) = (self.at, self.at);
+        let mut is_null = false;
+        while let Some(found) = memchr::memchr3(field_end, line_end, escape, &input[at..]) {
+            let place = at + found;
+            let byte = input[place];
+            // An escape byte that is a terminator as well escapes.
+            if byte == escape {
+                let ends = input.get(place + 2).is_none_or(|next| *next == field_end || *next == line_end);
+                if place != start || input.get(place + 1) != Some(&b'N') || !ends {
+                    return Plain::Special;
+                }
+                is_null = true;
+                at = place + 2;
+                continue;
+            }
+            let end = if is_null { start } else { place };
+            self.fields.push(Field { start, end, is_null: std::mem::take(&mut is_null), in_input: true });
+            start = place + 1;
+            at = start;
+            if byte == line_end {
+                self.at = start;
+                return Plain::Line;
+            }
+        }
+        Plain::Unfinished
     }
 
     /// LINES STARTING BY: everything up to the prefix is left out.
@@ -141,7 +220,7 @@ impl<'s> LineReader<'s> {
         // NULL is \N, or the bare word when fields are enclosed and nothing escapes.
         let word = !quoted && self.enclosed.is_some() && bytes == b"NULL";
         let is_null = escaped_null && bytes.is_empty() || word;
-        self.fields.push(Field { start, end: self.buffer.len(), is_null });
+        self.fields.push(Field { start, end: self.buffer.len(), is_null, in_input: false });
         Ok(more)
     }
 
@@ -210,7 +289,8 @@ impl<'s> LineReader<'s> {
     /// A field of the line: None for NULL.
     pub fn field(&self, index: usize) -> Option<&[u8]> {
         let field = self.fields[index];
-        (!field.is_null).then(|| &self.buffer[field.start..field.end])
+        let bytes = if field.in_input { &self.input } else { &self.buffer };
+        (!field.is_null).then(|| &bytes[field.start..field.end])
     }
 }
 
@@ -254,6 +334,29 @@ mod tests {
             assert_eq!(found[1], fields(&[Some("2"), Some(""), Some("x\\y")]));
             assert_eq!(found[2], fields(&[Some("3"), Some("last")]));
             assert_eq!(found.len(), 3);
+        }
+    }
+
+    #[test]
+    fn plain_lines_are_read_as_others() {
+        let mut random = 7u64;
+        for _ in 0..2000 {
+            let text: Vec<u8> = (0..40)
+                .map(|_| {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    b"ab\t\n\\Nn0"[(random >> 33) as usize % 8]
+                })
+                .collect();
+            let piece_bytes = 1 + (random >> 40) as usize % 9;
+            let mut pieces = text.chunks(piece_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
+            let mut next = || Ok(pieces.next());
+            let mut reader = LineReader::new(&FileFormat::default(), &mut next);
+            reader.plain = None;
+            let mut slowly: Vec<Vec<Option<Vec<u8>>>> = Vec::new();
+            while reader.next_line().unwrap() {
+                slowly.push((0..reader.count()).map(|at| reader.field(at).map(<[u8]>::to_vec)).collect());
+            }
+            assert_eq!(lines(&FileFormat::default(), &text, piece_bytes), slowly, "{text:?}");
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod delete;
 pub(crate) mod insert;
 pub(crate) mod load;
 mod load_parser;
+mod row_buffer;
 mod row_change;
 mod storing;
 pub(crate) mod update;

@@ -2,6 +2,7 @@
 //! Every inserted or updated row passes [`encoded`]; generated columns, CHECK and foreign keys belong there.
 
 use super::auto_increment::GeneratedIds;
+use super::row_buffer::{RowBuffer, stored_values};
 use super::storing::{Storing, as_seen, key_text};
 use crate::run::{Run, engine_error};
 use engine::{DuplicateKey, EngineError, ReadMode, Table, UpdateOutcome, WaitPolicy};
@@ -12,8 +13,15 @@ use std::sync::Arc;
 use values::Value;
 use values::row::RowView;
 
-/// Rows that are handed to the engine at once where nothing but an error can come of a duplicate.
-const BULK_ROWS: usize = 512;
+/// Rows that are handed to the engine at once.
+const BULK_ROWS_MAX: usize = 1 << 18;
+/// Bytes of rows that are handed to the engine at once.
+const BULK_BYTES_MAX: usize = 48 << 20;
+/// Where a duplicate is no error and one was found among some rows, they are tried again in groups of these sizes, and
+/// then one by one.
+const GROUP_ROWS: [usize; 2] = [4096, 64];
+/// Groups that fail one after another before the rest is tried in smaller ones.
+const FAILURES_MAX: usize = 3;
 
 /// Counts of a statement.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,20 +44,46 @@ pub struct Writer<'p> {
     storing: Storing,
     counts: Counts,
     ids: GeneratedIds,
-    /// Rows waiting for the engine, as values (for messages) and encoded.
-    waiting: Vec<(Vec<Value>, Vec<u8>)>,
+    /// Rows waiting for the engine.
+    waiting: RowBuffer,
+    /// The ids before the first waiting row.
+    ids_before: GeneratedIds,
+    /// Whether the waiting rows have generated ids; else each one's explicit value is in `explicit` (0 for none).
+    generated: bool,
+    explicit: Vec<u64>,
+    /// Conditions that were kept when the first row came to wait.
+    reported: usize,
+    /// Waiting rows that brought conditions themselves, with the number that were kept then.
+    reports: Vec<(usize, usize)>,
+    /// Where the warning of a duplicate belongs among the conditions, if rows behind it were converted before.
+    duplicates_reported_at: Option<usize>,
+    /// Whether rows wait for others.
     bulk: bool,
+    /// Whether they wait for the end of the statement.
+    holds_back: bool,
 }
 
 /// A row in the table's layout.
 pub fn encoded(table: &Table, row: &[Value], out: &mut Vec<u8>) -> SqlResult<()> {
     out.clear();
-    table.layout().encode_into(row, out).map_err(|error| match error {
+    table.layout().encode_into(row, out).map_err(|error| row_error(table, error))
+}
+
+/// Why a row cannot be encoded, for the client.
+pub fn row_error(table: &Table, error: values::row::RowError) -> SqlError {
+    match error {
         values::row::RowError::Null(column) => {
             sql_error!(ER_BAD_NULL_ERROR, table.definition().columns[column].name)
         }
         other => errors::code::ER_UNKNOWN_ERROR.message(format!("a row cannot be stored: {other}")),
-    })
+    }
+}
+
+/// Whether rows of the statement may wait for others: nothing in it looks at the table meanwhile, and a duplicate
+/// does not have an expression evaluated.
+fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
+    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
+    plan.on_duplicate.is_empty() && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
 }
 
 /// Error 1062 for a row.
@@ -79,8 +113,15 @@ impl<'p> Writer<'p> {
             storing,
             counts: Counts::default(),
             ids: GeneratedIds::new(run.statement.settings.insert_id),
-            waiting: Vec::new(),
-            bulk: !plan.replace && !plan.ignore && plan.on_duplicate.is_empty(),
+            waiting: RowBuffer::default(),
+            ids_before: GeneratedIds::default(),
+            generated: false,
+            explicit: Vec::new(),
+            reported: run.statement.diagnostics.conditions().len(),
+            reports: Vec::new(),
+            duplicates_reported_at: None,
+            holds_back: false,
+            bulk: run.statement.settings.fast_plans && may_wait(plan, run),
         }
     }
 
@@ -93,25 +134,80 @@ impl<'p> Writer<'p> {
     /// is known.
     pub fn write(
         &mut self,
-        mut row: Vec<Value>,
+        row: &mut [Value],
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         self.counts.records += 1;
-        let waits = self.bulk && (rows_left != Some(1) || !self.waiting.is_empty());
-        self.ids.fill(&self.plan.table, &mut row, rows_left, waits, run)?;
-        let mut bytes = Vec::new();
-        encoded(&self.plan.table, &row, &mut bytes)?;
-        if waits {
-            // A duplicate ends the statement, so the row counts as stored.
-            self.ids.stored(&self.plan.table, run)?;
-            self.waiting.push((row, bytes));
-            if self.waiting.len() >= BULK_ROWS {
-                self.flush(run)?;
-            }
-            return Ok(());
+        let table = &self.plan.table;
+        if !self.bulk || (rows_left == Some(1) && self.waiting.is_empty()) {
+            self.ids.fill(table, row, rows_left, false, run)?;
+            let mut bytes = Vec::new();
+            encoded(table, row, &mut bytes)?;
+            return self.insert_one(row, &bytes, run);
         }
-        self.insert_one(&row, &bytes, run)
+        if self.is_tolerant() {
+            self.fill_tolerantly(row, rows_left, run)?;
+        } else {
+            // A duplicate ends the statement, so the row counts as stored.
+            self.ids.fill(table, row, rows_left, true, run)?;
+            self.ids.stored(table, run)?;
+        }
+        let bytes = self.waiting.push(&self.plan.table, row)?;
+        self.note_reports(run);
+        if self.holds_back {
+            return run.charge(bytes + size_of::<usize>());
+        }
+        if self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX {
+            self.flush(run)?;
+        }
+        Ok(())
+    }
+
+    /// Whether rows that are there already are left or replaced.
+    fn is_tolerant(&self) -> bool {
+        self.plan.ignore || self.plan.replace
+    }
+
+    /// Gives the row its id, which it may have to give back when it turns out to be a duplicate. Rows with and without
+    /// generated ids do not wait together.
+    fn fill_tolerantly(
+        &mut self,
+        row: &mut [Value],
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let table = &self.plan.table;
+        let generates = GeneratedIds::wants(table, row, run);
+        if generates != self.generated {
+            self.flush(run)?;
+        }
+        if self.waiting.is_empty() {
+            self.ids_before = self.ids.clone();
+            self.generated = generates;
+        }
+        self.ids.fill(table, row, rows_left, false, run)?;
+        if generates {
+            self.ids.stored(table, run)?;
+        } else if table.definition().auto_increment_column().is_some() {
+            self.explicit.push(self.ids.explicit().unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// Keeps all rows until the end of the statement, because it still reads the table. False if rows of this statement
+    /// cannot wait.
+    pub fn hold_back(&mut self) -> bool {
+        self.holds_back = self.bulk;
+        self.bulk
+    }
+
+    /// Remembers how many conditions precede those that the newest waiting row may still bring.
+    fn note_reports(&mut self, run: &Run<'_, '_>) {
+        let kept = run.statement.diagnostics.conditions().len();
+        if self.reports.last().map_or(self.reported, |(_, kept)| *kept) != kept {
+            self.reports.push((self.waiting.len() - 1, kept));
+        }
     }
 
     fn flush(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
@@ -119,17 +215,138 @@ impl<'p> Writer<'p> {
             return Ok(());
         }
         run.check_killed()?;
-        let table = &self.plan.table;
-        let rows: Vec<&[u8]> = self.waiting.iter().map(|(_, bytes)| bytes.as_slice()).collect();
-        match run.statement.transaction.insert_many(table, &rows) {
-            Ok(()) => self.counts.affected += self.waiting.len() as u64,
-            Err(EngineError::DuplicateKey(duplicate)) => {
-                let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(self.waiting.len() - 1);
-                return Err(duplicate_error(table, &duplicate, &self.waiting[at].0, run));
+        let waiting = std::mem::take(&mut self.waiting);
+        let rows = waiting.rows();
+        if self.is_tolerant() {
+            let mut added = 0;
+            if self.generated {
+                self.put_generated(&rows, &mut added, run)?;
+            } else {
+                self.put_tolerantly(&rows, 0, 0, &mut added, run)?;
             }
-            Err(error) => return Err(engine_error(error, table)),
+        } else {
+            self.put_strictly(&rows, run)?;
         }
+        drop(rows);
+        self.waiting = waiting;
         self.waiting.clear();
+        self.reports.clear();
+        self.explicit.clear();
+        self.reported = run.statement.diagnostics.conditions().len();
+        Ok(())
+    }
+
+    /// Puts rows in where a duplicate is an error.
+    fn put_strictly(&mut self, rows: &[&[u8]], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let table = &self.plan.table;
+        match run.statement.transaction.insert_many(table, rows) {
+            Ok(()) => {
+                self.counts.affected += rows.len() as u64;
+                Ok(())
+            }
+            Err(EngineError::DuplicateKey(duplicate)) => {
+                let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(rows.len() - 1);
+                Err(duplicate_error(table, &duplicate, &stored_values(table, rows[at]), run))
+            }
+            Err(error) => Err(engine_error(error, table)),
+        }
+    }
+
+    /// Puts rows in where rows that are there already are left or replaced. `first` is the place of the first among the
+    /// waiting ones, `added` counts warnings that were put before conditions of later rows.
+    fn put_tolerantly(
+        &mut self,
+        rows: &[&[u8]],
+        first: usize,
+        depth: usize,
+        added: &mut usize,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        if run
+            .statement
+            .transaction
+            .try_insert_many(table, rows)
+            .map_err(|error| engine_error(error, table))?
+        {
+            self.counts.affected += rows.len() as u64;
+            if let Some(greatest) =
+                self.explicit.get(first..first + rows.len()).and_then(|ids| ids.iter().max())
+            {
+                self.ids.raise(table, *greatest, run)?;
+            }
+            return Ok(true);
+        }
+        let smaller = (depth..GROUP_ROWS.len()).find(|depth| GROUP_ROWS[*depth] < rows.len());
+        let Some(mut depth) = smaller else {
+            self.put_singly(rows, first, added, run)?;
+            return Ok(false);
+        };
+        let (mut done, mut failures) = (0, 0);
+        while done < rows.len() {
+            run.check_killed()?;
+            let end = rows.len().min(done + GROUP_ROWS[depth]);
+            if self.put_tolerantly(&rows[done..end], first + done, depth + 1, added, run)? {
+                failures = 0;
+            } else {
+                failures += 1;
+            }
+            done = end;
+            if failures >= FAILURES_MAX && depth + 1 < GROUP_ROWS.len() {
+                (depth, failures) = (depth + 1, 0);
+            } else if failures >= FAILURES_MAX {
+                self.put_singly(&rows[done..], first + done, added, run)?;
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// As `put_tolerantly`, for rows with generated ids: the id of a row that is left serves the next one, so that after the
+    /// first duplicate each row must know what became of those before it.
+    fn put_generated(&mut self, rows: &[&[u8]], added: &mut usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let table = &self.plan.table;
+        if run
+            .statement
+            .transaction
+            .try_insert_many(table, rows)
+            .map_err(|error| engine_error(error, table))?
+        {
+            self.counts.affected += rows.len() as u64;
+            return Ok(());
+        }
+        self.ids = self.ids_before.clone();
+        self.bulk = self.holds_back;
+        self.put_singly(rows, 0, added, run)
+    }
+
+    /// Puts rows in one by one.
+    fn put_singly(
+        &mut self,
+        rows: &[&[u8]],
+        first: usize,
+        added: &mut usize,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        for (at, row) in (first..).zip(rows) {
+            let table = &self.plan.table;
+            let mut values = stored_values(table, row);
+            let id_column = table.definition().auto_increment_column();
+            if let (Some(column), true) = (id_column, self.generated) {
+                values[column] = Value::Null;
+            }
+            self.ids.fill(table, &mut values, Some((rows.len() + first - at) as u64), false, run)?;
+            let mut bytes = Vec::new();
+            encoded(table, &values, &mut bytes)?;
+            let later = self.reports.partition_point(|(row, _)| *row <= at);
+            let before = later.checked_sub(1).map_or(self.reported, |at| self.reports[at].1);
+            self.duplicates_reported_at = Some(before + *added);
+            let reported = run.statement.diagnostics.count();
+            let outcome = self.insert_one(&values, &bytes, run);
+            self.duplicates_reported_at = None;
+            outcome?;
+            *added += (run.statement.diagnostics.count() - reported) as usize;
+        }
         Ok(())
     }
 
@@ -166,7 +383,10 @@ impl<'p> Writer<'p> {
                     }
                     self.counts.duplicates += 1;
                     self.ids.unused();
-                    run.diagnostics().warning(error);
+                    match self.duplicates_reported_at {
+                        Some(at) => run.diagnostics().insert_warning(at, error),
+                        None => run.diagnostics().warning(error),
+                    }
                     return Ok(());
                 }
                 Err(error) => return Err(engine_error(error, table)),

@@ -6,7 +6,7 @@ use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, SqlMode, TimeZone};
 use plan::DefaultValue;
-use values::store::{StoreContext, StoreMode, store};
+use values::store::{StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value};
 
@@ -42,6 +42,23 @@ impl Storing {
             today: facts.statement_time.date,
         };
         Storing { mode, null_is_error: strict || !ignore && !lenient_null }
+    }
+
+    /// As `store`, into a slot whose memory is used again.
+    #[inline]
+    pub fn store_into(
+        &self,
+        slot: &mut Value,
+        value: &Value,
+        from: &ColumnType,
+        column: &ColumnDefinition,
+        row_number: u64,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        if !run.statement.settings.fast_plans || !store_plainly(value, from, &column.column_type, slot) {
+            *slot = self.store(value, from, column, row_number, run)?;
+        }
+        Ok(())
     }
 
     /// A value as the column holds it.

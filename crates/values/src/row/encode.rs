@@ -1,6 +1,6 @@
 //! Writing a row from values that were converted to their column types by `store`.
 
-use super::{Form, Place, RowError, RowLayout, WIDE_OFFSETS};
+use super::{Form, Place, RowError, RowLayout, RowView, WIDE_OFFSETS};
 use crate::packed;
 use crate::value::Value;
 
@@ -66,6 +66,61 @@ impl RowLayout {
                 }
                 Place::Nowhere if matches!(value, Value::Null) => {}
                 Place::Nowhere => return Err(RowError::WrongValue(position)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the stored form of a row whose columns are the columns at these positions of another stored row. The columns
+    /// must have the same types. On failure `out` holds what it held before.
+    pub fn encode_from(
+        &self,
+        source: &RowView<'_>,
+        columns: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<(), RowError> {
+        if columns.len() != self.columns.len() {
+            return Err(RowError::WrongCount);
+        }
+        let bytes_of = |column: &usize| match self.variable_count {
+            0 => 0,
+            _ => source.variable_bytes(*column),
+        };
+        let variable_bytes: usize = columns.iter().map(bytes_of).sum();
+        if variable_bytes > u32::MAX as usize {
+            return Err(RowError::TooLarge);
+        }
+        let offset_bytes = if variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
+        let row_at = out.len();
+        let header_bytes = self.offsets_at + offset_bytes * self.variable_count;
+        out.reserve(header_bytes + variable_bytes);
+        out.resize(row_at + header_bytes, 0);
+        if offset_bytes == 4 {
+            out[row_at + self.bitmap_at] |= WIDE_OFFSETS;
+        }
+        for (position, (column, from)) in self.columns.iter().zip(columns).enumerate() {
+            let raw = source.raw(*from);
+            if raw.is_none() && column.null_bit == 0 {
+                out.truncate(row_at);
+                return Err(RowError::Null(position));
+            }
+            if raw.is_none() {
+                out[row_at + self.bitmap_at + (column.null_bit / 8) as usize] |= 1 << (column.null_bit % 8);
+            }
+            match column.place {
+                Place::Fixed(offset) => {
+                    let at = row_at + offset as usize;
+                    let raw = raw.unwrap_or_default();
+                    debug_assert!(raw.is_empty() || Some(raw.len() as u8) == column.form.width());
+                    out[at..at + raw.len()].copy_from_slice(raw);
+                }
+                Place::Variable(ordinal) => {
+                    out.extend_from_slice(raw.unwrap_or_default());
+                    let end = (out.len() - row_at - header_bytes) as u32;
+                    let at = row_at + self.offsets_at + offset_bytes * ordinal as usize;
+                    out[at..at + offset_bytes].copy_from_slice(&end.to_le_bytes()[..offset_bytes]);
+                }
+                Place::Nowhere => {}
             }
         }
         Ok(())

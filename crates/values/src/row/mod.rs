@@ -4,11 +4,13 @@
 
 mod encode;
 mod form;
+mod integer_column;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use form::Form;
+pub use integer_column::IntegerColumn;
 pub use view::RowView;
 
 use crate::column_type::ColumnType;

@@ -33,6 +33,22 @@ proptest! {
     }
 
     #[test]
+    fn rows_of_another_rows_columns(columns in prop::collection::vec(typed_values(1), 1..12),
+                                    picks in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {
+        let columns: Vec<(ColumnType, Value)> =
+            columns.into_iter().map(|(column_type, mut values)| (column_type, values.remove(0))).collect();
+        let whole = RowLayout::new(columns.iter().map(|(column_type, _)| (column_type, true)));
+        let values: Vec<Value> = columns.iter().map(|(_, value)| value.clone()).collect();
+        let stored = whole.encode(&values).unwrap();
+        let picked: Vec<usize> = picks.iter().map(|pick| pick.index(columns.len())).collect();
+        let part = RowLayout::new(picked.iter().map(|column| (&columns[*column].0, true)));
+        let wanted: Vec<Value> = picked.iter().map(|column| values[*column].clone()).collect();
+        let mut copied = b"before".to_vec();
+        part.encode_from(&RowView::new(&whole, &stored).unwrap(), &picked, &mut copied).unwrap();
+        prop_assert_eq!(&copied[6..], &part.encode(&wanted).unwrap()[..]);
+    }
+
+    #[test]
     fn any_bytes_are_taken(columns in prop::collection::vec(typed_values(1), 1..12),
                            bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let layout = RowLayout::new(columns.iter().map(|(column_type, _)| (column_type, true)));

@@ -97,6 +97,14 @@ impl<'a> RowView<'a> {
         self.raw(column).unwrap_or_default()
     }
 
+    /// Length of a text or binary column; 0 for NULL and for columns of a fixed width.
+    pub(crate) fn variable_bytes(&self, column: usize) -> usize {
+        match self.layout.columns[column].place {
+            Place::Variable(_) => self.bytes(column).len(),
+            _ => 0,
+        }
+    }
+
     /// Checks every end offset and the row's length. For CHECK TABLE and for tests.
     pub fn check(&self) -> Result<(), RowError> {
         let mut previous = 0;

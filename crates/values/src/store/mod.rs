@@ -4,10 +4,13 @@
 
 mod members;
 mod numeric;
+mod plain;
 mod string;
 mod temporal;
 #[cfg(test)]
 mod tests;
+
+pub use plain::{store_plainly, store_text_plainly};
 
 use crate::column_type::{ColumnType, TypeKind};
 use crate::convert;

@@ -6,6 +6,7 @@ use crate::decimal::Decimal as Exact;
 use crate::temporal::{parse_date_time, parse_time};
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult};
+use proptest::prelude::*;
 
 fn column_type(text: &str) -> ColumnType {
     use TypeKind::*;
@@ -177,4 +178,61 @@ fn columns_take_literals_as_mysqls_columns_do() {
         }
     }
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+fn plain_target() -> impl Strategy<Value = ColumnType> {
+    use TypeKind::*;
+    let text = |collation| move |length| ColumnType::varchar(length, collation);
+    prop_oneof![
+        prop::sample::select(vec![TinyInt, SmallInt, MediumInt, Int, BigInt])
+            .prop_flat_map(|kind| any::<bool>().prop_map(move |unsigned| ColumnType::integer(kind, unsigned))),
+        (0u32..12).prop_map(text(CollationId::UTF8MB4_0900_AI_CI)),
+        (0u32..12).prop_map(text(charset::collation_by_name("utf8mb3_bin").unwrap().id)),
+        (0u32..12).prop_map(text(charset::collation_by_name("latin1_swedish_ci").unwrap().id)),
+        (1u32..12).prop_map(|length| ColumnType::char(length, CollationId::UTF8MB4_0900_AI_CI)),
+        (1u32..12).prop_map(ColumnType::binary),
+        (1u32..12).prop_map(ColumnType::varbinary),
+        Just(ColumnType::new(TinyBlob)),
+        Just(ColumnType::double()),
+        Just(ColumnType::double().with_unsigned()),
+        Just(ColumnType::temporal(DateTime, 0)),
+        Just(ColumnType::decimal(10, 2)),
+    ]
+}
+
+/// What `store` makes of it, if it says nothing.
+fn silently_stored(value: &Value, from: &ColumnType, to: &ColumnType, strict: bool) -> Option<Value> {
+    let mut diagnostics = Diagnostics::new(64);
+    let mode = StoreMode { strict, ..mode("") };
+    let mut context = StoreContext { mode, column: "c", row: 1, diagnostics: &mut diagnostics };
+    let stored = store(value, from, to, &mut context).ok();
+    stored.filter(|_| diagnostics.count() == 0)
+}
+
+proptest! {
+    #[test]
+    fn texts_stored_plainly_are_stored_the_same(text in "[-0-9. a世é😀]{0,9}|-?[0-9]{1,19}|[0-9]{1,12}\\.[0-9]{0,12}", to in plain_target()) {
+        for from in [CollationId::UTF8MB4_0900_AI_CI, CollationId::BINARY, to.collation] {
+            let mut slot = Value::Bytes(b"left over".to_vec());
+            if store_text_plainly(text.as_bytes(), from, &to, &mut slot) {
+                let value = Value::Bytes(text.as_bytes().to_vec());
+                let from = ColumnType::varchar(u32::MAX, from);
+                for strict in [false, true] {
+                    prop_assert_eq!(Some(slot.clone()), silently_stored(&value, &from, &to, strict));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_stored_plainly_are_stored_the_same((from, values) in crate::samples::typed_values(1), to in plain_target()) {
+        for (to, value) in [(&to, &values[0]), (&from, &values[0])] {
+            let mut slot = Value::Null;
+            if store_plainly(value, &from, to, &mut slot) {
+                for strict in [false, true] {
+                    prop_assert_eq!(Some(slot.clone()), silently_stored(value, &from, to, strict));
+                }
+            }
+        }
+    }
 }

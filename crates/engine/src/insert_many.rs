@@ -1,0 +1,196 @@
+//! Inserting many rows of one statement: [`Transaction::insert_many`], [`Transaction::try_insert_many`]. All entries of one
+//! index are sorted and put into the tree leaf by leaf (`run.rs`). See rules B1 to B4 in README.md.
+
+use crate::entry::header;
+use crate::error::{EngineError, EngineResult};
+use crate::rows::append_clustered_key;
+use crate::sorted_entries::SortedEntries;
+use crate::table::{Index, Table};
+use crate::transaction::Transaction;
+use crate::writer::Writer;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Rows that are sorted together.
+const BATCH_ROWS_MAX: usize = 1 << 18;
+/// Bytes of rows that are sorted together, but for a single row that is longer.
+const BATCH_BYTES_MAX: usize = 64 << 20;
+/// Rows that are inserted one by one to find the first that fails.
+const SEARCHED_ROWS_MAX: usize = 64;
+/// Parts into which a batch is cut in that search.
+const SEARCH_PARTS: usize = 8;
+
+/// The rows of a batch with their clustered keys.
+struct Batch<'a> {
+    rows: &'a [&'a [u8]],
+    keys: Vec<u8>,
+    key_ends: Vec<usize>,
+    /// Rows that were inserted on their own, with all their entries, because they met something.
+    done: Vec<bool>,
+}
+
+impl Batch<'_> {
+    fn key(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |before| self.key_ends[before]);
+        &self.keys[start..self.key_ends[at]]
+    }
+}
+
+impl Transaction {
+    /// Inserts many rows of one statement. Same outcome as inserting one by one; on error the rows of this call are partly
+    /// in: roll back to the statement mark. The error's `row_ordinal` counts from 0 within `rows`.
+    pub fn insert_many(&self, table: &Arc<Table>, rows: &[&[u8]]) -> EngineResult<()> {
+        table.check_usable()?;
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let (batch, next) = rest.split_at(batch_rows(rest));
+            if !self.insert_or_nothing(table, batch)? {
+                self.insert_in_order(table, batch, (rows.len() - rest.len()) as u64)?;
+            }
+            rest = next;
+        }
+        self.count_inserted(rows.len());
+        Ok(())
+    }
+
+    /// As `insert_many`, but where rows that are there already are no error: false if there was a duplicate key; nothing is
+    /// inserted then. For INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE, which must go row by row then.
+    pub fn try_insert_many(&self, table: &Arc<Table>, rows: &[&[u8]]) -> EngineResult<bool> {
+        table.check_usable()?;
+        let mark = self.mark();
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let (batch, next) = rest.split_at(batch_rows(rest));
+            if !self.insert_or_nothing(table, batch)? {
+                self.rollback_to(mark)?;
+                return Ok(false);
+            }
+            rest = next;
+        }
+        self.count_inserted(rows.len());
+        Ok(true)
+    }
+
+    fn count_inserted(&self, rows: usize) {
+        self.engine.counters.rows_inserted.fetch_add(rows as u64, Ordering::Relaxed);
+    }
+
+    /// Inserts a batch; false if there was a duplicate, and nothing of the batch is in.
+    fn insert_or_nothing(&self, table: &Arc<Table>, rows: &[&[u8]]) -> EngineResult<bool> {
+        self.check_kill()?;
+        self.engine.pool.check_writable()?;
+        let mark = self.mark();
+        match self.insert_batch(table, rows) {
+            Ok(()) => Ok(true),
+            Err(EngineError::DuplicateKey(_)) => self.rollback_to(mark).map(|()| false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn insert_batch(&self, table: &Table, rows: &[&[u8]]) -> EngineResult<()> {
+        let writer = self.writer()?;
+        let mut entries = SortedEntries::default();
+        let mut batch = self.clustered_entries(table, &writer, rows, &mut entries)?;
+        self.insert_clustered_runs(&writer, table, &entries, &mut |ordinal| {
+            batch.done[ordinal] = true;
+            self.insert_entries(table, rows[ordinal]).map(drop)
+        })?;
+        // What may fail comes first: a duplicate then costs least.
+        let secondary = || table.indexes.iter().enumerate().skip(1);
+        let unique = secondary().filter(|(_, index)| index.unique);
+        let plain = secondary().filter(|(_, index)| !index.unique);
+        for (number, index) in unique.chain(plain) {
+            entries.clear();
+            secondary_entries(table, index, &writer, &batch, &mut entries)?;
+            entries.sort();
+            self.insert_secondary_runs(&writer, table, number, &entries)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the clustered entries of all rows, in key order.
+    fn clustered_entries<'a>(
+        &self,
+        table: &Table,
+        writer: &Writer,
+        rows: &'a [&'a [u8]],
+        entries: &mut SortedEntries,
+    ) -> EngineResult<Batch<'a>> {
+        let head = header(writer.id, false);
+        let (mut keys, mut key_ends) = (Vec::new(), Vec::with_capacity(rows.len()));
+        for (ordinal, row) in rows.iter().enumerate() {
+            let before = keys.len();
+            if table.has_hidden_key() {
+                keys.extend_from_slice(&self.engine.next_row_id(table)?.to_be_bytes());
+            } else {
+                table.primary_key_of(&table.view(row)?, &mut keys)?;
+            }
+            key_ends.push(keys.len());
+            let (start, bytes) = entries.begin();
+            bytes.extend_from_slice(&keys[before..]);
+            let (key_bytes, bytes) = entries.end_key(start, &head);
+            bytes.extend_from_slice(row);
+            entries.end_entry(start, key_bytes, 0, ordinal);
+        }
+        entries.sort();
+        Ok(Batch { rows, keys, key_ends, done: vec![false; rows.len()] })
+    }
+
+    /// Inserts rows in their order, as far as the first that fails; its error has its ordinal.
+    fn insert_in_order(&self, table: &Arc<Table>, rows: &[&[u8]], first_ordinal: u64) -> EngineResult<()> {
+        if rows.len() > SEARCHED_ROWS_MAX {
+            let mut ordinal = first_ordinal;
+            for part in rows.chunks(rows.len().div_ceil(SEARCH_PARTS)) {
+                if !self.insert_or_nothing(table, part)? {
+                    self.insert_in_order(table, part, ordinal)?;
+                }
+                ordinal += part.len() as u64;
+            }
+            return Ok(());
+        }
+        for (ordinal, row) in (first_ordinal..).zip(rows) {
+            let mark = self.mark();
+            if let Err(mut error) = self.insert_entries(table, row) {
+                self.rollback_to(mark)?;
+                if let EngineError::DuplicateKey(duplicate) = &mut error {
+                    duplicate.row_ordinal = ordinal;
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many of the first rows make a batch.
+fn batch_rows(rows: &[&[u8]]) -> usize {
+    let mut bytes = 0;
+    let fitting = rows.iter().take(BATCH_ROWS_MAX).take_while(|row| {
+        bytes += row.len();
+        bytes <= BATCH_BYTES_MAX
+    });
+    fitting.count().max(1)
+}
+
+/// Makes the entries of a secondary index, but for rows that have theirs.
+fn secondary_entries(
+    table: &Table,
+    index: &Index,
+    writer: &Writer,
+    batch: &Batch<'_>,
+    entries: &mut SortedEntries,
+) -> EngineResult<()> {
+    let head = header(writer.id, false);
+    for (ordinal, row) in batch.rows.iter().enumerate().filter(|(ordinal, _)| !batch.done[*ordinal]) {
+        let view = table.view(row)?;
+        let (start, key) = entries.begin();
+        index.own_key(&view, key)?;
+        let own_bytes = key.len() - start;
+        let unique_bytes = if index.unique && !index.has_null(&view) { own_bytes } else { 0 };
+        append_clustered_key(key, start, batch.key(ordinal))?;
+        let (key_bytes, stored) = entries.end_key(start, &head);
+        index.stored_row(&view, stored)?;
+        entries.end_entry(start, key_bytes, unique_bytes, ordinal);
+    }
+    Ok(())
+}

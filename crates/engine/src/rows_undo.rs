@@ -1,0 +1,75 @@
+//! Undoing rows that a run has inserted (rule B2 in README.md): their secondary entries first, then the clustered one. May be
+//! cut short anywhere and begun again: what is gone or belongs to another writer is passed over.
+
+use crate::commit::NO_WRITER;
+use crate::engine::EngineInner;
+use crate::entry::Entry;
+use crate::error::{EngineError, EngineResult};
+use crate::rows::append_clustered_key;
+use crate::table::Table;
+use crate::write::load_current;
+use crate::writer::Writer;
+use btree::Tree;
+use stdx::ids::TransactionId;
+use txn::{KeyList, UndoRecord};
+
+impl EngineInner {
+    /// Undoes the insertion of the rows of a record and takes the record off the list.
+    pub(crate) fn undo_rows(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
+        // Without a table (it was dropped) nothing is left to restore.
+        if let Some(table) = self.open_index(record.index).and_then(|index| index.table) {
+            let keys = KeyList::decode(record.key)
+                .ok_or_else(|| EngineError::Corrupt("undo record of rows does not decode".to_owned()))?;
+            let mut row = Vec::new();
+            for key in keys.iter().rev() {
+                self.undo_row(writer.id, &table, key, &mut row)?;
+            }
+        }
+        self.pop_without_page(writer);
+        Ok(())
+    }
+
+    fn undo_row(
+        &self,
+        writer: TransactionId,
+        table: &Table,
+        key: &[u8],
+        row: &mut Vec<u8>,
+    ) -> EngineResult<()> {
+        row.clear();
+        let clustered = &table.clustered().tree;
+        let loaded = clustered.get(&self.pool, key, |value| value.load_into(row))?;
+        let Some(loaded) = loaded else { return Ok(()) };
+        loaded?;
+        let entry =
+            Entry::parse(row).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))?;
+        if entry.writer != writer {
+            return Ok(());
+        }
+        let view = table.view(entry.row)?;
+        let mut entry_key = Vec::new();
+        for index in table.indexes.iter().skip(1) {
+            entry_key.clear();
+            index.own_key(&view, &mut entry_key)?;
+            append_clustered_key(&mut entry_key, 0, key)?;
+            self.remove_own_entry(writer, &index.tree, &entry_key)?;
+        }
+        self.remove_own_entry(writer, clustered, key)
+    }
+
+    /// Removes an entry if that writer has written it.
+    fn remove_own_entry(&self, writer: TransactionId, tree: &Tree, key: &[u8]) -> EngineResult<()> {
+        let mut value = Vec::new();
+        let mut mini = self.pool.mini_transaction();
+        let mut edit = tree.edit(&mut mini, key)?;
+        if load_current(&edit, &mut value)?.is_none_or(|entry| entry.writer != writer) {
+            return Ok(());
+        }
+        let underfull = edit.remove(NO_WRITER)?;
+        mini.commit();
+        if underfull {
+            tree.merge_at(&self.pool, key)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! [`IntegerColumn`]: reads one integer column of many rows of a layout, with the place looked up once.
+
+use super::{Form, Place, RowLayout};
+use crate::packed;
+
+/// Where an integer column of up to 64 bits, signed range, is in rows of a layout.
+#[derive(Clone, Copy, Debug)]
+pub struct IntegerColumn {
+    at: usize,
+    width: usize,
+    signed: bool,
+    null_byte: usize,
+    /// 0 for a column that is not nullable.
+    null_mask: u8,
+}
+
+impl RowLayout {
+    /// A reader of that column, if all its values fit an `i64`: integers but for BIGINT UNSIGNED.
+    pub fn integer_column(&self, column: usize) -> Option<IntegerColumn> {
+        let column = self.columns.get(column)?;
+        let (width, signed) = match column.form {
+            Form::Int(width) => (width, true),
+            Form::UInt(width) if width < 8 => (width, false),
+            _ => return None,
+        };
+        let Place::Fixed(at) = column.place else { return None };
+        let null_mask = if column.null_bit == 0 { 0 } else { 1 << (column.null_bit % 8) };
+        let null_byte = self.bitmap_at + (column.null_bit / 8) as usize;
+        Some(IntegerColumn { at: at as usize, width: usize::from(width), signed, null_byte, null_mask })
+    }
+}
+
+impl IntegerColumn {
+    /// The column's value in a row; None for NULL (and for bytes that are no row of the layout).
+    #[inline]
+    pub fn read(&self, row: &[u8]) -> Option<i64> {
+        if self.null_mask != 0 && *row.get(self.null_byte)? & self.null_mask != 0 {
+            return None;
+        }
+        let raw = row.get(self.at..self.at + self.width)?;
+        Some(if self.signed { packed::signed(raw) } else { packed::unsigned(raw) as i64 })
+    }
+}
