@@ -54,6 +54,12 @@ impl<'r, 's> Run<'r, 's> {
         Ok(())
     }
 
+    /// Bytes that may still be charged.
+    pub fn memory_left(&self) -> usize {
+        let left = self.statement.settings.memory_bytes_max.saturating_sub(self.memory_bytes);
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
     /// How the engine reads rows for that lock.
     pub fn read_mode(&self, lock: RowLock) -> ReadMode {
         match lock {

@@ -133,7 +133,11 @@ impl<'p> Aggregation<'p> {
 impl Operator for Aggregation<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         if self.rows.is_none() {
-            self.rows = Some(self.compute(run)?.into_iter());
+            let rows = match super::direct::aggregate(self.step, run)? {
+                Some(rows) => rows,
+                None => self.compute(run)?,
+            };
+            self.rows = Some(rows.into_iter());
         }
         batch.reset(self.step.keys.len() + self.step.aggregates.len());
         let Some(rows) = &mut self.rows else { return Ok(false) };

@@ -234,7 +234,7 @@ fn extreme_mode(result: &ResultType) -> ComparisonMode {
     ComparisonMode::of_one_type(result)
 }
 
-fn exact_result(call: &AggregateCall, sum: &Decimal, count: u64) -> Value {
+pub(super) fn exact_result(call: &AggregateCall, sum: &Decimal, count: u64) -> Value {
     if call.kind != AggregateKind::Average {
         return Value::Decimal(*sum);
     }

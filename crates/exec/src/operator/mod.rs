@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod aggregate_state;
+mod direct;
 mod hash_join;
 mod keys;
 pub(crate) mod limit;

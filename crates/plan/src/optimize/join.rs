@@ -13,6 +13,10 @@ use values::Value;
 
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 7;
+/// Look-ups whose pages are taken to be at hand.
+const FEW_LOOK_UPS: f64 = 1000.0;
+/// Cost of a look-up beyond these, more than that of the first ones.
+const COLD_LOOK_UP_COST: f64 = 8.0;
 /// Cost of putting a row into a hash table.
 const BUILD_COST: f64 = 2.0;
 /// Cost of looking a row up in a hash table.
@@ -236,7 +240,7 @@ impl Binder<'_> {
                         hash: false,
                         candidate: Some(candidate.clone()),
                     };
-                    offer(rows_before * candidate.cost, step);
+                    offer(rows_before * candidate.cost + extra_look_ups(rows_before), step);
                 } else {
                     let matches = if has_equality {
                         (rows_before * scan_rows / total.max(1.0)).max(scan_rows.min(rows_before))
@@ -324,6 +328,11 @@ impl Binder<'_> {
         }
         steps
     }
+}
+
+/// What look-ups cost beyond the estimate of one: few of them find their pages in the processor's cache, many do not.
+fn extra_look_ups(count: f64) -> f64 {
+    (count - FEW_LOOK_UPS).max(0.0) * COLD_LOOK_UP_COST
 }
 
 fn placed_tables(group: &Group, set: usize) -> u64 {

@@ -1,0 +1,120 @@
+//! Columns and simple expressions over stored rows. Main types: [`StoredColumn`], [`DirectKey`].
+
+use expression::{Expression, ExpressionKind};
+use plan::physical::TableAccess;
+use values::row::{Form, IntegerColumn, RowLayout, RowView};
+use values::{ColumnType, TypeKind, Value};
+
+/// A column of the rows that a scan hands out.
+#[derive(Clone, Debug)]
+pub struct StoredColumn<'p> {
+    /// Its position in these rows.
+    pub position: usize,
+    /// Its type.
+    pub column_type: &'p ColumnType,
+}
+
+/// The layout of the rows that an access hands out.
+pub fn layout(access: &TableAccess) -> &RowLayout {
+    match access.path.covering {
+        true => access.table.indexes()[access.path.index].row_layout(),
+        false => access.table.layout(),
+    }
+}
+
+impl<'p> StoredColumn<'p> {
+    /// The column that an expression is, if the access fills its slot.
+    pub fn of(access: &'p TableAccess, expression: &Expression) -> Option<StoredColumn<'p>> {
+        let slot = expression.column_slot()?;
+        let (column, _) = access.columns.iter().find(|(_, filled)| *filled == slot)?;
+        let position = match access.path.covering {
+            true => {
+                let held = access.table.indexes()[access.path.index].row_columns();
+                held.iter().position(|held| held == column)?
+            }
+            false => *column,
+        };
+        let column_type = &access.table.definition().columns[*column].column_type;
+        Some(StoredColumn { position, column_type })
+    }
+
+    /// Its reader, if it is an integer that fits an `i64`.
+    pub fn integer(&self, layout: &RowLayout) -> Option<IntegerColumn> {
+        let reader = layout.integer_column(self.position)?;
+        self.column_type.kind.is_integer().then_some(reader)
+    }
+
+    /// Whether its values are bytes that are equal only when they are the same.
+    pub fn is_plain_bytes(&self) -> bool {
+        Form::of(self.column_type) == Form::Bytes
+            && (self.column_type.kind.is_binary() || self.column_type.collation.get().is_plain_bytes())
+    }
+
+    /// Whether the packed integer of its stored form orders as its values do and a value can be made of it.
+    pub fn is_packed(&self) -> bool {
+        use TypeKind::{BigInt, Date, DateTime, Int, MediumInt, SmallInt, Time, TinyInt, Year};
+        match self.column_type.kind {
+            TinyInt | SmallInt | MediumInt | Int | Year | Date | DateTime | Time => true,
+            BigInt => !self.column_type.unsigned,
+            _ => false,
+        }
+    }
+}
+
+/// A group key that is read straight from a row.
+#[derive(Clone, Debug)]
+pub enum DirectKey<'p> {
+    /// An integer column.
+    Integer(IntegerColumn, &'p ColumnType),
+    /// Bytes of a column from `start` on, at most `length`.
+    Bytes {
+        /// Position in the row.
+        position: usize,
+        /// First byte.
+        start: usize,
+        /// Most bytes.
+        length: usize,
+    },
+}
+
+impl<'p> DirectKey<'p> {
+    /// The key that an expression is, if it can be read so: an integer column, a column of plain bytes, or SUBSTRING of a
+    /// binary one from a constant place on.
+    pub fn of(access: &'p TableAccess, expression: &Expression) -> Option<DirectKey<'p>> {
+        if let Some(column) = StoredColumn::of(access, expression) {
+            if let Some(integer) = column.integer(layout(access)) {
+                return Some(DirectKey::Integer(integer, column.column_type));
+            }
+            let whole = DirectKey::Bytes { position: column.position, start: 0, length: usize::MAX };
+            return column.is_plain_bytes().then_some(whole);
+        }
+        let ExpressionKind::Function(call) = &expression.kind else { return None };
+        if !matches!(call.definition.name, "substring" | "substr" | "mid") {
+            return None;
+        }
+        let [text, start, length] = &call.arguments[..] else { return None };
+        let column = StoredColumn::of(access, text)?;
+        let (start, length) = (positive(start)?, positive(length)?);
+        // Characters are bytes.
+        column.column_type.kind.is_binary().then(|| DirectKey::Bytes {
+            position: column.position,
+            start: start - 1,
+            length,
+        })
+    }
+}
+
+fn positive(expression: &Expression) -> Option<usize> {
+    match expression.literal()? {
+        Value::Int(number) if *number > 0 => usize::try_from(*number).ok(),
+        Value::UInt(number) if *number > 0 => usize::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+/// The bytes of a key of [`DirectKey::Bytes`]; None for NULL.
+pub fn key_bytes<'r>(view: &RowView<'r>, position: usize, start: usize, length: usize) -> Option<&'r [u8]> {
+    let bytes = view.raw(position)?;
+    let rest = bytes.get(start..).unwrap_or_default();
+    Some(&rest[..rest.len().min(length)])
+}
