@@ -131,15 +131,16 @@ fn is_alone(
     let slot = usize::from(slot);
     let shared = |slot: usize| node.key_starts_with(slot, unique);
     // Keys with the same beginning stand side by side; the fences tell whether some may stand in other leaves.
-    let inside = node.lower_fence()? <= unique
-        && match upper {
-            Fence::Key(fence) => !fence.starts_with(unique),
-            Fence::Infinite => true,
-        };
-    Ok(inside
-        && !before.is_some_and(|key| key.starts_with(unique))
-        && !(slot > 0 && shared(slot - 1)?)
-        && !(slot < node.count() && shared(slot)?))
+    let beyond = match upper {
+        Fence::Key(fence) => fence.starts_with(unique),
+        Fence::Infinite => false,
+    };
+    let taken = node.lower_fence()? > unique
+        || beyond
+        || before.is_some_and(|key| key.starts_with(unique))
+        || slot > 0 && shared(slot - 1)?
+        || slot < node.count() && shared(slot)?;
+    Ok(!taken)
 }
 
 impl<'e, 'pool> LeafEdit<'e, 'pool> {
