@@ -14,6 +14,7 @@ use crate::writer::WriterRegistry;
 use btree::Tree;
 use buffer::BufferPool;
 use env::Environment;
+use redo::FlushWaiter;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
@@ -320,6 +321,16 @@ impl Engine {
             FlushLevel::Commit => redo.flush_to(lsn)?,
         }
         Ok(())
+    }
+
+    /// As [`Engine::flush_log`], but does not wait for a sync of another thread: then returns false, and `waiter` is told
+    /// when it has ended.
+    pub fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> EngineResult<bool> {
+        if self.inner.settings.flush_level() == FlushLevel::Commit {
+            return Ok(self.inner.pool.redo().flush_or_subscribe(lsn, waiter)?);
+        }
+        self.flush_log(lsn)?;
+        Ok(true)
     }
 
     /// Makes the log durable up to that LSN, whatever the flush level (FLUSH LOGS, DDL).

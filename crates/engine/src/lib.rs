@@ -45,6 +45,7 @@ pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest
 pub use engine::Engine;
 pub use error::{DuplicateKey, EngineError, EngineResult};
 pub use options::{EngineOptions, FlushLevel, Isolation, TransactionOptions};
+pub use redo::FlushWaiter;
 pub use rows::UpdateOutcome;
 pub use scan::{Direction, KEY_BYTES_MAX, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 pub use statistics::TableStatistics;

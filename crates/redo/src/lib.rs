@@ -10,13 +10,15 @@ mod group;
 mod log;
 mod reader;
 mod segments;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
+mod turns;
 
 pub use error::RedoError;
 pub use group::{GROUP_BYTES_MAX, GROUP_HEADER_BYTES, GroupRange};
 pub use log::{OpenedLog, RedoLog, RedoOptions, new_group};
 pub use reader::LogReader;
+pub use turns::FlushWaiter;
 
 /// The directory of the log, below the data directory.
 pub const LOG_DIRECTORY: &str = "redo";

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use env::{DiskError, Environment, blocking};
 use metrics::Counter;
@@ -18,6 +18,7 @@ use stdx::sync::lock;
 use crate::control::{CheckpointRecord, Control};
 use crate::group;
 use crate::segments::Segments;
+use crate::turns::{FlushTurns, FlushWaiter, Turn};
 use crate::{BLOCK_BYTES, FIRST_LSN, GROUP_HEADER_BYTES, GroupRange, LOG_DIRECTORY, LogReader, RedoError};
 
 /// Sizes of a log.
@@ -45,8 +46,7 @@ pub struct RedoLog {
     /// Set when the disk had no room for another file; cleared when one could be created.
     starved: AtomicBool,
     failure: OnceLock<DiskError>,
-    leader: Mutex<LeaderSeat>,
-    leader_left: Condvar,
+    turns: FlushTurns<LeaderMemory>,
     segments: Mutex<Segments>,
     /// Held by who makes a file ready.
     preparing: Mutex<()>,
@@ -61,9 +61,9 @@ struct ActiveBuffer {
     bytes: Vec<u8>,
 }
 
+/// What one leader hands to the next.
 #[derive(Default)]
-struct LeaderSeat {
-    taken: bool,
+struct LeaderMemory {
     /// The buffer that is not active.
     spare: Vec<u8>,
     /// Files that were written since they were last synced, by number.
@@ -122,8 +122,7 @@ impl OpenedLog {
             ready: AtomicU64::new(self.segments.ready_lsn().0),
             starved: AtomicBool::new(false),
             failure: OnceLock::new(),
-            leader: Mutex::new(LeaderSeat::default()),
-            leader_left: Condvar::new(),
+            turns: FlushTurns::new(LeaderMemory::default()),
             segments: Mutex::new(self.segments),
             preparing: Mutex::new(()),
             control: Mutex::new(self.control),
@@ -214,8 +213,7 @@ impl RedoLog {
     /// Latches the log after a failure elsewhere (a page file): nothing is acknowledged any more.
     pub fn fail(&self, error: DiskError) {
         let _ = self.failure.set(error);
-        let _seat = lock(&self.leader);
-        self.leader_left.notify_all();
+        self.turns.wake_all();
     }
 
     /// Appends a group: `group` holds [`GROUP_HEADER_BYTES`] bytes to be filled in, then the payload. It cannot fail: after
@@ -267,55 +265,62 @@ impl RedoLog {
         if self.written_lsn() >= lsn { Ok(()) } else { self.reach(lsn, Goal::Written) }
     }
 
+    /// As [`RedoLog::flush_to`], but does not wait for another thread's flush: then returns false, and `waiter` is told
+    /// when that flush has ended.
+    pub fn flush_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> Result<bool, RedoError> {
+        if self.durable_lsn() >= lsn { Ok(true) } else { self.take_turns(lsn, Goal::Durable, Some(waiter)) }
+    }
+
     fn reach(&self, lsn: Lsn, goal: Goal) -> Result<(), RedoError> {
+        self.take_turns(lsn, goal, None).map(drop)
+    }
+
+    /// False if the waiter was subscribed.
+    fn take_turns(
+        &self,
+        lsn: Lsn,
+        goal: Goal,
+        waiter: Option<&Arc<dyn FlushWaiter>>,
+    ) -> Result<bool, RedoError> {
         assert!(lsn <= self.end_lsn(), "LSN {lsn} lies beyond the end of the log");
-        let mut seat = lock(&self.leader);
         loop {
-            let reached = match goal {
-                Goal::Written => self.written_lsn(),
-                Goal::Durable => self.durable_lsn(),
-            };
-            if reached >= lsn {
-                return Ok(());
+            match self.turns.begin(|| self.outcome(lsn, goal), waiter) {
+                Turn::Settled(outcome) => return outcome.map(|()| true),
+                Turn::Leads(memory) => {
+                    let memory = self.lead(memory, goal);
+                    self.turns.end(memory);
+                }
+                Turn::Subscribed => return Ok(false),
             }
-            if let Some(error) = self.failure() {
-                return Err(error);
-            }
-            if seat.taken {
-                seat = blocking::region(|| {
-                    self.leader_left.wait(seat).unwrap_or_else(std::sync::PoisonError::into_inner)
-                });
-                continue;
-            }
-            seat.taken = true;
-            let spare = std::mem::take(&mut seat.spare);
-            let unsynced = std::mem::take(&mut seat.unsynced);
-            drop(seat);
-            let (spare, unsynced) = self.lead(spare, unsynced, goal);
-            seat = lock(&self.leader);
-            seat.taken = false;
-            seat.spare = spare;
-            seat.unsynced = unsynced;
-            self.leader_left.notify_all();
         }
     }
 
-    /// The leader's work. Gives the spare buffer and the unsynced files back; a failure is latched.
-    fn lead(&self, spare: Vec<u8>, mut unsynced: BTreeSet<u64>, goal: Goal) -> (Vec<u8>, BTreeSet<u64>) {
-        let (mut bytes, base) = self.take_active(spare);
+    /// Whether the goal is reached, or never will be.
+    fn outcome(&self, lsn: Lsn, goal: Goal) -> Option<Result<(), RedoError>> {
+        let reached = match goal {
+            Goal::Written => self.written_lsn(),
+            Goal::Durable => self.durable_lsn(),
+        };
+        if reached >= lsn { Some(Ok(())) } else { self.failure().map(Err) }
+    }
+
+    /// The leader's work. Gives its memory back; a failure is latched.
+    fn lead(&self, mut memory: LeaderMemory, goal: Goal) -> LeaderMemory {
+        let (mut bytes, base) = self.take_active(std::mem::take(&mut memory.spare));
         let end = base + bytes.len() as u64;
         bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES as usize), 0);
-        let outcome = self.write_blocks(&bytes, base, &mut unsynced).and_then(|()| {
+        let outcome = self.write_blocks(&bytes, base, &mut memory.unsynced).and_then(|()| {
             self.written.store(end, Ordering::Release);
             match goal {
                 Goal::Written => Ok(()),
-                Goal::Durable => self.sync_files(&mut unsynced, end),
+                Goal::Durable => self.sync_files(&mut memory.unsynced, end),
             }
         });
         if let Err(error) = outcome {
             let _ = self.failure.set(error);
         }
-        (bytes, unsynced)
+        memory.spare = bytes;
+        memory
     }
 
     /// Swaps the active buffer for `spare`, which starts with the bytes of the last, unfinished block.

@@ -1,6 +1,7 @@
 //! The SQL layer as the server sees it: two traits over `session`, so that the server's own tests run without an
 //! engine. Main traits: [`SqlInstance`] (shared by all threads), [`SqlSession`] (one connection's state).
 
+use engine::FlushWaiter;
 use errors::SqlResult;
 use session::{
     AuthenticationAccount, BoundParameters, ClientHost, ConnectionInfo, ExecuteFlags, Instance,
@@ -24,6 +25,8 @@ pub trait SqlInstance: Send + Sync {
         account: &AuthenticationAccount,
     ) -> SqlResult<Box<dyn SqlSession>>;
     fn flush_log(&self, lsn: Lsn) -> Result<(), String>;
+    fn durable_lsn(&self) -> Lsn;
+    fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> Result<bool, String>;
     fn count_refused(&self, reason: RefusedConnection);
     fn begin_shutdown(&self);
 }
@@ -86,6 +89,14 @@ impl SqlInstance for Arc<Instance> {
 
     fn flush_log(&self, lsn: Lsn) -> Result<(), String> {
         Instance::flush_log(self, lsn)
+    }
+
+    fn durable_lsn(&self) -> Lsn {
+        Instance::durable_lsn(self)
+    }
+
+    fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> Result<bool, String> {
+        Instance::flush_log_or_subscribe(self, lsn, waiter)
     }
 
     fn count_refused(&self, reason: RefusedConnection) {

@@ -4,9 +4,11 @@
 use crate::error_log::ErrorLog;
 use crate::port::SqlInstance;
 use crate::rsa_key::RsaKey;
+use engine::FlushWaiter;
 use env::Environment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use stdx::ids::Lsn;
 use wire::auth::cache::PasswordCache;
 
 /// What all connections share.
@@ -39,10 +41,22 @@ impl Shared {
 impl Shared {
     /// Makes the log durable up to that position. A log that cannot be flushed ends the process at once: nobody
     /// may be told that a commit succeeded, and recovery decides what did (I1, I2).
-    pub fn flush_log(&self, lsn: stdx::ids::Lsn) {
-        if let Err(reason) = self.instance.flush_log(lsn) {
-            self.log.error(&format!("The redo log cannot be written: {reason}. The server stops."));
-            std::process::abort();
+    pub fn flush_log(&self, lsn: Lsn) {
+        self.unless_failed(self.instance.flush_log(lsn));
+    }
+
+    /// As [`Shared::flush_log`], but false, at once, while another thread flushes: the waiter is told when it has ended.
+    pub fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> bool {
+        self.unless_failed(self.instance.flush_log_or_subscribe(lsn, waiter))
+    }
+
+    fn unless_failed<T>(&self, outcome: Result<T, String>) -> T {
+        match outcome {
+            Ok(value) => value,
+            Err(reason) => {
+                self.log.error(&format!("The redo log cannot be written: {reason}. The server stops."));
+                std::process::abort();
+            }
         }
     }
 }

@@ -5,6 +5,8 @@
 use crate::instance::Instance;
 use crate::status::id as status;
 use crate::variables::id;
+use engine::FlushWaiter;
+use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::Lsn;
 
@@ -61,6 +63,17 @@ impl Instance {
             return Ok(());
         }
         self.engine().flush_log(lsn).map_err(|error| error.to_string())
+    }
+
+    /// Answers that need no more than this may leave.
+    pub fn durable_lsn(&self) -> Lsn {
+        self.engine().durable_lsn()
+    }
+
+    /// As [`Instance::flush_log`], but does not wait for another thread's flush: then returns false, and `waiter` is
+    /// told when that flush has ended.
+    pub fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> Result<bool, String> {
+        self.engine().flush_log_or_subscribe(lsn, waiter).map_err(|error| error.to_string())
     }
 
     /// Counts a connection that never became a session.

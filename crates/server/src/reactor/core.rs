@@ -40,9 +40,10 @@ pub(crate) struct Core {
     next_event: usize,
     /// Connections that want another turn although epoll is silent.
     ready: VecDeque<u32>,
-    /// Answers that wait for the flush at the end of the round.
+    /// Answers of this round, and those that wait for a flush of the log.
     pub answers: Vec<Answer>,
-    pub answers_lsn: Lsn,
+    /// Another thread flushes, and will wake this reactor at its end.
+    pub awaits_flush: bool,
     /// Memory for connections with something to read or to say.
     buffers: Vec<ReceiveBuffer>,
     outputs: Vec<Vec<u8>>,
@@ -56,6 +57,8 @@ pub(crate) struct Core {
 
 /// A connection whose answer is written but not sent.
 pub(crate) struct Answer {
+    /// It may be sent when the log is durable up to here.
+    pub lsn: Lsn,
     pub slot: u32,
     pub connection: Box<Connection>,
     pub next: Next,
@@ -107,7 +110,7 @@ impl Core {
             next_event: 0,
             ready: VecDeque::new(),
             answers: Vec::new(),
-            answers_lsn: Lsn(0),
+            awaits_flush: false,
             buffers: Vec::new(),
             outputs: Vec::new(),
             now: Duration::ZERO,
@@ -234,8 +237,7 @@ impl Core {
 
     /// A turn is over: the answer waits for the end of the round.
     pub fn hold_answer(&mut self, slot: u32, connection: Box<Connection>, turn: Turn) {
-        self.answers_lsn = self.answers_lsn.max(turn.lsn);
-        self.answers.push(Answer { slot, connection, next: turn.next });
+        self.answers.push(Answer { lsn: turn.lsn, slot, connection, next: turn.next });
     }
 
     /// Connections that want another turn come into the next round.

@@ -6,8 +6,9 @@
 //! monitor when the statement runs for long. Whoever takes it gives it to a spare thread. The statement's thread
 //! then finds the slot empty, answers its client itself, returns the connection by the inbox, and becomes a spare.
 //!
-//! Group commit: all requests of one epoll round run first; then the log is flushed once up to the greatest
-//! position they returned; then all answers are sent.
+//! Group commit: all requests of one epoll round run first; then all answers leave that need no flush; then the log is
+//! flushed once up to the greatest position that the others returned; then they are sent. While another reactor
+//! flushes, this one goes on with new requests, and is woken by that flush's end: they all share the next flush.
 
 mod core;
 mod monitor;
@@ -18,6 +19,7 @@ use crate::connection::Connection;
 use crate::net::{Listener, Socket};
 use crate::shared::Shared;
 use core::Core;
+use engine::FlushWaiter;
 use env::JoinHandle;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
@@ -49,6 +51,8 @@ pub(crate) struct Reactor {
     /// Whether a wake-up is on its way already.
     is_woken: AtomicBool,
     inbox: Mutex<Vec<Message>>,
+    /// The flush that the reactor waited for has ended.
+    flush_ended: AtomicBool,
     /// The core while its thread runs a statement, with the ticket of that statement.
     slot: Mutex<Option<(u64, Box<Core>)>>,
     /// Tickets handed out; also tells the monitor whether the reactor moves.
@@ -168,6 +172,13 @@ impl Group {
     }
 }
 
+impl FlushWaiter for Reactor {
+    fn flush_ended(&self) {
+        self.flush_ended.store(true, Ordering::Release);
+        self.wake();
+    }
+}
+
 impl Reactor {
     fn new(index: usize) -> Result<Reactor, Errno> {
         let epoll = rustix::event::epoll::create(rustix::event::epoll::CreateFlags::CLOEXEC)?;
@@ -178,6 +189,7 @@ impl Reactor {
             wake,
             is_woken: AtomicBool::new(false),
             inbox: Mutex::new(Vec::new()),
+            flush_ended: AtomicBool::new(false),
             slot: Mutex::new(None),
             tickets: AtomicU64::new(0),
             connection_count: AtomicU32::new(0),
@@ -187,10 +199,20 @@ impl Reactor {
     /// Puts a message into the inbox and wakes the reactor.
     fn post(&self, message: Message) {
         lock(&self.inbox).push(message);
+        self.wake();
+    }
+
+    /// Makes the reactor look at its inbox.
+    fn wake(&self) {
         if !self.is_woken.swap(true, Ordering::AcqRel) {
             // Full means that it is awake for sure.
             let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
         }
+    }
+
+    /// Whether a flush ended since the last call.
+    fn take_flush_ended(&self) -> bool {
+        self.flush_ended.swap(false, Ordering::AcqRel)
     }
 
     /// What was posted since the last call.

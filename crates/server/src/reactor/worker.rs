@@ -4,6 +4,7 @@ use super::core::{Answer, Core, Work};
 use super::{Group, Message, Reactor};
 use crate::connection::{Connection, Next, Turn};
 use crate::net::Socket;
+use engine::FlushWaiter;
 use errors::sql_error;
 use session::{ClientHost, RefusedConnection};
 use std::cell::{Cell, RefCell};
@@ -173,39 +174,59 @@ impl Worker {
         }
     }
 
-    /// One flush for the round, then all its answers.
-    fn send_answers(&self, mut core: Box<Core>) -> Option<Box<Core>> {
-        let lsn = std::mem::replace(&mut core.answers_lsn, Lsn(0));
-        let mut answers = std::mem::take(&mut core.answers);
-        if lsn > Lsn(0) {
-            let reactor = Arc::clone(&core.reactor);
-            // Not the hook's business: the requests that arrive during the flush are the next group.
-            let ticket = reactor.lend(core);
-            self.group.monitor.ring();
-            self.group.shared.flush_log(lsn);
-            match reactor.reclaim(ticket) {
-                Some(held) => core = held,
-                None => {
-                    for Answer { slot, connection, next } in answers {
-                        self.answer_alone(&reactor, slot, connection, Turn { lsn: Lsn(0), next });
-                    }
-                    return None;
+    /// Sends what may leave at once, then flushes the log for the rest, unless another reactor's flush goes on.
+    fn send_answers(&self, core: Box<Core>) -> Option<Box<Core>> {
+        let mut core = self.send_safe(core)?;
+        if core.answers.is_empty() || core.awaits_flush {
+            return Some(core);
+        }
+        let lsn = core.answers.iter().map(|answer| answer.lsn).max().unwrap_or(Lsn(0));
+        let answers = std::mem::take(&mut core.answers);
+        let reactor = Arc::clone(&core.reactor);
+        let waiter = Arc::clone(&reactor) as Arc<dyn FlushWaiter>;
+        // Not the hook's business: the requests that arrive during the flush are the next group.
+        let ticket = reactor.lend(core);
+        self.group.monitor.ring();
+        let is_flushed = self.group.shared.flush_log_or_subscribe(lsn, &waiter);
+        match reactor.reclaim(ticket) {
+            Some(mut core) => {
+                core.answers = answers;
+                core.awaits_flush = !is_flushed;
+                if is_flushed { self.send_safe(core) } else { Some(core) }
+            }
+            None => {
+                for Answer { lsn, slot, connection, next } in answers {
+                    self.answer_alone(&reactor, slot, connection, Turn { lsn, next });
                 }
+                None
             }
         }
+    }
+
+    /// Sends the answers for which the log is durable by now.
+    fn send_safe(&self, mut core: Box<Core>) -> Option<Box<Core>> {
+        let needs_log = core.answers.iter().any(|answer| answer.lsn > Lsn(0));
+        let durable = if needs_log { self.group.shared.instance.durable_lsn() } else { Lsn(0) };
+        let mut answers = std::mem::take(&mut core.answers);
         let mut closing = Vec::new();
-        for Answer { slot, mut connection, next } in answers.drain(..) {
+        for Answer { slot, mut connection, next, .. } in
+            answers.extract_if(.., |answer| answer.lsn <= durable)
+        {
             match connection.send(core.now) {
                 Ok(_) if next != Next::Close && !core.is_stopping => core.put_back(slot, connection, next),
                 _ => closing.push((slot, connection)),
             }
         }
         core.answers = answers;
+        let reactor = Arc::clone(&core.reactor);
         let mut core = Some(core);
         for (slot, connection) in closing {
             match core.take() {
                 Some(held) => core = self.close(held, slot, connection),
-                None => self.drop_connection(connection),
+                None => {
+                    self.drop_connection(connection);
+                    reactor.post(Message::Gone(slot));
+                }
             }
         }
         core
@@ -234,6 +255,9 @@ impl Worker {
 
     fn read_inbox(&self, mut core: Box<Core>) -> Option<Box<Core>> {
         let messages = core.take_messages();
+        if core.reactor.take_flush_ended() {
+            core.awaits_flush = false;
+        }
         for message in messages {
             match message {
                 Message::Adopt(..) if core.is_stopping => self.group.count_closed(),

@@ -2,6 +2,7 @@
 
 use crate::port::{SqlInstance, SqlSession};
 use charset::CollationId;
+use engine::FlushWaiter;
 use errors::{SqlResult, sql_error};
 use session::{
     AuthenticationAccount, AuthenticationPlugin, BoundParameters, ClientHost, ConnectionControl,
@@ -23,6 +24,8 @@ pub struct FakeInstance {
     pub settings: Mutex<ServerSettings>,
     next_id: AtomicU32,
     pub flushes: AtomicU64,
+    /// So many times from now on, another thread flushes already.
+    pub others_flushes: Mutex<u32>,
     durable: Arc<AtomicU64>,
     appended: Arc<AtomicU64>,
     controls: Arc<Mutex<HashMap<u32, Arc<dyn ConnectionControl>>>>,
@@ -42,6 +45,7 @@ impl Default for FakeInstance {
             }),
             next_id: AtomicU32::new(1),
             flushes: AtomicU64::new(0),
+            others_flushes: Mutex::default(),
             durable: Arc::default(),
             appended: Arc::default(),
             controls: Arc::default(),
@@ -103,6 +107,25 @@ impl SqlInstance for FakeInstance {
             self.durable.fetch_max(self.appended.load(Ordering::Acquire), Ordering::AcqRel);
         }
         Ok(())
+    }
+
+    fn durable_lsn(&self) -> Lsn {
+        Lsn(self.durable.load(Ordering::Acquire))
+    }
+
+    fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> Result<bool, String> {
+        let mut others = self.others_flushes.lock().unwrap();
+        if *others > 0 {
+            *others -= 1;
+            let waiter = Arc::clone(waiter);
+            std::thread::spawn(move || {
+                std::thread::park_timeout(Duration::from_millis(20));
+                waiter.flush_ended();
+            });
+            return Ok(false);
+        }
+        drop(others);
+        self.flush_log(lsn).map(|()| true)
     }
 
     fn count_refused(&self, reason: RefusedConnection) {

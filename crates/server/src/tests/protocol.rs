@@ -215,6 +215,21 @@ fn commits_of_one_round_share_a_flush() {
 }
 
 #[test]
+fn a_reactor_serves_others_while_it_waits_for_another_flush() {
+    let server = server();
+    let mut clients: Vec<TestClient> = (0..6).map(|_| TestClient::root(server.port)).collect();
+    *server.instance.others_flushes.lock().unwrap() = 3;
+    let (writer, readers) = clients.split_first_mut().unwrap();
+    for _ in 0..4 {
+        writer.command(3, b"WRITE");
+        readers.iter_mut().for_each(|reader| assert_eq!(reader.value("LENGTH x"), "1"));
+        assert_eq!(writer.read()[0], 0);
+    }
+    assert_eq!(*server.instance.others_flushes.lock().unwrap(), 0);
+    assert_eq!(server.instance.flushes.load(Ordering::Relaxed), 4);
+}
+
+#[test]
 fn a_panic_in_a_statement_ends_only_its_connection() {
     let server = server();
     let mut other = TestClient::root(server.port);
