@@ -50,10 +50,10 @@ impl Expression {
 
     /// An integer literal.
     pub fn integer(value: u64) -> Expression {
-        let length = value.checked_ilog10().unwrap_or(0) + 1;
+        let digits = value.checked_ilog10().unwrap_or(0) + 1;
         match i64::try_from(value) {
-            Ok(value) => new(ExpressionKind::Literal(Value::Int(value)), ResultType::integer(length)),
-            Err(_) => new(ExpressionKind::Literal(Value::UInt(value)), ResultType::unsigned(length)),
+            Ok(value) => new(ExpressionKind::Literal(Value::Int(value)), ResultType::integer(digits + 1)),
+            Err(_) => new(ExpressionKind::Literal(Value::UInt(value)), ResultType::unsigned(digits)),
         }
     }
 
@@ -110,9 +110,7 @@ impl Expression {
         scalar(&operand)?;
         match operand.literal() {
             Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer && *value != i64::MIN => {
-                let mut result = operand.result.clone();
-                result.column_type.length = result.column_type.length.map(|length| length + 1);
-                return Ok(new(ExpressionKind::Literal(Value::Int(-value)), result));
+                return Ok(new(ExpressionKind::Literal(Value::Int(-value)), operand.result.clone()));
             }
             Some(Value::Int(i64::MIN)) if operand.result.class() == TypeClass::Integer => {
                 let exact = values::Decimal::from(i64::MIN).negated();
@@ -427,7 +425,9 @@ impl Expression {
         }
         let mut derivation =
             Derivation { name: definition.name, arguments: &mut arguments, connection: facts.connection };
-        let result = (definition.derive)(&mut derivation)?;
+        let mut result = (definition.derive)(&mut derivation)?;
+        // Text that a function makes may be longer than max_allowed_packet, and is NULL then.
+        result.nullable |= result.class() == TypeClass::Text && !functions::picks_argument(definition.name);
         let call = FunctionCall { definition, arguments, site };
         Ok(new(ExpressionKind::Function(Box::new(call)), result))
     }

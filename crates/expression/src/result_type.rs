@@ -96,7 +96,7 @@ impl ResultType {
         }
     }
 
-    /// BIGINT that shows at most `length` characters.
+    /// BIGINT that shows at most `length` characters, its sign included.
     pub fn integer(length: u32) -> ResultType {
         ResultType::numeric(ColumnType { length: Some(length), ..plain_type(TypeKind::BigInt) })
     }
@@ -220,7 +220,9 @@ impl ResultType {
             TypeKind::Int => 10,
             TypeKind::Year => 4,
             TypeKind::BigInt => match self.column_type.length {
-                Some(length) if self.coercibility == Coercibility::Numeric => length.clamp(1, 20),
+                Some(length) if self.coercibility == Coercibility::Numeric => {
+                    (length - u32::from(!self.column_type.unsigned && length > 0)).clamp(1, 20)
+                }
                 _ => 20,
             },
             TypeKind::Date => 8,

@@ -58,6 +58,18 @@ impl ParseOptions {
         self.client.charset().convert(&bytes, CollationId::UTF8MB4_BIN.charset()).text
     }
 
+    /// Bytes of a name as UTF-8. From utf8mb4 names are converted to utf8mb3, in which MySQL keeps them: what that does
+    /// not hold becomes '?'.
+    pub(crate) fn name(self, bytes: Vec<u8>) -> Vec<u8> {
+        match self.client.charset().name {
+            _ if bytes.is_ascii() => bytes,
+            "utf8mb4" => {
+                self.client.charset().convert(&bytes, CollationId::UTF8MB3_GENERAL_CI.charset()).text
+            }
+            _ => self.to_utf8(bytes),
+        }
+    }
+
     /// Bytes of a literal without introducer in the connection's character set.
     pub(crate) fn to_connection(self, bytes: Vec<u8>) -> Vec<u8> {
         if self.client == self.connection {
@@ -72,10 +84,7 @@ impl ParseOptions {
 
     /// Text of the source for messages and column names.
     pub(crate) fn shown(self, bytes: &[u8]) -> String {
-        match self.converts() {
-            true => self.client.charset().to_string_lossy(bytes),
-            false => String::from_utf8_lossy(bytes).into_owned(),
-        }
+        String::from_utf8_lossy(&self.name(bytes.to_vec())).into_owned()
     }
 }
 

@@ -75,6 +75,14 @@ pub fn find(name: &str) -> Option<&'static FunctionDefinition> {
     BY_NAME.get(name).copied()
 }
 
+/// Whether a function hands on an argument as it is, so that its text cannot be too long.
+pub fn picks_argument(name: &str) -> bool {
+    matches!(
+        name,
+        "any_value" | "coalesce" | "greatest" | "if" | "ifnull" | "least" | "make_set" | "name_const"
+    )
+}
+
 /// Error 1582 unless the function takes that many arguments.
 pub fn check_arity(definition: &FunctionDefinition, count: usize) -> SqlResult<()> {
     if (definition.arguments_min..=definition.arguments_max).contains(&count) {

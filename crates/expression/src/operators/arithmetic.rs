@@ -96,7 +96,7 @@ impl Arithmetic {
         let nullable = left.nullable || right.nullable;
         let unsigned = is_bit_or_unsigned(left) || is_bit_or_unsigned(right);
         let integer = |digits: u32, unsigned: bool| {
-            let mut result = ResultType::integer(digits.min(21));
+            let mut result = ResultType::integer((digits + u32::from(!unsigned)).min(21));
             result.column_type.unsigned = unsigned;
             result
         };
@@ -104,7 +104,7 @@ impl Arithmetic {
         let (digits_left, digits_right) = (left.integer_digits(), right.integer_digits());
         use ArithmeticOperator::{Add, Divide, IntegerDivide, Modulo, Multiply, Subtract};
         let (mode, result) = match (operator, widest) {
-            (IntegerDivide, mode) => (mode, integer(digits_left + 1, unsigned).nullable()),
+            (IntegerDivide, mode) => (mode, integer(digits_left + u32::from(unsigned), unsigned).nullable()),
             (Divide, ArithmeticMode::Double) => (ArithmeticMode::Double, ResultType::double().nullable()),
             (Divide, _) => {
                 let scale = (u32::from(scale_left) + u32::from(division_precision_increment)).min(30);

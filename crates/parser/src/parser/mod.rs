@@ -299,7 +299,7 @@ impl<'a> Parser<'a> {
     #[inline(never)]
     fn any_word(&mut self) -> SqlResult<Name> {
         let text = self.text_of(self.token());
-        let name = utf8(self.options.to_utf8(values::name_bytes(text, self.options)))?;
+        let name = utf8(self.options.name(values::name_bytes(text, self.options)))?;
         self.advance();
         Ok(name)
     }
@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
             _ => values::name_bytes(text, self.options),
         };
         self.advance();
-        utf8(self.options.to_utf8(bytes))
+        utf8(self.options.name(bytes))
     }
 
     // ---- depth ----

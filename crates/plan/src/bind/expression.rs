@@ -329,8 +329,8 @@ impl Binder<'_> {
             None => Ok(0),
         };
         Ok(match target {
-            ast::CastTarget::Signed => ColumnType::big_int(),
-            ast::CastTarget::Unsigned => ColumnType::big_int_unsigned(),
+            ast::CastTarget::Signed => ColumnType { length: Some(21), ..ColumnType::big_int() },
+            ast::CastTarget::Unsigned => ColumnType { length: Some(21), ..ColumnType::big_int_unsigned() },
             ast::CastTarget::Char { length, charset, national } => {
                 let collation = match charset {
                     Some(name) => literal::character_set(name)?,

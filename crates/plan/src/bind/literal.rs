@@ -20,7 +20,7 @@ impl Binder<'_> {
             ast::Literal::String { bytes, introducer } => self.string(bytes, introducer.as_deref())?,
             ast::Literal::Hex { bytes, introducer } | ast::Literal::Bits { bytes, introducer } => {
                 match introducer {
-                    Some(name) => self.string(bytes, Some(name))?,
+                    Some(name) => self.string(&padded(bytes, character_set(name)?), Some(name))?,
                     None => number_bytes(bytes.clone()),
                 }
             }
@@ -95,6 +95,15 @@ fn number_bytes(bytes: Vec<u8>) -> Expression {
         ColumnType { unsigned: true, length: Some(length), ..ColumnType::new(TypeKind::VarBinary) };
     let result = ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible };
     Expression::constant(Value::Bytes(bytes), result)
+}
+
+/// Bytes of a hexadecimal literal with leading zeros up to whole characters of the set.
+fn padded(bytes: &[u8], collation: CollationId) -> Vec<u8> {
+    let unit = collation.charset().min_bytes();
+    let missing = bytes.len().next_multiple_of(unit) - bytes.len();
+    let mut padded = vec![0; missing];
+    padded.extend_from_slice(bytes);
+    padded
 }
 
 /// A character set's default collation by name; error 1115.

@@ -1,6 +1,7 @@
 //! ALTER TABLE, CREATE INDEX and DROP INDEX: the actions applied to a copy of the definition.
 //! What that does to the rows is decided by `alter_plan.rs` and done by `rebuild.rs`.
 
+use super::alter_plan::reports_rows;
 use super::column::ColumnDraft;
 use super::index::sort_indexes;
 use super::table::{check_column_names, check_definition, check_table_name};
@@ -21,6 +22,8 @@ pub(super) struct Draft {
     /// Rows must be copied even if the definition allows less (FORCE, ENGINE=, ORDER BY).
     pub rebuild: bool,
     pub rename: Option<TableName>,
+    /// ALGORITHM=COPY or ORDER BY.
+    pub copy_asked: bool,
 }
 
 impl Session {
@@ -28,14 +31,15 @@ impl Session {
     pub(crate) fn alter_table(&mut self, alter: &AlterTable, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(&alter.name)?;
         self.require_table(Privileges::ALTER, &name.schema, &name.table, "ALTER")?;
-        self.alter(&name, &alter.actions, sink)
+        let copies = alter.algorithm.as_deref() == Some("COPY");
+        self.alter(&name, &alter.actions, copies, sink)
     }
 
     /// CREATE INDEX.
     pub(crate) fn create_index(&mut self, create: &CreateIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(&create.table)?;
         self.require_table(Privileges::INDEX, &name.schema, &name.table, "INDEX")?;
-        self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], sink)
+        self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], false, sink)
     }
 
     /// DROP INDEX.
@@ -46,7 +50,7 @@ impl Session {
             true => AlterAction::DropPrimaryKey,
             false => AlterAction::DropIndex(drop.index.clone()),
         };
-        self.alter(&name, &[action], sink)
+        self.alter(&name, &[action], false, sink)
     }
 
     /// ALTER on behalf of OPTIMIZE TABLE.
@@ -56,28 +60,30 @@ impl Session {
         actions: &[AlterAction],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.alter(name, actions, sink)
+        self.alter(name, actions, false, sink)
     }
 
+    /// With `copies` the statement said ALGORITHM=COPY.
     fn alter(
         &mut self,
         name: &TableName,
         actions: &[AlterAction],
+        copies: bool,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.commit_open()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
         self.lock_metadata(&key, LockMode::Exclusive)?;
-        let outcome = self.alter_locked(name, actions);
+        let outcome = self.alter_locked(name, actions, copies);
         self.release_transaction_locks();
         let rows = outcome?;
         let warnings = self.diagnostics.count();
         self.send_info(rows, format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"), sink)
     }
 
-    /// Returns the number of rows that were copied.
-    fn alter_locked(&mut self, name: &TableName, actions: &[AlterAction]) -> SqlResult<u64> {
+    /// Returns the number of rows that it reports as copied.
+    fn alter_locked(&mut self, name: &TableName, actions: &[AlterAction], copies: bool) -> SqlResult<u64> {
         let engine = self.state.instance.engine().clone();
         let table = engine.dictionary().table(&name.schema, &name.table);
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
@@ -86,8 +92,9 @@ impl Session {
             sources: (0..old.columns.len()).map(Some).collect(),
             definition: old.clone(),
             drafts: Vec::new(),
-            rebuild: false,
+            rebuild: copies,
             rename: None,
+            copy_asked: copies,
         };
         draft.definition.options.auto_increment = None;
         for action in actions {
@@ -99,7 +106,9 @@ impl Session {
         check_column_names(&draft.definition.columns)?;
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
-        let rows = self.carry_out(&table, &old, &draft)?;
+        let copied = self.carry_out(&table, &old, &draft)?;
+        let reported = draft.copy_asked || reports_rows(&old, &draft.definition, &draft.sources);
+        let rows = if reported { copied } else { 0 };
         if let Some(to) = draft.rename {
             self.rename_locked(&[(name.clone(), to)])?;
         }
@@ -175,6 +184,7 @@ impl Session {
                 self.convert_charset(draft, charset.as_deref(), collation.as_deref())
             }
             A::OrderBy(_) | A::Force => {
+                draft.copy_asked |= matches!(action, A::OrderBy(_));
                 draft.rebuild = true;
                 Ok(())
             }

@@ -1,6 +1,7 @@
 //! What an ALTER TABLE does to the rows. Main type: [`AlterPlan`], made by comparing two definitions.
 
 use dictionary::{ColumnDefinition, IndexDefinition, TableDefinition};
+use values::{ColumnType, TypeKind};
 
 /// How a changed definition becomes the table's.
 #[derive(Debug, PartialEq)]
@@ -56,6 +57,31 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
         && old.length == new.length
         && old.collation == new.collation
         && same_members
+}
+
+/// Whether MySQL would copy the rows of this change, so that it reports their number; it changes the others in place.
+pub(super) fn reports_rows(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> bool {
+    let converted = sources.iter().zip(&new.columns).any(|(source, after)| {
+        source.is_some_and(|place| is_converted(&old.columns[place].column_type, &after.column_type))
+    });
+    converted || old.primary_key().is_some() && new.primary_key().is_none()
+}
+
+/// Whether values of the column change their form.
+fn is_converted(old: &ColumnType, new: &ColumnType) -> bool {
+    let grows_in_place = || {
+        let most = u32::from(new.collation.charset().max_bytes);
+        let bytes = |column_type: &ColumnType| column_type.length.unwrap_or(0).saturating_mul(most);
+        matches!(new.kind, TypeKind::VarChar | TypeKind::VarBinary)
+            && old.length <= new.length
+            && (bytes(old) < 256) == (bytes(new) < 256)
+    };
+    old.kind != new.kind
+        || old.unsigned != new.unsigned
+        || old.decimals != new.decimals
+        || old.collation != new.collation
+        || (old.length != new.length && !new.kind.is_integer() && !grows_in_place())
+        || !new.members.starts_with(&old.members)
 }
 
 /// Whether it is the same index under the same name; comment and visibility may differ.
