@@ -26,23 +26,30 @@ fn main() {
     let engine = Engine::open(environment, options).unwrap();
     engine.create_schema(SchemaDefinition { name: "s".to_owned(), collation: CollationId::BINARY }).unwrap();
     let table = engine.create_table(definition()).unwrap();
-    let measure = |what: &str, count: i64, work: &mut dyn FnMut()| {
-        let began = cpu_ns();
-        work();
-        println!("{what}: {:.3} us each", (cpu_ns() - began) as f64 / 1e3 / count as f64);
-    };
+    let sum = writes(&engine, &table) + scans(&engine, &table);
+    std::hint::black_box(sum);
+}
+
+fn measure(what: &str, count: i64, work: &mut dyn FnMut()) {
+    let began = cpu_ns();
+    work();
+    println!("{what}: {:.3} us each", (cpu_ns() - began) as f64 / 1e3 / count as f64);
+}
+
+/// Inserts, point reads, updates and purge.
+fn writes(engine: &Engine, table: &Arc<Table>) -> usize {
     measure("autocommit insert, 2 secondary indexes", ROWS, &mut || {
         for id in 0..ROWS {
             let transaction = engine.begin(TransactionOptions::default());
-            transaction.insert(&table, &row(&table, id)).unwrap();
+            transaction.insert(table, &row(table, id)).unwrap();
             transaction.commit().unwrap();
         }
     });
     measure("insert of many, 2 secondary indexes", ROWS, &mut || {
-        let rows: Vec<Vec<u8>> = (ROWS..2 * ROWS).map(|id| row(&table, id)).collect();
+        let rows: Vec<Vec<u8>> = (ROWS..2 * ROWS).map(|id| row(table, id)).collect();
         let slices: Vec<&[u8]> = rows.iter().map(|row| &row[..]).collect();
         let transaction = engine.begin(TransactionOptions::default());
-        transaction.insert_many(&table, &slices).unwrap();
+        transaction.insert_many(table, &slices).unwrap();
         transaction.commit().unwrap();
     });
     engine.purge().unwrap();
@@ -54,7 +61,7 @@ fn main() {
             let id = id * 7919 % (2 * ROWS);
             table.indexes()[0].key_layout().encode(&[Value::Int(id)], &mut key).unwrap();
             let transaction = engine.begin(TransactionOptions::default());
-            transaction.get(&table, 0, &key, ReadMode::Consistent, &mut |row| sum += row.len()).unwrap();
+            transaction.get(table, 0, &key, ReadMode::Consistent, &mut |row| sum += row.len()).unwrap();
         }
     });
     measure("autocommit update of a column without index", ROWS, &mut || {
@@ -64,30 +71,35 @@ fn main() {
             table.indexes()[0].key_layout().encode(&[Value::Int(id)], &mut key).unwrap();
             let transaction = engine.begin(TransactionOptions::default());
             let values = [Value::Int(id), Value::Int(id * 31 % 1_000_003), Value::Int(id + 1), text(id + 1)];
-            transaction.update(&table, &key, &table.layout().encode(&values).unwrap()).unwrap();
+            transaction.update(table, &key, &table.layout().encode(&values).unwrap()).unwrap();
             transaction.commit().unwrap();
         }
     });
     measure("purge", ROWS, &mut || {
         engine.purge().unwrap();
     });
+    sum
+}
+
+/// Counts and scans.
+fn scans(engine: &Engine, table: &Arc<Table>) -> usize {
+    let mut sum = 0;
     let reader = engine.begin(TransactionOptions::default());
     measure("count", 2 * ROWS, &mut || {
-        assert_eq!(reader.count(&table, 0, &KeyRange::all()).unwrap(), 2 * ROWS as u64);
+        assert_eq!(reader.count(table, 0, &KeyRange::all()).unwrap(), 2 * ROWS as u64);
     });
     for (name, index, covering) in
         [("scan, clustered", 0, false), ("scan, covering", 1, true), ("scan, secondary", 1, false)]
     {
         measure(name, 2 * ROWS, &mut || {
-            let mut scan =
-                reader.scan(&table, ScanOptions { index, covering, ..Default::default() }).unwrap();
+            let mut scan = reader.scan(table, ScanOptions { index, covering, ..Default::default() }).unwrap();
             let mut batch = RowBatch::new();
             while scan.next_batch(&reader, &mut batch, 1024).unwrap() {
                 sum += batch.len();
             }
         });
     }
-    std::hint::black_box(sum);
+    sum
 }
 
 /// CPU time of this thread: the machine may be busy with other work.

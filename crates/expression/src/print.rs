@@ -31,27 +31,10 @@ impl Display for Expression {
             ExpressionKind::Not(operand) => write!(f, "(not({operand}))"),
             ExpressionKind::IsNull(operand) => write!(f, "({operand} is null)"),
             ExpressionKind::IsTruth(operand, wanted) => write!(f, "({operand} is {wanted})"),
-            ExpressionKind::Between(between) => {
-                let not = if between.negated { "not " } else { "" };
-                write!(f, "({} {not}between {} and {})", between.operand, between.low.1, between.high.1)
-            }
-            ExpressionKind::In(list) => {
-                let not = if list.negated { "not " } else { "" };
-                write!(f, "({} {not}in (", list.operand)?;
-                for (index, (_, member)) in list.list.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { "," };
-                    write!(f, "{comma}{member}")?;
-                }
-                f.write_str("))")
-            }
-            ExpressionKind::Like(like) => {
-                let not = if like.negated { "not " } else { "" };
-                write!(f, "({} {not}like {})", like.operand, like.pattern)
-            }
-            ExpressionKind::Regexp(regexp) => {
-                let not = if regexp.negated { "not " } else { "" };
-                write!(f, "({not}regexp_like({},{}))", regexp.operand, regexp.pattern)
-            }
+            ExpressionKind::Between(_)
+            | ExpressionKind::In(_)
+            | ExpressionKind::Like(_)
+            | ExpressionKind::Regexp(_) => write_predicate(&self.kind, f),
             ExpressionKind::Case(case) => {
                 f.write_str("(case")?;
                 for (condition, result) in &case.branches {
@@ -82,6 +65,32 @@ impl Display for Expression {
             ExpressionKind::Subquery(call) => write!(f, "(subquery {})", call.id),
             ExpressionKind::Row(members) => write_joined(members, ",", f),
         }
+    }
+}
+
+/// BETWEEN, IN, LIKE and REGEXP, each with its NOT.
+fn write_predicate(kind: &ExpressionKind, f: &mut Formatter<'_>) -> Result {
+    let not = |negated: bool| if negated { "not " } else { "" };
+    match kind {
+        ExpressionKind::Between(between) => {
+            let (low, high) = (&between.low.1, &between.high.1);
+            write!(f, "({} {}between {low} and {high})", between.operand, not(between.negated))
+        }
+        ExpressionKind::In(list) => {
+            write!(f, "({} {}in (", list.operand, not(list.negated))?;
+            for (index, (_, member)) in list.list.iter().enumerate() {
+                let comma = if index == 0 { "" } else { "," };
+                write!(f, "{comma}{member}")?;
+            }
+            f.write_str("))")
+        }
+        ExpressionKind::Like(like) => {
+            write!(f, "({} {}like {})", like.operand, not(like.negated), like.pattern)
+        }
+        ExpressionKind::Regexp(regexp) => {
+            write!(f, "({}regexp_like({},{}))", not(regexp.negated), regexp.operand, regexp.pattern)
+        }
+        _ => Ok(()),
     }
 }
 

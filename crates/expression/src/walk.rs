@@ -3,10 +3,11 @@
 
 use crate::tree::{Expression, ExpressionKind};
 
-impl Expression {
-    /// Calls `visit` for each direct child.
-    pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
-        match &self.kind {
+/// The one list of what is in an expression: calls `$visit` for each direct child of `$kind`, by shared or mutable
+/// reference.
+macro_rules! visit_children {
+    ($kind:expr, $visit:ident, $iter:ident $(, $mutable:tt)?) => {
+        match $kind {
             ExpressionKind::Literal(_)
             | ExpressionKind::Parameter(_)
             | ExpressionKind::Column(_)
@@ -20,128 +21,70 @@ impl Expression {
             | ExpressionKind::Not(operand)
             | ExpressionKind::IsNull(operand)
             | ExpressionKind::IsTruth(operand, _)
-            | ExpressionKind::Retyped(operand) => visit(operand),
+            | ExpressionKind::Retyped(operand) => $visit(operand),
             ExpressionKind::Arithmetic(operation) => {
-                visit(&operation.left);
-                visit(&operation.right);
+                $visit(& $($mutable)? operation.left);
+                $visit(& $($mutable)? operation.right);
             }
             ExpressionKind::Bit(operation) => {
-                visit(&operation.left);
-                operation.right.iter().for_each(visit);
+                $visit(& $($mutable)? operation.left);
+                operation.right.$iter().for_each(&mut *$visit);
             }
             ExpressionKind::Compare(comparison) => {
-                visit(&comparison.left);
-                visit(&comparison.right);
+                $visit(& $($mutable)? comparison.left);
+                $visit(& $($mutable)? comparison.right);
             }
             ExpressionKind::And(terms) | ExpressionKind::Or(terms) | ExpressionKind::Row(terms) => {
-                terms.iter().for_each(visit);
+                terms.$iter().for_each(&mut *$visit);
             }
-            ExpressionKind::Xor(terms) => terms.iter().for_each(visit),
+            ExpressionKind::Xor(terms) => terms.$iter().for_each(&mut *$visit),
             ExpressionKind::Between(between) => {
-                visit(&between.operand);
-                visit(&between.low.1);
-                visit(&between.high.1);
+                $visit(& $($mutable)? between.operand);
+                $visit(& $($mutable)? between.low.1);
+                $visit(& $($mutable)? between.high.1);
             }
             ExpressionKind::In(list) => {
-                visit(&list.operand);
-                list.list.iter().for_each(|(_, member)| visit(member));
+                $visit(& $($mutable)? list.operand);
+                list.list.$iter().for_each(|(_, member)| $visit(member));
             }
             ExpressionKind::Like(like) => {
-                visit(&like.operand);
-                visit(&like.pattern);
+                $visit(& $($mutable)? like.operand);
+                $visit(& $($mutable)? like.pattern);
             }
             ExpressionKind::Regexp(regexp) => {
-                visit(&regexp.operand);
-                visit(&regexp.pattern);
+                $visit(& $($mutable)? regexp.operand);
+                $visit(& $($mutable)? regexp.pattern);
             }
             ExpressionKind::Case(case) => {
-                for (condition, result) in &case.branches {
-                    visit(condition);
-                    visit(result);
+                for (condition, result) in & $($mutable)? case.branches {
+                    $visit(condition);
+                    $visit(result);
                 }
-                case.otherwise.iter().for_each(visit);
+                case.otherwise.$iter().for_each(&mut *$visit);
             }
-            ExpressionKind::Cast(cast) => visit(&cast.operand),
+            ExpressionKind::Cast(cast) => $visit(& $($mutable)? cast.operand),
             ExpressionKind::DateArithmetic(operation) => {
-                visit(&operation.operand);
-                visit(&operation.amount);
+                $visit(& $($mutable)? operation.operand);
+                $visit(& $($mutable)? operation.amount);
             }
-            ExpressionKind::Function(call) => call.arguments.iter().for_each(visit),
+            ExpressionKind::Function(call) => call.arguments.$iter().for_each(&mut *$visit),
             ExpressionKind::Subquery(call) => {
-                call.operands.iter().for_each(&mut *visit);
-                call.outer.iter().for_each(visit);
+                call.operands.$iter().for_each(&mut *$visit);
+                call.outer.$iter().for_each(&mut *$visit);
             }
         }
+    };
+}
+
+impl Expression {
+    /// Calls `visit` for each direct child.
+    pub fn for_each_child<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
+        visit_children!(&self.kind, visit, iter);
     }
 
     /// Calls `visit` for each direct child, to change it.
     pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
-        match &mut self.kind {
-            ExpressionKind::Literal(_)
-            | ExpressionKind::Parameter(_)
-            | ExpressionKind::Column(_)
-            | ExpressionKind::Outer(_)
-            | ExpressionKind::UserVariable(_)
-            | ExpressionKind::SystemVariable(..)
-            | ExpressionKind::Aggregate(_)
-            | ExpressionKind::Window(_) => {}
-            ExpressionKind::AssignUserVariable(_, operand)
-            | ExpressionKind::Negate(operand)
-            | ExpressionKind::Not(operand)
-            | ExpressionKind::IsNull(operand)
-            | ExpressionKind::IsTruth(operand, _)
-            | ExpressionKind::Retyped(operand) => visit(operand),
-            ExpressionKind::Arithmetic(operation) => {
-                visit(&mut operation.left);
-                visit(&mut operation.right);
-            }
-            ExpressionKind::Bit(operation) => {
-                visit(&mut operation.left);
-                operation.right.iter_mut().for_each(visit);
-            }
-            ExpressionKind::Compare(comparison) => {
-                visit(&mut comparison.left);
-                visit(&mut comparison.right);
-            }
-            ExpressionKind::And(terms) | ExpressionKind::Or(terms) | ExpressionKind::Row(terms) => {
-                terms.iter_mut().for_each(visit);
-            }
-            ExpressionKind::Xor(terms) => terms.iter_mut().for_each(visit),
-            ExpressionKind::Between(between) => {
-                visit(&mut between.operand);
-                visit(&mut between.low.1);
-                visit(&mut between.high.1);
-            }
-            ExpressionKind::In(list) => {
-                visit(&mut list.operand);
-                list.list.iter_mut().for_each(|(_, member)| visit(member));
-            }
-            ExpressionKind::Like(like) => {
-                visit(&mut like.operand);
-                visit(&mut like.pattern);
-            }
-            ExpressionKind::Regexp(regexp) => {
-                visit(&mut regexp.operand);
-                visit(&mut regexp.pattern);
-            }
-            ExpressionKind::Case(case) => {
-                for (condition, result) in &mut case.branches {
-                    visit(condition);
-                    visit(result);
-                }
-                case.otherwise.iter_mut().for_each(visit);
-            }
-            ExpressionKind::Cast(cast) => visit(&mut cast.operand),
-            ExpressionKind::DateArithmetic(operation) => {
-                visit(&mut operation.operand);
-                visit(&mut operation.amount);
-            }
-            ExpressionKind::Function(call) => call.arguments.iter_mut().for_each(visit),
-            ExpressionKind::Subquery(call) => {
-                call.operands.iter_mut().for_each(&mut *visit);
-                call.outer.iter_mut().for_each(visit);
-            }
-        }
+        visit_children!(&mut self.kind, visit, iter_mut, mut);
     }
 
     /// Whether `test` holds for this expression or any part of it.

@@ -240,12 +240,40 @@ fn key_value(
             Some(number) => KeyValue::Exact(Value::Double(number)),
             None => KeyValue::Null,
         },
-        Kind::Date => match convert::to_datetime(&value, from, context)? {
+        Kind::Date | Kind::DateTime | Kind::Timestamp | Kind::Time => {
+            temporal_key(&value, from, column, context)?
+        }
+        Kind::Enum => {
+            let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(KeyValue::Null) };
+            let same = |member: &Vec<u8>| text::compare(column.collation, member, &bytes) == Ordering::Equal;
+            match column.members.iter().position(same) {
+                Some(index) => KeyValue::Exact(Value::UInt(index as u64 + 1)),
+                None if bytes.is_empty() => KeyValue::Exact(Value::UInt(0)),
+                None => KeyValue::Nowhere,
+            }
+        }
+        _ => match convert::to_text(&value, from, context) {
+            Some(bytes) => KeyValue::Exact(Value::Bytes(bytes)),
+            None => KeyValue::Null,
+        },
+    })
+}
+
+/// A date or time as a key: what the column cannot hold lies above the key of what it holds before that.
+fn temporal_key(
+    value: &Value,
+    from: &ColumnType,
+    column: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<KeyValue> {
+    use TypeKind as Kind;
+    Ok(match column.kind {
+        Kind::Date => match convert::to_datetime(value, from, context)? {
             Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
             Some(moment) => KeyValue::Above(Value::Date(moment.date)),
             None => KeyValue::Nowhere,
         },
-        Kind::DateTime | Kind::Timestamp => match convert::to_datetime(&value, from, context)? {
+        Kind::DateTime | Kind::Timestamp => match convert::to_datetime(value, from, context)? {
             Some(moment) => {
                 let cut = moment.truncated(column.decimals.unwrap_or(0));
                 let stored = match column.kind {
@@ -260,7 +288,7 @@ fn key_value(
             }
             None => KeyValue::Nowhere,
         },
-        Kind::Time => match convert::to_time(&value, from, context)? {
+        _ => match convert::to_time(value, from, context)? {
             Some(span) => {
                 let cut = span.truncated(column.decimals.unwrap_or(0));
                 if cut == span {
@@ -272,19 +300,6 @@ fn key_value(
                 }
             }
             None => KeyValue::Nowhere,
-        },
-        Kind::Enum => {
-            let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(KeyValue::Null) };
-            let same = |member: &Vec<u8>| text::compare(column.collation, member, &bytes) == Ordering::Equal;
-            match column.members.iter().position(same) {
-                Some(index) => KeyValue::Exact(Value::UInt(index as u64 + 1)),
-                None if bytes.is_empty() => KeyValue::Exact(Value::UInt(0)),
-                None => KeyValue::Nowhere,
-            }
-        }
-        _ => match convert::to_text(&value, from, context) {
-            Some(bytes) => KeyValue::Exact(Value::Bytes(bytes)),
-            None => KeyValue::Null,
         },
     })
 }

@@ -223,39 +223,15 @@ impl Session {
             | id::CHARACTER_SET_SERVER
             | id::CHARACTER_SET_DATABASE
             | id::CHARACTER_SET_FILESYSTEM => {
-                if is_null {
-                    return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL"));
-                }
-                let charset = match shown
-                    .parse::<u16>()
-                    .ok()
-                    .and_then(|id| charset::collation(charset::CollationId(id)))
-                {
-                    Some(collation) => collation.charset(),
-                    None => find_charset(&shown, &mut self.diagnostics)?,
-                };
-                if id == id::CHARACTER_SET_CLIENT {
-                    refuse_client_charset(charset, &shown)?;
-                }
-                if id == id::CHARACTER_SET_DATABASE {
-                    self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
-                        "Updating 'character_set_database' is deprecated. It will be made read-only in a future release.",
-                    ));
-                }
+                let charset = self.assigned_charset(id, &shown, is_null)?;
                 stored(charset.name)
             }
             id::COLLATION_CONNECTION
             | id::COLLATION_SERVER
             | id::COLLATION_DATABASE
             | id::DEFAULT_COLLATION_FOR_UTF8MB4 => {
-                if is_null {
-                    return Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL"));
-                }
-                let collation = match shown
-                    .parse::<u16>()
-                    .ok()
-                    .and_then(|id| charset::collation(charset::CollationId(id)))
-                {
+                refuse_null(id, is_null)?;
+                let collation = match numbered_collation(&shown) {
                     Some(collation) => collation,
                     None => find_collation(&shown)?,
                 };
@@ -284,6 +260,29 @@ impl Session {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The character set that a variable is set to, by name or by a collation's number.
+    fn assigned_charset(
+        &mut self,
+        id: VariableId,
+        shown: &str,
+        is_null: bool,
+    ) -> SqlResult<&'static charset::Charset> {
+        refuse_null(id, is_null)?;
+        let charset = match numbered_collation(shown) {
+            Some(collation) => collation.charset(),
+            None => find_charset(shown, &mut self.diagnostics)?,
+        };
+        if id == id::CHARACTER_SET_CLIENT {
+            refuse_client_charset(charset, shown)?;
+        }
+        if id == id::CHARACTER_SET_DATABASE {
+            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                "Updating 'character_set_database' is deprecated. It will be made read-only in a future release.",
+            ));
+        }
+        Ok(charset)
     }
 
     fn apply(&mut self, change: Change) -> SqlResult<()> {
@@ -406,4 +405,17 @@ fn isolation_position(level: IsolationLevel) -> u8 {
         IsolationLevel::RepeatableRead => 2,
         IsolationLevel::Serializable => 3,
     }
+}
+
+/// Error 1231 for NULL.
+fn refuse_null(id: VariableId, is_null: bool) -> SqlResult<()> {
+    match is_null {
+        true => Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL")),
+        false => Ok(()),
+    }
+}
+
+/// The collation of a number.
+fn numbered_collation(shown: &str) -> Option<&'static charset::Collation> {
+    charset::collation(charset::CollationId(shown.parse().ok()?))
 }

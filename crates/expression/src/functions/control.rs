@@ -1,7 +1,7 @@
 //! Flow control functions: IF, IFNULL, NULLIF, COALESCE, and comparisons over lists: GREATEST, LEAST, INTERVAL,
 //! ISNULL.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{ComparisonMode, compare_values};
 use crate::result_type::ResultType;
 use errors::SqlResult;
@@ -10,73 +10,29 @@ use values::Value;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    FunctionDefinition {
-        name: "if",
-        arguments_min: 3,
-        arguments_max: 3,
-        pure: true,
-        derive: |derivation| derivation.common_type(1..3),
-        evaluate: |call| {
+    pure(
+        "if",
+        3,
+        3,
+        |derivation| derivation.common_type(1..3),
+        |call| {
             let chosen = if call.truth(0)? == Some(true) { 1 } else { 2 };
             call.as_result(chosen)
         },
-    },
-    FunctionDefinition {
-        name: "ifnull",
-        arguments_min: 2,
-        arguments_max: 2,
-        pure: true,
-        derive: derive_coalesce,
-        evaluate: coalesce,
-    },
-    FunctionDefinition {
-        name: "coalesce",
-        arguments_min: 1,
-        arguments_max: usize::MAX,
-        pure: true,
-        derive: derive_coalesce,
-        evaluate: coalesce,
-    },
-    FunctionDefinition {
-        name: "nullif",
-        arguments_min: 2,
-        arguments_max: 2,
-        pure: true,
-        derive: |derivation| Ok(derivation.argument(0).clone().nullable()),
-        evaluate: nullif,
-    },
-    FunctionDefinition {
-        name: "isnull",
-        arguments_min: 1,
-        arguments_max: 1,
-        pure: true,
-        derive: |_| Ok(ResultType::boolean()),
-        evaluate: |call| Ok(Value::Int(i64::from(*call.operand(0)? == Value::Null))),
-    },
-    FunctionDefinition {
-        name: "greatest",
-        arguments_min: 2,
-        arguments_max: usize::MAX,
-        pure: true,
-        derive: derive_extreme,
-        evaluate: |call| extreme(call, Ordering::Greater),
-    },
-    FunctionDefinition {
-        name: "least",
-        arguments_min: 2,
-        arguments_max: usize::MAX,
-        pure: true,
-        derive: derive_extreme,
-        evaluate: |call| extreme(call, Ordering::Less),
-    },
-    FunctionDefinition {
-        name: "interval",
-        arguments_min: 2,
-        arguments_max: usize::MAX,
-        pure: true,
-        derive: |_| Ok(ResultType::integer(2)),
-        evaluate: interval,
-    },
+    ),
+    pure("ifnull", 2, 2, derive_coalesce, coalesce),
+    pure("coalesce", 1, usize::MAX, derive_coalesce, coalesce),
+    pure("nullif", 2, 2, |derivation| Ok(derivation.argument(0).clone().nullable()), nullif),
+    pure(
+        "isnull",
+        1,
+        1,
+        |_| Ok(ResultType::boolean()),
+        |call| Ok(Value::Int(i64::from(*call.operand(0)? == Value::Null))),
+    ),
+    pure("greatest", 2, usize::MAX, derive_extreme, |call| extreme(call, Ordering::Greater)),
+    pure("least", 2, usize::MAX, derive_extreme, |call| extreme(call, Ordering::Less)),
+    pure("interval", 2, usize::MAX, |_| Ok(ResultType::integer(2)), interval),
 ];
 
 fn derive_coalesce(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

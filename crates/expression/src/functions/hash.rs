@@ -1,7 +1,7 @@
 //! Digests, checksums and compression: SHA2, SHA1, MD5, CRC32, COMPRESS and its kin, RANDOM_BYTES.
 //! SHA1 and MD5 are a component of their own in MySQL 9.7; here they are always there, as applications expect.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::ResultType;
 use errors::{SqlResult, sql_error};
 use flate2::Compression;
@@ -11,44 +11,35 @@ use std::fmt::Write as _;
 use std::io::Read;
 use values::Value;
 
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn of_text(name: &'static str, derive: Derive, evaluate: Evaluate) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min: 1, arguments_max: 1, pure: true, derive, evaluate }
-}
-
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    of_text("md5", |derivation| derive_digits(derivation, 32), digest::<md5::Md5>),
-    of_text("sha", |derivation| derive_digits(derivation, 40), digest::<sha1::Sha1>),
-    of_text("sha1", |derivation| derive_digits(derivation, 40), digest::<sha1::Sha1>),
-    FunctionDefinition {
-        name: "sha2",
-        arguments_min: 2,
-        arguments_max: 2,
-        pure: true,
-        derive: derive_sha2,
-        evaluate: sha2,
-    },
-    of_text("crc32", |derivation| Ok(ResultType::unsigned(10).nullable_if(derivation.any_nullable())), crc32),
-    of_text("compress", derive_compress, compress),
-    of_text("uncompress", |_| Ok(ResultType::binary(u32::MAX).nullable()), uncompress),
-    of_text(
+    pure("md5", 1, 1, |derivation| derive_digits(derivation, 32), digest::<md5::Md5>),
+    pure("sha", 1, 1, |derivation| derive_digits(derivation, 40), digest::<sha1::Sha1>),
+    pure("sha1", 1, 1, |derivation| derive_digits(derivation, 40), digest::<sha1::Sha1>),
+    pure("sha2", 2, 2, derive_sha2, sha2),
+    pure(
+        "crc32",
+        1,
+        1,
+        |derivation| Ok(ResultType::unsigned(10).nullable_if(derivation.any_nullable())),
+        crc32,
+    ),
+    pure("compress", 1, 1, derive_compress, compress),
+    pure("uncompress", 1, 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), uncompress),
+    pure(
         "uncompressed_length",
+        1,
+        1,
         |derivation| Ok(ResultType::integer(10).nullable_if(derivation.any_nullable())),
         uncompressed_length,
     ),
-    FunctionDefinition {
-        name: "random_bytes",
-        arguments_min: 1,
-        arguments_max: 1,
-        pure: false,
-        derive: |derivation| {
-            Ok(ResultType::binary(RANDOM_BYTES_MAX as u32).nullable_if(derivation.any_nullable()))
-        },
-        evaluate: random_bytes,
-    },
+    acting(
+        "random_bytes",
+        1,
+        1,
+        |derivation| Ok(ResultType::binary(RANDOM_BYTES_MAX as u32).nullable_if(derivation.any_nullable())),
+        random_bytes,
+    ),
 ];
 
 const RANDOM_BYTES_MAX: i64 = 1024;

@@ -1,6 +1,6 @@
 //! UUID, UUID_SHORT, IS_UUID, UUID_TO_BIN and BIN_TO_UUID.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::context::VariableScope;
 use crate::result_type::{Coercibility, ResultType};
 use charset::CollationId;
@@ -10,49 +10,32 @@ use values::Value;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    FunctionDefinition {
-        name: "uuid",
-        arguments_min: 0,
-        arguments_max: 0,
-        pure: false,
-        derive: |_| Ok(ResultType::text(36, CollationId::UTF8MB3_GENERAL_CI, Coercibility::Coercible)),
-        evaluate: uuid,
-    },
-    FunctionDefinition {
-        name: "uuid_short",
-        arguments_min: 0,
-        arguments_max: 0,
-        pure: false,
-        derive: |_| Ok(ResultType::unsigned(20)),
-        evaluate: uuid_short,
-    },
-    FunctionDefinition {
-        name: "is_uuid",
-        arguments_min: 1,
-        arguments_max: 1,
-        pure: true,
-        derive: |derivation| Ok(ResultType::boolean().nullable_if(derivation.any_nullable())),
-        evaluate: |call| {
+    acting(
+        "uuid",
+        0,
+        0,
+        |_| Ok(ResultType::text(36, CollationId::UTF8MB3_GENERAL_CI, Coercibility::Coercible)),
+        uuid,
+    ),
+    acting("uuid_short", 0, 0, |_| Ok(ResultType::unsigned(20)), uuid_short),
+    pure(
+        "is_uuid",
+        1,
+        1,
+        |derivation| Ok(ResultType::boolean().nullable_if(derivation.any_nullable())),
+        |call| {
             let text = call.text(0)?;
             Ok(text.map_or(Value::Null, |text| Value::Int(i64::from(parse(&text).is_some()))))
         },
-    },
-    FunctionDefinition {
-        name: "uuid_to_bin",
-        arguments_min: 1,
-        arguments_max: 2,
-        pure: true,
-        derive: |_| Ok(ResultType::binary(16).nullable()),
-        evaluate: uuid_to_bin,
-    },
-    FunctionDefinition {
-        name: "bin_to_uuid",
-        arguments_min: 1,
-        arguments_max: 2,
-        pure: true,
-        derive: |derivation: &mut Derivation<'_>| Ok(derivation.connection_text(36).nullable()),
-        evaluate: bin_to_uuid,
-    },
+    ),
+    pure("uuid_to_bin", 1, 2, |_| Ok(ResultType::binary(16).nullable()), uuid_to_bin),
+    pure(
+        "bin_to_uuid",
+        1,
+        2,
+        |derivation: &mut Derivation<'_>| Ok(derivation.connection_text(36).nullable()),
+        bin_to_uuid,
+    ),
 ];
 
 /// Units of 100 ns from the start of the Gregorian calendar (15 October 1582) to 1970.

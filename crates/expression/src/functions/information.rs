@@ -1,74 +1,82 @@
 //! Information functions: VERSION, USER, DATABASE, CONNECTION_ID, LAST_INSERT_ID, ROW_COUNT, FOUND_ROWS, CHARSET,
 //! COLLATION, COERCIBILITY. They read the session's facts.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::SqlResult;
 use values::Value;
 
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-
-const fn session(name: &'static str, derive: Derive, evaluate: Evaluate) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min: 0, arguments_max: 0, pure: false, derive, evaluate }
-}
-
-const fn of_argument(name: &'static str, derive: Derive, evaluate: Evaluate) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min: 1, arguments_max: 1, pure: true, derive, evaluate }
-}
-
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    session("version", |_| Ok(system_text(60)), |call| fact(call, |facts| Some(facts.version.to_string()))),
-    session("user", derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
-    session("session_user", derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
-    session("system_user", derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
-    session("current_user", derive_user, |call| fact(call, |facts| Some(facts.current_user.to_string()))),
-    session("current_role", |_| Ok(system_text(65_535 / 4)), |call| Ok(call.text_result("NONE"))),
-    session("database", derive_schema, current_schema),
-    session("schema", derive_schema, current_schema),
-    session(
+    acting(
+        "version",
+        0,
+        0,
+        |_| Ok(system_text(60)),
+        |call| fact(call, |facts| Some(facts.version.to_string())),
+    ),
+    acting("user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
+    acting("session_user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
+    acting("system_user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
+    acting("current_user", 0, 0, derive_user, |call| {
+        fact(call, |facts| Some(facts.current_user.to_string()))
+    }),
+    acting("current_role", 0, 0, |_| Ok(system_text(65_535 / 4)), |call| Ok(call.text_result("NONE"))),
+    acting("database", 0, 0, derive_schema, current_schema),
+    acting("schema", 0, 0, derive_schema, current_schema),
+    acting(
         "connection_id",
+        0,
+        0,
         |_| Ok(ResultType::unsigned(21)),
         |call| Ok(Value::UInt(call.context().facts().connection_id)),
     ),
-    session(
+    acting(
         "row_count",
+        0,
+        0,
         |_| Ok(ResultType::integer(21)),
         |call| Ok(Value::Int(call.context().session().row_count())),
     ),
-    session(
+    acting(
         "found_rows",
+        0,
+        0,
         |_| Ok(ResultType::integer(21)),
         |call| Ok(Value::Int(call.context().session().found_rows() as i64)),
     ),
-    FunctionDefinition {
-        name: "last_insert_id",
-        arguments_min: 0,
-        arguments_max: 1,
-        pure: false,
-        derive: |derivation| Ok(ResultType::unsigned(21).nullable_if(derivation.any_nullable())),
-        evaluate: last_insert_id,
-    },
-    of_argument(
+    acting(
+        "last_insert_id",
+        0,
+        1,
+        |derivation| Ok(ResultType::unsigned(21).nullable_if(derivation.any_nullable())),
+        last_insert_id,
+    ),
+    pure(
         "charset",
+        1,
+        1,
         |_| Ok(system_text(64)),
         |call| {
             let name = shown_collation(call).charset().name;
             Ok(call.text_result(name))
         },
     ),
-    of_argument(
+    pure(
         "collation",
+        1,
+        1,
         |_| Ok(system_text(64)),
         |call| {
             let name = shown_collation(call).get().name;
             Ok(call.text_result(name))
         },
     ),
-    of_argument(
+    pure(
         "coercibility",
+        1,
+        1,
         |_| Ok(ResultType::integer(10)),
         |call| Ok(Value::Int(call.argument(0).coercibility as i64)),
     ),

@@ -1,41 +1,23 @@
 //! User locks: GET_LOCK, RELEASE_LOCK, RELEASE_ALL_LOCKS, IS_FREE_LOCK, IS_USED_LOCK. The session keeps the locks.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::ResultType;
 use errors::{SqlResult, sql_error};
 use values::Value;
 
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn session(
-    name: &'static str,
-    arguments: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition {
-        name,
-        arguments_min: arguments,
-        arguments_max: arguments,
-        pure: false,
-        derive,
-        evaluate,
-    }
-}
-
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    session("get_lock", 2, derive_answer, get_lock),
-    session("release_lock", 1, derive_answer, release_lock),
-    session(
+    acting("get_lock", 2, 2, derive_answer, get_lock),
+    acting("release_lock", 1, 1, derive_answer, release_lock),
+    acting(
         "release_all_locks",
+        0,
         0,
         |_| Ok(ResultType::unsigned(21)),
         |call| Ok(Value::UInt(call.context().session().release_all_locks())),
     ),
-    session("is_free_lock", 1, derive_answer, is_free_lock),
-    session("is_used_lock", 1, |_| Ok(ResultType::unsigned(21).nullable()), is_used_lock),
+    acting("is_free_lock", 1, 1, derive_answer, is_free_lock),
+    acting("is_used_lock", 1, 1, |_| Ok(ResultType::unsigned(21).nullable()), is_used_lock),
 ];
 
 /// Characters of a lock's name.

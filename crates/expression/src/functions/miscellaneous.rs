@@ -1,72 +1,32 @@
 //! What fits nowhere else: ANY_VALUE, NAME_CONST, SLEEP, BENCHMARK, BIT_COUNT, FORMAT_BYTES, FORMAT_PICO_TIME,
 //! LOAD_FILE, WEIGHT_STRING, PS_CURRENT_THREAD_ID.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use values::Value;
 
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn pure(
-    name: &'static str,
-    arguments: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition {
-        name,
-        arguments_min: arguments,
-        arguments_max: arguments,
-        pure: true,
-        derive,
-        evaluate,
-    }
-}
-
-const fn acting(
-    name: &'static str,
-    arguments: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition {
-        name,
-        arguments_min: arguments,
-        arguments_max: arguments,
-        pure: false,
-        derive,
-        evaluate,
-    }
-}
-
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    pure("any_value", 1, |derivation| Ok(derivation.argument(0).clone()), |call| call.value(0)),
-    pure("name_const", 2, derive_name_const, |call| call.value(1)),
-    acting("sleep", 1, |_| Ok(ResultType::integer(21)), sleep),
-    acting("benchmark", 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
+    pure("any_value", 1, 1, |derivation| Ok(derivation.argument(0).clone()), |call| call.value(0)),
+    pure("name_const", 2, 2, derive_name_const, |call| call.value(1)),
+    acting("sleep", 1, 1, |_| Ok(ResultType::integer(21)), sleep),
+    acting("benchmark", 2, 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
     pure(
         "bit_count",
+        1,
         1,
         |derivation| Ok(ResultType::integer(21).nullable_if(derivation.any_nullable())),
         bit_count,
     ),
-    pure("format_bytes", 1, derive_formatted, |call| format_scaled(call, &BYTES)),
-    pure("format_pico_time", 1, derive_formatted, |call| format_scaled(call, &PICOSECONDS)),
-    acting("load_file", 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), load_file),
-    FunctionDefinition {
-        name: "weight_string",
-        arguments_min: 1,
-        arguments_max: 2,
-        pure: true,
-        derive: derive_weight_string,
-        evaluate: weight_string,
-    },
+    pure("format_bytes", 1, 1, derive_formatted, |call| format_scaled(call, &BYTES)),
+    pure("format_pico_time", 1, 1, derive_formatted, |call| format_scaled(call, &PICOSECONDS)),
+    acting("load_file", 1, 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), load_file),
+    pure("weight_string", 1, 2, derive_weight_string, weight_string),
     acting(
         "ps_current_thread_id",
+        0,
         0,
         |_| Ok(ResultType::unsigned(21).nullable()),
         |call| Ok(Value::UInt(call.context().facts().connection_id)),

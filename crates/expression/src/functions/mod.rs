@@ -42,6 +42,31 @@ pub struct FunctionDefinition {
     pub evaluate: fn(&mut Call<'_>) -> SqlResult<Value>,
 }
 
+type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
+type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
+
+/// A function of its arguments alone.
+const fn pure(
+    name: &'static str,
+    arguments_min: usize,
+    arguments_max: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
+}
+
+/// A function that reads or changes something besides: the session, the clock, chance.
+const fn acting(
+    name: &'static str,
+    arguments_min: usize,
+    arguments_max: usize,
+    derive: Derive,
+    evaluate: Evaluate,
+) -> FunctionDefinition {
+    FunctionDefinition { name, arguments_min, arguments_max, pure: false, derive, evaluate }
+}
+
 /// The families.
 static FAMILIES: &[&[FunctionDefinition]] = &[
     control::FUNCTIONS,

@@ -1,33 +1,26 @@
 //! Network addresses: INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA and the predicates IS_IPV4, IS_IPV6 and their kin.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::ResultType;
 use errors::{SqlResult, sql_error};
 use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 use values::Value;
 
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn pure(name: &'static str, derive: Derive, evaluate: Evaluate) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min: 1, arguments_max: 1, pure: true, derive, evaluate }
-}
-
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    pure("inet_aton", |_| Ok(ResultType::unsigned(21).nullable()), inet_aton),
-    pure("inet_ntoa", |derivation| Ok(derivation.connection_text(31).nullable()), inet_ntoa),
-    pure("inet6_aton", |_| Ok(ResultType::binary(16).nullable()), inet6_aton),
-    pure("inet6_ntoa", |derivation| Ok(derivation.connection_text(39).nullable()), inet6_ntoa),
-    pure("is_ipv4", derive_predicate, |call| text_predicate(call, |text| parse_ipv4(text).is_some())),
-    pure("is_ipv6", derive_predicate, |call| text_predicate(call, |text| parse_ipv6(text).is_some())),
-    pure("is_ipv4_compat", derive_predicate, |call| {
+    pure("inet_aton", 1, 1, |_| Ok(ResultType::unsigned(21).nullable()), inet_aton),
+    pure("inet_ntoa", 1, 1, |derivation| Ok(derivation.connection_text(31).nullable()), inet_ntoa),
+    pure("inet6_aton", 1, 1, |_| Ok(ResultType::binary(16).nullable()), inet6_aton),
+    pure("inet6_ntoa", 1, 1, |derivation| Ok(derivation.connection_text(39).nullable()), inet6_ntoa),
+    pure("is_ipv4", 1, 1, derive_predicate, |call| text_predicate(call, |text| parse_ipv4(text).is_some())),
+    pure("is_ipv6", 1, 1, derive_predicate, |call| text_predicate(call, |text| parse_ipv6(text).is_some())),
+    pure("is_ipv4_compat", 1, 1, derive_predicate, |call| {
         bytes_predicate(call, |bytes| {
             bytes[..15] != [0; 15] && bytes[..12] == [0; 12] || bytes[..15] == [0; 15] && bytes[15] > 1
         })
     }),
-    pure("is_ipv4_mapped", derive_predicate, |call| {
+    pure("is_ipv4_mapped", 1, 1, derive_predicate, |call| {
         bytes_predicate(call, |bytes| bytes[..10] == [0; 10] && bytes[10..12] == [0xff, 0xff])
     }),
 ];

@@ -1,26 +1,13 @@
 //! Numeric functions: rounding, powers, logarithms, trigonometry, RAND and their kin.
 //! Results outside a function's domain are NULL; results beyond DOUBLE are error 1690.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::operators::out_of_range;
 use crate::result_type::{ResultType, TypeClass, plain_type};
 use errors::SqlResult;
 use errors::sql_error;
 use values::decimal::Rounding;
 use values::{ColumnType, Decimal, TypeKind, Value};
-
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn pure(
-    name: &'static str,
-    arguments_min: usize,
-    arguments_max: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
-}
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -50,14 +37,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("degrees", 1, 1, derive_total, |call| real(call, |x| Some(x * (180.0 / std::f64::consts::PI)))),
     pure("radians", 1, 1, derive_total, |call| real(call, |x| Some(x * (std::f64::consts::PI / 180.0)))),
     pure("pi", 0, 0, derive_pi, |_| Ok(Value::Double(std::f64::consts::PI))),
-    FunctionDefinition {
-        name: "rand",
-        arguments_min: 0,
-        arguments_max: 1,
-        pure: false,
-        derive: |_| Ok(ResultType::double()),
-        evaluate: random,
-    },
+    acting("rand", 0, 1, |_| Ok(ResultType::double()), random),
 ];
 
 fn derive_double(_: &mut Derivation<'_>) -> SqlResult<ResultType> {

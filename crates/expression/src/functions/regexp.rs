@@ -1,7 +1,7 @@
 //! REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE and REGEXP_SUBSTR. Text is matched as UTF-8; positions count characters.
 //! The last pattern of a call stays compiled in the call's state.
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::compile_regexp;
 use crate::result_type::ResultType;
 use crate::text;
@@ -9,19 +9,6 @@ use errors::{SqlResult, sql_error};
 use fancy_regex::{Captures, Regex};
 use std::sync::Arc;
 use values::Value;
-
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn pure(
-    name: &'static str,
-    arguments_min: usize,
-    arguments_max: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
-}
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[

@@ -8,34 +8,9 @@ use crate::time_zone::{date_of_day, days_since_1970};
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
+use values::temporal::IntervalUnit;
 use values::temporal::{Date, DateTime, Time, days_in_month};
 use values::{TypeKind, Value};
-
-/// The unit of an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum IntervalUnit {
-    Microsecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
-    SecondMicrosecond,
-    MinuteMicrosecond,
-    MinuteSecond,
-    HourMicrosecond,
-    HourSecond,
-    HourMinute,
-    DayMicrosecond,
-    DaySecond,
-    DayMinute,
-    DayHour,
-    YearMonth,
-}
 
 /// An amount of time in the two measures that do not convert into each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,68 +24,26 @@ pub struct Interval {
 const SECOND: i128 = 1_000_000;
 const DAY: i128 = 86_400 * SECOND;
 
-impl IntervalUnit {
-    /// The unit of that name in lower case, e.g. `day_hour`.
-    pub fn from_name(name: &str) -> Option<IntervalUnit> {
-        use IntervalUnit::*;
-        Some(match name {
-            "microsecond" => Microsecond,
-            "second" => Second,
-            "minute" => Minute,
-            "hour" => Hour,
-            "day" => Day,
-            "week" => Week,
-            "month" => Month,
-            "quarter" => Quarter,
-            "year" => Year,
-            "second_microsecond" => SecondMicrosecond,
-            "minute_microsecond" => MinuteMicrosecond,
-            "minute_second" => MinuteSecond,
-            "hour_microsecond" => HourMicrosecond,
-            "hour_second" => HourSecond,
-            "hour_minute" => HourMinute,
-            "day_microsecond" => DayMicrosecond,
-            "day_second" => DaySecond,
-            "day_minute" => DayMinute,
-            "day_hour" => DayHour,
-            "year_month" => YearMonth,
-            _ => return None,
-        })
-    }
-
-    /// Whether adding it leaves the time of day of a DATE alone.
-    pub fn is_date_only(self) -> bool {
-        use IntervalUnit::*;
-        matches!(self, Day | Week | Month | Quarter | Year | YearMonth)
-    }
-
-    /// Whether it counts microseconds.
-    pub fn has_microseconds(self) -> bool {
-        use IntervalUnit::*;
-        matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
-    }
-
-    /// The fields of a compound unit from the left, as factors in microseconds (months for YEAR_MONTH); None for
-    /// simple units. The last field of the `_MICROSECOND` units is a fraction.
-    fn fields(self) -> Option<&'static [i128]> {
-        use IntervalUnit::*;
-        const M: i128 = 60 * SECOND;
-        const H: i128 = 3600 * SECOND;
-        Some(match self {
-            SecondMicrosecond => &[SECOND, 1],
-            MinuteMicrosecond => &[M, SECOND, 1],
-            MinuteSecond => &[M, SECOND],
-            HourMicrosecond => &[H, M, SECOND, 1],
-            HourSecond => &[H, M, SECOND],
-            HourMinute => &[H, M],
-            DayMicrosecond => &[DAY, H, M, SECOND, 1],
-            DaySecond => &[DAY, H, M, SECOND],
-            DayMinute => &[DAY, H, M],
-            DayHour => &[DAY, H],
-            YearMonth => &[12, 1],
-            _ => return None,
-        })
-    }
+/// The fields of a compound unit from the left, as factors in microseconds (months for YEAR_MONTH); None for
+/// simple units. The last field of the `_MICROSECOND` units is a fraction.
+fn unit_fields(unit: IntervalUnit) -> Option<&'static [i128]> {
+    use IntervalUnit::*;
+    const M: i128 = 60 * SECOND;
+    const H: i128 = 3600 * SECOND;
+    Some(match unit {
+        SecondMicrosecond => &[SECOND, 1],
+        MinuteMicrosecond => &[M, SECOND, 1],
+        MinuteSecond => &[M, SECOND],
+        HourMicrosecond => &[H, M, SECOND, 1],
+        HourSecond => &[H, M, SECOND],
+        HourMinute => &[H, M],
+        DayMicrosecond => &[DAY, H, M, SECOND, 1],
+        DaySecond => &[DAY, H, M, SECOND],
+        DayMinute => &[DAY, H, M],
+        DayHour => &[DAY, H],
+        YearMonth => &[12, 1],
+        _ => return None,
+    })
 }
 
 /// An addition of an interval to a date, time or text.
@@ -273,7 +206,7 @@ fn read_interval(
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Interval>> {
     let column_type = &expression.result.column_type;
-    if let Some(factors) = unit.fields() {
+    if let Some(factors) = unit_fields(unit) {
         let Some(text) = convert::to_text(amount, column_type, context) else { return Ok(None) };
         return Ok(Some(compound(&text, factors, unit)));
     }

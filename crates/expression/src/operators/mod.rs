@@ -17,6 +17,7 @@ pub use bits::{BitOperation, BitOperator};
 pub use case::Case;
 pub use cast::{Cast, CastFailure};
 pub use comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
-pub use interval::{DateArithmetic, Interval, IntervalUnit, add_interval};
+pub use interval::{DateArithmetic, Interval, add_interval};
 pub use list::{Between, InList};
 pub use pattern::{Like, Regexp, compile_regexp, like_prefix};
+pub use values::temporal::IntervalUnit;

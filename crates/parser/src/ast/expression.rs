@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 use super::{Name, ObjectName, OrderItem, Query};
+pub use values::temporal::IntervalUnit;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -469,59 +470,6 @@ pub enum FrameExclusion {
     CurrentRow,
     Group,
     Ties,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IntervalUnit {
-    Microsecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
-    SecondMicrosecond,
-    MinuteMicrosecond,
-    MinuteSecond,
-    HourMicrosecond,
-    HourSecond,
-    HourMinute,
-    DayMicrosecond,
-    DaySecond,
-    DayMinute,
-    DayHour,
-    YearMonth,
-}
-
-impl IntervalUnit {
-    /// The keyword.
-    pub fn name(self) -> &'static str {
-        use IntervalUnit::*;
-        match self {
-            Microsecond => "microsecond",
-            Second => "second",
-            Minute => "minute",
-            Hour => "hour",
-            Day => "day",
-            Week => "week",
-            Month => "month",
-            Quarter => "quarter",
-            Year => "year",
-            SecondMicrosecond => "second_microsecond",
-            MinuteMicrosecond => "minute_microsecond",
-            MinuteSecond => "minute_second",
-            HourMicrosecond => "hour_microsecond",
-            HourSecond => "hour_second",
-            HourMinute => "hour_minute",
-            DayMicrosecond => "day_microsecond",
-            DaySecond => "day_second",
-            DayMinute => "day_minute",
-            DayHour => "day_hour",
-            YearMonth => "year_month",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

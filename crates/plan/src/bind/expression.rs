@@ -2,7 +2,7 @@
 
 use super::column::Clause;
 use super::{Binder, literal};
-use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator, IntervalUnit};
+use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator};
 use ::expression::{
     Coercibility, Expression, ExpressionKind, ResultType, SqlMode, VariableScope, build::scalar,
 };
@@ -23,11 +23,6 @@ pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOper
         ast::BinaryOperator::GreaterOrEqual => ComparisonOperator::GreaterOrEqual,
         _ => return None,
     })
-}
-
-/// The unit in the expression crate's words.
-fn interval_unit(unit: ast::IntervalUnit) -> SqlResult<IntervalUnit> {
-    IntervalUnit::from_name(unit.name()).ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, unit.name()))
 }
 
 impl Binder<'_> {
@@ -62,6 +57,58 @@ impl Binder<'_> {
             ast::Expression::Binary { operator, left, right } => self.binary(*operator, left, right),
             ast::Expression::And(terms) => Ok(Expression::and(self.conditions(terms)?)),
             ast::Expression::Or(terms) => Ok(Expression::or(self.conditions(terms)?)),
+            ast::Expression::Is { .. }
+            | ast::Expression::Between { .. }
+            | ast::Expression::InList { .. }
+            | ast::Expression::Like { .. }
+            | ast::Expression::Regexp { .. } => self.predicate(syntax),
+            ast::Expression::Row(members) => {
+                let members = self.expressions(members)?;
+                Ok(Expression { kind: ExpressionKind::Row(members), result: ResultType::boolean() })
+            }
+            ast::Expression::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref())
+            }
+            ast::Expression::Cast(cast) => self.cast(cast),
+            ast::Expression::ConvertUsing { operand, charset } => {
+                let operand = self.scalar(operand)?;
+                let result = ResultType::text(
+                    operand.result.text_length(),
+                    literal::character_set(charset)?,
+                    Coercibility::Implicit,
+                );
+                let result = result.nullable_if(operand.result.nullable);
+                Ok(Expression::convert_character_set(operand, result))
+            }
+            ast::Expression::Collate { operand, collation } => {
+                let operand = self.scalar(operand)?;
+                Expression::collate(operand, literal::collation(collation)?, facts)
+            }
+            ast::Expression::DateArithmetic { operand, amount, unit, subtract } => {
+                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
+                Expression::date_arithmetic(operand, amount, *unit, *subtract, facts)
+            }
+            ast::Expression::TimestampAdd { unit, amount, operand } => {
+                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
+                Expression::date_arithmetic(operand, amount, *unit, false, facts)
+            }
+            ast::Expression::Odbc { operand, .. } => self.bind(operand),
+            ast::Expression::InSubquery { .. }
+            | ast::Expression::Quantified { .. }
+            | ast::Expression::Exists(_)
+            | ast::Expression::Subquery(_) => self.subquery_expression(syntax),
+            ast::Expression::Aggregate(call) => self.aggregate(call),
+            ast::Expression::Grouping(arguments) => self.grouping(arguments),
+            ast::Expression::Values(reference) => self.inserted_value(reference),
+            ast::Expression::Default(reference) => self.default_of(reference.as_ref()),
+            other => self.special_call(other),
+        }
+    }
+
+    /// IS, BETWEEN, IN with a list, LIKE and REGEXP.
+    fn predicate(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let facts = self.facts;
+        match syntax {
             ast::Expression::Is { operand, test, negated } => {
                 let operand = self.expression(operand)?;
                 match test {
@@ -87,46 +134,7 @@ impl Binder<'_> {
                 let (operand, pattern) = (self.expression(operand)?, self.expression(pattern)?);
                 Expression::regexp(operand, pattern, *negated, facts)
             }
-            ast::Expression::Row(members) => {
-                let members = self.expressions(members)?;
-                Ok(Expression { kind: ExpressionKind::Row(members), result: ResultType::boolean() })
-            }
-            ast::Expression::Case { operand, branches, otherwise } => {
-                self.case(operand.as_deref(), branches, otherwise.as_deref())
-            }
-            ast::Expression::Cast(cast) => self.cast(cast),
-            ast::Expression::ConvertUsing { operand, charset } => {
-                let operand = self.scalar(operand)?;
-                let result = ResultType::text(
-                    operand.result.text_length(),
-                    literal::character_set(charset)?,
-                    Coercibility::Implicit,
-                );
-                let result = result.nullable_if(operand.result.nullable);
-                Ok(Expression::convert_character_set(operand, result))
-            }
-            ast::Expression::Collate { operand, collation } => {
-                let operand = self.scalar(operand)?;
-                Expression::collate(operand, literal::collation(collation)?, facts)
-            }
-            ast::Expression::DateArithmetic { operand, amount, unit, subtract } => {
-                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
-                Expression::date_arithmetic(operand, amount, interval_unit(*unit)?, *subtract, facts)
-            }
-            ast::Expression::TimestampAdd { unit, amount, operand } => {
-                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
-                Expression::date_arithmetic(operand, amount, interval_unit(*unit)?, false, facts)
-            }
-            ast::Expression::Odbc { operand, .. } => self.bind(operand),
-            ast::Expression::InSubquery { .. }
-            | ast::Expression::Quantified { .. }
-            | ast::Expression::Exists(_)
-            | ast::Expression::Subquery(_) => self.subquery_expression(syntax),
-            ast::Expression::Aggregate(call) => self.aggregate(call),
-            ast::Expression::Grouping(arguments) => self.grouping(arguments),
-            ast::Expression::Values(reference) => self.inserted_value(reference),
-            ast::Expression::Default(reference) => self.default_of(reference.as_ref()),
-            other => self.special_call(other),
+            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
         }
     }
 

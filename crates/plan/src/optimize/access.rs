@@ -1,9 +1,10 @@
 //! The ways to read one table, with estimates, and the choice among them. Main type: [`Candidate`].
 
-use super::terms::{TermReader, Terms, index_conditions};
+use super::terms::{Term, TermReader, Terms, index_conditions};
 use crate::bind::{Binder, Source};
 use crate::physical::{AccessPath, KeyCondition, KeyConditions};
 use crate::range::key_ranges;
+use dictionary::IndexDefinition;
 use engine::{Table, TableStatistics};
 use expression::{Expression, ExpressionKind};
 use parser::ast::IndexHintKind;
@@ -87,22 +88,7 @@ impl Binder<'_> {
                     dependent: false,
                 });
             }
-            let mut alternatives = Vec::new();
-            if let Some(conditions) = index_conditions(&definition, &all) {
-                alternatives.push(vec![conditions]);
-            }
-            for terms in &terms {
-                if let Terms::Any(branches) = terms {
-                    let ranges: Option<Vec<KeyConditions>> = branches
-                        .iter()
-                        .map(|branch| {
-                            let with_all: Vec<_> = branch.iter().chain(&all).cloned().collect();
-                            index_conditions(&definition, &with_all)
-                        })
-                        .collect();
-                    alternatives.extend(ranges);
-                }
-            }
+            let alternatives = range_alternatives(&definition, &terms, &all);
             for ranges in alternatives {
                 found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
             }
@@ -263,4 +249,27 @@ pub(crate) fn selectivity(condition: &Expression) -> f64 {
         ExpressionKind::Literal(_) => 1.0,
         _ => 0.5,
     }
+}
+
+/// The ways to read ranges of an index: by what all conditions say, and by each disjunction with it.
+fn range_alternatives(
+    definition: &IndexDefinition,
+    terms: &[Terms],
+    all: &[Term],
+) -> Vec<Vec<KeyConditions>> {
+    let mut alternatives: Vec<Vec<KeyConditions>> =
+        index_conditions(definition, all).map(|conditions| vec![conditions]).into_iter().collect();
+    for terms in terms {
+        if let Terms::Any(branches) = terms {
+            let ranges: Option<Vec<KeyConditions>> = branches
+                .iter()
+                .map(|branch| {
+                    let with_all: Vec<_> = branch.iter().chain(all).cloned().collect();
+                    index_conditions(definition, &with_all)
+                })
+                .collect();
+            alternatives.extend(ranges);
+        }
+    }
+    alternatives
 }

@@ -194,16 +194,7 @@ impl Binder<'_> {
         rows_before: f64,
     ) -> (f64, Step) {
         let member = &group.members[number];
-        let usable: Vec<&Expression> = match &member.outer_join {
-            Some(conditions) => conditions.iter().collect(),
-            None => group
-                .conditions
-                .iter()
-                .zip(masks)
-                .filter(|(_, mask)| **mask & member.tables != 0 && **mask & !(placed | member.tables) == 0)
-                .map(|(condition, _)| condition)
-                .collect(),
-        };
+        let usable = usable_conditions(group, masks, number, placed);
         let block = self.block();
         let local = |condition: &&&Expression| tables_of(block, condition) & !member.tables == 0;
         let local_selectivity: f64 =
@@ -233,35 +224,20 @@ impl Binder<'_> {
                 } else {
                     rows_before * candidate.rows.min(scan_rows.max(candidate.rows * 0.1)) * join_selectivity
                 };
-                if placed == 0 || candidate.dependent {
-                    let step = Step {
-                        member: number,
-                        rows_after: kept_of(after),
-                        hash: false,
-                        candidate: Some(candidate.clone()),
-                    };
-                    offer(rows_before * candidate.cost + extra_look_ups(rows_before), step);
-                } else {
+                let hash = placed != 0 && !candidate.dependent;
+                let (cost, after) = if hash {
                     let matches = if has_equality {
                         (rows_before * scan_rows / total.max(1.0)).max(scan_rows.min(rows_before))
                     } else {
                         rows_before * scan_rows * join_selectivity
                     };
-                    let (build, probe) = if member.outer_join.is_some() || scan_rows <= rows_before {
-                        (scan_rows, rows_before)
-                    } else {
-                        (rows_before, candidate.rows)
-                    };
-                    let pairs = if has_equality { matches } else { rows_before * scan_rows * 0.3 };
-                    let cost = candidate.cost + build * BUILD_COST + probe * PROBE_COST + pairs * 0.1;
-                    let step = Step {
-                        member: number,
-                        rows_after: kept_of(matches),
-                        hash: true,
-                        candidate: Some(candidate),
-                    };
-                    offer(cost, step);
-                }
+                    let outer = member.outer_join.is_some();
+                    (hash_cost(&candidate, outer, has_equality, rows_before, scan_rows, matches), matches)
+                } else {
+                    (rows_before * candidate.cost + extra_look_ups(rows_before), after)
+                };
+                let rows_after = kept_of(after);
+                offer(cost, Step { member: number, rows_after, hash, candidate: Some(candidate) });
             }
         }
         best.unwrap_or_else(|| {
@@ -360,4 +336,38 @@ fn is_never(condition: &Expression) -> bool {
 
 fn is_always(condition: &Expression) -> bool {
     matches!(condition.literal(), Some(Value::Int(value)) if *value != 0)
+}
+
+/// The conditions that may be tested once a member is joined to the tables that are placed.
+fn usable_conditions<'g>(group: &'g Group, masks: &[u64], number: usize, placed: u64) -> Vec<&'g Expression> {
+    let member = &group.members[number];
+    let is_usable = |mask: u64| mask & member.tables != 0 && mask & !(placed | member.tables) == 0;
+    match &member.outer_join {
+        Some(conditions) => conditions.iter().collect(),
+        None => group
+            .conditions
+            .iter()
+            .zip(masks)
+            .filter(|(_, mask)| is_usable(**mask))
+            .map(|(condition, _)| condition)
+            .collect(),
+    }
+}
+
+/// What a hash join with that table costs. The smaller side is kept, unless an outer join decides.
+fn hash_cost(
+    candidate: &Candidate,
+    outer: bool,
+    has_equality: bool,
+    rows_before: f64,
+    scan_rows: f64,
+    matches: f64,
+) -> f64 {
+    let (build, probe) = if outer || scan_rows <= rows_before {
+        (scan_rows, rows_before)
+    } else {
+        (rows_before, candidate.rows)
+    };
+    let pairs = if has_equality { matches } else { rows_before * scan_rows * 0.3 };
+    candidate.cost + build * BUILD_COST + probe * PROBE_COST + pairs * 0.1
 }

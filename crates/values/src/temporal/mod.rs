@@ -10,12 +10,14 @@ mod parse;
 mod parse_time;
 #[cfg(test)]
 mod tests;
+mod unit;
 mod zone;
 
 pub use calendar::{DAY_NUMBER_MAX, WeekMode, days_in_month, is_leap_year};
 pub use interval::Interval;
 pub use parse::{DateTimeText, parse_date_time};
 pub use parse_time::{TimeText, parse_time};
+pub use unit::IntervalUnit;
 pub use zone::TimeZone;
 
 /// A calendar date; month and day may be 0 where sql_mode allows it.

@@ -1,8 +1,8 @@
 //! Functions that put texts together: CONCAT, CONCAT_WS, REPEAT, SPACE, LPAD, RPAD, INSERT, REPLACE, ELT, MAKE_SET,
 //! EXPORT_SET, REVERSE, UPPER, LOWER, QUOTE, FORMAT.
 
-use super::{constant_integer, length, pure, result_charset, text_of, too_long};
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use super::{constant_integer, length, result_charset, text_of, too_long};
+use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{ResultType, TypeClass};
 use errors::SqlResult;
 use values::{Value, number};

@@ -1,7 +1,7 @@
 //! Codes and number bases: HEX, UNHEX, CONV, BIN, OCT, ASCII, ORD, CHAR, TO_BASE64, FROM_BASE64, SOUNDEX.
 
-use super::{constant_integer, length, pure, too_long};
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use super::{constant_integer, length, too_long};
+use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};

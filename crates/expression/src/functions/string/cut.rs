@@ -1,7 +1,7 @@
 //! Functions that take a piece of a text: SUBSTRING, LEFT, RIGHT, TRIM and its kin, SUBSTRING_INDEX.
 
-use super::{constant_integer, length, pure, result_charset, start_offset, text_of};
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use super::{constant_integer, length, result_charset, start_offset, text_of};
+use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::ResultType;
 use errors::SqlResult;
 use values::Value;

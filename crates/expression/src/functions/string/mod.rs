@@ -5,25 +5,12 @@ pub mod code;
 pub mod cut;
 pub mod search;
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation};
 use crate::derive::DerivedCollation;
 use crate::result_type::ResultType;
 use charset::Charset;
-use errors::{SqlResult, sql_error};
+use errors::sql_error;
 use values::Value;
-
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-const fn pure(
-    name: &'static str,
-    arguments_min: usize,
-    arguments_max: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
-}
 
 /// Text of so many characters, NULL if an argument is.
 fn text_of(derivation: &Derivation<'_>, common: DerivedCollation, characters: u64) -> ResultType {

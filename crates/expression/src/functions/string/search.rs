@@ -1,7 +1,6 @@
 //! Functions that measure and search: LENGTH, CHAR_LENGTH, LOCATE, INSTR, FIELD, FIND_IN_SET, STRCMP.
 
-use super::pure;
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{ComparisonMode, compare_values};
 use crate::result_type::{ResultType, TypeClass};
 use charset::CollationId;

@@ -1,9 +1,9 @@
 //! Differences and sums: DATEDIFF, TIMEDIFF, TIMESTAMPDIFF, TIMESTAMPADD, ADDTIME, SUBTIME.
 
-use super::{calendar_moment, digits, is_time, optional, pure, time_value};
+use super::{calendar_moment, digits, is_time, optional, time_value};
 use crate::convert;
 use crate::convert::MomentKind;
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{Interval, IntervalUnit, add_interval};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};

@@ -1,7 +1,7 @@
 //! The time now: NOW, SYSDATE, CURDATE, CURTIME and their UTC forms. All but SYSDATE give the statement's time.
 
-use super::{asked_digits, reading};
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use super::asked_digits;
+use crate::functions::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::ResultType;
 use crate::time_zone::TimeZone;
 use errors::SqlResult;
@@ -10,21 +10,21 @@ use values::temporal::DateTime;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    reading("now", 0, 1, derive_moment, now),
-    reading("current_timestamp", 0, 1, derive_moment, now),
-    reading("localtime", 0, 1, derive_moment, now),
-    reading("localtimestamp", 0, 1, derive_moment, now),
-    reading("sysdate", 0, 1, derive_moment, system_date),
-    reading("utc_timestamp", 0, 1, derive_moment, |call| {
+    acting("now", 0, 1, derive_moment, now),
+    acting("current_timestamp", 0, 1, derive_moment, now),
+    acting("localtime", 0, 1, derive_moment, now),
+    acting("localtimestamp", 0, 1, derive_moment, now),
+    acting("sysdate", 0, 1, derive_moment, system_date),
+    acting("utc_timestamp", 0, 1, derive_moment, |call| {
         let moment = utc(call);
         Ok(Value::DateTime(moment.truncated(result_digits(call))))
     }),
-    reading("curdate", 0, 0, |_| Ok(ResultType::date()), current_date),
-    reading("current_date", 0, 0, |_| Ok(ResultType::date()), current_date),
-    reading("utc_date", 0, 0, |_| Ok(ResultType::date()), |call| Ok(Value::Date(utc(call).date))),
-    reading("curtime", 0, 1, derive_time, current_time),
-    reading("current_time", 0, 1, derive_time, current_time),
-    reading("utc_time", 0, 1, derive_time, |call| {
+    acting("curdate", 0, 0, |_| Ok(ResultType::date()), current_date),
+    acting("current_date", 0, 0, |_| Ok(ResultType::date()), current_date),
+    acting("utc_date", 0, 0, |_| Ok(ResultType::date()), |call| Ok(Value::Date(utc(call).date))),
+    acting("curtime", 0, 1, derive_time, current_time),
+    acting("current_time", 0, 1, derive_time, current_time),
+    acting("utc_time", 0, 1, derive_time, |call| {
         let moment = utc(call);
         Ok(Value::Time(moment.time().truncated(result_digits(call))))
     }),

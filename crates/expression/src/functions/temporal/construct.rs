@@ -1,9 +1,9 @@
 //! Values made from parts or from another type: DATE, TIME, TIMESTAMP, MAKEDATE, MAKETIME, FROM_DAYS, SEC_TO_TIME and
 //! the PERIOD functions.
 
-use super::{digits, optional, pure, time_value};
+use super::{digits, optional, time_value};
 use crate::convert;
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::Value;

@@ -1,7 +1,7 @@
 //! DATE_FORMAT, TIME_FORMAT and GET_FORMAT.
 
-use super::{locale, optional, pure, reading};
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use super::{locale, optional};
+use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{Coercibility, ResultType};
 use errors::SqlResult;
 use std::fmt::Write as _;
@@ -10,8 +10,8 @@ use values::temporal::{DateTime, WeekMode};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    reading("date_format", 2, 2, |derivation| derive_formatted(derivation, 1), date_format),
-    reading("time_format", 2, 2, |derivation| derive_formatted(derivation, 1), time_format),
+    acting("date_format", 2, 2, |derivation| derive_formatted(derivation, 1), date_format),
+    acting("time_format", 2, 2, |derivation| derive_formatted(derivation, 1), time_format),
     pure("get_format", 2, 2, |derivation| Ok(derivation.connection_text(17).nullable()), get_format),
 ];
 

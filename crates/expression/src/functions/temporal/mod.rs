@@ -10,37 +10,12 @@ pub mod parse;
 pub mod parts;
 pub mod zones;
 
-use super::{Call, Derivation, FunctionDefinition};
+use super::{Call, Derivation};
 use crate::convert::{self, MomentKind};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::Value;
 use values::temporal::{Date, DateTime, Time};
-
-type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
-type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
-
-/// A function without side effects whose result depends on its arguments only.
-const fn pure(
-    name: &'static str,
-    arguments_min: usize,
-    arguments_max: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
-}
-
-/// A function that reads the statement's time, the time zone or the clock.
-const fn reading(
-    name: &'static str,
-    arguments_min: usize,
-    arguments_max: usize,
-    derive: Derive,
-    evaluate: Evaluate,
-) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: false, derive, evaluate }
-}
 
 /// The argument as a moment that has a place in the calendar; NULL with a warning otherwise.
 fn calendar_moment(call: &mut Call<'_>, index: usize, kind: MomentKind) -> SqlResult<Option<DateTime>> {

@@ -1,16 +1,15 @@
 //! STR_TO_DATE: reads a text by a format.
 
-use super::{locale, reading};
+use super::locale;
 use crate::convert;
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::functions::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::temporal::{DAY_NUMBER_MAX, Date, DateTime, Time};
 use values::{TypeKind, Value};
 
 /// The family's functions.
-pub static FUNCTIONS: &[FunctionDefinition] =
-    &[reading("str_to_date", 2, 2, derive_str_to_date, str_to_date)];
+pub static FUNCTIONS: &[FunctionDefinition] = &[acting("str_to_date", 2, 2, derive_str_to_date, str_to_date)];
 
 const DATE_CONVERSIONS: &[u8] = b"MVUXYWabcjmvuxyDdew";
 const TIME_CONVERSIONS: &[u8] = b"HISThfiklprs";

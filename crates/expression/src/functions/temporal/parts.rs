@@ -1,8 +1,8 @@
 //! Functions that give one part of a date or time: YEAR, MONTH, HOUR, WEEK, DAYNAME, EXTRACT and their kin.
 
-use super::{calendar_moment, is_zero, locale, optional, pure, reading, unsigned_value};
+use super::{calendar_moment, is_zero, locale, optional, unsigned_value};
 use crate::convert::MomentKind;
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::operators::IntervalUnit;
 use crate::result_type::{ResultType, plain_type};
 use errors::{SqlResult, sql_error};
@@ -34,13 +34,13 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         })
     }),
     pure("last_day", 1, 1, |_| Ok(ResultType::date().nullable()), last_day),
-    reading("dayname", 1, 1, derive_name, |call| {
+    acting("dayname", 1, 1, derive_name, |call| {
         name(call, |moment, locale| {
             (!is_zero(moment.date)).then(|| locale::DAYS[locale][usize::from(moment.date.weekday())])
         })
     }),
-    reading("monthname", 1, 1, derive_name, month_name),
-    reading("week", 1, 2, width3, week),
+    acting("monthname", 1, 1, derive_name, month_name),
+    acting("week", 1, 2, width3, week),
     pure("weekofyear", 1, 1, width3, |call| {
         calendar_part(call, |moment| u64::from(moment.date.week(WeekMode::new(3)).0))
     }),

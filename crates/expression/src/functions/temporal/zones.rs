@@ -1,8 +1,8 @@
 //! Time zones and the Unix clock: UNIX_TIMESTAMP, FROM_UNIXTIME, CONVERT_TZ.
 
-use super::{digits, format, optional, reading};
+use super::{digits, format, optional};
 use crate::convert;
-use crate::functions::{Call, Derivation, FunctionDefinition};
+use crate::functions::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::{ResultType, TypeClass};
 use crate::time_zone::TimeZone;
 use errors::SqlResult;
@@ -11,9 +11,9 @@ use values::{Decimal, Value};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    reading("unix_timestamp", 0, 1, derive_unix_timestamp, unix_timestamp),
-    reading("from_unixtime", 1, 2, derive_from_unixtime, from_unixtime),
-    reading(
+    acting("unix_timestamp", 0, 1, derive_unix_timestamp, unix_timestamp),
+    acting("from_unixtime", 1, 2, derive_from_unixtime, from_unixtime),
+    acting(
         "convert_tz",
         3,
         3,
