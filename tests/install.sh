@@ -15,6 +15,7 @@ want mysql mariadb-client
 want mysqlslap mariadb-client
 want sysbench sysbench
 want python3 python3
+want valgrind valgrind
 python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
 if [ "${1:-test}" = drivers ]; then
   want go golang-go

@@ -46,3 +46,18 @@ pub fn tracked() -> Result<Vec<String>, String> {
     files.dedup();
     Ok(files)
 }
+
+/// Makes an empty folder for temporary files.
+pub fn temporary_folder(name: &str) -> Result<String, String> {
+    let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+    let folder = folder.display().to_string();
+    remove_folder(&folder);
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{folder}: {error}"))?;
+    Ok(folder)
+}
+
+/// Removes a folder with what is in it, if it is there.
+pub fn remove_folder(folder: &str) {
+    // What is left lies in the system's folder for temporary files.
+    let _ = std::fs::remove_dir_all(folder);
+}

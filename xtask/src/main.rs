@@ -1,13 +1,16 @@
 //! Development tasks, run as `cargo xtask NAME`.
-//! `generate` writes the generated sources, `tidy` checks what house style can be checked by a tool.
+//! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
+//! tool, `fuzz` and `instructions` run the crates of those names.
 
 mod files;
 mod fuzz;
 mod generate;
 mod generate_session;
+mod instructions;
 mod tidy;
 
-const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S]";
+const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
+       cargo xtask instructions [--write] [--runs N]";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -15,6 +18,7 @@ fn main() -> std::process::ExitCode {
         Some("generate") => generate::run(),
         Some("tidy") => tidy::run(),
         Some("fuzz") => fuzz::run(&arguments[1..]),
+        Some("instructions") => instructions::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     match result {

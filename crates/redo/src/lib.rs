@@ -10,7 +10,7 @@ mod group;
 mod log;
 mod reader;
 mod segments;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
 mod turns;
 

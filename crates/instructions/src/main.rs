@@ -1,0 +1,181 @@
+//! The operations whose instructions `cargo xtask instructions` counts: a session over the real engine in a directory
+//! of its own, without sockets. Each `measured_*` function runs its operation [`TIMES`] times; callgrind adds up what
+//! happened below it. Data, order and number of operations are fixed, so that counts are the same in every run.
+#![forbid(unsafe_code)]
+
+mod answers;
+
+use answers::Answers;
+use env::Environment;
+use errors::{SqlResult, sql_error};
+use session::{ClientHost, ConnectionControl, ConnectionInfo, Instance, InstanceOptions, Session};
+use session::{OptionSetting, OptionSource};
+use std::hint::black_box;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use wire::command::Command;
+
+/// How often each operation is run; `xtask` divides by it.
+const TIMES: u32 = 400;
+/// Run before the measured ones, so that caches are as warm as in a server that runs.
+const WARM_UP: u32 = 40;
+const ROWS: u32 = 2_000;
+const SELECT: &str = "SELECT c FROM sbtest1 WHERE id=";
+
+struct NoControl;
+
+impl ConnectionControl for NoControl {
+    fn close(&self) {}
+}
+
+/// A session and where its answers go.
+struct Client {
+    session: Session,
+    answers: Answers,
+}
+
+fn main() -> ExitCode {
+    let Some(directory) = std::env::args().nth(1) else {
+        eprintln!("usage: instructions EMPTY-DIRECTORY (see cargo xtask instructions)");
+        return ExitCode::FAILURE;
+    };
+    match run(Path::new(&directory)) {
+        Ok(()) => {
+            println!("times {TIMES}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{}", error.message());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(directory: &Path) -> SqlResult<()> {
+    let instance = open(directory)?;
+    let mut client = connect(&instance)?;
+    client.query("CREATE DATABASE bench")?;
+    client.query("USE bench")?;
+    client.query(
+        "CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
+         c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id), KEY k_1 (k))",
+    )?;
+    client.query("BEGIN")?;
+    for id in 1..=ROWS {
+        client.query(&insert(id))?;
+    }
+    client.query("COMMIT")?;
+    let statements: Vec<String> = (0..WARM_UP + TIMES).map(|at| format!("{SELECT}{}", row(at))).collect();
+    let (warm_up, measured) = statements.split_at(WARM_UP as usize);
+    parse(warm_up)?;
+    measured_parse(measured)?;
+    client.run_all(warm_up)?;
+    measured_point_read(&mut client, measured)?;
+    let statements: Vec<String> = (1..=WARM_UP + TIMES).map(|at| insert(ROWS + at)).collect();
+    let (warm_up, measured) = statements.split_at(WARM_UP as usize);
+    client.query("BEGIN")?;
+    client.run_all(warm_up)?;
+    measured_insert(&mut client, measured)?;
+    client.query("COMMIT")?;
+    for at in 0..WARM_UP + TIMES {
+        client.query("BEGIN")?;
+        client.query(&insert(2 * ROWS + at))?;
+        if at < WARM_UP { client.query("COMMIT")? } else { measured_commit(&mut client)? }
+    }
+    drop(client);
+    let closed = instance.engine().shutdown();
+    closed.map_err(|error| sql_error!(ER_INTERNAL_ERROR, error))
+}
+
+#[inline(never)]
+fn measured_parse(statements: &[String]) -> SqlResult<()> {
+    parse(statements)
+}
+
+#[inline(never)]
+fn measured_point_read(client: &mut Client, statements: &[String]) -> SqlResult<()> {
+    // Without something of their own, functions of equal content become one.
+    black_box("point read");
+    client.run_all(statements)
+}
+
+#[inline(never)]
+fn measured_insert(client: &mut Client, statements: &[String]) -> SqlResult<()> {
+    black_box("insert");
+    client.run_all(statements)
+}
+
+#[inline(never)]
+fn measured_commit(client: &mut Client) -> SqlResult<()> {
+    client.query("COMMIT")
+}
+
+fn parse(statements: &[String]) -> SqlResult<()> {
+    for statement in statements {
+        black_box(parser::parse_one(statement.as_bytes(), 0, parser::ParseOptions::default())?);
+    }
+    Ok(())
+}
+
+impl Client {
+    fn run_all(&mut self, statements: &[String]) -> SqlResult<()> {
+        statements.iter().try_for_each(|statement| self.query(statement))
+    }
+
+    /// What the server does with a packet, from its first byte to the bytes of the answer.
+    fn query(&mut self, sql: &str) -> SqlResult<()> {
+        self.answers.begin();
+        let packet = [b"\x03", sql.as_bytes()].concat();
+        let command = Command::parse(&packet, self.answers.capabilities())
+            .map_err(|_| sql_error!(ER_MALFORMED_PACKET))?;
+        if let Command::Query { sql, .. } = command {
+            let lsn = self.session.query(sql, &mut self.answers);
+            self.session.instance().flush_log(lsn).map_err(|reason| sql_error!(ER_INTERNAL_ERROR, reason))?;
+        }
+        self.answers.end()
+    }
+}
+
+/// Rows in an order that is neither ascending nor the same at every run of the loop.
+fn row(at: u32) -> u32 {
+    at * 7919 % ROWS + 1
+}
+
+fn insert(id: u32) -> String {
+    let (c, pad) = (format!("{id:011}-").repeat(10), format!("{id:011}-").repeat(5));
+    format!("INSERT INTO sbtest1 (id, k, c, pad) VALUES ({id}, {}, '{c}', '{pad}')", id * 31 % ROWS)
+}
+
+fn open(directory: &Path) -> SqlResult<Arc<Instance>> {
+    let setting = |name: &str, value: &str| OptionSetting {
+        name: name.to_owned(),
+        value: Some(value.to_owned()),
+        source: OptionSource::CommandLine,
+    };
+    let settings =
+        vec![setting("innodb-buffer-pool-size", "32M"), setting("innodb_redo_log_capacity", "16M")];
+    let options =
+        InstanceOptions { settings, data_directory: directory.display().to_string(), loopback_only: true };
+    Instance::open(Environment::real(directory), options)
+}
+
+fn connect(instance: &Arc<Instance>) -> SqlResult<Client> {
+    let host = ClientHost::local();
+    let account = instance
+        .find_account("root", &host)
+        .ok_or_else(|| sql_error!(ER_INTERNAL_ERROR, "a new server has no root account"))?;
+    let answers = Answers::new();
+    let info = ConnectionInfo {
+        id: instance.next_connection_id(),
+        user: "root".to_owned(),
+        host,
+        schema: String::new(),
+        capabilities: u64::from(answers.capabilities()),
+        collation: 255,
+        tls: None,
+        attributes: Vec::new(),
+        control: Arc::new(NoControl),
+    };
+    Ok(Client { session: Session::open(instance, info, &account)?, answers })
+}

@@ -1,0 +1,185 @@
+//! `cargo xtask instructions [--write] [--runs N]`: counts the instructions of the operations in crate `instructions`
+//! under valgrind's callgrind and compares them with `benches/instructions.toml`. Other than times they do not depend on
+//! how busy or how fast the machine is.
+
+use crate::files;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::Command;
+
+const FIGURES: &str = "benches/instructions.toml";
+/// Growth that is let pass; shrinkage beyond it is worth recording.
+const TOLERANCE: f64 = 0.02;
+/// Instruction set extensions that glibc and the product must not choose: the count would depend on the machine.
+const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM";
+
+/// Operations that crate `instructions` has.
+const MEASURED: usize = 4;
+
+/// Instructions of one operation, by its name.
+type Figures = BTreeMap<String, u64>;
+
+/// Measures, and compares or records.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let mut runs = 1;
+    let mut writes = false;
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--write" => writes = true,
+            "--runs" => {
+                let number = rest.next().and_then(|text| text.parse().ok());
+                runs = number.ok_or("--runs wants a number")?;
+            }
+            other => return Err(format!("unknown argument {other}")),
+        }
+    }
+    let binary = build()?;
+    let measured = (0..runs).map(|_| measure(&binary)).collect::<Result<Vec<_>, _>>()?;
+    let first = measured.first().ok_or("--runs wants at least one")?;
+    if runs > 1 {
+        print_spread(&measured);
+    }
+    if writes {
+        return files::write(FIGURES, &to_text(first));
+    }
+    compare(first, &recorded()?)
+}
+
+fn build() -> Result<String, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--profile", "quick", "--package", "instructions"])
+        .status()
+        .map_err(|error| error.to_string())?;
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    if status.success() {
+        Ok(format!("{target}/quick/instructions"))
+    } else {
+        Err("it does not build".to_owned())
+    }
+}
+
+/// Runs the benchmark once.
+fn measure(binary: &str) -> Result<Figures, String> {
+    let folder = files::temporary_folder("iruka-instructions")?;
+    let profile = format!("{folder}/callgrind.out");
+    let output = Command::new("valgrind")
+        .env("GLIBC_TUNABLES", TUNABLES)
+        .args(["--quiet", "--tool=callgrind", "--fair-sched=yes", &format!("--callgrind-out-file={profile}")])
+        .args([binary, &format!("{folder}/data")])
+        .output()
+        .map_err(|error| format!("valgrind: {error} (tests/install.sh installs it)"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let times = text.trim().strip_prefix("times ").and_then(|times| times.parse().ok());
+    let figures = match times {
+        Some(times) if output.status.success() => read_profile(&profile, times),
+        _ => Err(format!("the benchmark failed: {text}{}", String::from_utf8_lossy(&output.stderr))),
+    };
+    files::remove_folder(&folder);
+    figures
+}
+
+/// Inclusive counts of the functions called `measured_*`.
+fn read_profile(profile: &str, times: u64) -> Result<Figures, String> {
+    let output = Command::new("callgrind_annotate")
+        .args(["--inclusive=yes", "--threshold=100", "--auto=no", "--show-percs=no", profile])
+        .output()
+        .map_err(|error| format!("callgrind_annotate: {error}"))?;
+    let figures = figures_in(&String::from_utf8_lossy(&output.stdout), times);
+    if figures.len() == MEASURED {
+        Ok(figures)
+    } else {
+        Err(format!("measured functions are missing: {figures:?}"))
+    }
+}
+
+fn figures_in(annotated: &str, times: u64) -> Figures {
+    let mut figures = Figures::new();
+    for line in annotated.lines() {
+        let Some((count, function)) = line.trim().split_once(' ') else { continue };
+        let Some((_, name)) = function.split_once("::measured_") else { continue };
+        let name: String = name.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+        if let Ok(count) = count.replace(',', "").parse::<u64>() {
+            let figure = figures.entry(name).or_default();
+            *figure = (*figure).max(count / times);
+        }
+    }
+    figures
+}
+
+fn print_spread(measured: &[Figures]) {
+    for name in measured.iter().flat_map(Figures::keys).collect::<std::collections::BTreeSet<_>>() {
+        let counts: Vec<u64> = measured.iter().filter_map(|figures| figures.get(name).copied()).collect();
+        let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
+        let spread = (*most as f64 / (*least).max(1) as f64 - 1.0) * 100.0;
+        println!("{name}: {least} to {most} in {} runs, spread {spread:.2}%", counts.len());
+    }
+}
+
+fn recorded() -> Result<Figures, String> {
+    let text = files::read(FIGURES)?;
+    let table: toml::Table = text.parse().map_err(|error| format!("{FIGURES}: {error}"))?;
+    let number = |value: &toml::Value| value.as_integer().and_then(|number| u64::try_from(number).ok());
+    Ok(table.iter().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect())
+}
+
+fn to_text(figures: &Figures) -> String {
+    let mut text =
+        "# Instructions of one operation, recorded by `cargo xtask instructions --write`. See README.md.\n"
+            .to_owned();
+    for (name, count) in figures {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name} = {count}");
+    }
+    text
+}
+
+fn compare(measured: &Figures, recorded: &Figures) -> Result<(), String> {
+    let mut grown = Vec::new();
+    for (name, count) in measured {
+        let Some(old) = recorded.get(name) else {
+            grown.push(format!("{name} is not recorded"));
+            continue;
+        };
+        let change = *count as f64 / (*old).max(1) as f64 - 1.0;
+        println!("{name}: {count} instructions, recorded {old} ({:+.2}%)", change * 100.0);
+        if change > TOLERANCE {
+            grown.push(format!("{name} grew by {:.1}%", change * 100.0));
+        } else if change < -TOLERANCE {
+            println!("  fewer than recorded: keep the gain with `cargo xtask instructions --write`");
+        }
+    }
+    if grown.is_empty() { Ok(()) } else { Err(format!("instructions: {}", grown.join(", "))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(pairs: &[(&str, u64)]) -> Figures {
+        pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    }
+
+    #[test]
+    fn counts_are_read_from_the_annotation() {
+        let text = "Ir\n1,234,000  main.rs:instructions::measured_point_read [/x/instructions]\n\
+                    400  ???:instructions::measured_commit'2 [x]\n12  other::function [x]\n";
+        assert_eq!(figures_in(text, 400), figures(&[("commit", 1), ("point_read", 3085)]));
+    }
+
+    #[test]
+    fn growth_fails_and_shrinkage_does_not() {
+        let old = figures(&[("parse", 1000)]);
+        assert!(compare(&figures(&[("parse", 1019)]), &old).is_ok());
+        assert!(compare(&figures(&[("parse", 1021)]), &old).is_err());
+        assert!(compare(&figures(&[("parse", 500)]), &old).is_ok());
+        assert!(compare(&figures(&[("new", 1)]), &old).is_err());
+    }
+
+    #[test]
+    fn recorded_figures_come_back() {
+        let text = to_text(&figures(&[("commit", 5), ("parse", 7)]));
+        assert!(text.parse::<toml::Table>().is_ok_and(|table| table.len() == 2));
+    }
+}
