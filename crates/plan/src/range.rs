@@ -17,6 +17,9 @@ use values::{ColumnType, Decimal, TypeKind, Value};
 /// Most ranges that one access is split into; beyond, later parts of the key are left out.
 const RANGES_MAX: usize = 65_536;
 
+/// Room for a usual key.
+const POINT_KEY_BYTES: usize = 16;
+
 /// A value seen from a column that may not be able to hold it.
 #[derive(Debug, PartialEq)]
 enum KeyValue {
@@ -52,6 +55,35 @@ pub fn key_ranges(
         found.sort();
     }
     Ok(merge(found).into_iter().map(engine_range).collect())
+}
+
+/// The key of an access that finds one row at most ([`AccessPath::single_row`]); None if no row can have it.
+pub fn point_key(
+    table: &Table,
+    path: &AccessPath,
+    row: &[Value],
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Vec<u8>>> {
+    let index = &table.indexes()[path.index];
+    let (Some([conditions]), Some(definition)) = (path.ranges.as_deref(), index.definition(table)) else {
+        return Ok(None);
+    };
+    let mut key = Vec::with_capacity(POINT_KEY_BYTES);
+    for (number, (condition, part)) in conditions.iter().zip(&definition.parts).enumerate() {
+        let KeyCondition::Points(points) = condition else { return Ok(None) };
+        let [(expression, _)] = points.as_slice() else { return Ok(None) };
+        let column = &table.definition().columns[part.column].column_type;
+        let value = expression.evaluate(row, context)?;
+        let KeyValue::Exact(value) = key_value(value, &expression.result.column_type, column, context)?
+        else {
+            return Ok(None);
+        };
+        // A key that is too long for the index cannot be in it.
+        if index.key_layout().encode_part(number, &value, &mut key).is_err() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(key))
 }
 
 fn engine_range((from, to): (Vec<u8>, Option<Vec<u8>>)) -> KeyRange {
@@ -127,10 +159,6 @@ struct Builder<'b> {
 }
 
 impl Builder<'_> {
-    fn column(&self, part: usize) -> &ColumnType {
-        &self.table.definition().columns[self.definition.parts[part].column].column_type
-    }
-
     /// Goes through the parts from the left; `prefix` are the points chosen so far.
     fn build(&mut self, conditions: &[KeyCondition], prefix: Vec<Value>) -> SqlResult<()> {
         let part = prefix.len();
@@ -196,8 +224,8 @@ impl Builder<'_> {
 
     fn value(&mut self, part: usize, expression: &Expression) -> SqlResult<KeyValue> {
         let value = expression.evaluate(self.row, self.context)?;
-        let column = self.column(part).clone();
-        key_value(value, &expression.result.column_type, &column, self.context)
+        let column = &self.table.definition().columns[self.definition.parts[part].column].column_type;
+        key_value(value, &expression.result.column_type, column, self.context)
     }
 }
 

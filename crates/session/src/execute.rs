@@ -1,6 +1,7 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
 use crate::accounts::{Grants, Privileges};
+use crate::connection::ClientHost;
 use crate::files::SessionFiles;
 use crate::metadata_lock::{LockKey, LockMode};
 use crate::planned::{Planned, StatementTraits};
@@ -22,13 +23,13 @@ use values::{ColumnType, TypeKind, Value};
 use wire::result::{ClientChannel, ResultSink};
 
 /// Grants as the binder asks for them.
-pub(crate) struct GrantCheck {
-    pub(crate) grants: Arc<Grants>,
-    pub(crate) user: String,
-    pub(crate) host: String,
+struct GrantCheck<'s> {
+    grants: &'s Grants,
+    user: &'s str,
+    host: &'s ClientHost,
 }
 
-impl PrivilegeCheck for GrantCheck {
+impl PrivilegeCheck for GrantCheck<'_> {
     fn check(&self, request: &PrivilegeRequest) -> SqlResult<()> {
         let (schema, table) = (request.schema.as_str(), request.table.as_str());
         let command = request.privilege.name();
@@ -36,7 +37,7 @@ impl PrivilegeCheck for GrantCheck {
             if request.privilege == TablePrivilege::Select {
                 return Ok(());
             }
-            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.user, self.host, schema));
+            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.user, self.host.display(), schema));
         }
         let wanted = match request.privilege {
             TablePrivilege::Select => Privileges::SELECT,
@@ -44,19 +45,30 @@ impl PrivilegeCheck for GrantCheck {
             TablePrivilege::Update => Privileges::UPDATE,
             TablePrivilege::Delete => Privileges::DELETE,
         };
-        if self.grants.table(schema, table).contains(wanted) {
+        if self.grants.global().contains(wanted) || self.grants.table(schema, table).contains(wanted) {
             return Ok(());
         }
         let on_columns = self.grants.table_or_columns(schema, table).contains(wanted);
         if !on_columns {
-            return Err(sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.user, self.host, table));
+            return Err(sql_error!(
+                ER_TABLEACCESS_DENIED_ERROR,
+                command,
+                self.user,
+                self.host.display(),
+                table
+            ));
         }
         let denied =
             request.columns.iter().find(|column| !self.grants.column(schema, table, column).contains(wanted));
         match denied {
-            Some(column) => {
-                Err(sql_error!(ER_COLUMNACCESS_DENIED_ERROR, command, self.user, self.host, column, table))
-            }
+            Some(column) => Err(sql_error!(
+                ER_COLUMNACCESS_DENIED_ERROR,
+                command,
+                self.user,
+                self.host.display(),
+                column,
+                table
+            )),
             None => Ok(()),
         }
     }
@@ -252,12 +264,8 @@ impl Session {
         let settings = self.execution_settings(reads_lock);
         let instance = Arc::clone(&self.state.instance);
         let mut files = SessionFiles::new(&instance, grants.global().contains(Privileges::FILE));
-        let privileges = GrantCheck {
-            grants: Arc::clone(&grants),
-            user: self.account.user.clone(),
-            host: self.host.display(),
-        };
-        let tables = SystemTables::new(self, grants, overlay);
+        let privileges = GrantCheck { grants: &grants, user: &self.account.user, host: &self.host };
+        let tables = SystemTables::new(self, Arc::clone(&grants), overlay);
         let kill = self.state.shared.kill.clone();
         let Some(transaction) = &self.transaction.current else {
             return Err(sql_error!(ER_INTERNAL_ERROR, "statement without transaction"));

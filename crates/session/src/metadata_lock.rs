@@ -14,32 +14,99 @@ use engine::KillFlag;
 use env::Clock;
 use errors::{SqlResult, sql_error};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const SHARDS: usize = 64;
+/// Entries of a shard that stay when nobody holds them: their tables will be used again.
+const IDLE_ENTRIES_MAX: usize = 64;
 
 /// What is locked: a table, or a schema as a whole (empty table name).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LockKey {
-    /// Schema.
-    pub schema: String,
-    /// Table; empty for the schema itself.
-    pub table: String,
+/// Cheap to copy; its hash is worked out once, because a kept plan's locks are taken by every execution.
+#[derive(Clone, Debug)]
+pub struct LockKey(Arc<KeyText>);
+
+#[derive(Debug)]
+struct KeyText {
+    schema: String,
+    table: String,
+    hash: u64,
 }
 
 impl LockKey {
     /// A table.
     pub fn table(schema: &str, table: &str) -> LockKey {
-        LockKey { schema: schema.to_owned(), table: table.to_owned() }
+        let hash = HASH_KEYS.hash_one((schema, table));
+        LockKey(Arc::new(KeyText { schema: schema.to_owned(), table: table.to_owned(), hash }))
     }
 
     /// A schema.
     pub fn schema(schema: &str) -> LockKey {
-        LockKey { schema: schema.to_owned(), table: String::new() }
+        LockKey::table(schema, "")
+    }
+
+    /// Schema.
+    pub fn schema_name(&self) -> &str {
+        &self.0.schema
+    }
+
+    /// Table; empty for the schema itself.
+    pub fn table_name(&self) -> &str {
+        &self.0.table
     }
 }
+
+/// Names come from clients: without the keys nobody can make many of them meet in one place.
+static HASH_KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+
+impl PartialEq for LockKey {
+    fn eq(&self, other: &LockKey) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.hash == other.0.hash && self.cmp(other) == std::cmp::Ordering::Equal)
+    }
+}
+
+impl Eq for LockKey {}
+
+impl std::hash::Hash for LockKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+impl PartialOrd for LockKey {
+    fn partial_cmp(&self, other: &LockKey) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for LockKey {
+    fn cmp(&self, other: &LockKey) -> std::cmp::Ordering {
+        (self.schema_name(), self.table_name()).cmp(&(other.schema_name(), other.table_name()))
+    }
+}
+
+/// Passes on the hash that a key carries.
+#[derive(Debug, Default)]
+struct KnownHash(u64);
+
+impl Hasher for KnownHash {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Shard = HashMap<LockKey, Entry, BuildHasherDefault<KnownHash>>;
 
 /// How a table is locked, from weak to strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,7 +166,7 @@ pub struct LockRow {
 
 /// All metadata locks of the server.
 pub struct MetadataLocks {
-    shards: Vec<Mutex<HashMap<LockKey, Entry>>>,
+    shards: Vec<Mutex<Shard>>,
     /// Sessions that each waiting session waits for.
     waits: Mutex<HashMap<u32, Vec<u32>>>,
     /// Session that holds the global read lock; 0 for none.
@@ -225,10 +292,9 @@ impl MetadataLocks {
         Deadline { at: self.clock.monotonic().saturating_add(timeout), clock: self.clock.as_ref() }
     }
 
-    fn shard(&self, key: &LockKey) -> MutexGuard<'_, HashMap<LockKey, Entry>> {
-        use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
-        lock(&self.shards[hash as usize % SHARDS])
+    fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
+        // The map uses the low bits.
+        lock(&self.shards[(key.0.hash >> 32) as usize % SHARDS])
     }
 
     /// Locks `key` for `session`. Errors: 1205 after `timeout`, 1213 on a cycle, 1317 when killed.
@@ -246,7 +312,10 @@ impl MetadataLocks {
         }
         let waiter = {
             let mut shard = self.shard(key);
-            let entry = shard.entry(key.clone()).or_default();
+            let entry = match shard.get_mut(key) {
+                Some(entry) => entry,
+                None => shard.entry(key.clone()).or_default(),
+            };
             if entry.granted.iter().any(|(owner, held)| *owner == session && held.covers(mode)) {
                 return Ok(());
             }
@@ -286,7 +355,7 @@ impl MetadataLocks {
         let Some(entry) = shard.get_mut(key) else { return };
         entry.granted.retain(|(owner, _)| *owner != session);
         entry.serve();
-        if entry.granted.is_empty() && entry.waiting.is_empty() {
+        if entry.granted.is_empty() && entry.waiting.is_empty() && shard.len() > IDLE_ENTRIES_MAX {
             shard.remove(key);
         }
         drop(shard);

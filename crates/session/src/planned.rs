@@ -68,7 +68,7 @@ impl Session {
         used.filter_map(|(name, mode)| {
             let full = self.table_name(&name).ok()?;
             let stored = !crate::system_tables::is_system_schema(&full.schema);
-            stored.then_some((LockKey { schema: full.schema, table: full.table }, mode))
+            stored.then(|| (LockKey::table(&full.schema, &full.table), mode))
         })
         .collect()
     }

@@ -77,8 +77,8 @@ pub struct Description {
     pub account: String,
     /// Default schema.
     pub schema: Option<Arc<str>>,
-    /// Text of the running statement.
-    pub statement: Option<Arc<str>>,
+    /// Text of the last statement; it runs while [`SessionShared::is_running`].
+    pub statement: Vec<u8>,
     /// What it waits for.
     pub state: &'static str,
     /// Connection attributes.

@@ -36,7 +36,7 @@ pub struct Session {
     pub(crate) explicit_locks: ExplicitLocks,
     pub(crate) prepared: PreparedStatements,
     /// The account that was matched.
-    pub(crate) account: AccountName,
+    pub(crate) account: Arc<AccountName>,
     pub(crate) active_roles: Vec<AccountName>,
     grants: Arc<Grants>,
     /// The account must change its password first.
@@ -101,7 +101,7 @@ impl Session {
             explicit_locks: ExplicitLocks::default(),
             prepared: PreparedStatements::default(),
             current_user_text: account.to_string().into(),
-            account,
+            account: Arc::new(account),
             active_roles: Vec::new(),
             grants: Arc::default(),
             password_expired: false,
@@ -251,7 +251,7 @@ impl Session {
         self.forget_settings();
         self.user_text = format!("{}@{}", info.user, info.host.display()).into();
         self.current_user_text = name.to_string().into();
-        self.account = name;
+        self.account = Arc::new(name);
         self.set_active_roles(Vec::new());
         self.host = info.host;
         self.user = info.user;
@@ -310,7 +310,6 @@ impl Session {
 
     pub(crate) fn end_command(&mut self) -> Lsn {
         let shared = &self.state.shared;
-        shared.describe().statement = None;
         shared.set_command(Command::Sleep, self.state.instance.monotonic_microseconds());
         self.packet_lsn
     }

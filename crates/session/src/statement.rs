@@ -20,6 +20,8 @@ use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// Statement text that PROCESSLIST shows, bytes.
 const SHOWN_STATEMENT_BYTES_MAX: usize = 64 << 10;
+/// Memory that a session keeps for it between statements.
+const KEPT_STATEMENT_BYTES: usize = 2 << 10;
 
 impl Session {
     /// Runs the statements of one packet up to the first that fails.
@@ -160,8 +162,12 @@ impl Session {
 
     fn note_text(&mut self, text: &[u8]) {
         let shown = &text[..text.len().min(SHOWN_STATEMENT_BYTES_MAX)];
-        let shown: Arc<str> = String::from_utf8_lossy(shown).into();
-        self.state.shared.describe().statement = Some(shown);
+        let mut description = self.state.shared.describe();
+        description.statement.clear();
+        if shown.len() < KEPT_STATEMENT_BYTES {
+            description.statement.shrink_to(KEPT_STATEMENT_BYTES);
+        }
+        description.statement.extend_from_slice(shown);
     }
 
     /// Reports a failed statement.

@@ -38,9 +38,9 @@ impl ExplicitLocks {
     pub fn check(&self, key: &LockKey, mode: LockMode) -> SqlResult<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match tables.get(key) {
-            None => Err(sql_error!(ER_TABLE_NOT_LOCKED, key.table)),
+            None => Err(sql_error!(ER_TABLE_NOT_LOCKED, key.table_name())),
             Some(LockMode::ReadOnly) if mode != LockMode::Read => {
-                Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, key.table))
+                Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, key.table_name()))
             }
             Some(_) => Ok(()),
         }

@@ -7,7 +7,7 @@ use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::{AccessPath, RowLock, TableAccess};
-use plan::range::{conditions_are_implied, key_ranges};
+use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
 use values::row::{RowLayout, RowView};
 use values::{TypeKind, Value};
@@ -72,7 +72,9 @@ pub struct TableReader<'p> {
     buffer: engine::RowBatch,
     at: usize,
     rows_wanted: usize,
-    /// The row that was found by its whole key, for accesses that can find one only.
+    /// The key that is still to be looked up, for accesses that can find one row only.
+    wanted_key: Option<Vec<u8>>,
+    /// The row that was found by its whole key.
     found: Vec<u8>,
     found_key: Vec<u8>,
     /// Every row of the ranges meets the conditions.
@@ -89,6 +91,7 @@ impl<'p> TableReader<'p> {
             buffer: engine::RowBatch::new(),
             at: 0,
             rows_wanted: FIRST_ROWS,
+            wanted_key: None,
             found: Vec::new(),
             found_key: Vec::new(),
             implied: conditions_are_implied(access),
@@ -107,9 +110,8 @@ impl<'p> TableReader<'p> {
         self.is_lookup() && run.statement.settings.fast_plans
     }
 
-    /// Looks the row of one range up by its key.
-    fn look_up(&mut self, range: KeyRange, run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        let Bound::Included(key) = range.lower else { return Ok(false) };
+    /// Looks the row of a key up.
+    fn look_up(&mut self, key: Vec<u8>, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         let table = &self.access.table;
         let mode = run.read_mode(self.access.lock);
         let found = &mut self.found;
@@ -145,14 +147,11 @@ impl<'p> TableReader<'p> {
     /// The next row of the ranges, whether or not it meets the conditions.
     fn read(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         if self.looks_up(run) {
-            while let Some(range) = self.ranges.next() {
-                run.check_killed()?;
-                if self.look_up(range, run)? {
-                    run.rows_examined += 1;
-                    return Ok(true);
-                }
-            }
-            return Ok(false);
+            let Some(key) = self.wanted_key.take() else { return Ok(false) };
+            run.check_killed()?;
+            let found = self.look_up(key, run)?;
+            run.rows_examined += u64::from(found);
+            return Ok(found);
         }
         if self.at >= self.buffer.len() && !self.refill(run)? {
             return Ok(false);
@@ -171,6 +170,10 @@ impl<'p> TableReader<'p> {
 
     /// Starts reading for an outer row.
     pub fn start(&mut self, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        if self.looks_up(run) {
+            self.wanted_key = point_key(&self.access.table, &self.access.path, row, run)?;
+            return Ok(());
+        }
         let mut ranges = key_ranges(&self.access.table, &self.access.path, row, run)?;
         if self.access.path.backward {
             ranges.reverse();

@@ -48,7 +48,7 @@ impl Session {
     /// The account that a name in a statement means.
     pub(super) fn account_name(&self, user: &UserName) -> SqlResult<AccountName> {
         match user {
-            UserName::CurrentUser => Ok(self.account.clone()),
+            UserName::CurrentUser => Ok((*self.account).clone()),
             UserName::Account { name, host } => {
                 if name.chars().count() > USER_CHARACTERS_MAX {
                     return Err(sql_error!(ER_WRONG_STRING_LENGTH, name, "user name", USER_CHARACTERS_MAX));
@@ -279,7 +279,7 @@ impl Session {
     fn alter_user(&mut self, alter: &AlterUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let mut generated = Vec::new();
         let own = |session: &Session, user: &UserName| {
-            session.account_name(user).is_ok_and(|name| name == session.account)
+            session.account_name(user).is_ok_and(|name| name == *session.account)
         };
         let only_own_password =
             alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
@@ -429,9 +429,9 @@ impl Session {
     pub(crate) fn set_password(&mut self, password: &SetPassword) -> SqlResult<()> {
         let name = match &password.user {
             Some(user) => self.account_name(user)?,
-            None => self.account.clone(),
+            None => (*self.account).clone(),
         };
-        if name != self.account {
+        if name != *self.account {
             self.require_global(Privileges::CREATE_USER)?;
         }
         let Some(secret) = &password.password else {
@@ -508,7 +508,7 @@ impl Session {
             let mut names = Vec::new();
             for user in users {
                 let name = session.account_name(user)?;
-                if name != session.account {
+                if name != *session.account {
                     session.require_global(Privileges::CREATE_USER)?;
                 }
                 let account = table.get(&name).cloned();

@@ -132,11 +132,16 @@ impl Session {
         ];
         let locks = self.state.instance.metadata_locks().rows();
         let mut rows = Vec::new();
-        for lock in locks.iter().filter(|lock| lock.granted && !lock.key.table.is_empty()) {
-            if schema.as_ref().is_some_and(|wanted| *wanted != lock.key.schema) {
+        for lock in locks.iter().filter(|lock| lock.granted && !lock.key.table_name().is_empty()) {
+            if schema.as_ref().is_some_and(|wanted| *wanted != lock.key.schema_name()) {
                 continue;
             }
-            rows.push(vec![text(&*lock.key.schema), text(&*lock.key.table), Value::Int(1), Value::Int(0)]);
+            rows.push(vec![
+                text(lock.key.schema_name()),
+                text(lock.key.table_name()),
+                Value::Int(1),
+                Value::Int(0),
+            ]);
         }
         rows.dedup();
         Ok(Listing { columns, rows })

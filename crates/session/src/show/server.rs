@@ -125,12 +125,12 @@ impl Session {
 
     fn grant_listing(&mut self, user: Option<&UserName>, using: &[UserName]) -> SqlResult<Listing> {
         let name = match user {
-            None | Some(UserName::CurrentUser) => self.account.clone(),
+            None | Some(UserName::CurrentUser) => (*self.account).clone(),
             Some(UserName::Account { name, host }) => {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != self.account
+        if name != *self.account
             && !self.grants().table("mysql", "user").contains(crate::accounts::Privileges::SELECT)
         {
             return Err(sql_error!(
@@ -159,7 +159,7 @@ impl Session {
 
     fn create_user_listing(&mut self, user: &UserName) -> SqlResult<Listing> {
         let name = match user {
-            UserName::CurrentUser => self.account.clone(),
+            UserName::CurrentUser => (*self.account).clone(),
             UserName::Account { name, host } => {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }

@@ -66,7 +66,7 @@ impl SystemTables {
     fn each_account(&self, visit: &mut dyn FnMut(&Account) -> SqlResult<bool>) -> SqlResult<()> {
         let all = self.grants.table("mysql", "user").contains(Privileges::SELECT);
         for account in self.instance.accounts().all() {
-            if (all || account.name == self.account) && !visit(account)? {
+            if (all || account.name == *self.account) && !visit(account)? {
                 break;
             }
         }

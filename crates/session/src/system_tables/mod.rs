@@ -79,7 +79,7 @@ pub(crate) struct SystemTables {
     pub(crate) grants: Arc<Grants>,
     pub(crate) variables: Arc<SessionVariables>,
     pub(crate) shared: Arc<SessionShared>,
-    pub(crate) account: crate::accounts::AccountName,
+    pub(crate) account: Arc<crate::accounts::AccountName>,
     pub(crate) active_roles: Vec<crate::accounts::AccountName>,
     overlay: Option<Overlay>,
 }
@@ -95,7 +95,7 @@ impl SystemTables {
             grants,
             variables: Arc::clone(&session.state.variables),
             shared: Arc::clone(&session.state.shared),
-            account: session.account.clone(),
+            account: Arc::clone(&session.account),
             active_roles: session.active_roles.clone(),
             overlay,
         }

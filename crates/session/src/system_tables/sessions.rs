@@ -41,7 +41,7 @@ impl SystemTables {
         let row = |session: Arc<SessionShared>| {
             let (command, since) = session.command();
             let description = session.describe();
-            let running = description.statement.is_some();
+            let running = session.is_running();
             ProcessRow {
                 id: session.id,
                 user: description.user.clone(),
@@ -53,7 +53,7 @@ impl SystemTables {
                     (true, "") => "executing",
                     (_, state) => state,
                 },
-                statement: description.statement.as_ref().map(|statement| statement.to_string()),
+                statement: running.then(|| String::from_utf8_lossy(&description.statement).into_owned()),
             }
         };
         self.visible_sessions().into_iter().map(row).collect()
@@ -223,11 +223,11 @@ impl SystemTables {
 
     pub(super) fn metadata_locks(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
         for lock in self.instance.metadata_locks().rows() {
-            let is_schema = lock.key.table.is_empty();
+            let is_schema = lock.key.table_name().is_empty();
             let row = RowBuilder::new(table)
                 .set("OBJECT_TYPE", text(if is_schema { "SCHEMA" } else { "TABLE" }))
-                .set("OBJECT_SCHEMA", text(lock.key.schema))
-                .set("OBJECT_NAME", optional_text((!is_schema).then_some(lock.key.table)))
+                .set("OBJECT_SCHEMA", text(lock.key.schema_name()))
+                .set("OBJECT_NAME", optional_text((!is_schema).then_some(lock.key.table_name())))
                 .set("LOCK_TYPE", text(lock.mode.name()))
                 .set("LOCK_DURATION", text("TRANSACTION"))
                 .set("LOCK_STATUS", text(if lock.granted { "GRANTED" } else { "PENDING" }))
