@@ -333,6 +333,11 @@ impl Engine {
         Ok(true)
     }
 
+    /// Why nothing is written any more: a write or sync of a data file or of the log failed (I2). The server is to end.
+    pub fn failure(&self) -> Option<EngineError> {
+        self.inner.pool.redo().failure().map(EngineError::from)
+    }
+
     /// Makes the log durable up to that LSN, whatever the flush level (FLUSH LOGS, DDL).
     pub fn sync_log(&self, lsn: Lsn) -> EngineResult<()> {
         Ok(self.inner.pool.redo().flush_to(lsn)?)

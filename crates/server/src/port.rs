@@ -1,6 +1,7 @@
 //! The SQL layer as the server sees it: two traits over `session`, so that the server's own tests run without an
 //! engine. Main traits: [`SqlInstance`] (shared by all threads), [`SqlSession`] (one connection's state).
 
+use charset::CollationId;
 use engine::FlushWaiter;
 use errors::SqlResult;
 use session::{
@@ -63,6 +64,7 @@ pub trait SqlSession: Send {
     fn idle_timeout(&self) -> Duration;
     fn max_allowed_packet(&self) -> usize;
     fn must_close(&self) -> bool;
+    fn results_collation(&self) -> CollationId;
     fn count_bytes(&mut self, received: u64, sent: u64);
 }
 
@@ -204,6 +206,10 @@ impl SqlSession for Session {
 
     fn must_close(&self) -> bool {
         Session::must_close(self)
+    }
+
+    fn results_collation(&self) -> CollationId {
+        Session::results_collation(self)
     }
 
     fn count_bytes(&mut self, received: u64, sent: u64) {

@@ -13,13 +13,15 @@ use session::{Instance, InstanceOptions, ServerControl};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wire::auth::cache::PasswordCache;
 
 /// How long running statements may go on after the order to stop.
 const STOP_GRACE: Duration = Duration::from_secs(30);
+/// How soon a failed sync that no commit waits for ends the server.
+const FAILURE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Descriptors that the server asks for: connections, tables, logs.
 const DESCRIPTORS_WANTED: u64 = 65_536;
 
@@ -99,8 +101,7 @@ fn run(
     let group = Group::start(Arc::clone(&shared), listen(configuration, log)?, threads)?;
     let _pid = PidFile::write(&environment, &configuration.pid_file)?;
     announce(configuration, log);
-    // An error means that the sender is gone, which it is not: it lives in this function.
-    let _ = stopped.recv();
+    wait_for_order(&stopped, || instance.failure())?;
     log.write(Priority::System, 13172, "Received the order to stop; running statements may end.");
     instance.begin_shutdown();
     let left = group.stop(STOP_GRACE);
@@ -110,6 +111,22 @@ fn run(
     close(&instance)?;
     log.write(Priority::System, 10910, "Shutdown complete");
     Ok(())
+}
+
+/// Waits for the order to stop. Commits notice a disk that fails by themselves; this notices the failure of a sync that
+/// no commit waits for (page files, checkpoints): the error ends the process, and recovery decides what is true (I2).
+fn wait_for_order(stopped: &Receiver<()>, failure: impl Fn() -> Option<String>) -> Result<(), StartError> {
+    loop {
+        match stopped.recv_timeout(FAILURE_CHECK_INTERVAL) {
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(reason) = failure() {
+                    return Err(StartError(format!("The data directory cannot be written: {reason}.")));
+                }
+            }
+            // The sender lives as long as the server.
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
 }
 
 /// Writes everything, so that the next start has nothing to recover.
@@ -211,5 +228,19 @@ impl Drop for PidFile {
     fn drop(&mut self) {
         // It may have been removed by hand.
         let _ = self.disk.remove(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_ends_the_server_well_and_a_failed_disk_ends_it_badly() {
+        let (order, stopped) = StopOrder::new();
+        let failed = wait_for_order(&stopped, || Some("no luck".to_owned())).unwrap_err();
+        assert_eq!(failed.0, "The data directory cannot be written: no luck.");
+        order.shutdown();
+        assert!(wait_for_order(&stopped, || None).is_ok());
     }
 }

@@ -57,7 +57,7 @@ impl Session {
     }
 
     /// The default collation of the character set of results; BINARY when results are not converted.
-    pub(crate) fn results_collation(&self) -> CollationId {
+    pub fn results_collation(&self) -> CollationId {
         let SystemValue::Text(name) = self.state.variables.get(id::CHARACTER_SET_RESULTS) else {
             return CollationId::BINARY;
         };

@@ -76,6 +76,11 @@ impl Instance {
         self.engine().flush_log_or_subscribe(lsn, waiter).map_err(|error| error.to_string())
     }
 
+    /// Why the engine writes nothing any more: then the server has to stop (I2). The text is for the error log.
+    pub fn failure(&self) -> Option<String> {
+        self.engine().failure().map(|error| error.to_string())
+    }
+
     /// Counts a connection that never became a session.
     pub fn count_refused(&self, reason: RefusedConnection) {
         let counters = self.ended_counters();

@@ -176,7 +176,7 @@ impl Session {
         self.state.row_count = -1;
         self.state.insert_id = None;
         self.diagnostics.push(Level::Error, error.clone());
-        sink.error(&error);
+        sink.error_in(&error, self.results_collation());
     }
 
     /// A raised kill flag means a time-out, a shutdown or KILL; each has its own error.

@@ -3,7 +3,7 @@
 
 use crate::capabilities::{client, status};
 use crate::output::{Output, push_length_encoded_integer};
-use crate::response::{self, push_column, push_eof, push_error, push_ok};
+use crate::response::{self, push_column, push_eof, push_error, push_error_in, push_ok};
 use crate::result::{EncodedColumns, ResultColumn, StatementEnd};
 use crate::row::{RowWriter, push_nullable_text};
 use charset::CollationId;
@@ -148,6 +148,13 @@ impl Encoder {
     pub fn error(&mut self, error: &SqlError) {
         self.settle_metadata_end();
         push_error(self.output.begin_packet(), error, self.capabilities);
+        self.output.end_packet();
+    }
+
+    /// As `error`, with the text in the character set of `results`.
+    pub fn error_in(&mut self, error: &SqlError, results: CollationId) {
+        self.settle_metadata_end();
+        push_error_in(self.output.begin_packet(), error, results, self.capabilities);
         self.output.end_packet();
     }
 

@@ -79,6 +79,39 @@ pub fn push_eof(out: &mut Vec<u8>, warnings: u16, server_status: u16) {
 
 /// An error packet. Before the client's first packet there is no SQLSTATE (`capabilities` 0).
 pub fn push_error(out: &mut Vec<u8>, error: &SqlError, capabilities: u32) {
+    let message = error.message();
+    let length = (0..=message.len().min(MESSAGE_BYTES_MAX)).rev().find(|at| message.is_char_boundary(*at));
+    push_error_text(out, error, &message.as_bytes()[..length.unwrap_or(0)], capabilities);
+}
+
+/// As [`push_error`], with the text in the character set of `results`.
+pub fn push_error_in(out: &mut Vec<u8>, error: &SqlError, results: CollationId, capabilities: u32) {
+    let charset = results.charset();
+    let stays = results == CollationId::BINARY
+        || charset.name.starts_with("utf8")
+        || (charset.is_ascii_based() && error.message().is_ascii());
+    if stays {
+        return push_error(out, error, capabilities);
+    }
+    let mut text = Vec::new();
+    for character in error.message().chars() {
+        let mut utf8 = [0; 4];
+        let converted = charset.from_str(character.encode_utf8(&mut utf8));
+        if text.len() + converted.text.len() > MESSAGE_BYTES_MAX {
+            break;
+        }
+        // As MySQL shows what the character set lacks: its code point, while that has four digits.
+        match u32::from(character) {
+            code @ 0..=0xFFFF if converted.first_error.is_some() => {
+                text.extend_from_slice(&charset.from_str(&format!("\\{code:04X}")).text);
+            }
+            _ => text.extend_from_slice(&converted.text),
+        }
+    }
+    push_error_text(out, error, &text, capabilities);
+}
+
+fn push_error_text(out: &mut Vec<u8>, error: &SqlError, text: &[u8], capabilities: u32) {
     out.push(ERROR);
     out.extend_from_slice(&error.number().to_le_bytes());
     if capabilities & client::PROTOCOL_41 != 0 {
@@ -87,9 +120,7 @@ pub fn push_error(out: &mut Vec<u8>, error: &SqlError, capabilities: u32) {
         let state = error.state().as_bytes();
         out.extend((0..5).map(|at| state.get(at).copied().unwrap_or(b'0')));
     }
-    let message = error.message();
-    let length = (0..=message.len().min(MESSAGE_BYTES_MAX)).rev().find(|at| message.is_char_boundary(*at));
-    out.extend_from_slice(&message.as_bytes()[..length.unwrap_or(0)]);
+    out.extend_from_slice(text);
 }
 
 /// Protocol::ColumnDefinition41. `default` is the column's default for COM_FIELD_LIST.

@@ -95,6 +95,12 @@ pub trait ResultSink {
 
     /// Answers with an error (instead of, or in the middle of, a result set).
     fn error(&mut self, error: &SqlError);
+
+    /// As `error`, with the text in the character set of `results` (BINARY: not converted), for sinks that send bytes.
+    fn error_in(&mut self, error: &SqlError, results: CollationId) {
+        let _ = results;
+        self.error(error);
+    }
 }
 
 /// The column definitions of a result set as packets' payloads: made once, sent many times.

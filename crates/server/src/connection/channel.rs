@@ -200,6 +200,10 @@ impl ResultSink for Channel<'_> {
     fn error(&mut self, error: &SqlError) {
         self.encoder.error(error);
     }
+
+    fn error_in(&mut self, error: &SqlError, results: CollationId) {
+        self.encoder.error_in(error, results);
+    }
 }
 
 impl EncodedRows for Channel<'_> {

@@ -3,6 +3,7 @@
 use super::{Channel, Connection, Flow};
 use crate::net::ReceiveBuffer;
 use crate::port::SqlSession;
+use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use session::{ExecuteFlags, PreparedDescription};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,9 +89,8 @@ fn dispatch(session: &mut dyn SqlSession, channel: &mut Channel<'_>, command: Co
         Command::InitDb(name) => session.use_schema(name, channel),
         Command::FieldList { table, pattern } => {
             let list = session.field_list(table, pattern);
-            reply(channel, list, |channel, list| {
-                channel.encoder().field_list(&list, charset::CollationId::UTF8MB4_0900_AI_CI);
-            });
+            let results = session.results_collation();
+            reply(channel, list, results, |channel, list| channel.encoder().field_list(&list, results));
         }
         Command::Statistics => channel.encoder().raw(session.statistics().as_bytes()),
         Command::Ping => acknowledge(session, channel),
@@ -103,7 +103,10 @@ fn dispatch(session: &mut dyn SqlSession, channel: &mut Channel<'_>, command: Co
         }
         Command::Prepare(sql) => {
             let prepared = session.prepare(sql);
-            reply(channel, prepared, write_prepared);
+            let results = session.results_collation();
+            reply(channel, prepared, results, |channel, prepared| {
+                write_prepared(channel, &prepared, results)
+            });
         }
         Command::SendLongData { statement_id, parameter, piece } => {
             session.send_long_data(statement_id, parameter, piece);
@@ -127,25 +130,30 @@ fn set_attributes(session: &mut dyn SqlSession, attributes: Vec<Attribute>) {
 
 fn acknowledge(session: &mut dyn SqlSession, channel: &mut Channel<'_>) {
     if let Err(error) = session.acknowledge(channel) {
-        channel.error(&error);
+        channel.error_in(&error, session.results_collation());
     }
 }
 
 /// Answers with the value, or with the error.
-fn reply<T>(channel: &mut Channel<'_>, result: SqlResult<T>, write: impl FnOnce(&mut Channel<'_>, T)) {
+fn reply<T>(
+    channel: &mut Channel<'_>,
+    result: SqlResult<T>,
+    results: CollationId,
+    write: impl FnOnce(&mut Channel<'_>, T),
+) {
     match result {
         Ok(value) => write(channel, value),
-        Err(error) => channel.error(&error),
+        Err(error) => channel.error_in(&error, results),
     }
 }
 
-fn write_prepared(channel: &mut Channel<'_>, prepared: PreparedDescription) {
+fn write_prepared(channel: &mut Channel<'_>, prepared: &PreparedDescription, results: CollationId) {
     channel.encoder().prepared(
         prepared.statement_id,
         &prepared.parameters,
         &prepared.columns,
         prepared.warnings,
-        charset::CollationId::UTF8MB4_0900_AI_CI,
+        results,
     );
 }
 
@@ -157,7 +165,7 @@ fn run_prepared(session: &mut dyn SqlSession, channel: &mut Channel<'_>, execute
     let parameters = match parameters {
         Ok(parameters) => parameters,
         Err(error) => {
-            channel.error(&error);
+            channel.error_in(&error, session.results_collation());
             return Lsn(0);
         }
     };

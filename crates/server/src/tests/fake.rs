@@ -118,10 +118,11 @@ impl SqlInstance for FakeInstance {
         if *others > 0 {
             *others -= 1;
             let waiter = Arc::clone(waiter);
-            std::thread::spawn(move || {
+            let body = move || {
                 std::thread::park_timeout(Duration::from_millis(20));
                 waiter.flush_ended();
-            });
+            };
+            env::Threads::spawn(&env::RealThreads, "flush", Box::new(body));
             return Ok(false);
         }
         drop(others);
@@ -377,6 +378,10 @@ impl SqlSession for FakeSession {
 
     fn max_allowed_packet(&self) -> usize {
         64 << 20
+    }
+
+    fn results_collation(&self) -> CollationId {
+        CollationId::BINARY
     }
 
     fn must_close(&self) -> bool {

@@ -85,3 +85,18 @@ fn field_list() {
     });
     assert_eq!(list, [(3, 24), (3, 26), (0xFE, 5)]);
 }
+
+#[test]
+fn error_texts_in_the_character_set_of_results() {
+    let error = errors::sql_error!(ER_NO_SUCH_TABLE, "d", "é日🐬");
+    let text = |results| {
+        let mut encoder = Encoder::new(client::PROTOCOL_41);
+        encoder.error_in(&error, results);
+        let bytes = encoder.output.bytes()[4 + 9..].to_vec();
+        bytes[b"Table 'd.".len()..bytes.len() - b"' doesn't exist".len()].to_vec()
+    };
+    assert_eq!(text(CollationId::LATIN1_SWEDISH_CI), b"\xE9\\65E5?");
+    assert_eq!(text(CollationId::ASCII_GENERAL_CI), b"\\00E9\\65E5?");
+    assert_eq!(text(CollationId::UTF8MB4_BIN), "é日🐬".as_bytes());
+    assert_eq!(text(CollationId::BINARY), "é日🐬".as_bytes());
+}
