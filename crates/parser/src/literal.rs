@@ -16,7 +16,13 @@ pub fn append_string(value: &mut Vec<u8>, text: &[u8], options: ParseOptions) {
     let masking = options.masking_charset();
     let mut at = 0;
     while at < body.len() {
-        let byte = body[at];
+        if masking.is_none() {
+            let plain = |byte: &u8| *byte != quote && *byte != b'\\';
+            let end = body[at..].iter().position(|byte| !plain(byte)).unwrap_or(body.len() - at) + at;
+            value.extend_from_slice(&body[at..end]);
+            at = end;
+        }
+        let Some(&byte) = body.get(at) else { return };
         if byte >= 0x80
             && let Some(charset) = masking
         {
