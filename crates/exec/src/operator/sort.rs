@@ -1,12 +1,13 @@
 //! Sorting. With a LIMIT only the wanted rows are kept. Main type: [`Sort`].
 
 use super::limit::limit_value;
-use super::{Operator, compare_rows};
+use super::{Operator, append_sort_key, compare_rows};
 use crate::batch::RowBatch;
 use crate::run::{Run, row_bytes};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use plan::physical::{RowLimit, SortKey};
+use std::cmp::Ordering;
 use values::{ColumnType, Value};
 
 /// Rows that are gathered beyond the wanted ones before the surplus is dropped.
@@ -23,8 +24,26 @@ pub struct Sort<'p> {
 }
 
 struct Entry {
-    key: Vec<Value>,
+    key: SortedKey,
     row: Vec<Value>,
+}
+
+/// A row's sort key.
+#[derive(Clone)]
+struct SortedKey {
+    values: Vec<Value>,
+    /// The values as bytes in the same order; empty where a type has no such form.
+    bytes: Vec<u8>,
+}
+
+/// How keys compare: mode, type and DESC of each.
+type Modes = [(ComparisonMode, ColumnType, bool)];
+
+fn compare(left: &SortedKey, right: &SortedKey, modes: &Modes, run: &mut Run<'_, '_>) -> Ordering {
+    if left.bytes.is_empty() || right.bytes.is_empty() {
+        return compare_rows(&left.values, &right.values, modes, run);
+    }
+    left.bytes.cmp(&right.bytes)
 }
 
 impl<'p> Sort<'p> {
@@ -40,6 +59,22 @@ impl<'p> Sort<'p> {
         Ok((wanted <= TOP_ROWS_MAX).then_some(wanted as usize))
     }
 
+    fn key(&self, row: &[Value], modes: &Modes, run: &mut Run<'_, '_>) -> SqlResult<SortedKey> {
+        let mut values = Vec::with_capacity(self.keys.len());
+        for key in self.keys {
+            values.push(key.expression.evaluate(row, run)?);
+        }
+        let mut bytes = Vec::new();
+        let has_bytes = values
+            .iter()
+            .zip(modes)
+            .all(|(value, (mode, _, descending))| append_sort_key(*mode, value, *descending, &mut bytes));
+        if !has_bytes {
+            bytes.clear();
+        }
+        Ok(SortedKey { values, bytes })
+    }
+
     fn sort(&mut self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Entry>> {
         let modes: Vec<(ComparisonMode, ColumnType, bool)> = self
             .keys
@@ -51,26 +86,31 @@ impl<'p> Sort<'p> {
             .collect();
         let wanted = self.wanted(run)?;
         let mut entries: Vec<Entry> = Vec::new();
+        // The last of the wanted rows so far: what does not come before it is surplus.
+        let mut last_wanted: Option<SortedKey> = None;
         let mut batch = RowBatch::new();
         while self.input.next(run, &mut batch)? {
             for row in batch.iter() {
-                let mut key = Vec::with_capacity(self.keys.len());
-                for sort_key in self.keys {
-                    key.push(sort_key.expression.evaluate(row, run)?);
+                let key = self.key(row, &modes, run)?;
+                if let Some(last) = &last_wanted
+                    && compare(&key, last, &modes, run) != Ordering::Less
+                {
+                    continue;
                 }
                 if wanted.is_none() {
-                    run.charge(row_bytes(row) + row_bytes(&key) + 48)?;
+                    run.charge(row_bytes(row) + row_bytes(&key.values) + key.bytes.len() + 72)?;
                 }
                 entries.push(Entry { key, row: row.to_vec() });
             }
             if let Some(wanted) = wanted
                 && entries.len() >= wanted * 2 + SURPLUS_ROWS_MIN
             {
-                entries.sort_by(|left, right| compare_rows(&left.key, &right.key, &modes, run));
+                entries.sort_by(|left, right| compare(&left.key, &right.key, &modes, run));
                 entries.truncate(wanted);
+                last_wanted = entries.last().map(|entry| entry.key.clone());
             }
         }
-        entries.sort_by(|left, right| compare_rows(&left.key, &right.key, &modes, run));
+        entries.sort_by(|left, right| compare(&left.key, &right.key, &modes, run));
         Ok(entries)
     }
 }
