@@ -141,7 +141,11 @@ mod tests {
                 let keys = |value: &Value, second| bytes(mode, &[value.clone(), second], false);
                 let order = keys(left, Value::Null).cmp(&keys(right, Value::Null));
                 assert_eq!(order, at.cmp(&other), "{left:?} {right:?}");
-                let reversed = bytes(mode, &[left.clone()], true).cmp(&bytes(mode, &[right.clone()], true));
+                let reversed = bytes(mode, std::slice::from_ref(left), true).cmp(&bytes(
+                    mode,
+                    std::slice::from_ref(right),
+                    true,
+                ));
                 assert_eq!(reversed, other.cmp(&at), "descending {left:?} {right:?}");
             }
         }
