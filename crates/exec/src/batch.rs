@@ -47,6 +47,16 @@ impl RowBatch {
         &self.values[at * self.width..(at + 1) * self.width]
     }
 
+    /// A row whose values may be taken.
+    pub fn row_mut(&mut self, at: usize) -> &mut [Value] {
+        &mut self.values[at * self.width..(at + 1) * self.width]
+    }
+
+    /// Takes a row out; NULLs stay in its place.
+    pub fn take(&mut self, at: usize) -> impl ExactSizeIterator<Item = Value> {
+        self.row_mut(at).iter_mut().map(|value| std::mem::replace(value, Value::Null))
+    }
+
     /// All rows.
     pub fn iter(&self) -> impl Iterator<Item = &[Value]> {
         (0..self.rows).map(|at| self.row(at))

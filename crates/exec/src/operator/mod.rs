@@ -16,7 +16,7 @@ mod source;
 pub(crate) mod subquery;
 pub(crate) mod table;
 
-pub(crate) use keys::{append_key, append_sort_key, compare_rows};
+pub(crate) use keys::{append_key, append_sort_key, compare_rows, sorts_by_bytes};
 
 use crate::batch::RowBatch;
 use crate::run::Run;

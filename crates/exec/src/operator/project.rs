@@ -30,9 +30,9 @@ impl Operator for Filter<'_> {
                 return Ok(false);
             }
             batch.reset(self.rows.row(0).len());
-            for row in self.rows.iter() {
-                if all_hold(self.conditions, row, run)? {
-                    batch.push(row);
+            for at in 0..self.rows.len() {
+                if all_hold(self.conditions, self.rows.row(at), run)? {
+                    batch.push_values(self.rows.take(at));
                 }
             }
         }
@@ -44,12 +44,20 @@ impl Operator for Filter<'_> {
 pub struct Project<'p> {
     input: Box<dyn Operator + 'p>,
     expressions: &'p [Expression],
+    /// For each expression the slot that it may take instead of copying: nothing else reads it.
+    taken: Vec<Option<usize>>,
     rows: RowBatch,
+}
+
+/// The slot of each expression that is a plain column and the only reader of its slot.
+fn taken_slots(expressions: &[Expression]) -> Vec<Option<usize>> {
+    let readers = |slot| expressions.iter().filter(|other| other.slots().contains(&slot)).count();
+    expressions.iter().map(|expression| expression.column_slot().filter(|slot| readers(*slot) == 1)).collect()
 }
 
 impl<'p> Project<'p> {
     pub fn new(input: Box<dyn Operator + 'p>, expressions: &'p [Expression]) -> Project<'p> {
-        Project { input, expressions, rows: RowBatch::new() }
+        Project { input, expressions, taken: taken_slots(expressions), rows: RowBatch::new() }
     }
 }
 
@@ -59,10 +67,13 @@ impl Operator for Project<'_> {
         if !self.input.next(run, &mut self.rows)? {
             return Ok(false);
         }
-        for row in self.rows.iter() {
+        for at in 0..self.rows.len() {
             let target = batch.push_empty();
-            for (slot, expression) in target.iter_mut().zip(self.expressions) {
-                *slot = expression.evaluate(row, run)?;
+            for ((slot, expression), taken) in target.iter_mut().zip(self.expressions).zip(&self.taken) {
+                *slot = match taken {
+                    Some(taken) => std::mem::replace(&mut self.rows.row_mut(at)[*taken], Value::Null),
+                    None => expression.evaluate(self.rows.row(at), run)?,
+                };
             }
         }
         Ok(true)
@@ -117,12 +128,12 @@ impl Operator for Distinct<'_> {
                 return Ok(false);
             }
             batch.reset(self.rows.row(0).len());
-            for row in self.rows.iter() {
-                distinct_key(&self.modes, row, run, &mut self.key)?;
+            for at in 0..self.rows.len() {
+                distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
                 if !self.seen.contains(self.key.as_slice()) {
                     run.charge(self.key.len() + 32)?;
                     self.seen.insert(self.key.clone().into_boxed_slice());
-                    batch.push(row);
+                    batch.push_values(self.rows.take(at));
                 }
             }
         }

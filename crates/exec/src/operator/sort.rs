@@ -1,7 +1,7 @@
 //! Sorting. With a LIMIT only the wanted rows are kept. Main type: [`Sort`].
 
 use super::limit::limit_value;
-use super::{Operator, append_sort_key, compare_rows};
+use super::{Operator, append_sort_key, compare_rows, sorts_by_bytes};
 use crate::batch::RowBatch;
 use crate::run::{Run, row_bytes};
 use errors::SqlResult;
@@ -31,16 +31,17 @@ struct Entry {
 /// A row's sort key.
 #[derive(Clone)]
 struct SortedKey {
+    /// Empty if `bytes` says it all.
     values: Vec<Value>,
-    /// The values as bytes in the same order; empty where a type has no such form.
-    bytes: Vec<u8>,
+    /// The values as bytes in the same order; empty if the type of one has no such form.
+    bytes: Box<[u8]>,
 }
 
 /// How keys compare: mode, type and DESC of each.
 type Modes = [(ComparisonMode, ColumnType, bool)];
 
 fn compare(left: &SortedKey, right: &SortedKey, modes: &Modes, run: &mut Run<'_, '_>) -> Ordering {
-    if left.bytes.is_empty() || right.bytes.is_empty() {
+    if left.bytes.is_empty() {
         return compare_rows(&left.values, &right.values, modes, run);
     }
     left.bytes.cmp(&right.bytes)
@@ -59,20 +60,26 @@ impl<'p> Sort<'p> {
         Ok((wanted <= TOP_ROWS_MAX).then_some(wanted as usize))
     }
 
-    fn key(&self, row: &[Value], modes: &Modes, run: &mut Run<'_, '_>) -> SqlResult<SortedKey> {
+    /// The key of a row. `bytes` is room for it.
+    fn key(
+        &self,
+        row: &[Value],
+        modes: &Modes,
+        bytes: &mut Vec<u8>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<SortedKey> {
         let mut values = Vec::with_capacity(self.keys.len());
         for key in self.keys {
             values.push(key.expression.evaluate(row, run)?);
         }
-        let mut bytes = Vec::new();
-        let has_bytes = values
-            .iter()
-            .zip(modes)
-            .all(|(value, (mode, _, descending))| append_sort_key(*mode, value, *descending, &mut bytes));
-        if !has_bytes {
-            bytes.clear();
+        bytes.clear();
+        if !modes.iter().all(|(mode, ..)| sorts_by_bytes(*mode)) {
+            return Ok(SortedKey { values, bytes: Box::default() });
         }
-        Ok(SortedKey { values, bytes })
+        for (value, (mode, column_type, descending)) in values.iter().zip(modes) {
+            append_sort_key(*mode, value, column_type, *descending, run, bytes)?;
+        }
+        Ok(SortedKey { values: Vec::new(), bytes: bytes.as_slice().into() })
     }
 
     fn sort(&mut self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Entry>> {
@@ -89,18 +96,19 @@ impl<'p> Sort<'p> {
         // The last of the wanted rows so far: what does not come before it is surplus.
         let mut last_wanted: Option<SortedKey> = None;
         let mut batch = RowBatch::new();
+        let mut bytes = Vec::new();
         while self.input.next(run, &mut batch)? {
-            for row in batch.iter() {
-                let key = self.key(row, &modes, run)?;
+            for at in 0..batch.len() {
+                let key = self.key(batch.row(at), &modes, &mut bytes, run)?;
                 if let Some(last) = &last_wanted
                     && compare(&key, last, &modes, run) != Ordering::Less
                 {
                     continue;
                 }
                 if wanted.is_none() {
-                    run.charge(row_bytes(row) + row_bytes(&key.values) + key.bytes.len() + 72)?;
+                    run.charge(row_bytes(batch.row(at)) + row_bytes(&key.values) + key.bytes.len() + 72)?;
                 }
-                entries.push(Entry { key, row: row.to_vec() });
+                entries.push(Entry { key, row: batch.take(at).collect() });
             }
             if let Some(wanted) = wanted
                 && entries.len() >= wanted * 2 + SURPLUS_ROWS_MIN
