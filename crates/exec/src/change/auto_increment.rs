@@ -7,6 +7,7 @@ use dictionary::TableDefinition;
 use engine::{AutoIncrementRange, AutoIncrementRequest, Table};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use values::{TypeKind, Value};
 
@@ -32,6 +33,9 @@ pub struct GeneratedIds {
     /// SET INSERT_ID, until it is used.
     insert_id: Option<u64>,
     origin: Origin,
+    /// Ranges reserved since the last `mark`, and those that a `rewind` brought back, to be used again.
+    granted: Vec<AutoIncrementRange>,
+    again: VecDeque<AutoIncrementRange>,
     /// The current row's value; after ON DUPLICATE KEY UPDATE that of the row it changed.
     current: u64,
     first: Option<u64>,
@@ -41,6 +45,20 @@ impl GeneratedIds {
     /// The values of a statement that starts after `SET INSERT_ID = insert_id`.
     pub fn new(insert_id: Option<u64>) -> GeneratedIds {
         GeneratedIds { insert_id, ..GeneratedIds::default() }
+    }
+
+    /// A state to go back to, if it turns out that rows from here on do not all go in.
+    pub fn mark(&mut self) -> GeneratedIds {
+        self.granted.clear();
+        self.clone()
+    }
+
+    /// Goes back to a mark; the ranges that were reserved since are used again, so that no values are skipped.
+    pub fn rewind(&mut self, mark: GeneratedIds) {
+        let granted = std::mem::take(&mut self.granted);
+        let again = std::mem::take(&mut self.again);
+        *self = mark;
+        self.again = granted.into_iter().chain(again).collect();
     }
 
     /// The first generated value whose row went in.
@@ -179,6 +197,11 @@ impl GeneratedIds {
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
+        if let Some(range) = self.again.pop_front() {
+            self.granted.push(range);
+            (self.reserved, self.taken) = (Some(range), 0);
+            return Ok(());
+        }
         let settings = &run.statement.settings;
         // A statement of unknown length doubles what it asks for each time.
         let doubled = self.reserved.map_or(1, |range| range.count.saturating_mul(2)).min(65_536);
@@ -189,7 +212,9 @@ impl GeneratedIds {
             column_max,
         };
         let reserved = run.statement.transaction.reserve_auto_increment(table, request);
-        self.reserved = Some(reserved.map_err(|error| engine_error(error, table))?);
+        let range = reserved.map_err(|error| engine_error(error, table))?;
+        self.granted.push(range);
+        self.reserved = Some(range);
         self.taken = 0;
         Ok(())
     }

@@ -22,7 +22,8 @@ pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutco
     match &plan.rows {
         InsertRows::Values(rows) => {
             for (number, row) in rows.iter().enumerate() {
-                let mut row = value_row(plan, row, storing, writer.row_number(), run)?;
+                let row = value_row(plan, row, storing, writer.row_number(), run);
+                let mut row = row.map_err(|error| writer.first_error(error, run))?;
                 writer.write(&mut row, Some((rows.len() - number) as u64), run)?;
             }
         }
@@ -104,6 +105,43 @@ pub fn fill_defaults(
     Ok(())
 }
 
+/// A row of a query on its way to a table's columns.
+struct SourceRow<'a> {
+    values: &'a [Value],
+    columns: &'a [plan::physical::OutputColumn],
+    /// Which columns of the table get a value.
+    given: &'a [bool],
+}
+
+impl SourceRow<'_> {
+    fn store(
+        &self,
+        plan: &InsertPlan,
+        row: &mut [Value],
+        storing: Storing,
+        row_number: u64,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let definition = plan.table.definition();
+        for ((column, value), from) in plan.columns.iter().zip(self.values).zip(self.columns) {
+            let target = &definition.columns[*column];
+            if *value == Value::Null && target.auto_increment {
+                row[*column] = Value::Null;
+                continue;
+            }
+            storing.store_into(
+                &mut row[*column],
+                value,
+                &from.result.column_type,
+                target,
+                row_number,
+                run,
+            )?;
+        }
+        fill_defaults(plan, row, self.given, storing, row_number, run)
+    }
+}
+
 fn from_query(
     plan: &InsertPlan,
     query: &QueryPlan,
@@ -129,16 +167,9 @@ fn from_query(
             if computes_defaults {
                 row = blank_row(plan);
             }
-            for ((column, value), from) in plan.columns.iter().zip(source).zip(&query.columns) {
-                let target = &definition.columns[*column];
-                if *value == Value::Null && target.auto_increment {
-                    row[*column] = Value::Null;
-                    continue;
-                }
-                let from = &from.result.column_type;
-                storing.store_into(&mut row[*column], value, from, target, writer.row_number(), run)?;
-            }
-            fill_defaults(plan, &mut row, &given, storing, writer.row_number(), run)?;
+            let from = SourceRow { values: source, columns: &query.columns, given: &given };
+            let stored = from.store(plan, &mut row, storing, writer.row_number(), run);
+            stored.map_err(|error| writer.first_error(error, run))?;
             if reads_target && !holds {
                 run.charge(crate::run::row_bytes(&row))?;
                 kept.push(row.clone());

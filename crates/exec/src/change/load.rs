@@ -53,7 +53,8 @@ fn rows(
     let mut line = LineRow::new(plan, storing);
     while reader.next_line()? {
         run.check_killed()?;
-        line.fill(run, &reader, writer.row_number())?;
+        let filled = line.fill(run, &reader, writer.row_number());
+        filled.map_err(|error| writer.first_error(error, run))?;
         writer.write(&mut line.row, None, run)?;
     }
     let counts = writer.finish(run)?;

@@ -140,19 +140,17 @@ impl<'p> Writer<'p> {
     ) -> SqlResult<()> {
         self.counts.records += 1;
         let table = &self.plan.table;
+        let generates = GeneratedIds::wants(table, row, run);
+        if generates != self.generated && !self.holds_back {
+            self.flush(run)?;
+        }
         if !self.bulk || (rows_left == Some(1) && self.waiting.is_empty()) {
             self.ids.fill(table, row, rows_left, false, run)?;
             let mut bytes = Vec::new();
             encoded(table, row, &mut bytes)?;
             return self.insert_one(row, &bytes, run);
         }
-        if self.is_tolerant() {
-            self.fill_tolerantly(row, rows_left, run)?;
-        } else {
-            // A duplicate ends the statement, so the row counts as stored.
-            self.ids.fill(table, row, rows_left, true, run)?;
-            self.ids.stored(table, run)?;
-        }
+        self.fill_waiting(row, generates, rows_left, run)?;
         let bytes = self.waiting.push(&self.plan.table, row)?;
         self.note_reports(run);
         if self.holds_back {
@@ -170,20 +168,23 @@ impl<'p> Writer<'p> {
     }
 
     /// Gives the row its id, which it may have to give back when it turns out to be a duplicate. Rows with and without
-    /// generated ids do not wait together.
-    fn fill_tolerantly(
+    /// generated ids do not wait together, but where all must wait: these keep the ids that they get here.
+    fn fill_waiting(
         &mut self,
         row: &mut [Value],
+        generates: bool,
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let table = &self.plan.table;
-        let generates = GeneratedIds::wants(table, row, run);
-        if generates != self.generated {
-            self.flush(run)?;
+        if generates != self.generated && !self.waiting.is_empty() {
+            self.generated = false;
+            self.raise_explicit(0, self.explicit.len(), run)?;
+            self.ids.fill(table, row, rows_left, true, run)?;
+            return self.ids.stored(table, run);
         }
         if self.waiting.is_empty() {
-            self.ids_before = self.ids.clone();
+            self.ids_before = self.ids.mark();
             self.generated = generates;
         }
         self.ids.fill(table, row, rows_left, false, run)?;
@@ -193,6 +194,15 @@ impl<'p> Writer<'p> {
             self.explicit.push(self.ids.explicit().unwrap_or(0));
         }
         Ok(())
+    }
+
+    /// Moves the counter beyond the explicit ids of rows that went in.
+    fn raise_explicit(&mut self, first: usize, count: usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let ids = self.explicit.get(first..first + count).unwrap_or_default();
+        match ids.iter().max() {
+            Some(greatest) => self.ids.raise(&self.plan.table, *greatest, run),
+            None => Ok(()),
+        }
     }
 
     /// Keeps all rows until the end of the statement, because it still reads the table. False if rows of this statement
@@ -242,10 +252,11 @@ impl<'p> Writer<'p> {
         match run.statement.transaction.insert_many(table, rows) {
             Ok(()) => {
                 self.counts.affected += rows.len() as u64;
-                Ok(())
+                self.raise_explicit(0, rows.len(), run)
             }
             Err(EngineError::DuplicateKey(duplicate)) => {
                 let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(rows.len() - 1);
+                self.raise_explicit(0, at, run)?;
                 Err(duplicate_error(table, &duplicate, &stored_values(table, rows[at]), run))
             }
             Err(error) => Err(engine_error(error, table)),
@@ -270,11 +281,7 @@ impl<'p> Writer<'p> {
             .map_err(|error| engine_error(error, table))?
         {
             self.counts.affected += rows.len() as u64;
-            if let Some(greatest) =
-                self.explicit.get(first..first + rows.len()).and_then(|ids| ids.iter().max())
-            {
-                self.ids.raise(table, *greatest, run)?;
-            }
+            self.raise_explicit(first, rows.len(), run)?;
             return Ok(true);
         }
         let smaller = (depth..GROUP_ROWS.len()).find(|depth| GROUP_ROWS[*depth] < rows.len());
@@ -315,7 +322,7 @@ impl<'p> Writer<'p> {
             self.counts.affected += rows.len() as u64;
             return Ok(());
         }
-        self.ids = self.ids_before.clone();
+        self.ids.rewind(std::mem::take(&mut self.ids_before));
         self.bulk = self.holds_back;
         self.put_singly(rows, 0, added, run)
     }
@@ -348,6 +355,14 @@ impl<'p> Writer<'p> {
             *added += (run.statement.diagnostics.count() - reported) as usize;
         }
         Ok(())
+    }
+
+    /// The error of the statement when a row could not be made: that of a row before it which waits, if that fails.
+    pub fn first_error(&mut self, error: SqlError, run: &mut Run<'_, '_>) -> SqlError {
+        match self.flush(run) {
+            Err(earlier) if !self.holds_back => earlier,
+            _ => error,
+        }
     }
 
     /// Ends the statement.

@@ -1,11 +1,15 @@
 //! Hash join: one side is kept by the hash of its keys, the other streams. Without keys every pair is tried.
 
+use super::direct::seeded::{SeededHash, hash_of};
 use super::{Operator, all_hold, append_key, open};
 use crate::batch::RowBatch;
 use crate::run::{Run, row_bytes};
 use errors::SqlResult;
+use expression::convert;
+use expression::operators::ComparisonMode;
 use plan::physical::{HashJoin, JoinKey, JoinKind};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use values::Value;
 
 /// No further row with the same key.
@@ -27,10 +31,77 @@ pub struct HashJoinRun<'p> {
 }
 
 struct BuildSide {
-    /// Rows, reduced to the slots that the side fills.
-    rows: Vec<Vec<Value>>,
-    first: HashMap<Box<[u8]>, u32>,
+    /// Values of the slots that the side fills, row after row.
+    values: Vec<Value>,
+    width: usize,
+    /// First and last row of each key.
+    by_bytes: HashMap<Box<[u8]>, (u32, u32)>,
+    by_integer: HashMap<u64, (u32, u32), SeededHash>,
     next: Vec<u32>,
+}
+
+/// The key of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum RowKey {
+    /// A NULL in it matches nothing.
+    Nothing,
+    /// An integer within the signed range.
+    Integer(i64),
+    /// What the buffer holds.
+    Bytes,
+}
+
+impl BuildSide {
+    fn new(width: usize) -> BuildSide {
+        BuildSide {
+            values: Vec::new(),
+            width,
+            by_bytes: HashMap::new(),
+            by_integer: HashMap::default(),
+            next: Vec::new(),
+        }
+    }
+
+    /// The first row with that key.
+    fn find(&self, key: RowKey, bytes: &[u8]) -> u32 {
+        let found = match key {
+            RowKey::Nothing => None,
+            RowKey::Integer(number) => self.by_integer.get(&hash_of(number as u64)),
+            RowKey::Bytes => self.by_bytes.get(bytes),
+        };
+        found.map_or(END, |(first, _)| *first)
+    }
+
+    fn row(&self, number: u32) -> &[Value] {
+        &self.values[number as usize * self.width..(number as usize + 1) * self.width]
+    }
+
+    /// Enters the row that was added last. Rows of one key stay in their order.
+    fn link(&mut self, key: RowKey, bytes: &[u8]) {
+        let number = self.next.len() as u32;
+        self.next.push(END);
+        let known = match key {
+            RowKey::Nothing => return,
+            RowKey::Integer(integer) => match self.by_integer.entry(hash_of(integer as u64)) {
+                Entry::Occupied(known) => Some(known.into_mut()),
+                Entry::Vacant(vacant) => {
+                    vacant.insert((number, number));
+                    None
+                }
+            },
+            RowKey::Bytes => match self.by_bytes.get_mut(bytes) {
+                Some(known) => Some(known),
+                None => {
+                    self.by_bytes.insert(bytes.into(), (number, number));
+                    None
+                }
+            },
+        };
+        if let Some((_, last)) = known {
+            self.next[*last as usize] = number;
+            *last = number;
+        }
+    }
 }
 
 impl<'p> HashJoinRun<'p> {
@@ -51,30 +122,19 @@ impl<'p> HashJoinRun<'p> {
 
     fn build(&mut self, run: &mut Run<'_, '_>) -> SqlResult<BuildSide> {
         let join = self.join;
-        let mut side = BuildSide { rows: Vec::new(), first: HashMap::new(), next: Vec::new() };
-        let mut tails: HashMap<u32, u32> = HashMap::new();
+        let mut side = BuildSide::new(join.build_slots.len());
         let mut input = open(&join.build);
         let mut batch = RowBatch::new();
         while input.next(run, &mut batch)? {
             for row in batch.iter() {
-                if !row_key(&join.keys, row, false, run, &mut self.key)? {
+                let key = row_key(&join.keys, row, false, run, &mut self.key)?;
+                if key == RowKey::Nothing {
                     continue;
                 }
-                let kept: Vec<Value> = join.build_slots.iter().map(|slot| row[*slot].clone()).collect();
-                run.charge(row_bytes(&kept) + self.key.len() + 48)?;
-                let number = side.rows.len() as u32;
-                side.rows.push(kept);
-                side.next.push(END);
-                // Rows of one key stay in their order.
-                match side.first.get(self.key.as_slice()) {
-                    Some(first) => {
-                        let tail = tails.insert(*first, number).unwrap_or(*first);
-                        side.next[tail as usize] = number;
-                    }
-                    None => {
-                        side.first.insert(self.key.clone().into_boxed_slice(), number);
-                    }
-                }
+                let start = side.values.len();
+                side.values.extend(join.build_slots.iter().map(|slot| row[*slot].clone()));
+                run.charge(row_bytes(&side.values[start..]) + self.key.len() + 32)?;
+                side.link(key, &self.key);
             }
         }
         Ok(side)
@@ -90,9 +150,8 @@ impl<'p> HashJoinRun<'p> {
         self.current.clear();
         self.current.extend_from_slice(self.rows.row(self.at));
         self.at += 1;
-        let usable = row_key(&self.join.keys, &self.current, true, run, &mut self.key)?;
-        let found = self.table.as_ref().and_then(|table| table.first.get(self.key.as_slice()));
-        self.candidate = if usable { found.copied().unwrap_or(END) } else { END };
+        let key = row_key(&self.join.keys, &self.current, true, run, &mut self.key)?;
+        self.candidate = self.table.as_ref().map_or(END, |table| table.find(key, &self.key));
         self.reading = true;
         self.matched = false;
         Ok(true)
@@ -104,7 +163,7 @@ impl<'p> HashJoinRun<'p> {
         if self.candidate == END {
             return false;
         }
-        let kept = &table.rows[self.candidate as usize];
+        let kept = table.row(self.candidate);
         for (slot, value) in self.join.build_slots.iter().zip(kept) {
             self.current[*slot].clone_from(value);
         }
@@ -113,24 +172,45 @@ impl<'p> HashJoinRun<'p> {
     }
 }
 
-/// The key of a row; false when a NULL in it matches nothing.
+/// The key of a row; bytes go to `out`.
 fn row_key(
     keys: &[JoinKey],
     row: &[Value],
     probe: bool,
     run: &mut Run<'_, '_>,
     out: &mut Vec<u8>,
-) -> SqlResult<bool> {
+) -> SqlResult<RowKey> {
     out.clear();
+    if let [key] = keys
+        && key.mode == ComparisonMode::Integer
+        && !key.null_safe
+        && run.statement.settings.fast_plans
+    {
+        let expression = if probe { &key.probe } else { &key.build };
+        let value = expression.operand(row, run)?;
+        let number = match &*value {
+            Value::Null => return Ok(RowKey::Nothing),
+            Value::Int(number) => i128::from(*number),
+            Value::UInt(number) => i128::from(*number),
+            other => convert::to_integer(other, &expression.result.column_type, run)?.unwrap_or(0),
+        };
+        return Ok(match i64::try_from(number) {
+            Ok(number) => RowKey::Integer(number),
+            Err(_) => {
+                out.extend_from_slice(&number.to_le_bytes());
+                RowKey::Bytes
+            }
+        });
+    }
     for key in keys {
         let expression = if probe { &key.probe } else { &key.build };
         let value = expression.operand(row, run)?;
         let present = append_key(key.mode, &value, &expression.result.column_type, run, out)?;
         if !present && !key.null_safe {
-            return Ok(false);
+            return Ok(RowKey::Nothing);
         }
     }
-    Ok(true)
+    Ok(RowKey::Bytes)
 }
 
 impl Operator for HashJoinRun<'_> {

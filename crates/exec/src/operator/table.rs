@@ -1,5 +1,6 @@
 //! Rows of a base table by scan, range or key. Main types: [`TableScan`], [`TableReader`].
 
+use super::direct::filter::DirectFilter;
 use super::{Operator, all_hold};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
@@ -14,6 +15,9 @@ use values::{TypeKind, Value};
 
 /// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads and locks little.
 const FIRST_ROWS: usize = 16;
+
+/// Rows asked of the engine at once from which on conditions are looked at for what stored bytes can decide.
+const FILTERED_ROWS_MIN: usize = 128;
 
 /// The layout of the rows that an access reads.
 pub(crate) fn stored_layout(access: &TableAccess) -> &RowLayout {
@@ -74,6 +78,8 @@ pub struct TableReader<'p> {
     rows_wanted: usize,
     /// The key that is still to be looked up, for accesses that can find one row only.
     wanted_key: Option<Vec<u8>>,
+    /// Conditions that are decided on stored bytes before anything is decoded. All conditions are checked afterwards.
+    filters: Option<Vec<DirectFilter>>,
     /// The row that was found by its whole key.
     found: Vec<u8>,
     found_key: Vec<u8>,
@@ -92,6 +98,7 @@ impl<'p> TableReader<'p> {
             at: 0,
             rows_wanted: FIRST_ROWS,
             wanted_key: None,
+            filters: None,
             found: Vec::new(),
             found_key: Vec::new(),
             implied: conditions_are_implied(access),
@@ -180,6 +187,7 @@ impl<'p> TableReader<'p> {
         }
         self.ranges = ranges.into_iter();
         self.scan = None;
+        self.filters = None;
         self.buffer.clear();
         self.at = 0;
         Ok(())
@@ -192,6 +200,10 @@ impl<'p> TableReader<'p> {
     /// Fills the slots of the next row that meets the conditions; false at the end.
     pub fn next_row(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
         while self.read(run)? {
+            if !self.passes(run)? {
+                self.unlock(self.at - 1, run);
+                continue;
+            }
             self.fill(row, run)?;
             if self.implied || all_hold(&self.access.conditions, row, run)? {
                 return Ok(true);
@@ -201,6 +213,28 @@ impl<'p> TableReader<'p> {
             }
         }
         Ok(false)
+    }
+
+    /// Whether the row that was read may meet the conditions, as far as its stored bytes tell.
+    fn passes(&self, run: &Run<'_, '_>) -> SqlResult<bool> {
+        let Some(filters) = self.filters.as_ref().filter(|filters| !filters.is_empty()) else {
+            return Ok(true);
+        };
+        let row = self.current(run).0;
+        let view = RowView::new(self.layout(), row).map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
+        Ok(filters.iter().all(|filter| filter.holds(row, &view)))
+    }
+
+    /// Finds out which conditions stored bytes can decide, once many rows are read.
+    fn prepare_filters(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let mut filters = Vec::new();
+        if run.statement.settings.fast_plans && !self.implied {
+            for condition in &self.access.conditions {
+                filters.extend(DirectFilter::of(self.access, condition, run)?.unwrap_or_default());
+            }
+        }
+        self.filters = Some(filters);
+        Ok(())
     }
 
     /// READ COMMITTED gives back the locks of rows that do not meet the conditions.
@@ -230,6 +264,9 @@ impl<'p> TableReader<'p> {
                 .next_batch(transaction, &mut self.buffer, self.rows_wanted)
                 .map_err(|error| engine_error(error, table))?;
             if more {
+                if self.rows_wanted >= FILTERED_ROWS_MIN && self.filters.is_none() {
+                    self.prepare_filters(run)?;
+                }
                 self.rows_wanted = (self.rows_wanted * 2).min(BATCH_ROWS_MAX);
                 return Ok(true);
             }

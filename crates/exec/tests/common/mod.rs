@@ -305,6 +305,7 @@ fn column_type(data_type: &ast::DataType) -> ColumnType {
         Kind::Year => TypeKind::Year,
         Kind::Char => return ColumnType::char(length.unwrap_or(1), COLLATION),
         Kind::VarChar => return ColumnType::varchar(length.unwrap_or(1), COLLATION),
+        Kind::Binary => return ColumnType::binary(length.unwrap_or(1)),
         Kind::VarBinary => return ColumnType::varbinary(length.unwrap_or(1)),
         Kind::Text => return ColumnType::text(TypeKind::Text, COLLATION),
         Kind::Enum => return ColumnType::enumeration(data_type.members.clone(), COLLATION),

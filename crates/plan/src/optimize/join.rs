@@ -216,9 +216,13 @@ impl Binder<'_> {
             Some(_) => rows_after.max(rows_before),
             None => rows_after.max(0.01),
         };
-        let scan_rows = (total * local_selectivity).max(0.1);
+        let mut scan_rows = (total * local_selectivity).max(0.1);
         if let Content::Table(table) = member.content {
-            for candidate in self.candidates(table, &usable, placed) {
+            let candidates = self.candidates(table, &usable, placed);
+            if let Some(rows) = self.rows_by_index(table, &candidates, &usable) {
+                scan_rows = rows.clamp(0.1, scan_rows.max(total));
+            }
+            for candidate in candidates {
                 let after = if candidate.dependent {
                     rows_before * candidate.rows * local_selectivity.max(0.05)
                 } else {
@@ -245,6 +249,29 @@ impl Binder<'_> {
             let cost = scan_rows * (1.0 + BUILD_COST) + rows_before * PROBE_COST + matches * 0.1;
             (cost, Step { member: number, candidate: None, hash: placed != 0, rows_after: kept_of(matches) })
         })
+    }
+
+    /// Rows that meet the conditions on one table, if an index has counted some of them: the range with the most key parts
+    /// is taken at its word, and only conditions on other columns are guessed.
+    fn rows_by_index(
+        &mut self,
+        table: usize,
+        candidates: &[Candidate],
+        conditions: &[&Expression],
+    ) -> Option<f64> {
+        let parts = |candidate: &&Candidate| candidate.path.ranges.as_ref()?.iter().map(Vec::len).min();
+        let known = candidates.iter().filter(|candidate| !candidate.dependent && parts(candidate).is_some());
+        let best = known.max_by_key(parts)?;
+        let block = self.block();
+        let Source::Base(base) = &block.tables[table].source else { return None };
+        let counted = &base.indexes()[best.path.index].key_columns()[..parts(&best)?];
+        let slots = &block.tables[table].slots;
+        let is_counted = |part: &Expression| {
+            part.column_slot().is_some_and(|slot| counted.iter().any(|column| slots[*column] == Some(slot)))
+        };
+        let own = conditions.iter().filter(|condition| tables_of(block, condition) & !(1 << table) == 0);
+        let rest = own.filter(|condition| !condition.any(&is_counted));
+        Some(best.rows * rest.map(|condition| selectivity(condition)).product::<f64>())
     }
 
     fn choose_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {

@@ -1,5 +1,8 @@
 //! Columns and simple expressions over stored rows. Main types: [`StoredColumn`], [`DirectKey`].
 
+pub(super) use crate::operator::table::stored_layout as layout;
+
+use crate::operator::table::stored_position;
 use expression::{Expression, ExpressionKind};
 use plan::physical::TableAccess;
 use values::row::{Form, IntegerColumn, RowLayout, RowView};
@@ -14,26 +17,12 @@ pub struct StoredColumn<'p> {
     pub column_type: &'p ColumnType,
 }
 
-/// The layout of the rows that an access hands out.
-pub fn layout(access: &TableAccess) -> &RowLayout {
-    match access.path.covering {
-        true => access.table.indexes()[access.path.index].row_layout(),
-        false => access.table.layout(),
-    }
-}
-
 impl<'p> StoredColumn<'p> {
     /// The column that an expression is, if the access fills its slot.
     pub fn of(access: &'p TableAccess, expression: &Expression) -> Option<StoredColumn<'p>> {
         let slot = expression.column_slot()?;
         let (column, _) = access.columns.iter().find(|(_, filled)| *filled == slot)?;
-        let position = match access.path.covering {
-            true => {
-                let held = access.table.indexes()[access.path.index].row_columns();
-                held.iter().position(|held| held == column)?
-            }
-            false => *column,
-        };
+        let position = stored_position(access, *column);
         let column_type = &access.table.definition().columns[*column].column_type;
         Some(StoredColumn { position, column_type })
     }

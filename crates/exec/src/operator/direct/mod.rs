@@ -2,12 +2,12 @@
 //! decoded but what the query asks for, and nothing is allocated per row. Main function: [`aggregate`], which says no to
 //! whatever it cannot do; the generic operators do everything. Both give the same groups, in an order of their own.
 
-mod column;
-mod filter;
+pub(super) mod column;
+pub(super) mod filter;
 mod groups;
 mod key_set;
 mod scan;
-mod seeded;
+pub(super) mod seeded;
 mod totals;
 
 use crate::run::Run;

@@ -7,7 +7,7 @@ use engine::{Direction, ReadMode, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::{RowLock, TableAccess};
-use plan::range::key_ranges;
+use plan::range::{conditions_are_implied, key_ranges};
 use std::cell::Cell;
 use values::Value;
 use values::row::RowView;
@@ -35,7 +35,9 @@ impl<'p> DirectScan<'p> {
             return Ok(None);
         }
         let mut filters = Vec::new();
-        for condition in &access.conditions {
+        // Every row of some ranges meets the conditions that made them.
+        let conditions = if conditions_are_implied(access) { &[][..] } else { &access.conditions[..] };
+        for condition in conditions {
             let Some(more) = DirectFilter::of(access, condition, run)? else { return Ok(None) };
             filters.extend(more);
         }
