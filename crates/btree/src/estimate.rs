@@ -27,6 +27,10 @@ struct Path {
     steps: Vec<(usize, usize)>,
 }
 
+/// Level of the nodes above leaves.
+const PARENT_LEVEL: u8 = 1;
+/// Nodes above leaves that are looked at for an estimate: some ten thousand leaves.
+const PARENTS_MAX: usize = 64;
 /// Leaves that are visited for an exact count.
 const EXACT_LEAVES_MAX: f64 = 8.0;
 
@@ -36,10 +40,61 @@ impl Tree {
         let (lower, upper) =
             (self.path_to(pool, &range.lower, false)?, self.path_to(pool, &range.upper, true)?);
         let estimate = between(&lower, &upper);
-        if estimate.leaves <= EXACT_LEAVES_MAX && !estimate.exact {
+        if estimate.exact {
+            return Ok(estimate);
+        }
+        if estimate.leaves <= EXACT_LEAVES_MAX {
             return self.count_leaves(pool, range);
         }
-        Ok(estimate)
+        let counted = self.count_by_parents(pool, range)?;
+        Ok(counted.filter(|counted| counted.leaves > EXACT_LEAVES_MAX).unwrap_or(estimate))
+    }
+
+    /// Estimates a long range by the nodes above its leaves, if there are not too many of them: their cells are counted,
+    /// and one leaf of each stands for the others.
+    fn count_by_parents(
+        &self,
+        pool: &BufferPool,
+        range: &CursorRange,
+    ) -> Result<Option<RangeEstimate>, StorageError> {
+        let start = match &range.lower {
+            Bound::Included(key) | Bound::Excluded(key) => &key[..],
+            Bound::Unbounded => b"",
+        };
+        let Some((mut id, mut page)) = self.find_node(pool, start, PARENT_LEVEL)? else { return Ok(None) };
+        let (mut leaves, mut sampled_rows, mut sampled) = (0.0, 0.0, 0.0);
+        for visited in 0..PARENTS_MAX {
+            let corrupt = |error| StorageError::corrupt(id, error);
+            let node = NodeRef::new(&page).map_err(corrupt)?;
+            let first = if visited == 0 { node.child_slot(start).map_err(corrupt)? } else { 0 };
+            let end = match &range.upper {
+                Bound::Unbounded => node.count(),
+                Bound::Included(key) | Bound::Excluded(key) => {
+                    let position = node.search(key).map_err(corrupt)?;
+                    usize::from(position.slot) + usize::from(position.found)
+                }
+            };
+            if first < end {
+                leaves += (end - first) as f64;
+                // In the middle: leaves at the ends of a range may be half empty.
+                let leaf_id = self.page_id(node.child(first + (end - first) / 2).map_err(corrupt)?);
+                let bytes = pool.shared(leaf_id)?;
+                let leaf = NodeRef::new(&bytes).map_err(|error| StorageError::corrupt(leaf_id, error))?;
+                sampled_rows += leaf.count() as f64;
+                sampled += 1.0;
+            }
+            let Some(right) = node.right().filter(|_| end == node.count()) else {
+                // The range ends and begins within a leaf.
+                let leaves = f64::max(leaves - 1.0, 0.0);
+                let rows = leaves * sampled_rows / f64::max(sampled, 1.0);
+                return Ok(Some(RangeEstimate { rows, leaves, exact: false }));
+            };
+            id = self.page_id(right);
+            let next = pool.shared(id)?;
+            self.check_child_level(id, &next, PARENT_LEVEL + 1)?;
+            page = next;
+        }
+        Ok(None)
     }
 
     fn count_leaves(&self, pool: &BufferPool, range: &CursorRange) -> Result<RangeEstimate, StorageError> {

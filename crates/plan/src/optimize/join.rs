@@ -16,11 +16,11 @@ const EXHAUSTIVE_MEMBERS_MAX: usize = 7;
 /// Look-ups whose pages are taken to be at hand.
 const FEW_LOOK_UPS: f64 = 1000.0;
 /// Cost of a look-up beyond these, more than that of the first ones.
-const COLD_LOOK_UP_COST: f64 = 8.0;
+const COLD_LOOK_UP_COST: f64 = 15.0;
 /// Cost of putting a row into a hash table.
-const BUILD_COST: f64 = 2.0;
+const BUILD_COST: f64 = 1.2;
 /// Cost of looking a row up in a hash table.
-const PROBE_COST: f64 = 0.6;
+const PROBE_COST: f64 = 0.4;
 
 /// One operand of a group of inner joins.
 pub(super) struct Member {
