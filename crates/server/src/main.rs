@@ -3,6 +3,10 @@
 
 use std::process::ExitCode;
 
+/// Statements allocate and free small blocks on the thread that runs them, which it does without locks.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const USAGE: &str =
     "usage: iruka serve [--datadir DIR] [--port PORT] [--socket PATH] [--bind-address ADDRESS]
                    [--defaults-file FILE] [--VARIABLE=VALUE ...]
