@@ -250,7 +250,7 @@ impl Session {
 
     fn typed_parameters(&self, bound: &mut BoundParameters, values: Vec<Value>) -> Vec<TypedValue> {
         let long_data = std::mem::replace(&mut bound.long_data, vec![None; bound.count]);
-        let collation = self.connection_collation();
+        let collation = self.settings().facts.connection_collation;
         values
             .into_iter()
             .zip(long_data)
