@@ -326,7 +326,7 @@ impl Session {
             return;
         }
         let accounts = self.state.instance.accounts();
-        self.grants = Arc::new(accounts.grants(&self.account, &self.active_roles));
+        self.grants = accounts.shared_grants(&self.account, &self.active_roles);
         self.password_expired = accounts.get(&self.account).is_some_and(|account| account.password_expired);
         self.account_epoch = accounts.epoch;
     }

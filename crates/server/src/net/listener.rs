@@ -30,6 +30,8 @@ impl Listener {
             // `*` and `::` mean both families, as in MySQL.
             sockopt::set_ipv6_v6only(&descriptor, false)?;
         }
+        // Accepted sockets inherit it. Answers are single sends: waiting for more to send would only delay them.
+        sockopt::set_tcp_nodelay(&descriptor, true)?;
         bind(&descriptor, &address)?;
         listen(&descriptor, backlog)?;
         Ok(Listener { descriptor, path: None })
@@ -83,8 +85,6 @@ impl Listener {
             if is_unix {
                 return Ok(Some((Socket::new(descriptor, true), ClientHost::local())));
             }
-            // Answers are single sends: waiting for more to send would only delay them.
-            sockopt::set_tcp_nodelay(&descriptor, true)?;
             return Ok(Some((Socket::new(descriptor, false), client_host(address))));
         }
     }

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::compression::{Algorithm, Compressor, Decompressor};
 
+/// Memory that a connection with TLS or compression keeps for what it sends.
+const UNSENT_BYTES_KEPT: usize = 1 << 10;
 /// Bytes of one receive call when TLS or compression follows.
 const SCRATCH_BYTES: usize = 16 << 10;
 
@@ -164,7 +166,6 @@ impl Transport {
     }
 
     fn decrypt(&mut self, mut bytes: &[u8], into: &mut ReceiveBuffer) -> Result<(), NetworkError> {
-        let mut plain = [0; SCRATCH_BYTES];
         while !bytes.is_empty() {
             let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
             tls.read_tls(&mut bytes).map_err(|_| NetworkError::Protocol)?;
@@ -177,21 +178,29 @@ impl Transport {
             };
             let mut left = state.plaintext_bytes_to_read();
             while left > 0 {
-                let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
-                let count = tls.reader().read(&mut plain).map_err(|_| NetworkError::Protocol)?;
+                let count = self.take_plain(left, into)?;
                 if count == 0 {
                     break;
                 }
                 left = left.saturating_sub(count);
-                if self.compression.is_some() {
-                    self.decompress(&plain[..count], into)?;
-                } else {
-                    into.append(&plain[..count]);
-                }
             }
         }
         self.queue_tls_records();
         Ok(())
+    }
+
+    /// Moves some of the `left` decrypted bytes on; returns their number.
+    fn take_plain(&mut self, left: usize, into: &mut ReceiveBuffer) -> Result<usize, NetworkError> {
+        let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
+        if self.compression.is_none() {
+            let count = tls.reader().read(into.room(left)).map_err(|_| NetworkError::Protocol)?;
+            into.fill(count);
+            return Ok(count);
+        }
+        let mut plain = [0; SCRATCH_BYTES];
+        let count = tls.reader().read(&mut plain).map_err(|_| NetworkError::Protocol)?;
+        self.decompress(&plain[..count], into)?;
+        Ok(count)
     }
 
     /// What TLS wants to say before the connection is closed.
@@ -280,7 +289,8 @@ impl Transport {
         }
         self.sent_bytes += at as u64;
         if at == self.unsent.len() {
-            self.unsent = Vec::new();
+            self.unsent.clear();
+            self.unsent.shrink_to(UNSENT_BYTES_KEPT);
             return Ok(true);
         }
         self.unsent.drain(..at);

@@ -169,7 +169,8 @@ impl Core {
         connection.lend(buffer, self.outputs.pop().unwrap_or_default());
     }
 
-    fn take_memory_back(&mut self, connection: &mut Connection) {
+    /// Keeps a connection's memory for others.
+    pub fn take_memory_back(&mut self, connection: &mut Connection) {
         let (buffer, output) = connection.take_back();
         if self.buffers.len() < BUFFERS_MAX {
             self.buffers.extend(buffer);

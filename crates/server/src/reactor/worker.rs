@@ -214,7 +214,10 @@ impl Worker {
         {
             match connection.send(core.now) {
                 Ok(_) if next != Next::Close && !core.is_stopping => core.put_back(slot, connection, next),
-                _ => closing.push((slot, connection)),
+                _ => {
+                    core.take_memory_back(&mut connection);
+                    closing.push((slot, connection));
+                }
             }
         }
         core.answers = answers;

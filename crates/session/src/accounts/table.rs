@@ -7,6 +7,8 @@ use super::host;
 use super::privilege::Privileges;
 use crate::connection::ClientHost;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use stdx::sync::lock;
 
 /// All accounts and roles.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +16,18 @@ pub struct AccountTable {
     accounts: BTreeMap<AccountName, Account>,
     /// Rises with every change.
     pub epoch: u64,
+    combined: CombinedGrants,
+}
+
+/// Grants of accounts without active roles, made when a session of theirs first needs them. A copy of the table starts
+/// without any: it is made to be changed.
+#[derive(Debug, Default)]
+struct CombinedGrants(Mutex<BTreeMap<AccountName, Arc<Grants>>>);
+
+impl Clone for CombinedGrants {
+    fn clone(&self) -> CombinedGrants {
+        CombinedGrants::default()
+    }
 }
 
 impl AccountTable {
@@ -72,6 +86,20 @@ impl AccountTable {
     }
 
     /// What an account may do with those roles active, roles of roles included.
+    pub fn shared_grants(&self, name: &AccountName, active: &[AccountName]) -> Arc<Grants> {
+        if !active.is_empty() {
+            return Arc::new(self.grants(name, active));
+        }
+        let mut combined = lock(&self.combined.0);
+        if let Some(grants) = combined.get(name) {
+            return Arc::clone(grants);
+        }
+        let grants = Arc::new(self.grants(name, active));
+        combined.insert(name.clone(), Arc::clone(&grants));
+        grants
+    }
+
+    /// As [`AccountTable::shared_grants`], made anew.
     pub fn grants(&self, name: &AccountName, active: &[AccountName]) -> Grants {
         let mut grants = Grants::default();
         let mut seen = BTreeSet::new();
@@ -196,6 +224,17 @@ mod tests {
         let remote = ClientHost { address: "127.0.0.9".parse().ok(), port: 1, name: None };
         assert_eq!(table.find("u", &remote).unwrap().name, AccountName::new("u", "127.0.0.%"));
         assert!(table.find("w", &remote).is_none());
+    }
+
+    #[test]
+    fn combined_grants_are_kept_until_the_table_is_copied() {
+        let user = AccountName::new("u", "%");
+        let old = table(&[("u", "%")]);
+        assert!(Arc::ptr_eq(&old.shared_grants(&user, &[]), &old.shared_grants(&user, &[])));
+        let mut new = old.clone();
+        new.get_mut(&user).unwrap().schemas.insert("s".to_owned(), Privileges::SELECT);
+        assert!(new.shared_grants(&user, &[]).schema("s").contains(Privileges::SELECT));
+        assert!(!old.shared_grants(&user, &[]).schema("s").contains(Privileges::SELECT));
     }
 
     #[test]
