@@ -19,7 +19,7 @@ use crate::latch::Latch;
 #[derive(Default)]
 pub(crate) struct FrameHeader {
     pub latch: Latch,
-    /// The page, packed; `NO_PAGE` for none.
+    /// The page, packed; `NO_PAGE` for none, so that a zeroed header is one of an empty frame.
     page: AtomicU64,
     /// End of the last redo group that changed the page.
     pub page_lsn: AtomicU64,
@@ -36,11 +36,12 @@ pub(crate) struct FrameHeader {
     pub created: AtomicBool,
 }
 
-const NO_PAGE: u64 = u64::MAX;
+const NO_PAGE: u64 = 0;
 
 #[inline]
 fn pack(page: PageId) -> u64 {
-    u64::from(page.space.0) << 32 | u64::from(page.number.0)
+    // One more than the bits say; the last page of the last space does not exist.
+    (u64::from(page.space.0) << 32 | u64::from(page.number.0)).wrapping_add(1)
 }
 
 impl FrameHeader {
@@ -48,7 +49,8 @@ impl FrameHeader {
     #[inline]
     pub fn page(&self) -> Option<PageId> {
         let packed = self.page.load(Ordering::Acquire);
-        let page = PageId { space: SpaceId((packed >> 32) as u32), number: PageNumber(packed as u32) };
+        let bits = packed.wrapping_sub(1);
+        let page = PageId { space: SpaceId((bits >> 32) as u32), number: PageNumber(bits as u32) };
         (packed != NO_PAGE).then_some(page)
     }
 
@@ -97,7 +99,9 @@ impl FrameHeader {
 
 /// All frames. Indices run from 0 to `count`.
 pub(crate) struct Frames {
-    headers: Box<[FrameHeader]>,
+    /// `count` headers. The kernel gives their memory when they are first used, as that of the pages.
+    headers: Region,
+    count: usize,
     memory: Region,
 }
 
@@ -106,22 +110,26 @@ impl Frames {
     pub fn reserve(count: usize) -> Option<Frames> {
         assert!(count > 0 && u32::try_from(count).is_ok());
         let memory = Region::reserve(count.checked_mul(PAGE_BYTES)?, PAGE_BYTES)?;
-        let headers: Box<[FrameHeader]> = (0..count).map(|_| FrameHeader::default()).collect();
-        headers.iter().for_each(|header| header.set_page(None));
-        Some(Frames { headers, memory })
+        let header_bytes = count.checked_mul(size_of::<FrameHeader>())?.next_multiple_of(PAGE_BYTES);
+        let headers = Region::reserve(header_bytes, PAGE_BYTES)?;
+        Some(Frames { headers, count, memory })
     }
 
     pub fn count(&self) -> usize {
-        self.headers.len()
+        self.count
     }
 
     #[inline]
     pub fn header(&self, index: u32) -> &FrameHeader {
-        &self.headers[index as usize]
+        &self.headers()[index as usize]
     }
 
+    #[inline]
     pub fn headers(&self) -> &[FrameHeader] {
-        &self.headers
+        // SAFETY: The region holds `count` headers at their alignment and lives as long as `self`. Its bytes are zero at
+        // first, which is a header of an empty frame: all fields are atomic integers and flags. It is never reached in
+        // another way.
+        unsafe { std::slice::from_raw_parts(self.headers.start().as_ptr().cast(), self.count) }
     }
 
     /// Latches a frame shared, waiting for a writer.
@@ -152,8 +160,8 @@ impl Frames {
 
     #[inline]
     fn bytes_of(&self, index: u32) -> *mut u8 {
-        assert!((index as usize) < self.headers.len());
-        // SAFETY: The region holds `headers.len()` pages, so the offset stays inside it.
+        assert!((index as usize) < self.count);
+        // SAFETY: The region holds `count` pages, so the offset stays inside it.
         unsafe { self.memory.start().as_ptr().add(index as usize * PAGE_BYTES) }
     }
 }
