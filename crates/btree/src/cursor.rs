@@ -239,6 +239,7 @@ fn reuse(bound: &mut Bound<Vec<u8>>) -> Vec<u8> {
 
 impl<'a> LeafView<'a> {
     /// Entries in the range.
+    #[inline]
     pub fn len(&self) -> usize {
         self.slots.len()
     }
@@ -273,6 +274,7 @@ impl<'a> LeafView<'a> {
         self.node.prefix().map_err(|error| StorageError::corrupt(self.id, error))
     }
 
+    #[inline]
     fn slot(&self, at: usize) -> usize {
         match self.direction {
             Direction::Forward => self.slots.start + at,
@@ -281,6 +283,7 @@ impl<'a> LeafView<'a> {
     }
 
     /// The rest of the key (behind the prefix) and the value of the entry at place `at` in walking order.
+    #[inline]
     pub fn entry(&self, at: usize) -> Result<(&'a [u8], Value<'a>), StorageError> {
         let (suffix, cell) =
             self.node.cell(self.slot(at)).map_err(|error| StorageError::corrupt(self.id, error))?;

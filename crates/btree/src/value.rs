@@ -24,6 +24,7 @@ pub struct LongValue<'a> {
 }
 
 impl<'a> Value<'a> {
+    #[inline]
     pub(crate) fn of_cell(
         pool: &'a BufferPool,
         leaf: PageId,
@@ -38,6 +39,7 @@ impl<'a> Value<'a> {
     }
 
     /// The value's start: all of a whole value, the first 256 bytes of a long one.
+    #[inline]
     pub fn head(&self) -> &'a [u8] {
         match self {
             Value::Whole(bytes) => bytes,

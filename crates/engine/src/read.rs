@@ -88,6 +88,7 @@ pub(crate) fn show(seen: Seen<'_>, found: &mut dyn FnMut(&[u8])) -> bool {
 }
 
 /// The header and, for a whole value, the row.
+#[inline]
 pub(crate) fn parse_head(value: Value<'_>) -> EngineResult<Entry<'_>> {
     Entry::parse(value.head()).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))
 }

@@ -70,6 +70,7 @@ pub struct CorruptPage {
 
 impl CorruptPage {
     /// Names what is wrong.
+    #[inline]
     pub const fn new(reason: &'static str) -> Self {
         Self { reason }
     }

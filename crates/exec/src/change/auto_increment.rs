@@ -11,6 +11,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use values::{TypeKind, Value};
 
+/// Values that a statement of unknown length reserves at once, at most: as many as in MySQL, so that gaps are the same.
+const RESERVED_MAX: u64 = 65_535;
+
 /// Where the value of the current row came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Origin {
@@ -204,7 +207,7 @@ impl GeneratedIds {
         }
         let settings = &run.statement.settings;
         // A statement of unknown length doubles what it asks for each time.
-        let doubled = self.reserved.map_or(1, |range| range.count.saturating_mul(2)).min(65_536);
+        let doubled = self.reserved.map_or(1, |range| range.count.saturating_mul(2)).min(RESERVED_MAX);
         let request = AutoIncrementRequest {
             count: rows_left.unwrap_or(1).max(doubled),
             increment: settings.auto_increment_increment,
