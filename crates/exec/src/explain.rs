@@ -1,4 +1,4 @@
-//! EXPLAIN in table form.
+//! What EXPLAIN sends: the table form, and the one text of the others.
 
 use crate::context::StatementOutcome;
 use charset::CollationId;
@@ -62,4 +62,17 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
     }
     let rows_sent = plan.explain.len() as u64;
     Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent, ..StatementOutcome::default() })
+}
+
+/// Sends an EXPLAIN that is one text.
+pub fn send_text(
+    text: String,
+    results: CollationId,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<StatementOutcome> {
+    let mut column = column("EXPLAIN", ColumnType::new(TypeKind::LongText));
+    column.column_type.collation = CollationId::UTF8MB4_0900_AI_CI;
+    sink.columns(&[column], results)?;
+    sink.row(&[Value::Bytes(text.into_bytes())])?;
+    Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent: 1, ..StatementOutcome::default() })
 }

@@ -12,6 +12,7 @@ mod batch;
 mod change;
 mod context;
 mod explain;
+mod explain_tree;
 mod operator;
 mod outfile;
 mod pass_through;
@@ -78,6 +79,11 @@ impl Prepared {
     fn pass_through(&self, context: &StatementContext<'_>) -> Option<&PassThrough> {
         let serves = |way: &&PassThrough| way.serves(context.facts.results_collation);
         self.pass_through.as_deref().filter(serves).filter(|_| context.settings.fast_plans)
+    }
+
+    /// Parameters that are, as they stand, values of BIGINT UNSIGNED columns.
+    pub fn unsigned_parameters(&self) -> Vec<usize> {
+        self.plan.unsigned_parameters()
     }
 
     /// Whether it only reads.
@@ -191,13 +197,29 @@ pub fn describe(statement: &Statement, context: &mut StatementContext<'_>) -> Sq
     Ok(prepared(plan, context).columns.to_vec())
 }
 
-/// EXPLAIN in table form: sends the plan as rows.
+/// The forms of EXPLAIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// A row a table.
+    Traditional,
+    /// One text, a line a step.
+    Tree,
+}
+
+/// EXPLAIN: sends the plan.
 pub fn explain(
     statement: &Statement,
+    format: ExplainFormat,
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
     let plan = plan_with(statement, context, Some(types))?;
-    explain::send(&plan, context.facts.results_collation, channel)
+    match format {
+        ExplainFormat::Traditional => explain::send(&plan, context.facts.results_collation, channel),
+        ExplainFormat::Tree => {
+            let text = explain_tree::text(&plan, context.engine);
+            explain::send_text(text, context.facts.results_collation, channel)
+        }
+    }
 }

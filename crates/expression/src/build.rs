@@ -442,7 +442,8 @@ impl Expression {
         let before = context.diagnostics().clone();
         match self.evaluate(&[], context) {
             Ok(value) if context.diagnostics().count() == warnings => {
-                let result = ResultType { nullable: value == Value::Null, ..self.result };
+                let nullable = self.result.nullable || value == Value::Null;
+                let result = ResultType { nullable, ..self.result };
                 new(ExpressionKind::Literal(value), result)
             }
             _ => {

@@ -23,10 +23,11 @@ pub use physical::QueryPlan;
 
 use engine::Table;
 use errors::{SqlResult, sql_error};
-use expression::Expression;
+use expression::{Expression, ExpressionKind};
 use parser::ast;
 use physical::ExplainRow;
 use std::sync::Arc;
+use values::TypeKind;
 
 /// A bound and optimised statement, separate from any execution of it.
 #[derive(Debug)]
@@ -51,6 +52,40 @@ pub struct Plan {
     pub recursions: usize,
     /// Lines of EXPLAIN.
     pub explain: Vec<ExplainRow>,
+}
+
+impl Plan {
+    /// Parameters that are, as they stand, values of BIGINT UNSIGNED columns.
+    pub fn unsigned_parameters(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut look = |table: &Table, column: usize, value: Option<&Expression>| {
+            let column_type = &table.definition().columns[column].column_type;
+            if column_type.kind == TypeKind::BigInt
+                && column_type.unsigned
+                && let Some(ExpressionKind::Parameter(index)) = value.map(|value| &value.kind)
+            {
+                found.push(*index);
+            }
+        };
+        match &self.kind {
+            PlanKind::Insert(insert) => {
+                if let InsertRows::Values(rows) = &insert.rows {
+                    for (column, value) in rows.iter().flat_map(|row| insert.columns.iter().zip(row)) {
+                        look(&insert.table, *column, value.as_ref());
+                    }
+                }
+            }
+            PlanKind::Update(update) => {
+                for target in &update.targets {
+                    for assignment in &target.assignments {
+                        look(&target.table, assignment.column, assignment.value.as_ref());
+                    }
+                }
+            }
+            _ => {}
+        }
+        found
+    }
 }
 
 /// What a plan does.

@@ -197,11 +197,30 @@ impl Session {
         let ExplainTarget::Statement(statement) = &explain.target else {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"));
         };
+        if explain.analyze {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN ANALYZE"));
+        }
+        if explain.into.is_some() || explain.schema.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN INTO and FOR SCHEMA"));
+        }
+        let format = self.explain_format(explain.format.as_deref())?;
         let locks = self.locks_needed(statement);
         let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &[], |context| exec::explain(statement, context, channel))
+            session
+                .with_context(reads_lock, &[], |context| exec::explain(statement, format, context, channel))
         })?;
         self.answer(outcome, channel)
+    }
+
+    /// The form of EXPLAIN: its own FORMAT, else explain_format. Error 1791 for a form that does not exist, 1235 for JSON.
+    fn explain_format(&self, named: Option<&str>) -> SqlResult<exec::ExplainFormat> {
+        let name = named.map_or_else(|| self.state.text(id::EXPLAIN_FORMAT), str::to_owned);
+        match name.to_ascii_uppercase().as_str() {
+            "TRADITIONAL" | "TRADITIONAL_STRICT" => Ok(exec::ExplainFormat::Traditional),
+            "TREE" => Ok(exec::ExplainFormat::Tree),
+            "JSON" => Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FORMAT=JSON")),
+            _ => Err(sql_error!(ER_UNKNOWN_EXPLAIN_FORMAT, name)),
+        }
     }
 
     /// Locks tables, begins a transaction if need be, runs, and commits or undoes the statement.

@@ -44,6 +44,8 @@ pub struct BoundParameters {
     /// Values sent by COM_STMT_SEND_LONG_DATA since the last execution or reset, by position.
     /// Such a parameter has no value in the COM_STMT_EXECUTE packet.
     pub long_data: Vec<Option<Vec<u8>>>,
+    /// Parameters that are values of BIGINT UNSIGNED columns: their 64 bits count, whatever sign was declared.
+    pub unsigned: Vec<usize>,
 }
 
 /// Flags of COM_STMT_EXECUTE.
@@ -135,11 +137,13 @@ impl Session {
             plan = Some(Planned { prepared, traits, locks: self.locks_needed(&parsed.statement) });
         }
         let count = parsed.parameters as usize;
+        let unsigned =
+            plan.as_ref().map(|planned| planned.prepared.unsigned_parameters()).unwrap_or_default();
         let entry = Entry {
             statement: Arc::new(parsed.statement),
             text: sql[parsed.span.start..parsed.span.end].into(),
             plan,
-            bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
+            bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count], unsigned },
             cursor: None,
             long_data_error: None,
         };
@@ -257,7 +261,12 @@ impl Session {
             .enumerate()
             .map(|(position, (value, long))| {
                 let declared = bound.types.get(position).copied();
-                let value = long.map_or(value, Value::Bytes);
+                let value = match long.map_or(value, Value::Bytes) {
+                    Value::Int(number) if number < 0 && bound.unsigned.contains(&position) => {
+                        unsigned_bits(number, declared)
+                    }
+                    other => other,
+                };
                 TypedValue { column_type: parameter_type(&value, declared, collation), value }
             })
             .collect()
@@ -449,6 +458,16 @@ fn parameter_column() -> ResultColumn {
     column_type.length = Some(21_845);
     column_type.collation = charset::CollationId::BINARY;
     crate::result::column("?", column_type)
+}
+
+const MYSQL_TYPE_LONGLONG: u8 = 8;
+
+/// A number for a BIGINT UNSIGNED column: drivers send the largest ones as signed 64 bits.
+fn unsigned_bits(number: i64, declared: Option<ParameterType>) -> Value {
+    match declared {
+        Some(declared) if declared.code == MYSQL_TYPE_LONGLONG => Value::UInt(number as u64),
+        _ => Value::Int(number),
+    }
 }
 
 const MYSQL_TYPE_TINY_BLOB: u8 = 249;

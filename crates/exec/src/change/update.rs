@@ -104,6 +104,7 @@ pub fn check_safe(run: &Run<'_, '_>, node: &Node) -> SqlResult<()> {
         return Ok(());
     }
     match node {
+        Node::Sort { input, limit: None, .. } => check_safe(run, input),
         Node::Table(access) if access.path.ranges.is_none() => {
             Err(sql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""))
         }

@@ -117,11 +117,32 @@ pub fn compile_regexp(pattern: &str, case_sensitive: bool, flags: &str) -> SqlRe
             prefix.push(letter);
         }
     }
-    let whole = if prefix.is_empty() { pattern.to_owned() } else { format!("(?{prefix}){pattern}") };
+    let pattern = unicode_classes(pattern);
+    let whole = if prefix.is_empty() { pattern } else { format!("(?{prefix}){pattern}") };
     fancy_regex::RegexBuilder::new(&whole)
         .backtrack_limit(BACKTRACK_STEPS_MAX)
         .build()
         .map_err(|error| regexp_error(&error))
+}
+
+/// POSIX classes as the Unicode properties that MySQL's engine takes them for.
+fn unicode_classes(pattern: &str) -> String {
+    const CLASSES: &[(&str, &str)] = &[
+        ("[:alpha:]", r"\p{Alphabetic}"),
+        ("[:alnum:]", r"\p{Alphabetic}\p{Nd}"),
+        ("[:blank:]", r"\t\p{Zs}"),
+        ("[:cntrl:]", r"\p{Cc}"),
+        ("[:digit:]", r"\p{Nd}"),
+        ("[:lower:]", r"\p{Lowercase}"),
+        ("[:punct:]", r"\p{P}"),
+        ("[:space:]", r"\s"),
+        ("[:upper:]", r"\p{Uppercase}"),
+        ("[:word:]", r"\w"),
+    ];
+    if !pattern.contains("[:") {
+        return pattern.to_owned();
+    }
+    CLASSES.iter().fold(pattern.to_owned(), |text, (class, property)| text.replace(class, property))
 }
 
 /// MySQL's error for a pattern that does not compile.

@@ -97,7 +97,13 @@ impl Session {
             copy_asked: copies,
         };
         draft.definition.options.auto_increment = None;
-        for action in actions {
+        // Indexes go first: their names and columns are free for the other actions.
+        let drops_index =
+            |action: &&AlterAction| matches!(action, AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey);
+        for action in actions.iter().filter(drops_index) {
+            self.apply_action(&mut draft, action)?;
+        }
+        for action in actions.iter().filter(|action| !drops_index(action)) {
             self.apply_action(&mut draft, action)?;
         }
         if draft.definition.columns.is_empty() {

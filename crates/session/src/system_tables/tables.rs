@@ -229,7 +229,8 @@ impl SystemTables {
             let distinct = statistics.distinct.get(stored.index_of_definition(position));
             for (place, part) in index.parts.iter().enumerate() {
                 let column = &definition.columns[part.column];
-                let cardinality = distinct.and_then(|counts| counts.get(place)).copied().unwrap_or(0);
+                let distinct = distinct.and_then(|counts| counts.get(place)).copied().unwrap_or(0);
+                let cardinality = distinct.min(statistics.rows);
                 rows.push(vec![
                     text("def"),
                     text(&*definition.name.schema),

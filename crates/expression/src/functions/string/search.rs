@@ -83,7 +83,9 @@ fn derive_field(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 /// FIELD compares as text if all arguments are text, as integers if all are, otherwise as numbers.
 fn field(call: &mut Call<'_>) -> SqlResult<Value> {
     let count = call.count();
-    let all = |call: &Call<'_>, class| (0..count).all(|index| call.argument(index).class() == class);
+    let all = |call: &Call<'_>, class| {
+        (0..count).all(|index| [class, TypeClass::Null].contains(&call.argument(index).class()))
+    };
     if all(call, TypeClass::Text) {
         let wanted = call.operand(0)?;
         for index in 1..count {
