@@ -4,8 +4,8 @@
 use engine::Engine;
 use expression::{Expression, ExpressionKind};
 use plan::physical::{
-    Aggregate, AggregateKind, HashJoin, JoinKind, KeyCondition, NestedLoop, Node, RowLimit, SortKey,
-    TableAccess,
+    Aggregate, AggregateKind, HashJoin, JoinKind, KeyCondition, NestedLoop, Node, Recursive, RowLimit,
+    SetOperation, SortKey, TableAccess,
 };
 use plan::{InsertRows, Plan, PlanKind};
 use std::fmt::Write as _;
@@ -121,30 +121,34 @@ impl Tree<'_> {
                     |below| (shown, Estimate { rows: below.rows.min(most), ..below }),
                 )
             }
-            Node::SetOperation(operation) => {
-                self.line(depth, "Table scan on <union temporary>");
-                self.line(depth + 1, "Union materialize with deduplication");
-                let mut total = self.node(&operation.first, depth + 2);
-                for term in &operation.rest {
-                    let other = self.node(&term.node, depth + 2);
-                    total = Estimate { cost: total.cost + other.cost, rows: total.rows + other.rows };
-                }
-                total
-            }
-            Node::Recursive(recursive) => {
-                self.line(depth, "Materialize recursive CTE");
-                let seed = self.node(&recursive.seed, depth + 1);
-                self.line(depth + 1, "Repeat until convergence");
-                recursive.steps.iter().for_each(|step| {
-                    self.node(step, depth + 2);
-                });
-                seed
-            }
+            Node::SetOperation(operation) => self.set_operation(operation, depth),
+            Node::Recursive(recursive) => self.recursive(recursive, depth),
             Node::RecursiveInput { .. } => {
                 self.line(depth, "Scan new records");
                 Estimate::default()
             }
         }
+    }
+
+    fn set_operation(&mut self, operation: &SetOperation, depth: usize) -> Estimate {
+        self.line(depth, "Table scan on <union temporary>");
+        self.line(depth + 1, "Union materialize with deduplication");
+        let mut total = self.node(&operation.first, depth + 2);
+        for term in &operation.rest {
+            let other = self.node(&term.node, depth + 2);
+            total = Estimate { cost: total.cost + other.cost, rows: total.rows + other.rows };
+        }
+        total
+    }
+
+    fn recursive(&mut self, recursive: &Recursive, depth: usize) -> Estimate {
+        self.line(depth, "Materialize recursive CTE");
+        let seed = self.node(&recursive.seed, depth + 1);
+        self.line(depth + 1, "Repeat until convergence");
+        for step in &recursive.steps {
+            self.node(step, depth + 2);
+        }
+        seed
     }
 
     /// Prints what is below first, then puts its reader's line before it.

@@ -18,9 +18,13 @@ pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'st
     charset::charset_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
 }
 
-/// The collation of that name. Error 1273.
+/// The collation of that name. Error 1273; 1235 for one whose order is not known here.
 pub fn find_collation(name: &str) -> SqlResult<&'static Collation> {
-    charset::collation_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))
+    let collation = charset::collation_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))?;
+    match collation.is_supported() {
+        true => Ok(collation),
+        false => Err(sql_error!(ER_NOT_SUPPORTED_YET, format!("collation {}", collation.name))),
+    }
 }
 
 /// The collation that a pair of clauses means. Error 1253 if they do not belong together.

@@ -258,7 +258,9 @@ impl World {
         };
         let result = match &parsed.statement {
             Statement::Explain(explain) => match &explain.target {
-                ast::ExplainTarget::Statement(inner) => exec::explain(inner, &mut context, &mut self.channel),
+                ast::ExplainTarget::Statement(inner) => {
+                    exec::explain(inner, exec::ExplainFormat::Traditional, &mut context, &mut self.channel)
+                }
                 ast::ExplainTarget::Connection(_) => {
                     Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"))
                 }

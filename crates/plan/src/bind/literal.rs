@@ -113,11 +113,13 @@ pub(crate) fn character_set(name: &str) -> SqlResult<CollationId> {
         .ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
 }
 
-/// A collation by name; error 1273.
+/// A collation by name; error 1273, or 1235 for one whose order is not known here.
 pub(crate) fn collation(name: &str) -> SqlResult<CollationId> {
-    charset::collation_by_name(name)
-        .map(|found| found.id)
-        .ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))
+    match charset::collation_by_name(name) {
+        Some(found) if found.is_supported() => Ok(found.id),
+        Some(found) => Err(sql_error!(ER_NOT_SUPPORTED_YET, format!("collation {}", found.name))),
+        None => Err(sql_error!(ER_UNKNOWN_COLLATION, name)),
+    }
 }
 
 /// The escape character of LIKE from its constant; error 1210 for more than one character.
