@@ -123,6 +123,14 @@ fn push_error_text(out: &mut Vec<u8>, error: &SqlError, text: &[u8], capabilitie
     out.extend_from_slice(text);
 }
 
+/// A name in the character set of results.
+fn push_name(out: &mut Vec<u8>, name: &str, results: CollationId) {
+    if name.is_ascii() && results.charset().is_ascii_based() || results == CollationId::BINARY {
+        return push_length_encoded_bytes(out, name.as_bytes());
+    }
+    push_length_encoded_bytes(out, &results.charset().from_str(name).text);
+}
+
 /// Protocol::ColumnDefinition41. `default` is the column's default for COM_FIELD_LIST.
 pub fn push_column(out: &mut Vec<u8>, column: &ResultColumn, results: CollationId) {
     let column_type = &column.column_type;
@@ -134,7 +142,7 @@ pub fn push_column(out: &mut Vec<u8>, column: &ResultColumn, results: CollationI
     };
     push_length_encoded_bytes(out, b"def");
     for name in [&column.schema, &column.table, &column.original_table, &column.name, &column.original_name] {
-        push_length_encoded_bytes(out, name.as_bytes());
+        push_name(out, name, results);
     }
     out.push(0x0C);
     out.extend_from_slice(&collation.0.to_le_bytes());
