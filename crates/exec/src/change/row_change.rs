@@ -8,7 +8,7 @@ use crate::run::{Run, engine_error};
 use engine::{DuplicateKey, EngineError, ReadMode, Table, UpdateOutcome, WaitPolicy};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
-use plan::{Assignment, InsertPlan};
+use plan::{Assignment, InsertPlan, InsertRows};
 use std::sync::Arc;
 use values::Value;
 use values::row::RowView;
@@ -144,7 +144,8 @@ impl<'p> Writer<'p> {
         if generates != self.generated && !self.holds_back {
             self.flush(run)?;
         }
-        if !self.bulk || (rows_left == Some(1) && self.waiting.is_empty()) {
+        let alone = rows_left == Some(1) && self.waiting.is_empty();
+        if !self.bulk || alone || (generates && self.skips_ids()) {
             self.ids.fill(table, row, rows_left, false, run)?;
             let mut bytes = Vec::new();
             encoded(table, row, &mut bytes)?;
@@ -160,6 +161,14 @@ impl<'p> Writer<'p> {
             self.flush(run)?;
         }
         Ok(())
+    }
+
+    /// INSERT IGNORE .. SELECT: ids for a batch would be reserved beyond those that its rows turn out to need, and MySQL
+    /// leaves no such gap.
+    fn skips_ids(&self) -> bool {
+        self.plan.ignore
+            && matches!(self.plan.rows, InsertRows::Query(_))
+            && self.plan.table.definition().auto_increment_column().is_some()
     }
 
     /// Whether rows that are there already are left or replaced.
@@ -208,8 +217,8 @@ impl<'p> Writer<'p> {
     /// Keeps all rows until the end of the statement, because it still reads the table. False if rows of this statement
     /// cannot wait.
     pub fn hold_back(&mut self) -> bool {
-        self.holds_back = self.bulk;
-        self.bulk
+        self.holds_back = self.bulk && !self.skips_ids();
+        self.holds_back
     }
 
     /// Remembers how many conditions precede those that the newest waiting row may still bring.
