@@ -127,9 +127,25 @@ impl Binder<'_> {
         let (left, right) = if flipped { (right, left) } else { (left, right) };
         let outer = matches!(join.kind, ast::JoinKind::Left | ast::JoinKind::Right);
         let straight = join.kind == ast::JoinKind::Straight;
+        if outer || straight {
+            self.refuse_recursion_in(&right)?;
+        }
         let tree =
             JoinTree::Join { left: Box::new(left), right: Box::new(right), outer, conditions, straight };
         Ok((tree, visible))
+    }
+
+    /// Error 3576: a recursive table must come first, because each round reads it once.
+    fn refuse_recursion_in(&mut self, tree: &JoinTree) -> SqlResult<()> {
+        let joined = tree.tables();
+        let recursion = |(number, table): (usize, &BoundTable)| match table.source {
+            Source::Recursion(id) if joined >> number & 1 == 1 => Some(id),
+            _ => None,
+        };
+        let Some(id) = self.block().tables.iter().enumerate().find_map(recursion) else { return Ok(()) };
+        let is_it = |known: &&CommonTable| known.recursion.as_ref().is_some_and(|(own, _)| *own == id);
+        let name = self.common_tables.iter().find(is_it).map_or("", |known| known.name.as_str());
+        Err(sql_error!(ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER, name))
     }
 
     /// ON sees the tables of its join (and outer queries), not those that follow.
