@@ -78,7 +78,8 @@ impl Prepared {
     /// How stored rows become result rows, if they do so for that statement.
     fn pass_through(&self, context: &StatementContext<'_>) -> Option<&PassThrough> {
         let serves = |way: &&PassThrough| way.serves(context.facts.results_collation);
-        self.pass_through.as_deref().filter(serves).filter(|_| context.settings.fast_plans)
+        let settings = &context.settings;
+        self.pass_through.as_deref().filter(serves).filter(|_| settings.fast_plans && !settings.reads_lock)
     }
 
     /// Parameters that are, as they stand, values of BIGINT UNSIGNED columns.

@@ -10,7 +10,7 @@ use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, ExpressionKind};
 use plan::QueryPlan;
-use plan::physical::{Node, RowLimit, TableAccess};
+use plan::physical::{Node, RowLimit, RowLock, TableAccess};
 use values::row::RowView;
 use values::temporal::TimeZone;
 use values::{ColumnEncoder, TypeKind, Value};
@@ -64,6 +64,10 @@ impl PassThrough {
     /// For a plan that has this form; None for others. TIMESTAMP depends on the session's time zone: not here.
     pub fn of(query: &QueryPlan, columns: &[ResultColumn], results: CollationId) -> Option<PassThrough> {
         let (access, _, node) = parts(query)?;
+        // Rows met under a lock may have to become durable before they leave; see `query::send`.
+        if access.lock != RowLock::None {
+            return None;
+        }
         if results != CollationId::BINARY && !results.charset().is_ascii_based() {
             return None;
         }

@@ -88,6 +88,8 @@ pub fn send(
     let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
     while more {
         run.check_killed()?;
+        // A locking read may have met rows whose commit is not durable yet.
+        sink.require_durable(run.statement.transaction.reply_lsn());
         for row in batch.iter() {
             sink.row(&row[..columns.len()])?;
         }

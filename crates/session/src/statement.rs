@@ -73,6 +73,8 @@ impl Session {
                 }
                 _ => self.run_statement(&parsed.statement, statement_text, channel),
             };
+            // What follows may be sent in pieces; this statement's answer goes before it.
+            channel.require_durable(self.packet_lsn);
             if !succeeded || !self.more_results {
                 return;
             }

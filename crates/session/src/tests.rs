@@ -22,6 +22,7 @@ impl ConnectionControl for NoControl {
 struct Printer {
     columns: Vec<ResultColumn>,
     lines: Vec<String>,
+    required: stdx::ids::Lsn,
 }
 
 impl ResultSink for Printer {
@@ -58,6 +59,10 @@ impl ResultSink for Printer {
     fn ok(&mut self, end: &StatementEnd) -> SqlResult<()> {
         self.lines.push(format!("OK {}", end.affected_rows));
         Ok(())
+    }
+
+    fn require_durable(&mut self, lsn: stdx::ids::Lsn) {
+        self.required = self.required.max(lsn);
     }
 
     fn error(&mut self, error: &SqlError) {
@@ -183,6 +188,19 @@ fn tables_rows_and_transactions() {
             ("select * from nope", "ERROR 1146 Table 'shop.nope' doesn't exist"),
         ],
     );
+}
+
+#[test]
+fn pieces_of_a_packet_wait_for_its_earlier_commits() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    check(&mut root, &[("create database d; use d", "OK 1 / OK 0"), ("create table t (a int)", "OK 0")]);
+    let mut printer = Printer::default();
+    let lsn = root.query(b"insert into t values (1); select * from t", &mut printer);
+    assert_eq!(printer.lines, ["OK 1", "1"]);
+    assert!(lsn > stdx::ids::Lsn(0));
+    assert_eq!(printer.required, lsn);
 }
 
 #[test]
