@@ -4,6 +4,7 @@
 
 use crate::encoding::Encoding;
 use crate::{Charset, Collation, CollationId, collation::Order};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 struct Registry {
@@ -11,6 +12,8 @@ struct Registry {
     collations: Vec<Collation>,
     /// Position in `collations` by id; `u16::MAX` where there is none.
     by_id: Vec<u16>,
+    /// Position in `collations` by name in lower case.
+    by_name: HashMap<&'static str, u16>,
 }
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(load);
@@ -36,7 +39,8 @@ fn load() -> Registry {
             }
         }
     }
-    Registry { charsets, collations, by_id }
+    let by_name = collations.iter().enumerate().map(|(position, c)| (c.name, position as u16)).collect();
+    Registry { charsets, collations, by_id, by_name }
 }
 
 fn parse_charset(line: &'static str) -> Option<Charset> {
@@ -79,7 +83,12 @@ pub fn collation(id: CollationId) -> Option<&'static Collation> {
 
 /// The collation of that name, without regard to case. `utf8_*` is an alias of `utf8mb3_*`.
 pub fn collation_by_name(name: &str) -> Option<&'static Collation> {
-    let find = |name: &str| REGISTRY.collations.iter().find(|c| c.name.eq_ignore_ascii_case(name));
+    let registry = &*REGISTRY;
+    // Names that the server keeps are in lower case; those of statements may not be.
+    if let Some(position) = registry.by_name.get(name) {
+        return registry.collations.get(usize::from(*position));
+    }
+    let find = |name: &str| registry.collations.iter().find(|c| c.name.eq_ignore_ascii_case(name));
     find(name).or_else(|| {
         let alias = name.get(..5).filter(|start| start.eq_ignore_ascii_case("utf8_"))?;
         find(&format!("utf8mb3_{}", &name[alias.len()..]))
