@@ -432,22 +432,8 @@ impl RedoLog {
     /// Keeps files for `ahead_bytes` ready behind the end of the log. False if the disk has no room or the maximum is
     /// reached: then the checkpoint must move.
     pub fn prepare_files(&self, ahead_bytes: u64) -> Result<bool, RedoError> {
-        while self.ready_bytes() < ahead_bytes {
-            if let Some(error) = self.failure() {
-                return Err(error);
-            }
-            match self.prepare_one(self.end_lsn().0 + ahead_bytes, false) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) if error.kind == env::DiskErrorKind::NoSpace => {
-                    self.starved.store(true, Ordering::Release);
-                    return Ok(false);
-                }
-                Err(error) => {
-                    self.fail(error.clone());
-                    return Err(RedoError::Failed(error));
-                }
-            }
+        if !self.prepare_ahead(ahead_bytes, false)? {
+            return Ok(false);
         }
         let mut segments = lock(&self.segments);
         segments.remove_surplus(self.checkpoint_lsn()).map_err(RedoError::Disk)?;
@@ -462,12 +448,17 @@ impl RedoLog {
     /// As `prepare_files`, for a log whose checkpoint cannot move: makes files beyond the maximum. They are removed when
     /// the checkpoint has moved. False if the disk has no room.
     pub fn exceed_capacity(&self, ahead_bytes: u64) -> Result<bool, RedoError> {
+        self.prepare_ahead(ahead_bytes, true)
+    }
+
+    fn prepare_ahead(&self, ahead_bytes: u64, beyond_maximum: bool) -> Result<bool, RedoError> {
         while self.ready_bytes() < ahead_bytes {
             if let Some(error) = self.failure() {
                 return Err(error);
             }
-            match self.prepare_one(self.end_lsn().0 + ahead_bytes, true) {
-                Ok(_) => {}
+            match self.prepare_one(self.end_lsn().0 + ahead_bytes, beyond_maximum) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
                 Err(error) if error.kind == env::DiskErrorKind::NoSpace => {
                     self.starved.store(true, Ordering::Release);
                     return Ok(false);

@@ -14,10 +14,11 @@ use engine::KillFlag;
 use env::Clock;
 use errors::{SqlResult, sql_error};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use stdx::known_hash::BuildKnownHash;
 
 const SHARDS: usize = 64;
 /// Entries of a shard that stay when nobody holds them: their tables will be used again.
@@ -88,25 +89,7 @@ impl Ord for LockKey {
     }
 }
 
-/// Passes on the hash that a key carries.
-#[derive(Debug, Default)]
-struct KnownHash(u64);
-
-impl Hasher for KnownHash {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-type Shard = HashMap<LockKey, Entry, BuildHasherDefault<KnownHash>>;
+type Shard = HashMap<LockKey, Entry, BuildKnownHash>;
 
 /// How a table is locked, from weak to strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

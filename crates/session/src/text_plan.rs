@@ -79,19 +79,20 @@ impl Session {
         literals: &[DigestLiteral],
         channel: &mut dyn ClientChannel,
     ) -> ByShape {
-        let shape = match self.text_plans.recent.find(key) {
-            Some(planned) => Some(Shape::Kept(Arc::clone(planned))),
-            None => self.state.instance.plan_cache().find(key),
-        };
+        let instance = &self.state.instance;
+        let is_current = |planned: &&Arc<Planned>| planned.prepared.is_current(instance.engine());
+        let recent = self.text_plans.recent.find(key).filter(is_current).cloned();
+        let is_recent = recent.is_some();
+        let shape = recent.map(Shape::Kept).or_else(|| instance.plan_cache().find(key));
         let planned = match shape {
             None => return ByShape::Ordinary(Some(Lesson { key })),
             Some(Shape::Ordinary(_)) => return ByShape::Ordinary(None),
             Some(Shape::Candidate) => None,
-            Some(Shape::Kept(planned)) => {
-                let current = planned.prepared.is_current(self.state.instance.engine());
-                current.then_some(planned)
-            }
+            Some(Shape::Kept(planned)) => Some(planned).filter(|planned| is_current(&planned)),
         };
+        if let (false, Some(planned)) = (is_recent, &planned) {
+            self.text_plans.recent.put(key, Arc::clone(planned));
+        }
         let settings = self.settings();
         let (options, collation) = (settings.parse, settings.facts.connection_collation);
         let Some(parameters) = typed_literals(text, literals, options, collation) else {
@@ -112,7 +113,6 @@ impl Session {
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
     ) {
-        self.text_plans.recent.put(key, Arc::clone(planned));
         self.run_guarded(planned.traits, text, channel, |session, channel| {
             session.check_expired_password(false)?;
             if session.run_planned(planned, parameters, channel)? {

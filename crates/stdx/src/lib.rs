@@ -4,5 +4,6 @@
 pub mod aligned;
 pub mod checksum;
 pub mod ids;
+pub mod known_hash;
 pub mod sync;
 pub mod varint;

@@ -1,6 +1,5 @@
 //! The hash that shards locks and versions by (index, key bytes).
 
-use std::hash::{BuildHasherDefault, Hasher};
 use stdx::ids::IndexId;
 
 /// Hash of a key: multiply-and-fold over 8-byte words. Its users compare keys, so collisions only cost time.
@@ -22,28 +21,8 @@ fn fold(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Takes a number that is a hash already.
-#[derive(Default)]
-pub(crate) struct Ready(u64);
-
-impl Hasher for Ready {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
-}
-
-/// Builds [`Ready`].
-pub(crate) type KeyHasher = BuildHasherDefault<Ready>;
+/// For maps whose keys are what [`key_hash`] gave.
+pub(crate) type KeyHasher = stdx::known_hash::BuildKnownHash;
 
 #[cfg(test)]
 mod tests {

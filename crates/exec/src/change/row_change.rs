@@ -272,6 +272,15 @@ impl<'p> Writer<'p> {
         }
     }
 
+    /// Puts all rows in, or none if one of them is there already.
+    fn put_together(&mut self, rows: &[&[u8]], run: &Run<'_, '_>) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        let transaction = run.statement.transaction;
+        let put = transaction.try_insert_many(table, rows).map_err(|error| engine_error(error, table))?;
+        self.counts.affected += if put { rows.len() as u64 } else { 0 };
+        Ok(put)
+    }
+
     /// Puts rows in where rows that are there already are left or replaced. `first` is the place of the first among the
     /// waiting ones, `added` counts warnings that were put before conditions of later rows.
     fn put_tolerantly(
@@ -282,14 +291,7 @@ impl<'p> Writer<'p> {
         added: &mut usize,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<bool> {
-        let table = &self.plan.table;
-        if run
-            .statement
-            .transaction
-            .try_insert_many(table, rows)
-            .map_err(|error| engine_error(error, table))?
-        {
-            self.counts.affected += rows.len() as u64;
+        if self.put_together(rows, run)? {
             self.raise_explicit(first, rows.len(), run)?;
             return Ok(true);
         }
@@ -321,14 +323,7 @@ impl<'p> Writer<'p> {
     /// As `put_tolerantly`, for rows with generated ids: the id of a row that is left serves the next one, so that after the
     /// first duplicate each row must know what became of those before it.
     fn put_generated(&mut self, rows: &[&[u8]], added: &mut usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let table = &self.plan.table;
-        if run
-            .statement
-            .transaction
-            .try_insert_many(table, rows)
-            .map_err(|error| engine_error(error, table))?
-        {
-            self.counts.affected += rows.len() as u64;
+        if self.put_together(rows, run)? {
             return Ok(());
         }
         self.ids.rewind(std::mem::take(&mut self.ids_before));

@@ -6,7 +6,7 @@ use crate::run::Run;
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ResultType};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use values::Value;
 
 /// Rows for which all conditions hold.
@@ -51,8 +51,12 @@ pub struct Project<'p> {
 
 /// The slot of each expression that is a plain column and the only reader of its slot.
 fn taken_slots(expressions: &[Expression]) -> Vec<Option<usize>> {
-    let readers = |slot| expressions.iter().filter(|other| other.slots().contains(&slot)).count();
-    expressions.iter().map(|expression| expression.column_slot().filter(|slot| readers(*slot) == 1)).collect()
+    let mut readers: HashMap<usize, u32> = HashMap::new();
+    for slot in expressions.iter().flat_map(Expression::slots) {
+        *readers.entry(slot).or_default() += 1;
+    }
+    let only_reader = |slot: &usize| readers.get(slot) == Some(&1);
+    expressions.iter().map(|expression| expression.column_slot().filter(only_reader)).collect()
 }
 
 impl<'p> Project<'p> {

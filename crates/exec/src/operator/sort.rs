@@ -20,6 +20,8 @@ pub struct Sort<'p> {
     input: Box<dyn Operator + 'p>,
     keys: &'p [SortKey],
     limit: Option<&'p RowLimit>,
+    /// All keys have an ordered form in bytes.
+    by_bytes: bool,
     sorted: Option<std::vec::IntoIter<Entry>>,
 }
 
@@ -49,7 +51,9 @@ fn compare(left: &SortedKey, right: &SortedKey, modes: &Modes, run: &mut Run<'_,
 
 impl<'p> Sort<'p> {
     pub fn new(input: Box<dyn Operator + 'p>, keys: &'p [SortKey], limit: Option<&'p RowLimit>) -> Sort<'p> {
-        Sort { input, keys, limit, sorted: None }
+        let by_bytes =
+            keys.iter().all(|key| sorts_by_bytes(ComparisonMode::for_ordering(&key.expression.result)));
+        Sort { input, keys, limit, by_bytes, sorted: None }
     }
 
     fn wanted(&self, run: &mut Run<'_, '_>) -> SqlResult<Option<usize>> {
@@ -73,7 +77,7 @@ impl<'p> Sort<'p> {
             values.push(key.expression.evaluate(row, run)?);
         }
         bytes.clear();
-        if !modes.iter().all(|(mode, ..)| sorts_by_bytes(*mode)) {
+        if !self.by_bytes {
             return Ok(SortedKey { values, bytes: Box::default() });
         }
         for (value, (mode, column_type, descending)) in values.iter().zip(modes) {

@@ -141,6 +141,26 @@ fn a_shape_is_kept_when_it_comes_again() {
 }
 
 #[test]
+fn a_definition_that_changes_costs_one_plan() {
+    let mut session = fresh(false);
+    let kept = |session: &mut Session| {
+        assert!(run(session, "select c from t where id = 1").is_empty());
+        let key = session.shape_key(b"select c from t where id = 1", &mut Vec::new()).unwrap();
+        match session.state.instance.plan_cache().find(key) {
+            Some(crate::plan_cache::Shape::Kept(planned)) => Some(planned),
+            _ => None,
+        }
+    };
+    assert!(kept(&mut session).is_none());
+    let first = kept(&mut session).unwrap();
+    run(&mut session, "alter table t add key (m)");
+    let second = kept(&mut session).unwrap();
+    assert!(!std::sync::Arc::ptr_eq(&first, &second));
+    let third = kept(&mut session).unwrap();
+    assert!(std::sync::Arc::ptr_eq(&second, &third));
+}
+
+#[test]
 fn privileges_are_checked_at_each_execution() {
     let (_disk, environment) = environment();
     let instance = start(&environment);

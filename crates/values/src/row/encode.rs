@@ -27,17 +27,8 @@ impl RowLayout {
             return Err(RowError::WrongCount);
         }
         let variable_bytes = self.variable_bytes(values);
-        if variable_bytes > u32::MAX as usize {
-            return Err(RowError::TooLarge);
-        }
-        let offset_bytes = if variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
         let row_at = out.len();
-        let header_bytes = self.offsets_at + offset_bytes * self.variable_count;
-        out.reserve(header_bytes + variable_bytes);
-        out.resize(row_at + header_bytes, 0);
-        if offset_bytes == 4 {
-            out[row_at + self.bitmap_at] |= WIDE_OFFSETS;
-        }
+        let (header_bytes, offset_bytes) = self.begin(variable_bytes, out)?;
         for (position, (column, value)) in self.columns.iter().zip(values).enumerate() {
             if matches!(value, Value::Null) {
                 match column.null_bit {
@@ -87,17 +78,8 @@ impl RowLayout {
             _ => source.variable_bytes(*column),
         };
         let variable_bytes: usize = columns.iter().map(bytes_of).sum();
-        if variable_bytes > u32::MAX as usize {
-            return Err(RowError::TooLarge);
-        }
-        let offset_bytes = if variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
         let row_at = out.len();
-        let header_bytes = self.offsets_at + offset_bytes * self.variable_count;
-        out.reserve(header_bytes + variable_bytes);
-        out.resize(row_at + header_bytes, 0);
-        if offset_bytes == 4 {
-            out[row_at + self.bitmap_at] |= WIDE_OFFSETS;
-        }
+        let (header_bytes, offset_bytes) = self.begin(variable_bytes, out)?;
         for (position, (column, from)) in self.columns.iter().zip(columns).enumerate() {
             let raw = source.raw(*from);
             if raw.is_none() && column.null_bit == 0 {
@@ -124,6 +106,23 @@ impl RowLayout {
             }
         }
         Ok(())
+    }
+
+    /// Appends the header of a row with so many bytes of variable columns: zeros but for the width of offsets. Returns the
+    /// length of the header and of an offset.
+    fn begin(&self, variable_bytes: usize, out: &mut Vec<u8>) -> Result<(usize, usize), RowError> {
+        if variable_bytes > u32::MAX as usize {
+            return Err(RowError::TooLarge);
+        }
+        let offset_bytes = if variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
+        let row_at = out.len();
+        let header_bytes = self.offsets_at + offset_bytes * self.variable_count;
+        out.reserve(header_bytes + variable_bytes);
+        out.resize(row_at + header_bytes, 0);
+        if offset_bytes == 4 {
+            out[row_at + self.bitmap_at] |= WIDE_OFFSETS;
+        }
+        Ok((header_bytes, offset_bytes))
     }
 
     fn variable_bytes(&self, values: &[Value]) -> usize {

@@ -1,7 +1,7 @@
 //! A cheap hash of 64-bit keys: the key is made into a hash by a permutation that differs from process to process, so that nobody
 //! can choose keys that collide. Main type: [`SeededHash`].
 
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
 static SEED: OnceLock<u64> = OnceLock::new();
@@ -15,28 +15,8 @@ pub fn hash_of(key: u64) -> u64 {
     mixed ^ (mixed >> 32)
 }
 
-/// Takes a number that is a hash already.
-#[derive(Debug, Default)]
-pub struct Ready(u64);
-
-impl Hasher for Ready {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
-}
-
-/// Builds [`Ready`].
-pub type SeededHash = BuildHasherDefault<Ready>;
+/// For maps whose keys are what [`hash_of`] gave.
+pub type SeededHash = stdx::known_hash::BuildKnownHash;
 
 #[cfg(test)]
 mod tests {
