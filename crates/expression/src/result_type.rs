@@ -3,7 +3,7 @@
 
 use charset::CollationId;
 use std::sync::Arc;
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, Decimal, TypeKind};
 
 /// How strongly an expression's collation holds against another's; the lower wins. MySQL's COERCIBILITY().
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,6 +94,12 @@ impl ResultType {
             nullable: true,
             coercibility: Coercibility::Ignorable,
         }
+    }
+
+    /// The type of a decimal literal: the digits that it is written with.
+    pub fn of_decimal(number: &Decimal) -> ResultType {
+        let scale = number.scale();
+        ResultType::decimal(number.integer_digits().max(1) + u32::from(scale), scale)
     }
 
     /// BIGINT that shows at most `length` characters, its sign included.

@@ -210,9 +210,8 @@ fn typed_literal(
             if parsed.overflow {
                 return None;
             }
-            let scale = parsed.number.scale();
-            let precision = parsed.number.integer_digits().max(1) + u32::from(scale);
-            (Value::Decimal(parsed.number), ResultType::decimal(precision, scale).column_type)
+            let result = ResultType::of_decimal(&parsed.number);
+            (Value::Decimal(parsed.number), result.column_type)
         }
         TokenKind::Float => {
             let number: f64 = std::str::from_utf8(digits).ok()?.parse().ok()?;

@@ -75,9 +75,8 @@ fn decimal(digits: &str) -> SqlResult<Expression> {
     if parsed.overflow {
         return float(digits);
     }
-    let scale = parsed.number.scale();
-    let precision = parsed.number.integer_digits().max(1) + u32::from(scale);
-    Ok(Expression::constant(Value::Decimal(parsed.number), ResultType::decimal(precision, scale)))
+    let result = ResultType::of_decimal(&parsed.number);
+    Ok(Expression::constant(Value::Decimal(parsed.number), result))
 }
 
 fn float(digits: &str) -> SqlResult<Expression> {
