@@ -56,6 +56,10 @@ impl Engine {
             self.check_tree(tree, "system tablespace", &mut pages, &mut faults)?;
         }
         self.check_pages(SYSTEM_SPACE, "system tablespace", &pages, &mut faults)?;
+        if faults.is_empty() {
+            let orphans = self.inner.undo_store.orphans(&self.inner)?;
+            faults.extend(orphans.iter().map(|id| format!("undo tree: transaction {id} has ended")));
+        }
         let mut files: HashMap<_, _> = self.inner.pool.spaces().into_iter().collect();
         files.remove(&SYSTEM_SPACE);
         for schema in self.dictionary().schemas() {

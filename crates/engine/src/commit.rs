@@ -27,6 +27,7 @@ impl EngineInner {
     pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
         let mut mini = self.pool.mini_transaction();
         mini.log(KIND_COMMIT, &encode_end(writer.id));
+        let in_undo_tree = writer.end();
         let lsn = {
             let _order = self.commit_order.lock().unwrap_or_else(PoisonError::into_inner);
             let lsn = mini.commit();
@@ -37,7 +38,7 @@ impl EngineInner {
             lsn
         };
         self.counters.commits.fetch_add(1, Ordering::Relaxed);
-        self.forget_writer(writer);
+        self.forget_writer(writer, in_undo_tree);
         lsn
     }
 
@@ -141,21 +142,22 @@ impl EngineInner {
     /// Undoes everything a writer did and ends it.
     pub(crate) fn roll_back_writer(&self, writer: &Arc<Writer>) -> EngineResult<()> {
         self.undo_to(writer, 0, false)?;
+        let in_undo_tree = writer.end();
         let mut mini = self.pool.mini_transaction();
         mini.log(KIND_ROLLED_BACK, &encode_end(writer.id));
         mini.commit();
         self.commits.set_rolled_back(writer.id);
         self.counters.rollbacks.fetch_add(1, Ordering::Relaxed);
-        self.forget_writer(writer);
+        self.forget_writer(writer, in_undo_tree);
         Ok(())
     }
 
     /// Takes a finished writer out of the registry, once the undo tree holds nothing of it any more.
-    fn forget_writer(&self, writer: &Arc<Writer>) {
-        if writer.undo().chunks.is_empty() {
-            self.writers.remove(writer.id);
-        } else {
+    fn forget_writer(&self, writer: &Arc<Writer>, in_undo_tree: bool) {
+        if in_undo_tree {
             self.undo_store.discard_later(writer.clone());
+        } else {
+            self.writers.remove(writer.id);
         }
         self.locks.finish(&writer.owner);
     }

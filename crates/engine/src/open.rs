@@ -168,7 +168,7 @@ impl EngineInner {
                         return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
                     }
                 }
-                undo.chunks = self.undo_store.chunks_of(self, id)?;
+                undo.in_tree = self.undo_store.holds(self, id)?;
             }
             self.writers.insert(writer.clone());
             writers.push(writer);

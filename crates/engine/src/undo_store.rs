@@ -8,6 +8,7 @@ use crate::records::Losers;
 use crate::writer::{Undo, Writer};
 use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
 use buffer::CheckpointParticipant;
+use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -65,8 +66,10 @@ impl UndoStore {
         self.leftovers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the chunks of finished writers.
+    /// Removes the chunks of finished writers. Who returns finds the tree at rest, but for writers that go on.
     pub(crate) fn discard_finished(&self, engine: &EngineInner) -> EngineResult<()> {
+        // A save that began before its writer ended may still be adding chunks.
+        let _no_saver = engine.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
         let open: Vec<TransactionId> = self
             .leftovers()
             .iter()
@@ -91,11 +94,7 @@ impl UndoStore {
         from: u64,
         keep: &[u64],
     ) -> EngineResult<Lsn> {
-        let range = CursorRange {
-            lower: Bound::Included(chunk_key(id, from)),
-            upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0)),
-        };
-        for (key, _) in self.read(engine, range)? {
+        for (key, _) in self.read(engine, chunks_from(id, from))? {
             if parse_chunk_key(&key).is_some_and(|(_, first)| keep.contains(&first)) {
                 continue;
             }
@@ -155,14 +154,17 @@ impl UndoStore {
         Ok(())
     }
 
-    /// First positions of the chunks that the tree holds of a transaction.
-    pub(crate) fn chunks_of(&self, engine: &EngineInner, id: TransactionId) -> EngineResult<Vec<u64>> {
-        let range = CursorRange {
-            lower: Bound::Included(chunk_key(id, 0)),
-            upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0)),
-        };
-        let chunks = self.read(engine, range)?;
-        Ok(chunks.iter().filter_map(|(key, _)| parse_chunk_key(key)).map(|(_, first)| first).collect())
+    /// Whether the tree holds chunks of a transaction.
+    pub(crate) fn holds(&self, engine: &EngineInner, id: TransactionId) -> EngineResult<bool> {
+        Ok(!self.read(engine, chunks_from(id, 0))?.is_empty())
+    }
+
+    /// Transactions that the tree holds chunks of though they have ended: a start without their end record in the log
+    /// would undo them. For checks.
+    pub(crate) fn orphans(&self, engine: &EngineInner) -> EngineResult<BTreeSet<TransactionId>> {
+        let chunks = self.read(engine, CursorRange::all())?;
+        let ids = chunks.iter().filter_map(|(key, _)| parse_chunk_key(key)).map(|(id, _)| id);
+        Ok(ids.filter(|id| engine.writers.get(*id).is_none()).collect())
     }
 
     fn put(&self, engine: &EngineInner, key: &[u8], value: &[u8]) -> EngineResult<Lsn> {
@@ -190,7 +192,11 @@ impl EngineInner {
     pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
         let _one_saver = self.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
         let (chunks, from, length, pops, needed) = {
-            let undo = writer.undo();
+            let mut undo = writer.undo();
+            if undo.ended {
+                return Ok(());
+            }
+            undo.in_tree = true;
             (cut_chunks(&undo), undo.saved, undo.list.len(), undo.pops, self.pool.redo().end_lsn())
         };
         let mut end = Lsn(0);
@@ -256,6 +262,14 @@ impl CheckpointParticipant for LogNeeds {
             engine.undo_store.wanted.fetch_max(target.0, Ordering::AcqRel);
             engine.background.wake();
         }
+    }
+}
+
+/// The chunks of a transaction from that position on.
+fn chunks_from(id: TransactionId, first: u64) -> CursorRange {
+    CursorRange {
+        lower: Bound::Included(chunk_key(id, first)),
+        upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0)),
     }
 }
 

@@ -30,6 +30,10 @@ pub(crate) struct Undo {
     pub(crate) chunks: Vec<u64>,
     /// Records undone so far.
     pub(crate) pops: u64,
+    /// The undo tree may hold chunks of this writer, also such that rollback made worthless.
+    pub(crate) in_tree: bool,
+    /// The end record is in the log or about to be: nothing may enter the undo tree any more.
+    pub(crate) ended: bool,
 }
 
 impl Writer {
@@ -41,6 +45,14 @@ impl Writer {
     /// sees every record that is in the log before a given LSN.
     pub(crate) fn undo(&self) -> MutexGuard<'_, Undo> {
         self.undo.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the undo list to whoever saves it. Called before the end record enters the log, so that the log that
+    /// the writer needs always reaches up to that record. Returns whether the undo tree may hold chunks of it.
+    pub(crate) fn end(&self) -> bool {
+        let mut undo = self.undo();
+        undo.ended = true;
+        undo.in_tree
     }
 
     pub(crate) fn needed_lsn(&self) -> Lsn {

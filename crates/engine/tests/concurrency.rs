@@ -340,6 +340,7 @@ fn a_transaction_larger_than_the_log() {
             image
         } else {
             transaction.rollback().unwrap();
+            // The undo tree keeps nothing of a transaction that has ended.
             engine.purge().unwrap();
             sound(&engine);
             assert_eq!(all(&begin(&engine), &t).len(), 50);
