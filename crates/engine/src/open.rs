@@ -36,6 +36,7 @@ impl Engine {
     pub fn open(environment: Environment, options: EngineOptions) -> EngineResult<Engine> {
         let mut losers = Losers::default();
         let pool = BufferPool::open(environment.clone(), pool_options(&options), &mut losers)?;
+        environment.remove_temporary_leftovers().map_err(StorageError::from)?;
         create_system_space(&pool)?;
         let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
         let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };

@@ -28,6 +28,9 @@ pub trait Disk: Send + Sync {
     fn remove_directory(&self, path: &Path) -> DiskResult<()>;
     /// Makes earlier creations, renames and removals in `directory` durable. The root is the empty path.
     fn sync_directory(&self, directory: &Path) -> DiskResult<()>;
+    /// Makes an empty file without a name in `directory`, which is made if it is missing. The file is gone with the last
+    /// handle of it or with the process, however that ends: nothing of it is ever found again. Never sync it.
+    fn create_temporary(&self, directory: &Path) -> DiskResult<Arc<dyn File>>;
     /// Takes the exclusive lock that the file at `path` stands for; `Locked` if another process has it. It is
     /// released when the returned value is dropped.
     fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>>;
@@ -53,6 +56,9 @@ pub trait File: Send + Sync {
     fn allocate(&self, offset: u64, length: u64) -> DiskResult<()>;
     /// Cuts or extends (with a hole) the file.
     fn set_len(&self, length: u64) -> DiskResult<()>;
+    /// Gives the blocks that lie wholly in a range back to the file system; the range reads as zeroes and the length stays.
+    /// Where the file system cannot, nothing happens: what the range reads as afterwards must not matter.
+    fn discard(&self, offset: u64, length: u64) -> DiskResult<()>;
     /// The length in bytes.
     fn len(&self) -> DiskResult<u64>;
     /// Whether the length is 0.

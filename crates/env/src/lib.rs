@@ -13,6 +13,7 @@ mod real_disk;
 #[cfg(test)]
 mod real_disk_tests;
 pub mod simulated;
+mod temporary;
 mod threads;
 
 /// Announcing waits to the thread's owner. See [`blocking::region`].
@@ -26,4 +27,5 @@ pub use environment::Environment;
 pub use memory::Region;
 pub use random::{Random, RealRandom};
 pub use real_disk::RealDisk;
+pub use temporary::TEMPORARY_DIRECTORY;
 pub use threads::{JoinHandle, RealThreads, Threads};

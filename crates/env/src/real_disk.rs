@@ -5,11 +5,16 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
+use crate::temporary::TEMPORARY_PREFIX;
 use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+
+/// What messages call a file without a name.
+const UNNAMED: &str = "(temporary file)";
 
 /// Files of the operating system.
 pub struct RealDisk {
@@ -43,6 +48,41 @@ impl RealDisk {
         }
         options.open(self.full(path))
     }
+
+    /// A file without a name; where the file system knows none, one whose name is removed at once.
+    fn open_unnamed(&self, directory: &Path) -> DiskResult<RealFile> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600).custom_flags(OFlags::TMPFILE.bits().cast_signed());
+        match options.open(self.full(directory)) {
+            Ok(file) => Ok(RealFile { file, path: directory.join(UNNAMED) }),
+            // EISDIR is what kernels say that do not know the flag.
+            Err(error) if is_one_of(&error, &[Errno::OPNOTSUPP, Errno::ISDIR, Errno::NOSYS]) => {
+                self.open_and_unlink(directory)
+            }
+            Err(error) => Err(disk_error(error, "create temporary file in", directory)),
+        }
+    }
+
+    fn open_and_unlink(&self, directory: &Path) -> DiskResult<RealFile> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = directory.join(format!("{TEMPORARY_PREFIX}{number}"));
+            match self.open_with(&path, OpenMode::CreateNew, false) {
+                Ok(file) => {
+                    self.remove(&path)?;
+                    return Ok(RealFile { file, path });
+                }
+                // Left by a process that was killed between the two steps.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(disk_error(error, "create temporary file", &path)),
+            }
+        }
+    }
+}
+
+fn is_one_of(error: &std::io::Error, numbers: &[Errno]) -> bool {
+    numbers.iter().any(|number| error.raw_os_error() == Some(number.raw_os_error()))
 }
 
 impl Disk for RealDisk {
@@ -105,6 +145,15 @@ impl Disk for RealDisk {
         std::fs::File::open(self.full(directory)).map_err(failed)?.sync_all().map_err(failed)
     }
 
+    fn create_temporary(&self, directory: &Path) -> DiskResult<Arc<dyn File>> {
+        let mut outcome = self.open_unnamed(directory);
+        if outcome.as_ref().is_err_and(|error| error.kind == DiskErrorKind::NotFound) {
+            self.create_directory(directory)?;
+            outcome = self.open_unnamed(directory);
+        }
+        Ok(Arc::new(outcome?))
+    }
+
     fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>> {
         let file = self
             .open_with(path, OpenMode::CreateIfMissing, false)
@@ -162,6 +211,20 @@ impl File for RealFile {
 
     fn set_len(&self, length: u64) -> DiskResult<()> {
         self.file.set_len(length).map_err(self.failed("set length"))
+    }
+
+    fn discard(&self, offset: u64, length: u64) -> DiskResult<()> {
+        if length == 0 {
+            return Ok(());
+        }
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        loop {
+            match rustix::fs::fallocate(&self.file, flags, offset, length) {
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(disk_error(errno.into(), "discard", &self.path)),
+            }
+        }
     }
 
     fn len(&self) -> DiskResult<u64> {

@@ -107,3 +107,27 @@ fn entropy_differs() {
     RealRandom.fill(&mut long);
     assert!(long.iter().filter(|byte| **byte == 0).count() < 100);
 }
+
+#[test]
+fn temporary_files_have_no_name_and_give_blocks_back() {
+    use std::os::unix::fs::MetadataExt;
+    let scratch = Scratch::new();
+    let environment = crate::Environment::real(&scratch.0);
+    let file = environment.temporary_file().unwrap();
+    file.write_at(&[7; 1 << 20], 0).unwrap();
+    file.discard(0, 1 << 19).unwrap();
+    let mut bytes = [1; 2];
+    file.read_at(&mut bytes, (1 << 19) - 1).unwrap();
+    assert_eq!((file.len().unwrap(), bytes[1]), (1 << 20, 7));
+    file.set_len(0).unwrap();
+    assert!(file.is_empty().unwrap());
+    let directory = scratch.0.join(crate::TEMPORARY_DIRECTORY);
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+    assert!(std::fs::metadata(&directory).unwrap().mode() & 0o100 != 0);
+
+    // What a kill between creating and unlinking leaves, and a stranger's file.
+    std::fs::write(directory.join("temporary_0"), b"left").unwrap();
+    std::fs::write(directory.join("other"), b"kept").unwrap();
+    environment.remove_temporary_leftovers().unwrap();
+    assert_eq!(environment.disk.list(Path::new(crate::TEMPORARY_DIRECTORY)).unwrap(), ["other"]);
+}

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::file_image::FileImage;
+use super::temporary::{SimulatedTemporaryFile, TemporaryImage};
 use super::{Fault, FaultKind, OperationClass, OperationCounts, SimulatedRandom};
 use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 
@@ -18,9 +19,11 @@ pub struct SimulatedDisk {
     state: Arc<Mutex<State>>,
 }
 
-struct State {
+pub(super) struct State {
     files: BTreeMap<u64, FileImage>,
-    next_file: u64,
+    pub(super) next_file: u64,
+    /// Files without a name: not one of them is found after a crash or a kill.
+    pub(super) temporary: BTreeMap<u64, TemporaryImage>,
     /// Names as programs see them.
     names: Names,
     /// Names as the platter holds them.
@@ -101,6 +104,7 @@ impl SimulatedDisk {
         let state = State {
             files,
             next_file,
+            temporary: BTreeMap::new(),
             durable_names: names.clone(),
             names,
             unsynced_entries: Vec::new(),
@@ -115,7 +119,7 @@ impl SimulatedDisk {
         SimulatedDisk { state: Arc::new(Mutex::new(state)) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,7 +158,7 @@ impl SimulatedDisk {
         self.state().capacity_bytes = capacity;
     }
 
-    /// The sum of file lengths.
+    /// The sum of file lengths; of temporary files, of their blocks.
     pub fn used_bytes(&self) -> u64 {
         self.state().used_bytes()
     }
@@ -236,13 +240,19 @@ impl State {
         SimulatedDisk::of(files, names, self.next_file, seed)
     }
 
+    pub(super) fn has_crashed(&self) -> bool {
+        self.crashed
+    }
+
     fn used_bytes(&self) -> u64 {
         let reachable: BTreeSet<u64> = self.names.entries.values().copied().collect();
-        reachable.iter().filter_map(|file| self.files.get(file)).map(|image| image.current.len() as u64).sum()
+        let named = reachable.iter().filter_map(|file| self.files.get(file));
+        named.map(|image| image.current.len() as u64).sum::<u64>()
+            + self.temporary.values().map(TemporaryImage::used_bytes).sum::<u64>()
     }
 
     /// Counts an operation, and fails it if a crash or a fault is due. Gives the fault that the caller must act out.
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         class: OperationClass,
         operation: &'static str,
@@ -279,7 +289,7 @@ impl State {
         }
     }
 
-    fn check_capacity(&self, growth: u64, operation: &'static str, path: &Path) -> DiskResult<()> {
+    pub(super) fn check_capacity(&self, growth: u64, operation: &'static str, path: &Path) -> DiskResult<()> {
         match self.capacity_bytes {
             Some(capacity) if growth > 0 && self.used_bytes() + growth > capacity => {
                 Err(DiskError::new(DiskErrorKind::NoSpace, operation, path))
@@ -426,6 +436,10 @@ impl Disk for SimulatedDisk {
         if fault.is_some() { Err(input_output_error("sync directory", directory)) } else { Ok(()) }
     }
 
+    fn create_temporary(&self, directory: &Path) -> DiskResult<Arc<dyn File>> {
+        Ok(Arc::new(SimulatedTemporaryFile::create(self, directory)?))
+    }
+
     fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>> {
         let mut state = self.state();
         if state.crashed {
@@ -541,6 +555,18 @@ impl File for SimulatedFile {
             self.with_image(&mut state, |image| image.set_len(end))?;
         }
         Ok(())
+    }
+
+    fn discard(&self, offset: u64, length: u64) -> DiskResult<()> {
+        let (start, end) = self.position(offset, usize::try_from(length).unwrap_or(usize::MAX), "discard")?;
+        let mut state = self.disk.state();
+        state.begin(OperationClass::Allocate, "discard", &self.path)?;
+        self.with_image(&mut state, |image| {
+            let end = end.min(image.current.len());
+            if start < end {
+                image.write(start, &vec![0; end - start]);
+            }
+        })
     }
 
     fn set_len(&self, length: u64) -> DiskResult<()> {

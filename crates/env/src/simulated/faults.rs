@@ -20,7 +20,7 @@ pub enum OperationClass {
     Write,
     /// `sync_data`, `sync_all`, `sync_directory`.
     Sync,
-    /// `allocate`, `set_len`, and opening a file that is thereby created.
+    /// `allocate`, `set_len`, `discard`, and opening a file that is thereby created.
     Allocate,
     /// `remove`, `rename`, `create_directory`, `remove_directory`.
     Namespace,

@@ -5,6 +5,7 @@ mod disk;
 mod faults;
 mod file_image;
 mod random;
+mod temporary;
 #[cfg(test)]
 mod tests;
 

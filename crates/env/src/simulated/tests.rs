@@ -190,3 +190,34 @@ fn lists_name_files_and_directories() {
     assert_eq!(disk.list(Path::new("shop")).unwrap(), ["item.ibd"]);
     assert_eq!(disk.list(Path::new("none")).unwrap_err().kind, DiskErrorKind::NotFound);
 }
+
+#[test]
+fn temporary_files_hold_blocks_fail_and_are_lost() {
+    let disk = SimulatedDisk::new(1);
+    let file = disk.create_temporary(Path::new("t")).unwrap();
+    file.write_at(&[7; 12288], 100).unwrap();
+    assert_eq!((file.len().unwrap(), disk.used_bytes()), (12388, 16384));
+    file.discard(50, 8142).unwrap();
+    assert_eq!(disk.used_bytes(), 12288, "one block lies wholly in the range");
+    let mut bytes = [9; 3];
+    file.read_at(&mut bytes, 8190).unwrap();
+    assert_eq!(bytes, [0, 0, 7]);
+    assert_eq!(file.read_at(&mut bytes, 12386).unwrap_err().kind, DiskErrorKind::UnexpectedEnd);
+
+    disk.set_capacity_bytes(Some(disk.used_bytes() + 4096));
+    assert_eq!(file.write_at(&[1; 8192], 16384).unwrap_err().kind, DiskErrorKind::NoSpace);
+    file.write_at(&[1; 4096], 16384).unwrap();
+    disk.add_fault(Fault {
+        class: OperationClass::Read,
+        nth: disk.counts().reads,
+        kind: FaultKind::InputOutput,
+    });
+    assert_eq!(file.read_at(&mut bytes, 8190).unwrap_err().kind, DiskErrorKind::Other);
+    file.set_len(0).unwrap();
+    assert_eq!(disk.used_bytes(), 0);
+    file.write_at(&[1; 10], 0).unwrap();
+
+    let killed = disk.restart_after_kill();
+    assert_eq!((killed.used_bytes(), killed.list(Path::new("t")).unwrap().len()), (0, 0));
+    assert_eq!(file.write_at(&[1], 0).unwrap_err().kind, DiskErrorKind::Crashed);
+}
