@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, TransactionId};
 use txn::locks::LockManager;
-use txn::{CommitTable, SnapshotRegistry, VersionStore};
+use txn::{CommitTable, SnapshotRegistry, SpillFile, VersionStore};
 
 /// Ids that one write of the dictionary's limit covers.
 const ID_RESERVE: u64 = 1 << 16;
@@ -89,8 +89,6 @@ pub(crate) struct Settings {
     pub(crate) auto_increment_lock_mode: AtomicU8,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
     pub(crate) undo_log_bytes_max: u64,
-    /// Bytes of old versions above which writes wake purge.
-    version_memory_bytes: u64,
 }
 
 /// Counters for status variables. Counted per row batch or per statement, not per byte.
@@ -119,7 +117,6 @@ impl Settings {
             deadlock_detect: AtomicBool::new(options.deadlock_detect),
             auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
             undo_log_bytes_max: options.redo_log_bytes / 8,
-            version_memory_bytes: options.version_memory_bytes,
         };
         settings.set_flush_level(options.flush_level);
         settings.set_lock_wait_timeout(options.lock_wait_timeout);
@@ -167,6 +164,7 @@ pub(crate) struct Parts {
 impl EngineInner {
     pub(crate) fn assemble(parts: Parts) -> EngineInner {
         let end = parts.pool.redo().end_lsn().0.max(1);
+        let spill_file = Arc::new(SpillFile::new(parts.environment.clone()));
         EngineInner {
             environment: parts.environment,
             settings: Settings::new(&parts.options),
@@ -174,7 +172,7 @@ impl EngineInner {
             store: parts.store,
             commits: CommitTable::new(parts.next_id),
             snapshots: Arc::new(SnapshotRegistry::new()),
-            versions: VersionStore::new(),
+            versions: VersionStore::new(parts.options.version_memory_bytes, spill_file),
             locks: LockManager::new(),
             writers: WriterRegistry::new(),
             purge: PurgeQueue::default(),
@@ -235,9 +233,11 @@ impl EngineInner {
         Ok(id)
     }
 
-    /// Wakes purge when old versions take more memory than they should.
+    /// Moves old versions out of memory when they take more than they should, and wakes purge. Called between writes, without
+    /// latches: it writes a file.
+    #[inline]
     pub(crate) fn bound_versions(&self) {
-        if self.versions.bytes() > self.settings.version_memory_bytes {
+        if self.versions.spill_excess() {
             self.background.wake();
         }
     }

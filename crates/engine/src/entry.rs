@@ -9,7 +9,7 @@
 use stdx::ids::TransactionId;
 
 /// Bytes before the row.
-pub(crate) const HEADER_BYTES: usize = 7;
+pub(crate) const HEADER_BYTES: usize = txn::HEAD_BYTES;
 const DELETED: u8 = 1;
 
 /// An entry's value, taken apart.

@@ -131,6 +131,15 @@ impl From<buffer::RedoError> for EngineError {
     }
 }
 
+impl From<txn::SpillError> for EngineError {
+    fn from(error: txn::SpillError) -> EngineError {
+        match error {
+            txn::SpillError::Disk(error) => EngineError::from(StorageError::from(error)),
+            txn::SpillError::Damaged => EngineError::Corrupt(error.to_string()),
+        }
+    }
+}
+
 impl std::fmt::Display for EngineError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

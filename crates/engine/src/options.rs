@@ -21,7 +21,8 @@ pub struct EngineOptions {
     pub deadlock_detect: bool,
     /// innodb_autoinc_lock_mode: 0, 1 or 2.
     pub auto_increment_lock_mode: u8,
-    /// Bytes of old row versions above which every write wakes purge.
+    /// Memory for old row versions, in bytes; their rows beyond it go to a temporary file. The same whatever the pool's size:
+    /// that file is read from the operating system's cache as long as there is memory.
     pub version_memory_bytes: u64,
     /// Whether purge, checkpoint and flush threads run. Off in deterministic tests, which call
     /// [`crate::Engine::purge`] and [`crate::Engine::checkpoint`] themselves.

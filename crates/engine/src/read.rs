@@ -2,7 +2,7 @@
 //! Visibility is always decided under the leaf's latch; rollback needs that latch to take a row back.
 
 use crate::engine::EngineInner;
-use crate::entry::Entry;
+use crate::entry::{Entry, HEADER_BYTES, is_live};
 use crate::error::{EngineError, EngineResult};
 use crate::locking::Conflict;
 use crate::scan::{ReadMode, WaitPolicy};
@@ -52,10 +52,10 @@ impl EngineInner {
             };
         }
         let key = key()?;
-        let sees = |stored: &[u8]| Entry::parse(stored).is_some_and(|entry| self.sees(view, entry.writer));
-        let Some(version) = self.versions.find(index, &key, sees) else { return Ok(Seen::Nothing) };
-        match Entry::parse(&version) {
-            Some(entry) if !entry.deleted => Ok(Seen::Copied(entry.row.into())),
+        let sees =
+            |head: &[u8; HEADER_BYTES]| Entry::parse(head).is_some_and(|entry| self.sees(view, entry.writer));
+        match self.versions.find(index, &key, sees) {
+            Some(version) if is_live(&version.head) => Ok(Seen::Copied(version.body()?)),
             _ => Ok(Seen::Nothing),
         }
     }

@@ -10,8 +10,14 @@ use txn::locks::LockInfo;
 pub struct EngineStatus {
     /// Old versions that purge has not dropped yet.
     pub old_versions: u64,
-    /// Bytes of those.
+    /// Memory that those take, in bytes.
     pub old_version_bytes: u64,
+    /// Of those, in the temporary file.
+    pub spilled_versions: u64,
+    /// Bytes of these.
+    pub spilled_version_bytes: u64,
+    /// Writes to the temporary file that failed: what they were to write stayed in memory.
+    pub spill_failures: u64,
     /// Undo records of committed transactions that purge has not worked off (history list length).
     pub history_list_length: u64,
     /// Snapshots in use.
@@ -50,9 +56,13 @@ impl Engine {
     pub fn status(&self) -> EngineStatus {
         let inner = &self.inner;
         let writers = inner.writers.all();
+        let versions = inner.versions.figures();
         EngineStatus {
-            old_versions: inner.versions.len(),
-            old_version_bytes: inner.versions.bytes(),
+            old_versions: versions.versions,
+            old_version_bytes: versions.memory_bytes,
+            spilled_versions: versions.spilled_versions,
+            spilled_version_bytes: versions.spilled_bytes,
+            spill_failures: versions.spill_failures,
             history_list_length: inner.purge.backlog(),
             snapshots: inner.snapshots.count(),
             writers: writers

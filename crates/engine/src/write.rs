@@ -56,6 +56,7 @@ impl Transaction {
         self.engine.pool.check_writable()?;
         let writer = self.writer()?;
         self.engine.save_long_undo(&writer)?;
+        self.engine.bound_versions();
         let mut buffers = self.take_buffers();
         let result = self.change_with(&writer, change, &mut buffers, decide);
         self.keep_buffers(buffers);
@@ -175,9 +176,8 @@ impl EngineInner {
         let index = change.tree.id().index;
         // Nobody but its writer looks at a value that the writer itself replaces.
         let version = change.clustered && current.is_some_and(|entry| entry.writer != writer.id);
-        if version {
-            self.bound_versions();
-            self.versions.push(index, change.key, writer.id, old.as_slice().into());
+        if version && let Some((head, row)) = old.split_first_chunk() {
+            self.versions.push(index, change.key, writer.id, *head, row);
         }
         let old = match (current, action) {
             (None, _) => Old::Absent,

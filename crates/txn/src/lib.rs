@@ -9,6 +9,7 @@ mod key_list;
 mod kill;
 pub mod locks;
 mod snapshots;
+mod spill_file;
 pub mod undo;
 mod versions;
 
@@ -16,5 +17,6 @@ pub use ids::{CommitTable, TransactionState};
 pub use key_list::KeyList;
 pub use kill::{KillFlag, Wake};
 pub use snapshots::{Snapshot, SnapshotRegistry};
+pub use spill_file::{Extent, SpillError, SpillFile};
 pub use undo::{Old, UndoList, UndoRecord};
-pub use versions::{Version, VersionStore};
+pub use versions::{HEAD_BYTES, OldVersion, VersionFigures, VersionStore};

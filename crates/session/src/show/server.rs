@@ -196,10 +196,11 @@ impl Session {
         let now = expression::TimeZone::UTC.local(instance.wall_microseconds());
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();
+        let transactions = transactions_section(&instance.engine().status());
         let pages = instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
         format!(
             "\n{line}\n{:04}-{:02}-{:02} {:02}:{:02}:{:02} 0 INNODB MONITOR OUTPUT\n{line}\n\
-             Per second averages calculated from the last {} seconds\n---\nLOG\n---\nLog flushed up to   {lsn}\n\
+             Per second averages calculated from the last {} seconds\n{transactions}---\nLOG\n---\nLog flushed up to   {lsn}\n\
              ----------------------\nBUFFER POOL AND MEMORY\n----------------------\nBuffer pool size   {pages}\n\
              ----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
             now.date.year,
@@ -321,6 +322,23 @@ impl Session {
         let columns = names.iter().map(|name| text_column(name, 64)).collect();
         Ok((Listing { columns, rows: Vec::new() }, ShowFilter::None))
     }
+}
+
+/// The TRANSACTIONS part of the status: InnoDB's lines, then where old row versions are.
+fn transactions_section(status: &engine::EngineStatus) -> String {
+    format!(
+        "------------\nTRANSACTIONS\n------------\nTrx id counter {}\n\
+         Purge done for trx's n:o < {} undo n:o < 0 state: running\nHistory list length {}\n\
+         Old row versions {}, {} bytes in memory; {} of them spilled, {} bytes in the temporary file; {} failed spill writes\n",
+        status.next_transaction,
+        status.watermark,
+        status.history_list_length,
+        status.old_versions,
+        status.old_version_bytes,
+        status.spilled_versions,
+        status.spilled_version_bytes,
+        status.spill_failures,
+    )
 }
 
 fn pair_columns() -> Vec<ResultColumn> {
