@@ -1,6 +1,7 @@
 //! What the session hands the executor for one statement, and what it gets back.
 //! Main types: [`StatementContext`], [`StatementOutcome`].
 
+use crate::spill::SpillCounts;
 use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
 use expression::{SessionView, StatementFacts, TypedValue};
@@ -32,6 +33,9 @@ pub struct StatementContext<'a> {
     pub settings: ExecutionSettings,
 }
 
+/// What one operator keeps in memory unless a variable says otherwise: a quarter of a statement's memory.
+const OPERATOR_BYTES_MAX: u64 = 1 << 28;
+
 /// Session settings that change how statements run.
 #[derive(Clone, Debug)]
 pub struct ExecutionSettings {
@@ -51,8 +55,14 @@ pub struct ExecutionSettings {
     pub select_limit: u64,
     /// cte_max_recursion_depth.
     pub recursion_depth_max: u64,
-    /// tmp_table_size: bytes that one statement may keep in memory for sorting, grouping and hash joins.
+    /// Bytes that one statement may keep in memory, all its operators together.
     pub memory_bytes_max: u64,
+    /// sort_buffer_size: bytes that one sort keeps in memory before it goes to disk.
+    pub sort_bytes_max: u64,
+    /// tmp_table_size: the same for kept rows, groups and the keys of DISTINCT, UNION and IN.
+    pub kept_bytes_max: u64,
+    /// join_buffer_size: the same for the kept side of a hash join.
+    pub join_bytes_max: u64,
     /// unique_checks = 0 promises that a bulk load has no duplicates.
     pub unique_checks: bool,
     /// Use of the fast plans. Off: every statement takes the generic path (differential tests).
@@ -71,6 +81,9 @@ impl Default for ExecutionSettings {
             select_limit: u64::MAX,
             recursion_depth_max: 1000,
             memory_bytes_max: 1 << 30,
+            sort_bytes_max: OPERATOR_BYTES_MAX,
+            kept_bytes_max: OPERATOR_BYTES_MAX,
+            join_bytes_max: OPERATOR_BYTES_MAX,
             unique_checks: true,
             fast_plans: true,
         }
@@ -96,6 +109,8 @@ pub struct StatementOutcome {
     pub generated_id: Option<u64>,
     /// FOUND_ROWS() afterwards, if the statement sets it.
     pub found_rows: Option<u64>,
+    /// What went to disk.
+    pub spilled: SpillCounts,
     /// Text of the OK packet, e.g. "Rows matched: 1  Changed: 1  Warnings: 0".
     pub info: String,
 }

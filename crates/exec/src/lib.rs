@@ -18,10 +18,12 @@ mod outfile;
 mod pass_through;
 mod query;
 mod run;
+mod spill;
 
 pub use context::{
     ExecutionSettings, FilePieces, FileWriter, NoServerFiles, ServerFiles, StatementContext, StatementOutcome,
 };
+pub use spill::SpillCounts;
 
 use engine::Engine;
 use errors::SqlResult;
@@ -179,6 +181,7 @@ fn run_plan(
         }
     };
     outcome.rows_examined = run.rows_examined;
+    outcome.spilled = run.spill_counts();
     Ok(outcome)
 }
 

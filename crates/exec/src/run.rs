@@ -2,12 +2,16 @@
 //! Main types: [`Run`], [`PlanningContext`].
 
 use crate::context::StatementContext;
+use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
+use crate::spill::{Held, KeySet, RowStore, SpillCounts, Workspace};
 use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue};
 use plan::Plan;
 use plan::physical::RowLock;
+use std::cell::OnceCell;
+use std::rc::Rc;
 use values::Value;
 
 /// One execution of a plan.
@@ -17,12 +21,15 @@ pub struct Run<'r, 's> {
     /// Values of the enclosing rows, innermost last.
     pub(crate) frames: Vec<Vec<Value>>,
     pub(crate) subqueries: Vec<SubqueryMemory>,
-    /// Rows of the last round of each recursion.
-    pub(crate) recursions: Vec<Vec<Vec<Value>>>,
+    /// The recursions that are being computed.
+    pub(crate) recursions: Vec<Option<Recursion>>,
     pub(crate) rows_examined: u64,
     pub(crate) found_rows: Option<u64>,
     sites: Vec<Option<CallState>>,
-    memory_bytes: u64,
+    /// Memory and temporary files; made when first asked for.
+    workspace: OnceCell<Rc<Workspace>>,
+    /// What is held until the statement ends.
+    charged: Option<Held>,
 }
 
 impl<'r, 's> Run<'r, 's> {
@@ -32,32 +39,66 @@ impl<'r, 's> Run<'r, 's> {
         sites.resize_with(plan.sites, || None);
         let mut subqueries = Vec::new();
         subqueries.resize_with(plan.subqueries.len(), SubqueryMemory::default);
+        let mut recursions = Vec::new();
+        recursions.resize_with(plan.recursions, || None);
         Run {
             plan,
             statement,
             frames: Vec::new(),
             subqueries,
-            recursions: vec![Vec::new(); plan.recursions],
+            recursions,
             rows_examined: 0,
             found_rows: None,
             sites,
-            memory_bytes: 0,
+            workspace: OnceCell::new(),
+            charged: None,
         }
     }
 
     /// Counts memory that the statement holds until it ends; error 1114 beyond the limit.
     pub fn charge(&mut self, bytes: usize) -> SqlResult<()> {
-        self.memory_bytes += bytes as u64;
-        if self.memory_bytes > self.statement.settings.memory_bytes_max {
-            return Err(sql_error!(ER_RECORD_FILE_FULL, "#sql_temporary"));
-        }
-        Ok(())
+        let held = match &mut self.charged {
+            Some(held) => held,
+            None => {
+                let held = self.hold();
+                self.charged.insert(held)
+            }
+        };
+        held.grow(bytes as u64)
     }
 
     /// Bytes that may still be charged.
     pub fn memory_left(&self) -> usize {
-        let left = self.statement.settings.memory_bytes_max.saturating_sub(self.memory_bytes);
-        usize::try_from(left).unwrap_or(usize::MAX)
+        usize::try_from(self.workspace().bytes_left()).unwrap_or(usize::MAX)
+    }
+
+    /// The statement's memory and temporary files.
+    pub fn workspace(&self) -> &Rc<Workspace> {
+        self.workspace.get_or_init(|| {
+            let statement = &self.statement;
+            let bytes_max = statement.settings.memory_bytes_max;
+            Workspace::new(statement.engine.clone(), statement.kill.clone(), bytes_max)
+        })
+    }
+
+    /// Memory that is given back when its holder goes.
+    pub fn hold(&self) -> Held {
+        Held::new(self.workspace().clone())
+    }
+
+    /// An empty store of rows.
+    pub fn row_store(&self) -> RowStore {
+        RowStore::new(self.workspace().clone(), self.statement.settings.kept_bytes_max)
+    }
+
+    /// An empty set of keys.
+    pub fn key_set(&self) -> KeySet {
+        KeySet::new(self.workspace().clone(), self.statement.settings.kept_bytes_max)
+    }
+
+    /// What went to disk so far.
+    pub fn spill_counts(&self) -> SpillCounts {
+        self.workspace.get().map(|workspace| workspace.counts()).unwrap_or_default()
     }
 
     /// How the engine reads rows for that lock.

@@ -90,13 +90,12 @@ impl GeneratedIds {
     }
 
     /// Gives the row's AUTO_INCREMENT column its value. `rows_left` counts the statement's rows from this one on, as
-    /// far as known. With `at_once` an explicit value moves the counter before its row is in.
+    /// far as known.
     pub fn fill(
         &mut self,
         table: &Arc<Table>,
         row: &mut [Value],
         rows_left: Option<u64>,
-        at_once: bool,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let definition = table.definition();
@@ -115,9 +114,6 @@ impl GeneratedIds {
         self.origin = Origin::None;
         if let Some(value) = value_of(&row[column]) {
             (self.origin, self.current) = (Origin::Explicit, value);
-            if at_once {
-                self.raise(table, value, run)?;
-            }
         }
         Ok(())
     }

@@ -5,32 +5,35 @@ use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::{collect, open};
 use crate::run::{Run, engine_error};
+use crate::spill::RowCursor;
 use engine::EngineError;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::{DeletePlan, TargetTable};
-use std::collections::HashSet;
 use values::Value;
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutcome> {
     check_safe(run, &plan.node)?;
     let mut affected = 0;
+    let mut batch = RowBatch::new();
     if plan.buffered {
         let rows = collect(&plan.node, run)?;
         for target in &plan.targets {
-            let mut done: HashSet<&[u8]> = HashSet::new();
-            for row in &rows {
-                if let Value::Bytes(key) = &row[target.key_slot]
-                    && done.insert(key)
-                {
-                    affected += remove(target, key, run)?;
+            let mut done = run.key_set();
+            let mut cursor = RowCursor::new();
+            while cursor.next(&rows, rows.len(), &mut batch)? {
+                for row in batch.iter() {
+                    if let Value::Bytes(key) = &row[target.key_slot]
+                        && done.insert(key)?
+                    {
+                        affected += remove(target, key, run)?;
+                    }
                 }
             }
         }
     } else {
         let mut operator = open(&plan.node);
-        let mut batch = RowBatch::new();
         let target = &plan.targets[0];
         while operator.next(run, &mut batch)? {
             for row in batch.iter() {

@@ -6,6 +6,7 @@ use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
+use crate::spill::RowCursor;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::{InsertPlan, InsertRows, QueryPlan};
@@ -149,37 +150,61 @@ fn from_query(
     writer: &mut Writer<'_>,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
-    let definition = plan.table.definition();
-    // A query over the target itself is read to its end before the first row goes in.
-    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
-    let mut given = vec![false; definition.columns.len()];
-    plan.columns.iter().for_each(|column| given[*column] = true);
-    let holds = reads_target && writer.hold_back();
     let mut operator = open(&query.root);
     let mut batch = RowBatch::new();
-    let mut kept: Vec<Vec<Value>> = Vec::new();
-    let mut row = blank_row(plan);
-    let computes_defaults =
-        plan.defaults.iter().any(|default| matches!(default, plan::DefaultValue::Expression(_)));
+    let mut put = QueryRows::new(plan, query, storing);
+    // A query over the target itself is read to its end before the first row goes in.
+    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
+    if !reads_target {
+        while operator.next(run, &mut batch)? {
+            put.write(&batch, writer, run)?;
+        }
+        return Ok(());
+    }
+    let mut kept = run.row_store();
     while operator.next(run, &mut batch)? {
         run.check_killed()?;
-        for source in batch.iter() {
-            if computes_defaults {
-                row = blank_row(plan);
-            }
-            let from = SourceRow { values: source, columns: &query.columns, given: &given };
-            let stored = from.store(plan, &mut row, storing, writer.row_number(), run);
-            stored.map_err(|error| writer.first_error(error, run))?;
-            if reads_target && !holds {
-                run.charge(crate::run::row_bytes(&row))?;
-                kept.push(row.clone());
-            } else {
-                writer.write(&mut row, None, run)?;
-            }
+        for row in batch.iter() {
+            kept.push(&row[..query.columns.len()])?;
         }
     }
-    for mut row in kept {
-        writer.write(&mut row, None, run)?;
+    let mut cursor = RowCursor::new();
+    while cursor.next(&kept, kept.len(), &mut batch)? {
+        put.write(&batch, writer, run)?;
     }
     Ok(())
+}
+
+/// How rows of a query become rows of the table.
+struct QueryRows<'a> {
+    plan: &'a InsertPlan,
+    query: &'a QueryPlan,
+    storing: Storing,
+    given: Vec<bool>,
+    computes_defaults: bool,
+    row: Vec<Value>,
+}
+
+impl<'a> QueryRows<'a> {
+    fn new(plan: &'a InsertPlan, query: &'a QueryPlan, storing: Storing) -> QueryRows<'a> {
+        let mut given = vec![false; plan.table.definition().columns.len()];
+        plan.columns.iter().for_each(|column| given[*column] = true);
+        let is_computed = |default: &plan::DefaultValue| matches!(default, plan::DefaultValue::Expression(_));
+        let computes_defaults = plan.defaults.iter().any(is_computed);
+        QueryRows { plan, query, storing, given, computes_defaults, row: blank_row(plan) }
+    }
+
+    fn write(&mut self, batch: &RowBatch, writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        run.check_killed()?;
+        for values in batch.iter() {
+            if self.computes_defaults {
+                self.row = blank_row(self.plan);
+            }
+            let from = SourceRow { values, columns: &self.query.columns, given: &self.given };
+            let stored = from.store(self.plan, &mut self.row, self.storing, writer.row_number(), run);
+            stored.map_err(|error| writer.first_error(error, run))?;
+            writer.write(&mut self.row, None, run)?;
+        }
+        Ok(())
+    }
 }

@@ -14,12 +14,11 @@ pub struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// Adds a row of stored values. Returns its length.
-    pub fn push(&mut self, table: &Table, row: &[Value]) -> SqlResult<usize> {
-        let start = self.bytes.len();
+    /// Adds a row of stored values.
+    pub fn push(&mut self, table: &Table, row: &[Value]) -> SqlResult<()> {
         table.layout().encode_into(row, &mut self.bytes).map_err(|error| row_error(table, error))?;
         self.ends.push(self.bytes.len());
-        Ok(self.bytes.len() - start)
+        Ok(())
     }
 
     /// Number of rows.

@@ -59,8 +59,6 @@ pub struct Writer<'p> {
     duplicates_reported_at: Option<usize>,
     /// Whether rows wait for others.
     bulk: bool,
-    /// Whether they wait for the end of the statement.
-    holds_back: bool,
 }
 
 /// A row in the table's layout.
@@ -120,7 +118,6 @@ impl<'p> Writer<'p> {
             reported: run.statement.diagnostics.conditions().len(),
             reports: Vec::new(),
             duplicates_reported_at: None,
-            holds_back: false,
             bulk: run.statement.settings.fast_plans && may_wait(plan, run),
         }
     }
@@ -141,22 +138,19 @@ impl<'p> Writer<'p> {
         self.counts.records += 1;
         let table = &self.plan.table;
         let generates = GeneratedIds::wants(table, row, run);
-        if generates != self.generated && !self.holds_back {
+        if generates != self.generated {
             self.flush(run)?;
         }
         let alone = rows_left == Some(1) && self.waiting.is_empty();
         if !self.bulk || alone || (generates && self.skips_ids()) {
-            self.ids.fill(table, row, rows_left, false, run)?;
+            self.ids.fill(table, row, rows_left, run)?;
             let mut bytes = Vec::new();
             encoded(table, row, &mut bytes)?;
             return self.insert_one(row, &bytes, run);
         }
         self.fill_waiting(row, generates, rows_left, run)?;
-        let bytes = self.waiting.push(&self.plan.table, row)?;
+        self.waiting.push(&self.plan.table, row)?;
         self.note_reports(run);
-        if self.holds_back {
-            return run.charge(bytes + size_of::<usize>());
-        }
         if self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX {
             self.flush(run)?;
         }
@@ -177,7 +171,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Gives the row its id, which it may have to give back when it turns out to be a duplicate. Rows with and without
-    /// generated ids do not wait together, but where all must wait: these keep the ids that they get here.
+    /// generated ids do not wait together.
     fn fill_waiting(
         &mut self,
         row: &mut [Value],
@@ -186,17 +180,11 @@ impl<'p> Writer<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let table = &self.plan.table;
-        if generates != self.generated && !self.waiting.is_empty() {
-            self.generated = false;
-            self.raise_explicit(0, self.explicit.len(), run)?;
-            self.ids.fill(table, row, rows_left, true, run)?;
-            return self.ids.stored(table, run);
-        }
         if self.waiting.is_empty() {
             self.ids_before = self.ids.mark();
             self.generated = generates;
         }
-        self.ids.fill(table, row, rows_left, false, run)?;
+        self.ids.fill(table, row, rows_left, run)?;
         if generates {
             self.ids.stored(table, run)?;
         } else if table.definition().auto_increment_column().is_some() {
@@ -212,13 +200,6 @@ impl<'p> Writer<'p> {
             Some(greatest) => self.ids.raise(&self.plan.table, *greatest, run),
             None => Ok(()),
         }
-    }
-
-    /// Keeps all rows until the end of the statement, because it still reads the table. False if rows of this statement
-    /// cannot wait.
-    pub fn hold_back(&mut self) -> bool {
-        self.holds_back = self.bulk && !self.skips_ids();
-        self.holds_back
     }
 
     /// Remembers how many conditions precede those that the newest waiting row may still bring.
@@ -327,7 +308,7 @@ impl<'p> Writer<'p> {
             return Ok(());
         }
         self.ids.rewind(std::mem::take(&mut self.ids_before));
-        self.bulk = self.holds_back;
+        self.bulk = false;
         self.put_singly(rows, 0, added, run)
     }
 
@@ -346,7 +327,7 @@ impl<'p> Writer<'p> {
             if let (Some(column), true) = (id_column, self.generated) {
                 values[column] = Value::Null;
             }
-            self.ids.fill(table, &mut values, Some((rows.len() + first - at) as u64), false, run)?;
+            self.ids.fill(table, &mut values, Some((rows.len() + first - at) as u64), run)?;
             let mut bytes = Vec::new();
             encoded(table, &values, &mut bytes)?;
             let later = self.reports.partition_point(|(row, _)| *row <= at);
@@ -363,10 +344,7 @@ impl<'p> Writer<'p> {
 
     /// The error of the statement when a row could not be made: that of a row before it which waits, if that fails.
     pub fn first_error(&mut self, error: SqlError, run: &mut Run<'_, '_>) -> SqlError {
-        match self.flush(run) {
-            Err(earlier) if !self.holds_back => earlier,
-            _ => error,
-        }
+        self.flush(run).err().unwrap_or(error)
     }
 
     /// Ends the statement.

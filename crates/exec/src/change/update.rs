@@ -6,11 +6,11 @@ use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::{collect, open};
 use crate::run::Run;
+use crate::spill::RowCursor;
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::Node;
 use plan::{TargetTable, UpdatePlan};
-use std::collections::HashSet;
 use values::Value;
 
 #[derive(Default)]
@@ -24,21 +24,25 @@ pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutco
     check_safe(run, &plan.node)?;
     let storing = Storing::new(run, plan.ignore, true);
     let mut counts = Counts::default();
+    let mut batch = RowBatch::new();
     if plan.buffered {
         let rows = collect(&plan.node, run)?;
         for target in &plan.targets {
-            let mut done: HashSet<Vec<u8>> = HashSet::new();
-            for row in &rows {
-                if let Value::Bytes(key) = &row[target.key_slot]
-                    && (plan.targets.len() == 1 || done.insert(key.clone()))
-                {
-                    change(target, &mut row.clone(), plan.ignore, storing, &mut counts, run)?;
+            let mut done = run.key_set();
+            let mut cursor = RowCursor::new();
+            while cursor.next(&rows, rows.len(), &mut batch)? {
+                for at in 0..batch.len() {
+                    let row = batch.row_mut(at);
+                    if let Value::Bytes(key) = &row[target.key_slot]
+                        && (plan.targets.len() == 1 || done.insert(key)?)
+                    {
+                        change(target, row, plan.ignore, storing, &mut counts, run)?;
+                    }
                 }
             }
         }
     } else {
         let mut operator = open(&plan.node);
-        let mut batch = RowBatch::new();
         let target = &plan.targets[0];
         while operator.next(run, &mut batch)? {
             for row in batch.iter() {

@@ -4,7 +4,8 @@ use errors::SqlResult;
 use expression::operators::{ComparisonMode, compare_values};
 use expression::{EvaluationContext, convert};
 use std::cmp::Ordering;
-use values::{ColumnType, Value};
+use values::temporal::{DateTime, Time};
+use values::{ColumnType, Decimal, Value};
 
 /// Appends bytes that are equal for values that compare as equal in that mode. False for NULL (marked by a byte of its own).
 pub(crate) fn append_key(
@@ -29,7 +30,7 @@ pub(crate) fn append_key(
             out.extend_from_slice(&number.to_le_bytes());
         }
         ComparisonMode::Decimal => {
-            let exact = convert::to_decimal(value, column_type, context)?.unwrap_or(values::Decimal::ZERO);
+            let exact = convert::to_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);
             exact.normalized().append_text(out);
             out.push(0);
         }
@@ -57,13 +58,8 @@ pub(crate) fn append_key(
     Ok(true)
 }
 
-/// Whether [`append_sort_key`] has a form for that mode.
-pub(crate) fn sorts_by_bytes(mode: ComparisonMode) -> bool {
-    matches!(mode, ComparisonMode::Integer | ComparisonMode::Double | ComparisonMode::Text(_))
-}
-
-/// Appends bytes whose order is the order of values in that mode, NULL first (last if descending). For modes that
-/// [`sorts_by_bytes`].
+/// Appends bytes whose order is the order of values in that mode, NULL first (last if descending). No key is the start
+/// of another.
 pub(crate) fn append_sort_key(
     mode: ComparisonMode,
     value: &Value,
@@ -73,26 +69,18 @@ pub(crate) fn append_sort_key(
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     let start = out.len();
-    out.push(u8::from(*value != Value::Null));
-    match (mode, value) {
-        (_, Value::Null) => {}
-        (ComparisonMode::Integer, _) => {
-            let number = match value {
-                Value::UInt(number) => i128::from(*number),
-                Value::Int(number) => i128::from(*number),
-                _ => convert::to_integer(value, column_type, context)?.unwrap_or(0),
-            };
-            out.extend_from_slice(&ordered_integer(number));
-        }
-        (ComparisonMode::Text(collation), Value::Bytes(bytes)) => collation.get().sort_key(bytes, out),
-        (ComparisonMode::Text(collation), _) => {
-            let bytes = convert::to_text(value, column_type, context).unwrap_or_default();
-            collation.get().sort_key(&bytes, out);
-        }
-        _ => {
-            let number = convert::to_double(value, column_type, context)?.unwrap_or(0.0);
-            out.extend_from_slice(&ordered_double(number));
-        }
+    if *value == Value::Null {
+        out.push(NULL_MARK);
+    } else if mode == ComparisonMode::Integer {
+        let number = match value {
+            Value::UInt(number) => i128::from(*number),
+            Value::Int(number) => i128::from(*number),
+            _ => convert::to_integer(value, column_type, context)?.unwrap_or(0),
+        };
+        append_ordered_integer(number, out);
+    } else {
+        out.push(VALUE_MARK);
+        append_ordered(mode, value, column_type, context, out)?;
     }
     if descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -100,10 +88,81 @@ pub(crate) fn append_sort_key(
     Ok(())
 }
 
-/// Nine bytes, because they hold both BIGINT and BIGINT UNSIGNED.
-fn ordered_integer(number: i128) -> [u8; 9] {
-    let ordered = ((number as u128) ^ (1 << 71)).to_be_bytes();
-    std::array::from_fn(|at| ordered[7 + at])
+/// The first byte of NULL; every other value's is greater.
+const NULL_MARK: u8 = 0;
+const VALUE_MARK: u8 = 1;
+
+/// A value that is neither NULL nor compared as an integer.
+fn append_ordered(
+    mode: ComparisonMode,
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    match (mode, value) {
+        (ComparisonMode::Text(collation), Value::Bytes(bytes)) => collation.get().sort_key(bytes, out),
+        (ComparisonMode::Text(collation), _) => {
+            let bytes = convert::to_text(value, column_type, context).unwrap_or_default();
+            collation.get().sort_key(&bytes, out);
+        }
+        (ComparisonMode::Decimal, _) => {
+            let number = convert::to_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);
+            append_ordered_decimal(&number, out);
+        }
+        (ComparisonMode::DateTime, _) => {
+            let moment = convert::to_datetime(value, column_type, context)?.unwrap_or(DateTime::ZERO);
+            out.extend_from_slice(&values::packed::date_time(moment, 6).to_be_bytes());
+        }
+        (ComparisonMode::Time, _) => {
+            let span = convert::to_time(value, column_type, context)?.map_or(0, Time::to_microseconds);
+            out.extend_from_slice(&(span.cast_unsigned() ^ 1 << 63).to_be_bytes());
+        }
+        (ComparisonMode::Integer | ComparisonMode::Double, _) => {
+            let number = convert::to_double(value, column_type, context)?.unwrap_or(0.0);
+            out.extend_from_slice(&ordered_double(number));
+        }
+    }
+    Ok(())
+}
+
+/// The number of bytes that count, above or below the middle, and these bytes: small numbers are short, and all of an
+/// integer is in the first bytes of the key.
+fn append_ordered_integer(number: i128, out: &mut Vec<u8>) {
+    let bytes = (number ^ number >> 127).to_be_bytes();
+    let blank = bytes.iter().take_while(|byte| **byte == 0).count();
+    let length = (bytes.len() - blank) as u8;
+    out.push(if number < 0 { 0x7f - length } else { 0x80 + length });
+    out.extend_from_slice(&number.to_be_bytes()[blank..]);
+}
+
+/// Sign, place of the first digit, pairs of digits, end mark; all but the sign complemented below zero.
+fn append_ordered_decimal(number: &Decimal, out: &mut Vec<u8>) {
+    const END: u8 = 0;
+    if number.is_zero() {
+        out.push(1);
+        return;
+    }
+    out.push(if number.is_negative() { 0 } else { 2 });
+    let start = out.len();
+    let digits = number.absolute().normalized();
+    let fraction = usize::from(digits.scale());
+    // At most 65 digits and a point.
+    let mut text = Vec::with_capacity(72);
+    digits.append_text(&mut text);
+    text.retain(u8::is_ascii_digit);
+    let blank = text.iter().take_while(|digit| **digit == b'0').count();
+    let whole = text.len() as i32 - fraction as i32 - blank as i32;
+    let end = text.len() - text.iter().rev().take_while(|digit| **digit == b'0').count();
+    out.push((whole + 128) as u8);
+    for pair in text[blank..end].chunks(2) {
+        let low = pair.get(1).map_or(0, |digit| digit - b'0');
+        out.push((pair[0] - b'0') * 10 + low + 1);
+    }
+    out.push(END);
+    if number.is_negative() {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
 }
 
 fn ordered_double(number: f64) -> [u8; 8] {
@@ -141,13 +200,73 @@ pub(crate) fn compare_rows(
 mod tests {
     use super::*;
 
+    fn sorted(keys: &[Vec<u8>]) -> bool {
+        keys.is_sorted_by(|left, right| left < right)
+    }
+
     #[test]
     fn numbers_order_as_their_bytes() {
-        let integers =
-            [i64::MIN.into(), -256, -1, 0, 1, 255, 256, i64::MAX.into(), 1 << 63, i128::from(u64::MAX)];
-        assert!(integers.map(ordered_integer).is_sorted_by(|left, right| left < right));
+        let integers = [
+            i64::MIN.into(),
+            -257,
+            -256,
+            -255,
+            -2,
+            -1,
+            0,
+            1,
+            255,
+            256,
+            i64::MAX.into(),
+            1 << 63,
+            i128::from(u64::MAX),
+        ];
+        let keys = integers.map(|number| {
+            let mut key = Vec::new();
+            append_ordered_integer(number, &mut key);
+            key
+        });
+        assert!(sorted(&keys));
         let doubles = [f64::NEG_INFINITY, -1e300, -1.5, -1e-300, 0.0, 1e-300, 2.0, f64::INFINITY];
         assert!(doubles.map(ordered_double).is_sorted_by(|left, right| left < right));
         assert_eq!(ordered_double(-0.0), ordered_double(0.0));
+    }
+
+    #[test]
+    fn decimals_order_as_their_bytes() {
+        let key = |text: &str| {
+            let mut key = Vec::new();
+            append_ordered_decimal(&Decimal::parse(text.as_bytes()).number, &mut key);
+            key
+        };
+        let numbers = [
+            "-99999999999999999999999999999999999999999999999999999999999999999",
+            "-1000",
+            "-999.5",
+            "-100",
+            "-12.3",
+            "-12",
+            "-1.01",
+            "-1",
+            "-0.1",
+            "-0.05",
+            "-0.000000000000000000000000000001",
+            "0",
+            "0.000000000000000000000000000001",
+            "0.05",
+            "0.1",
+            "1",
+            "1.01",
+            "1.1",
+            "12",
+            "12.3",
+            "100",
+            "999.5",
+            "1000",
+            "99999999999999999999999999999999999999999999999999999999999999999",
+        ];
+        assert!(sorted(&numbers.map(key)));
+        assert_eq!(key("1.50"), key("1.5"));
+        assert_eq!(key("100"), key("100.00"));
     }
 }

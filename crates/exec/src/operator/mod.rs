@@ -9,17 +9,18 @@ mod keys;
 pub(crate) mod limit;
 mod nested_loop;
 mod project;
-mod recursive;
+pub(crate) mod recursive;
 mod set_operation;
 mod sort;
 mod source;
 pub(crate) mod subquery;
 pub(crate) mod table;
 
-pub(crate) use keys::{append_key, append_sort_key, compare_rows, sorts_by_bytes};
+pub(crate) use keys::{append_key, append_sort_key, compare_rows};
 
 use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::RowStore;
 use errors::SqlResult;
 use plan::physical::Node;
 use values::Value;
@@ -58,15 +59,14 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
     }
 }
 
-/// All rows of a tree, for operators that keep them.
-pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
+/// All rows of a tree, for statements that must have them all before they go on.
+pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
     let mut operator = open(node);
     let mut batch = RowBatch::new();
-    let mut rows = Vec::new();
+    let mut rows = run.row_store();
     while operator.next(run, &mut batch)? {
         for row in batch.iter() {
-            run.charge(crate::run::row_bytes(row))?;
-            rows.push(row.to_vec());
+            rows.push(row)?;
         }
     }
     Ok(rows)

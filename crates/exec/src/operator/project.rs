@@ -3,10 +3,11 @@
 use super::{Operator, all_hold, append_key};
 use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::KeySet;
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ResultType};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use values::Value;
 
 /// Rows for which all conditions hold.
@@ -107,25 +108,20 @@ pub fn distinct_key(
 pub struct Distinct<'p> {
     input: Box<dyn Operator + 'p>,
     modes: Vec<(ComparisonMode, values::ColumnType)>,
-    seen: HashSet<Box<[u8]>>,
+    seen: Option<KeySet>,
     rows: RowBatch,
     key: Vec<u8>,
 }
 
 impl<'p> Distinct<'p> {
     pub fn new(input: Box<dyn Operator + 'p>, columns: &'p [ResultType]) -> Distinct<'p> {
-        Distinct {
-            input,
-            modes: distinct_modes(columns),
-            seen: HashSet::new(),
-            rows: RowBatch::new(),
-            key: Vec::new(),
-        }
+        Distinct { input, modes: distinct_modes(columns), seen: None, rows: RowBatch::new(), key: Vec::new() }
     }
 }
 
 impl Operator for Distinct<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        let seen = self.seen.get_or_insert_with(|| run.key_set());
         batch.reset(0);
         while batch.is_empty() {
             if !self.input.next(run, &mut self.rows)? {
@@ -134,9 +130,7 @@ impl Operator for Distinct<'_> {
             batch.reset(self.rows.row(0).len());
             for at in 0..self.rows.len() {
                 distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
-                if !self.seen.contains(self.key.as_slice()) {
-                    run.charge(self.key.len() + 32)?;
-                    self.seen.insert(self.key.clone().into_boxed_slice());
+                if seen.insert(&self.key)? {
                     batch.push_values(self.rows.take(at));
                 }
             }

@@ -1,94 +1,196 @@
-//! UNION, INTERSECT and EXCEPT over whole operands. Main type: [`SetOperationRun`].
+//! UNION, INTERSECT and EXCEPT. The rows of the operands stream, one operand after the other; only keys are kept. Main
+//! type: [`SetOperationRun`].
 
 use super::project::{distinct_key, distinct_modes};
-use super::{Operator, collect};
+use super::{Operator, open};
 use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::{Held, KeySet};
 use errors::SqlResult;
+use expression::EvaluationContext;
+use expression::operators::ComparisonMode;
 use parser::ast::SetOperator;
-use plan::physical::SetOperation;
-use std::collections::{HashMap, HashSet};
-use values::Value;
+use plan::physical::{SetOperation, SetTerm};
+use std::collections::HashMap;
+use values::ColumnType;
 
-/// A set operation.
+/// A set operation. A row of an operand passes the operators behind the operand, in their order; a loop over them
+/// instead of an operator each, so that a long UNION does not nest.
 pub struct SetOperationRun<'p> {
     operation: &'p SetOperation,
-    rows: Option<std::vec::IntoIter<Vec<Value>>>,
+    modes: Vec<(ComparisonMode, ColumnType)>,
+    /// One for each term, made by the first call.
+    stages: Vec<Stage>,
+    /// The operand that is being read: 0 is the first, then the terms.
+    operand: usize,
+    input: Option<Box<dyn Operator + 'p>>,
+    rows: RowBatch,
+    key: Vec<u8>,
+}
+
+/// What an operator does with the rows before it.
+struct Stage {
+    /// Rows of the right operand of INTERSECT and EXCEPT.
+    right: Option<Right>,
+    wants_present: bool,
+    /// Rows that passed, where each may only once.
+    seen: Option<KeySet>,
+}
+
+/// The right operand of INTERSECT and EXCEPT.
+enum Right {
+    Keys(KeySet),
+    /// For ALL: each row of the right takes away, or lets pass, one of the left.
+    Counts {
+        counts: HashMap<Box<[u8]>, u64>,
+        held: Held,
+    },
+}
+
+impl Right {
+    fn add(&mut self, key: &[u8]) -> SqlResult<()> {
+        match self {
+            Right::Keys(keys) => keys.insert(key).map(|_| ()),
+            Right::Counts { counts, held } => {
+                match counts.get_mut(key) {
+                    Some(count) => *count += 1,
+                    None => {
+                        held.grow(key.len() as u64 + 64)?;
+                        counts.insert(key.into(), 1);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn matches(&mut self, key: &[u8]) -> SqlResult<bool> {
+        match self {
+            Right::Keys(keys) => keys.contains(key),
+            Right::Counts { counts, .. } => match counts.get_mut(key).filter(|count| **count > 0) {
+                Some(count) => {
+                    *count -= 1;
+                    Ok(true)
+                }
+                None => Ok(false),
+            },
+        }
+    }
+}
+
+impl Stage {
+    fn passes(&mut self, key: &[u8]) -> SqlResult<bool> {
+        if let Some(right) = &mut self.right
+            && right.matches(key)? != self.wants_present
+        {
+            return Ok(false);
+        }
+        match &mut self.seen {
+            Some(seen) => seen.insert(key),
+            None => Ok(true),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.right.is_none() && self.seen.is_none()
+    }
+}
+
+/// Whether rows that are equal behind that term are told apart later, so that they need not be here.
+fn is_distinct_later(terms: &[SetTerm]) -> bool {
+    for term in terms {
+        match (term.operator, term.all) {
+            (_, false) => return true,
+            (SetOperator::Union, true) => {}
+            (_, true) => return false,
+        }
+    }
+    false
 }
 
 impl<'p> SetOperationRun<'p> {
     pub fn new(operation: &'p SetOperation) -> SetOperationRun<'p> {
-        SetOperationRun { operation, rows: None }
-    }
-
-    fn compute(&self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
-        let width = self.operation.columns.len();
-        let modes = distinct_modes(&self.operation.columns);
-        let mut rows = collect(&self.operation.first, run)?;
-        rows.iter_mut().for_each(|row| row.truncate(width));
-        let mut key = Vec::new();
-        for term in &self.operation.rest {
-            let mut more = collect(&term.node, run)?;
-            more.iter_mut().for_each(|row| row.truncate(width));
-            if term.operator == SetOperator::Union {
-                rows.append(&mut more);
-                if !term.all {
-                    rows = distinct(rows, &modes, run)?;
-                }
-                continue;
-            }
-            let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-            for row in &more {
-                distinct_key(&modes, row, run, &mut key)?;
-                *counts.entry(key.clone()).or_default() += 1;
-            }
-            let mut kept = Vec::new();
-            for row in rows {
-                distinct_key(&modes, &row, run, &mut key)?;
-                let count = counts.get_mut(&key).filter(|count| **count > 0);
-                let found = count.is_some();
-                if term.all
-                    && let Some(count) = count
-                {
-                    *count -= 1;
-                }
-                if found == (term.operator == SetOperator::Intersect) {
-                    kept.push(row);
-                }
-            }
-            rows = if term.all { kept } else { distinct(kept, &modes, run)? };
-        }
-        Ok(rows)
-    }
-}
-
-fn distinct(
-    rows: Vec<Vec<Value>>,
-    modes: &[(expression::operators::ComparisonMode, values::ColumnType)],
-    run: &mut Run<'_, '_>,
-) -> SqlResult<Vec<Vec<Value>>> {
-    let mut seen = HashSet::new();
-    let mut kept = Vec::with_capacity(rows.len());
-    let mut key = Vec::new();
-    for row in rows {
-        distinct_key(modes, &row, run, &mut key)?;
-        if seen.insert(key.clone()) {
-            kept.push(row);
+        SetOperationRun {
+            operation,
+            modes: distinct_modes(&operation.columns),
+            stages: Vec::new(),
+            operand: 0,
+            input: None,
+            rows: RowBatch::new(),
+            key: Vec::new(),
         }
     }
-    Ok(kept)
+
+    /// Reads the right operands of INTERSECT and EXCEPT.
+    fn prepare(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let terms = &self.operation.rest;
+        for (number, term) in terms.iter().enumerate() {
+            let right = match (term.operator, term.all) {
+                (SetOperator::Union, _) => None,
+                (_, true) => Some(Right::Counts { counts: HashMap::new(), held: run.hold() }),
+                (_, false) => Some(Right::Keys(run.key_set())),
+            };
+            let needs_keys = !term.all && !is_distinct_later(&terms[number + 1..]);
+            let mut stage = Stage {
+                right,
+                wants_present: term.operator == SetOperator::Intersect,
+                seen: needs_keys.then(|| run.key_set()),
+            };
+            if let Some(right) = &mut stage.right {
+                let mut input = open(&term.node);
+                while input.next(run, &mut self.rows)? {
+                    run.check_killed()?;
+                    for row in self.rows.iter() {
+                        distinct_key(&self.modes, row, run, &mut self.key)?;
+                        right.add(&self.key)?;
+                    }
+                }
+            }
+            self.stages.push(stage);
+        }
+        self.rows.reset(0);
+        self.input = Some(open(&self.operation.first));
+        Ok(())
+    }
+
+    /// Fetches rows of the operands that stream. False at the end.
+    fn fetch(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        loop {
+            if let Some(input) = &mut self.input
+                && input.next(run, &mut self.rows)?
+            {
+                return Ok(true);
+            }
+            let Some(term) = self.operation.rest.get(self.operand) else { return Ok(false) };
+            self.operand += 1;
+            self.input = (term.operator == SetOperator::Union).then(|| open(&term.node));
+        }
+    }
 }
 
 impl Operator for SetOperationRun<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
-        if self.rows.is_none() {
-            self.rows = Some(self.compute(run)?.into_iter());
+        if self.input.is_none() && self.operand == 0 {
+            self.prepare(run)?;
         }
-        batch.reset(self.operation.columns.len());
-        let Some(rows) = &mut self.rows else { return Ok(false) };
-        while !batch.is_full() {
-            let Some(row) = rows.next() else { break };
-            batch.push_values(row);
+        let width = self.modes.len();
+        batch.reset(width);
+        while batch.is_empty() && self.fetch(run)? {
+            // The operator before an operand of UNION is the first that its rows meet.
+            let stages = &mut self.stages[self.operand.saturating_sub(1)..];
+            let keyless = stages.iter().all(Stage::is_idle);
+            for at in 0..self.rows.len() {
+                let mut passes = true;
+                if !keyless {
+                    distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
+                    for stage in stages.iter_mut() {
+                        passes = passes && stage.passes(&self.key)?;
+                    }
+                }
+                if passes {
+                    batch.push_values(self.rows.take(at).take(width));
+                }
+            }
         }
         Ok(!batch.is_empty())
     }

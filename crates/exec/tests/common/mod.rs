@@ -89,6 +89,8 @@ pub struct Channel {
     types: Vec<ColumnType>,
     /// What the client sends for LOAD DATA LOCAL.
     pub file: Vec<Vec<u8>>,
+    /// Raised when the first row arrives.
+    pub kill_at_row: Option<KillFlag>,
 }
 
 impl ResultSink for Channel {
@@ -108,6 +110,9 @@ impl ResultSink for Channel {
             })
             .collect();
         self.lines.push(shown.join("\t"));
+        if let Some(flag) = self.kill_at_row.take() {
+            flag.kill();
+        }
         Ok(())
     }
     fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
@@ -173,6 +178,10 @@ pub struct World {
     pub diagnostics: Diagnostics,
     pub settings: ExecutionSettings,
     pub sql_mode: SqlMode,
+    pub disk: SimulatedDisk,
+    pub kill: KillFlag,
+    /// What the last statement that succeeded wrote to temporary files.
+    pub spilled: exec::SpillCounts,
 }
 
 impl World {
@@ -184,7 +193,8 @@ impl World {
             background_threads: false,
             ..EngineOptions::default()
         };
-        let engine = Engine::open(Environment::simulated(disk, 1), options).expect("the engine opens");
+        let engine =
+            Engine::open(Environment::simulated(disk.clone(), 1), options).expect("the engine opens");
         let schema = SchemaDefinition { name: "test".to_owned(), collation: COLLATION };
         engine.create_schema(schema).expect("the schema is new");
         World {
@@ -194,6 +204,9 @@ impl World {
             diagnostics: Diagnostics::new(64),
             settings: ExecutionSettings::default(),
             sql_mode: SqlMode::DEFAULT,
+            disk,
+            kill: KillFlag::default(),
+            spilled: exec::SpillCounts::default(),
         }
     }
 
@@ -222,6 +235,7 @@ impl World {
 
     /// Runs one statement in a transaction of its own; the lines that a batch client prints.
     pub fn run(&mut self, sql: &str) -> Vec<String> {
+        assert!(!self.disk.has_crashed());
         self.channel.lines.clear();
         match self.try_run(sql) {
             Ok(()) => std::mem::take(&mut self.channel.lines),
@@ -253,7 +267,7 @@ impl World {
             virtual_tables: &NoVirtualTables,
             files: &mut NoServerFiles,
             parameters: &[],
-            kill: KillFlag::default(),
+            kill: self.kill.clone(),
             settings: self.settings.clone(),
         };
         let result = match &parsed.statement {
@@ -269,6 +283,7 @@ impl World {
         };
         match result {
             Ok(outcome) => {
+                self.spilled = outcome.spilled;
                 self.view.row_count = outcome.row_count;
                 if let Some(id) = outcome.generated_id {
                     self.view.last_insert_id = id;

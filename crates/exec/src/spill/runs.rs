@@ -1,0 +1,243 @@
+//! Sorted runs in a temporary file and their merge. An entry is `key length u32, row length u32, key, row`. Equal keys come
+//! out in the order of their runs, so a sort over runs is as stable as one in memory. Main types: [`RunFile`],
+//! [`Merge`].
+
+use super::workspace::corrupt;
+use super::{Held, TemporaryFile, Workspace};
+use errors::SqlResult;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// Bytes before an entry's key.
+pub const HEADER_BYTES: usize = 8;
+
+/// Appends an entry.
+pub fn append_entry(key: &[u8], row: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(&(key.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(row.len() as u32).to_le_bytes());
+    out.extend_from_slice(key);
+    out.extend_from_slice(row);
+}
+
+/// Lengths of key and row.
+pub fn entry_lengths(entry: &[u8]) -> Option<(usize, usize)> {
+    let (key, rest) = entry.split_first_chunk::<4>()?;
+    let (row, _) = rest.split_first_chunk::<4>()?;
+    Some((u32::from_le_bytes(*key) as usize, u32::from_le_bytes(*row) as usize))
+}
+
+/// The first bytes of a key as a number: decides most comparisons.
+#[inline]
+pub fn key_prefix(key: &[u8]) -> u64 {
+    match key.first_chunk::<8>() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut padded = [0; 8];
+            padded[..key.len()].copy_from_slice(key);
+            u64::from_be_bytes(padded)
+        }
+    }
+}
+
+/// A part of the file.
+#[derive(Clone, Copy)]
+pub struct Run {
+    offset: u64,
+    end: u64,
+}
+
+/// A file with runs, in the order in which they were written.
+pub struct RunFile {
+    file: TemporaryFile,
+    pub runs: Vec<Run>,
+    buffer: Vec<u8>,
+    buffer_bytes: usize,
+}
+
+impl RunFile {
+    /// No runs yet; writes and reads in pieces of that size.
+    pub fn new(workspace: &Workspace, buffer_bytes: usize) -> SqlResult<RunFile> {
+        let file = workspace.temporary_file()?;
+        Ok(RunFile { file, runs: Vec::new(), buffer: Vec::with_capacity(buffer_bytes), buffer_bytes })
+    }
+
+    /// An empty file of the same kind.
+    pub fn sibling(&self, workspace: &Workspace) -> SqlResult<RunFile> {
+        RunFile::new(workspace, self.buffer_bytes)
+    }
+
+    /// Adds a whole entry, header included, to the run that is being written.
+    pub fn write(&mut self, entry: &[u8]) -> SqlResult<()> {
+        if !self.buffer.is_empty() && self.buffer.len() + entry.len() > self.buffer_bytes {
+            self.flush()?;
+        }
+        if entry.len() >= self.buffer_bytes {
+            self.file.append(entry)?;
+        } else {
+            self.buffer.extend_from_slice(entry);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> SqlResult<()> {
+        self.file.append(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Where the next entry will be.
+    pub fn position(&self) -> u64 {
+        self.file.len() + self.buffer.len() as u64
+    }
+
+    /// Reads bytes of runs that have ended.
+    pub fn read(&self, bytes: &mut [u8], offset: u64) -> SqlResult<()> {
+        self.file.read(bytes, offset)
+    }
+
+    /// Ends the run that was written.
+    pub fn end_run(&mut self) -> SqlResult<()> {
+        self.flush()?;
+        let offset = self.runs.last().map_or(0, |run| run.end);
+        self.runs.push(Run { offset, end: self.file.len() });
+        Ok(())
+    }
+}
+
+/// Reads a run from its start.
+struct RunReader {
+    position: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    /// Where the entry starts, and its length; 0 before the first.
+    at: usize,
+    length: usize,
+    key_length: usize,
+    prefix: u64,
+}
+
+impl RunReader {
+    fn new(run: Run, buffer_bytes: usize) -> RunReader {
+        RunReader {
+            position: run.offset,
+            end: run.end,
+            buffer: Vec::with_capacity(buffer_bytes),
+            at: 0,
+            length: 0,
+            key_length: 0,
+            prefix: 0,
+        }
+    }
+
+    fn entry(&self) -> &[u8] {
+        &self.buffer[self.at..self.at + self.length]
+    }
+
+    fn key(&self) -> &[u8] {
+        &self.entry()[HEADER_BYTES..][..self.key_length]
+    }
+
+    /// Makes so many bytes from the entry's start be in the buffer. False at the end of the run.
+    fn fill(&mut self, wanted: usize, file: &TemporaryFile) -> SqlResult<bool> {
+        let present = self.buffer.len() - self.at;
+        if present >= wanted {
+            return Ok(true);
+        }
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        let left = self.end - self.position;
+        if left == 0 && present == 0 {
+            return Ok(false);
+        }
+        let room = wanted.max(self.buffer.capacity()) - present;
+        let read = usize::try_from(left).unwrap_or(usize::MAX).min(room);
+        if present + read < wanted {
+            return Err(corrupt());
+        }
+        self.buffer.resize(present + read, 0);
+        file.read(&mut self.buffer[present..], self.position)?;
+        self.position += read as u64;
+        Ok(true)
+    }
+
+    /// Moves to the next entry. False at the end.
+    fn advance(&mut self, file: &TemporaryFile) -> SqlResult<bool> {
+        self.at += self.length;
+        self.length = 0;
+        if !self.fill(HEADER_BYTES, file)? {
+            return Ok(false);
+        }
+        let (key, row) = entry_lengths(&self.buffer[self.at..]).ok_or_else(corrupt)?;
+        self.fill(HEADER_BYTES + key + row, file)?;
+        self.key_length = key;
+        self.length = HEADER_BYTES + key + row;
+        self.prefix = key_prefix(self.key());
+        Ok(true)
+    }
+}
+
+/// The entries of several runs in order.
+pub struct Merge {
+    readers: Vec<RunReader>,
+    /// A heap of readers that have an entry, the least first.
+    heap: Vec<u32>,
+    _held: Held,
+}
+
+fn precedes(readers: &[RunReader], left: u32, right: u32) -> bool {
+    let (one, other) = (&readers[left as usize], &readers[right as usize]);
+    let order = one.prefix.cmp(&other.prefix).then_with(|| one.key().cmp(other.key()));
+    order.then(left.cmp(&right)) == Ordering::Less
+}
+
+impl Merge {
+    /// Over runs of a file. Errors: 1114 if the buffers do not fit the statement's memory.
+    pub fn new(runs: &[Run], source: &RunFile, workspace: Rc<Workspace>) -> SqlResult<Merge> {
+        workspace.count(|counts| counts.merge_passes += 1);
+        let mut held = Held::new(workspace);
+        held.grow((runs.len() * source.buffer_bytes) as u64)?;
+        let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, source.buffer_bytes)).collect();
+        let mut heap = Vec::with_capacity(runs.len());
+        for (number, reader) in readers.iter_mut().enumerate() {
+            if reader.advance(&source.file)? {
+                heap.push(number as u32);
+            }
+        }
+        let mut merge = Merge { readers, heap, _held: held };
+        for at in (0..merge.heap.len() / 2).rev() {
+            merge.sift_down(at);
+        }
+        Ok(merge)
+    }
+
+    fn sift_down(&mut self, mut at: usize) {
+        loop {
+            let mut least = at;
+            for child in [2 * at + 1, 2 * at + 2] {
+                if child < self.heap.len() && precedes(&self.readers, self.heap[child], self.heap[least]) {
+                    least = child;
+                }
+            }
+            if least == at {
+                return;
+            }
+            self.heap.swap(at, least);
+            at = least;
+        }
+    }
+
+    /// The least entry that is left, header included.
+    pub fn entry(&self) -> Option<&[u8]> {
+        self.heap.first().map(|least| self.readers[*least as usize].entry())
+    }
+
+    /// Moves behind that entry.
+    pub fn advance(&mut self, source: &RunFile) -> SqlResult<()> {
+        let Some(least) = self.heap.first().copied() else { return Ok(()) };
+        if !self.readers[least as usize].advance(&source.file)? {
+            self.heap.swap_remove(0);
+        }
+        self.sift_down(0);
+        Ok(())
+    }
+}

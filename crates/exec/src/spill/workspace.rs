@@ -1,0 +1,170 @@
+//! The memory of one statement and its temporary files. Main types: [`Workspace`], [`Held`], [`TemporaryFile`].
+
+use engine::{Engine, KillFlag};
+use env::{DiskError, DiskErrorKind, DiskResult, File};
+use errors::{SqlError, SqlResult, sql_error};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a statement did on disk, for the status variables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpillCounts {
+    /// Merges of sorted runs (Sort_merge_passes).
+    pub merge_passes: u64,
+    /// Temporary files (Created_tmp_files).
+    pub files: u64,
+    /// Kept rows, groups and sets of keys that outgrew memory (Created_tmp_disk_tables).
+    pub disk_tables: u64,
+}
+
+/// What a statement may keep in memory, and the way to disk.
+pub(crate) struct Workspace {
+    engine: Engine,
+    kill: KillFlag,
+    held_bytes: Cell<u64>,
+    bytes_max: u64,
+    counts: Cell<SpillCounts>,
+}
+
+impl Workspace {
+    /// Nothing held yet.
+    pub fn new(engine: Engine, kill: KillFlag, bytes_max: u64) -> Rc<Workspace> {
+        Rc::new(Workspace {
+            engine,
+            kill,
+            held_bytes: Cell::new(0),
+            bytes_max,
+            counts: Cell::new(SpillCounts::default()),
+        })
+    }
+
+    /// Bytes that may still be held.
+    pub fn bytes_left(&self) -> u64 {
+        self.bytes_max.saturating_sub(self.held_bytes.get())
+    }
+
+    /// What went to disk so far.
+    pub fn counts(&self) -> SpillCounts {
+        self.counts.get()
+    }
+
+    /// Changes what went to disk.
+    pub fn count(&self, change: impl FnOnce(&mut SpillCounts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+
+    /// An empty temporary file.
+    pub fn temporary_file(&self) -> SqlResult<TemporaryFile> {
+        let file =
+            env::blocking::region(|| self.engine.environment().temporary_file()).map_err(disk_error)?;
+        self.count(|counts| counts.files += 1);
+        Ok(TemporaryFile { file, length: 0, kill: self.kill.clone() })
+    }
+}
+
+/// Error 1114: what a statement keeps is more than its memory or the disk holds.
+pub(crate) fn full() -> SqlError {
+    sql_error!(ER_RECORD_FILE_FULL, "#sql_temporary")
+}
+
+fn disk_error(error: DiskError) -> SqlError {
+    match error.kind {
+        DiskErrorKind::NoSpace => full(),
+        _ => sql_error!(ER_GET_ERRNO, error.errno, error),
+    }
+}
+
+/// Memory that an operator holds; given back when dropped.
+pub(crate) struct Held {
+    workspace: Rc<Workspace>,
+    bytes: u64,
+}
+
+impl Held {
+    /// Nothing yet.
+    pub fn new(workspace: Rc<Workspace>) -> Held {
+        Held { workspace, bytes: 0 }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whose memory it is.
+    pub fn workspace(&self) -> &Rc<Workspace> {
+        &self.workspace
+    }
+
+    /// Holds more, if the statement may.
+    pub fn try_grow(&mut self, bytes: u64) -> bool {
+        if bytes > self.workspace.bytes_left() {
+            return false;
+        }
+        self.workspace.held_bytes.update(|held| held + bytes);
+        self.bytes += bytes;
+        true
+    }
+
+    /// Holds more; error 1114 if the statement may not.
+    pub fn grow(&mut self, bytes: u64) -> SqlResult<()> {
+        if self.try_grow(bytes) { Ok(()) } else { Err(full()) }
+    }
+
+    /// Gives all back but that many bytes.
+    pub fn shrink_to(&mut self, bytes: u64) {
+        let freed = self.bytes.saturating_sub(bytes);
+        self.workspace.held_bytes.update(|held| held.saturating_sub(freed));
+        self.bytes -= freed;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}
+
+/// A temporary file that only grows. Its errors are 1114 (disk full), 1030 and
+/// 1317 of the statement; the server goes on.
+pub(crate) struct TemporaryFile {
+    file: Arc<dyn File>,
+    length: u64,
+    kill: KillFlag,
+}
+
+impl TemporaryFile {
+    /// Bytes written.
+    pub fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Writes behind what is there. Returns where.
+    pub fn append(&mut self, bytes: &[u8]) -> SqlResult<u64> {
+        self.check_killed()?;
+        let at = self.length;
+        let written: DiskResult<()> = env::blocking::region(|| self.file.write_at(bytes, at));
+        written.map_err(disk_error)?;
+        self.length += bytes.len() as u64;
+        Ok(at)
+    }
+
+    /// A statement that is on disk looks here whether it was killed: for every buffer that it writes or reads.
+    fn check_killed(&self) -> SqlResult<()> {
+        if self.kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
+    }
+
+    /// Fills `bytes` from `offset`.
+    pub fn read(&self, bytes: &mut [u8], offset: u64) -> SqlResult<()> {
+        self.check_killed()?;
+        env::blocking::region(|| self.file.read_at(bytes, offset)).map_err(disk_error)
+    }
+}
+
+/// Error 1030: bytes of a temporary file are not what was written.
+pub(crate) fn corrupt() -> SqlError {
+    sql_error!(ER_GET_ERRNO, 126, "a temporary file holds other bytes than were written")
+}
