@@ -310,6 +310,9 @@ impl Session {
     pub(crate) fn answer(&mut self, outcome: StatementOutcome, sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.state.row_count = outcome.row_count;
         self.count(status::HANDLER_READ_RND_NEXT, outcome.rows_examined);
+        self.count(status::SORT_MERGE_PASSES, outcome.spilled.merge_passes);
+        self.count(status::CREATED_TMP_FILES, outcome.spilled.files);
+        self.count(status::CREATED_TMP_DISK_TABLES, outcome.spilled.disk_tables);
         if let Some(id) = outcome.generated_id {
             self.state.last_insert_id = id;
         }

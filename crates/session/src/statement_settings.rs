@@ -5,7 +5,7 @@
 use crate::session::Session;
 use crate::state::SessionVariables;
 use crate::transaction::isolation_at;
-use crate::variables::id;
+use crate::variables::{SystemValue, id};
 use engine::Isolation;
 use exec::ExecutionSettings;
 use expression::{SqlMode, StatementFacts, TimeZone};
@@ -43,6 +43,13 @@ pub(crate) struct StatementSettings {
     pub network_timeouts: (Duration, Duration),
 }
 
+/// What a size variable says to an operator; None at MySQL's own default. These are as small as they are because MySQL
+/// takes them for each table or sort at once, while here memory is taken as it is needed.
+fn share(variables: &SessionVariables, id: crate::variables::VariableId) -> Option<u64> {
+    let bytes = variables.get(id).unsigned();
+    (bytes != SystemValue::default_of(id.variable()).unsigned()).then_some(bytes)
+}
+
 fn seconds(variables: &SessionVariables, id: crate::variables::VariableId) -> Duration {
     Duration::from_secs(variables.get(id).unsigned())
 }
@@ -54,6 +61,7 @@ impl StatementSettings {
         let number = |id| variables.get(id).unsigned();
         let is_on = |id| variables.get(id).is_on();
         let sql_mode = SqlMode(number(id::SQL_MODE));
+        let defaults = ExecutionSettings::default();
         let limit_ms = number(id::MAX_EXECUTION_TIME);
         StatementSettings {
             fingerprint: fingerprint(session),
@@ -67,7 +75,10 @@ impl StatementSettings {
                 select_limit: number(id::SQL_SELECT_LIMIT),
                 recursion_depth_max: number(id::CTE_MAX_RECURSION_DEPTH),
                 unique_checks: is_on(id::UNIQUE_CHECKS),
-                ..ExecutionSettings::default()
+                sort_bytes_max: share(variables, id::SORT_BUFFER_SIZE).unwrap_or(defaults.sort_bytes_max),
+                kept_bytes_max: share(variables, id::TMP_TABLE_SIZE).unwrap_or(defaults.kept_bytes_max),
+                join_bytes_max: share(variables, id::JOIN_BUFFER_SIZE).unwrap_or(defaults.join_bytes_max),
+                ..defaults
             },
             autocommit: is_on(id::AUTOCOMMIT),
             isolation: isolation_at(number(id::TRANSACTION_ISOLATION)),
