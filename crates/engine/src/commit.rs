@@ -3,7 +3,7 @@
 use crate::engine::EngineInner;
 use crate::entry::Entry;
 use crate::error::{EngineError, EngineResult};
-use crate::purge::Finished;
+use crate::leavings::{Finished, Left};
 use crate::records::{KIND_COMMIT, KIND_POP, KIND_ROLLED_BACK, encode_end, encode_pop};
 use crate::transaction::{Mark, Transaction};
 use crate::write::load_current;
@@ -28,12 +28,15 @@ impl EngineInner {
         let mut mini = self.pool.mini_transaction();
         mini.log(KIND_COMMIT, &encode_end(writer.id));
         let in_undo_tree = writer.end();
+        let left = Left::take(&mut writer.undo());
         let lsn = {
             let _order = self.commit_order.lock().unwrap_or_else(PoisonError::into_inner);
             let lsn = mini.commit();
             let timestamp = CommitTimestamp(lsn.0);
             self.commits.set_committed(writer.id, timestamp);
-            self.purge.add(Finished { timestamp, writer: writer.clone() });
+            if let Some(left) = left {
+                self.purge.add(Finished { timestamp, writer: writer.id, left });
+            }
             self.last_committed.store(lsn.0, Ordering::Release);
             lsn
         };
@@ -48,11 +51,11 @@ impl EngineInner {
         let mut bytes = Vec::new();
         loop {
             {
-                let undo = writer.undo();
+                let mut undo = writer.undo();
                 if undo.list.len() <= length {
                     return Ok(());
                 }
-                let Some(record) = undo.list.last() else { return Ok(()) };
+                let Some(record) = undo.list.last()? else { return Ok(()) };
                 bytes.clear();
                 record.encode(&mut bytes);
             }

@@ -25,6 +25,10 @@ use txn::{CommitTable, SnapshotRegistry, SpillFile, VersionStore};
 
 /// Ids that one write of the dictionary's limit covers.
 const ID_RESERVE: u64 = 1 << 16;
+/// The undo list of one transaction may take this part of the memory for old versions; 1 MiB by default.
+const UNDO_SHARE: u64 = 256;
+/// But at least this much, in bytes: what is written at once should be worth it.
+const UNDO_BYTES_MIN: u64 = 64 << 10;
 /// Mutexes that keep two writers from checking the same unique key at once.
 pub(crate) const UNIQUE_STRIPES: usize = 512;
 
@@ -44,6 +48,8 @@ pub(crate) struct EngineInner {
     pub(crate) commits: CommitTable,
     pub(crate) snapshots: Arc<SnapshotRegistry>,
     pub(crate) versions: VersionStore,
+    /// Where old versions and undo lists go that outgrow memory.
+    pub(crate) spill_file: Arc<SpillFile>,
     pub(crate) locks: LockManager,
     pub(crate) writers: WriterRegistry,
     pub(crate) purge: PurgeQueue,
@@ -89,6 +95,8 @@ pub(crate) struct Settings {
     pub(crate) auto_increment_lock_mode: AtomicU8,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
     pub(crate) undo_log_bytes_max: u64,
+    /// Memory for the undo list of one transaction, in bytes.
+    pub(crate) undo_memory_bytes_max: u64,
 }
 
 /// Counters for status variables. Counted per row batch or per statement, not per byte.
@@ -117,6 +125,7 @@ impl Settings {
             deadlock_detect: AtomicBool::new(options.deadlock_detect),
             auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
             undo_log_bytes_max: options.redo_log_bytes / 8,
+            undo_memory_bytes_max: (options.version_memory_bytes / UNDO_SHARE).max(UNDO_BYTES_MIN),
         };
         settings.set_flush_level(options.flush_level);
         settings.set_lock_wait_timeout(options.lock_wait_timeout);
@@ -172,7 +181,8 @@ impl EngineInner {
             store: parts.store,
             commits: CommitTable::new(parts.next_id),
             snapshots: Arc::new(SnapshotRegistry::new()),
-            versions: VersionStore::new(parts.options.version_memory_bytes, spill_file),
+            versions: VersionStore::new(parts.options.version_memory_bytes, spill_file.clone()),
+            spill_file,
             locks: LockManager::new(),
             writers: WriterRegistry::new(),
             purge: PurgeQueue::default(),

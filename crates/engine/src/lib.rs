@@ -18,6 +18,7 @@ mod entry;
 mod error;
 mod file_names;
 mod insert_many;
+mod leavings;
 mod locking;
 mod open;
 mod options;

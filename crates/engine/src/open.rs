@@ -168,6 +168,7 @@ impl EngineInner {
                     if *position != expected || !undo.list.push_encoded(bytes) {
                         return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
                     }
+                    undo.list.bound(self.settings.undo_memory_bytes_max, &self.spill_file);
                 }
                 undo.in_tree = self.undo_store.holds(self, id)?;
             }
@@ -180,7 +181,7 @@ impl EngineInner {
     /// A transaction writes either the dictionary or tables. The dictionary's tree is open before all others.
     fn undo_dictionary_part(&self, writer: &Arc<Writer>) -> EngineResult<()> {
         self.add_index(self.store.tree.clone(), None);
-        let of_dictionary = writer.undo().list.last().is_some_and(|record| record.index == DICTIONARY_INDEX);
+        let of_dictionary = writer.undo().list.last()?.is_some_and(|record| record.index == DICTIONARY_INDEX);
         if of_dictionary { self.undo_to(writer, 0, false) } else { Ok(()) }
     }
 

@@ -4,23 +4,15 @@
 use crate::engine::EngineInner;
 use crate::entry::Entry;
 use crate::error::EngineResult;
+use crate::leavings::{Finished, Leavings};
 use crate::write::load_current;
-use crate::writer::Writer;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use stdx::ids::{IndexId, TransactionId};
 use txn::UndoRecord;
 
 /// Most delete marks that are remembered outside the undo lists; what is forgotten is found again by the next scan.
 const STRAYS_MAX: usize = 10_000;
-
-/// A committed writer whose leavings are to be purged.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) timestamp: CommitTimestamp,
-    pub(crate) writer: Arc<Writer>,
-}
 
 /// A delete mark without an undo list: left from before a restart, or brought back by a rollback.
 #[derive(Debug)]
@@ -33,7 +25,7 @@ struct Stray {
 /// What purge has still to do.
 #[derive(Debug, Default)]
 pub(crate) struct PurgeQueue {
-    finished: Mutex<VecDeque<Finished>>,
+    finished: Mutex<Leavings>,
     strays: Mutex<Vec<Stray>>,
     /// Undo records in `finished` that purge has work with (the history list).
     backlog: AtomicU64,
@@ -44,12 +36,8 @@ pub(crate) struct PurgeQueue {
 impl PurgeQueue {
     /// Queues a committed writer. Called in commit order.
     pub(crate) fn add(&self, finished: Finished) {
-        let work = finished.writer.undo().list.purgeable();
-        if work == 0 {
-            return;
-        }
-        self.backlog.fetch_add(work, Ordering::Relaxed);
-        lock(&self.finished).push_back(finished);
+        self.backlog.fetch_add(finished.left.count(), Ordering::Relaxed);
+        lock(&self.finished).add(finished);
     }
 
     /// Notes a delete mark that a reader or a rollback came across.
@@ -64,14 +52,6 @@ impl PurgeQueue {
     pub(crate) fn backlog(&self) -> u64 {
         self.backlog.load(Ordering::Relaxed)
     }
-
-    fn next(&self, horizon: CommitTimestamp) -> Option<Finished> {
-        let mut finished = lock(&self.finished);
-        if finished.front()?.timestamp > horizon {
-            return None;
-        }
-        finished.pop_front()
-    }
 }
 
 impl EngineInner {
@@ -80,8 +60,10 @@ impl EngineInner {
         let _one_at_a_time = lock(&self.purge.running);
         let horizon = self.snapshots.horizon(self.visible());
         let mut removed = 0;
-        while let Some(finished) = self.purge.next(horizon) {
-            removed += self.purge_writer(&finished.writer)?;
+        loop {
+            let next = lock(&self.purge.finished).next(horizon);
+            let Some(finished) = next else { break };
+            removed += self.purge_finished(finished)?;
         }
         self.commits.advance_watermark(horizon);
         let strays = std::mem::take(&mut *lock(&self.purge.strays));
@@ -96,15 +78,19 @@ impl EngineInner {
         Ok(removed)
     }
 
-    fn purge_writer(&self, writer: &Writer) -> EngineResult<u64> {
-        let list = std::mem::take(&mut writer.undo().list);
+    fn purge_finished(&self, finished: Finished) -> EngineResult<u64> {
         let (mut removed, mut result) = (0, Ok(()));
-        list.purge_records(|record| match self.purge_record(record, writer.id) {
+        let visited = finished.left.visit(|record| match self.purge_record(record, finished.writer) {
             Ok(count) => removed += count,
             Err(error) => result = Err(error),
         });
-        self.purge.backlog.fetch_sub(list.purgeable(), Ordering::Relaxed);
         self.counters.purged.fetch_add(removed, Ordering::Relaxed);
+        if let Err(error) = visited {
+            // Versions whose keys cannot be read must not be forgotten: a row that is inserted again would get them back.
+            lock(&self.purge.finished).put_back(finished);
+            return Err(error);
+        }
+        self.purge.backlog.fetch_sub(finished.left.count(), Ordering::Relaxed);
         result.map(|()| removed)
     }
 

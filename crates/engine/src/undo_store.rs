@@ -197,7 +197,7 @@ impl EngineInner {
                 return Ok(());
             }
             undo.in_tree = true;
-            (cut_chunks(&undo), undo.saved, undo.list.len(), undo.pops, self.pool.redo().end_lsn())
+            (cut_chunks(&undo)?, undo.saved, undo.list.len(), undo.pops, self.pool.redo().end_lsn())
         };
         let mut end = Lsn(0);
         for (first, bytes) in &chunks {
@@ -227,7 +227,7 @@ impl EngineInner {
 }
 
 /// The records that are not saved, in pieces.
-fn cut_chunks(undo: &Undo) -> Vec<(u64, Vec<u8>)> {
+fn cut_chunks(undo: &Undo) -> EngineResult<Vec<(u64, Vec<u8>)>> {
     let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
     undo.list.encoded_from(undo.saved, |position, record| {
         if chunks.last().is_none_or(|(_, bytes)| bytes.len() >= CHUNK_BYTES) {
@@ -237,8 +237,8 @@ fn cut_chunks(undo: &Undo) -> Vec<(u64, Vec<u8>)> {
             put_varint(bytes, record.len() as u64);
             bytes.extend_from_slice(record);
         }
-    });
-    chunks
+    })?;
+    Ok(chunks)
 }
 
 /// Says what of the log the transactions need. Holds the engine weakly: the pool outlives nothing through it.

@@ -178,3 +178,46 @@ fn a_crash_loses_the_file_and_nothing_else() {
     }
     std::mem::forget((long, unfinished));
 }
+
+#[test]
+fn a_huge_transaction_keeps_its_undo_in_the_file() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_small(&disk);
+    let t = filled(&engine);
+    update_all(&engine, &t, 1..=1);
+    engine.purge().unwrap();
+    let huge = begin(&engine);
+    let mut savepoint = huge.mark();
+    for round in 2..=20 {
+        (0..ROWS).for_each(|id| update(&huge, &t, id, round));
+        if round == 10 {
+            savepoint = huge.mark();
+        }
+    }
+    assert_eq!(all(&begin(&engine), &t), all_at(1));
+    let kind = FaultKind::InputOutput;
+    disk.add_fault(Fault { class: OperationClass::Read, nth: disk.counts().reads, kind });
+    assert!(matches!(huge.rollback_to(savepoint), Err(EngineError::Io(_))), "undo is read from the file");
+    huge.rollback_to(savepoint).unwrap();
+    assert_eq!(all(&huge, &t), all_at(10));
+    huge.rollback().unwrap();
+    assert_eq!(all(&begin(&engine), &t), all_at(1));
+    assert_eq!(engine.status().old_versions, 0);
+
+    // Committed, its list waits for purge as it is, and a failed read of it is made up for by the next purge.
+    let long = begin(&engine);
+    long.take_snapshot().unwrap();
+    let huge = begin(&engine);
+    (2..=20).for_each(|round| (0..ROWS).for_each(|id| update(&huge, &t, id, round)));
+    huge.commit().unwrap();
+    engine.purge().unwrap();
+    assert_eq!(all(&long, &t), all_at(1));
+    drop(long);
+    disk.add_fault(Fault { class: OperationClass::Read, nth: disk.counts().reads, kind });
+    assert!(engine.purge().is_err());
+    engine.purge().unwrap();
+    let status = engine.status();
+    assert_eq!((status.old_versions, status.history_list_length), (0, 0));
+    assert_eq!(all(&begin(&engine), &t), all_at(20));
+    assert!(engine.check().unwrap().is_empty());
+}

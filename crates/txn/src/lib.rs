@@ -11,6 +11,7 @@ pub mod locks;
 mod snapshots;
 mod spill_file;
 pub mod undo;
+mod undo_list;
 mod versions;
 
 pub use ids::{CommitTable, TransactionState};
@@ -18,5 +19,6 @@ pub use key_list::KeyList;
 pub use kill::{KillFlag, Wake};
 pub use snapshots::{Snapshot, SnapshotRegistry};
 pub use spill_file::{Extent, SpillError, SpillFile};
-pub use undo::{Old, UndoList, UndoRecord};
+pub use undo::{Old, UndoRecord};
+pub use undo_list::UndoList;
 pub use versions::{HEAD_BYTES, OldVersion, VersionFigures, VersionStore};

@@ -1,11 +1,8 @@
-//! What a transaction must put back to undo its writes. Main types: [`UndoRecord`], [`UndoList`].
+//! What a transaction must put back to undo its writes. Main type: [`UndoRecord`]; lists of them are in `undo_list.rs`.
 //! The same bytes stand in memory, in the redo log (logical records) and, for transactions that outlive a
 //! checkpoint, in the undo tree: see the byte table in README.md.
 
 use stdx::ids::IndexId;
-
-/// Bytes of a block of records.
-const BLOCK_BYTES: usize = 32 << 10;
 
 /// One write of one index entry, seen from before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,22 +31,6 @@ pub enum Old<'a> {
     /// There were no entries: rows were inserted, whose clustered keys the record's key lists ([`crate::KeyList`]). The
     /// record stands for their secondary entries as well.
     Rows,
-}
-
-/// The records of a transaction, oldest first, in blocks of bytes.
-#[derive(Debug, Default)]
-pub struct UndoList {
-    blocks: Vec<Block>,
-    count: u64,
-    purgeable: u64,
-    bytes: u64,
-}
-
-#[derive(Debug)]
-struct Block {
-    bytes: Vec<u8>,
-    /// Where each record starts.
-    starts: Vec<u32>,
 }
 
 const HEAD: u8 = 1;
@@ -101,98 +82,6 @@ impl<'a> UndoRecord<'a> {
     }
 }
 
-impl UndoList {
-    /// Number of records: the position of the next one.
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Number of records that purge has work with.
-    pub fn purgeable(&self) -> u64 {
-        self.purgeable
-    }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Adds a record.
-    pub fn push(&mut self, record: UndoRecord<'_>) {
-        self.purgeable += u64::from(record.is_purgeable());
-        self.push_with(|out| record.encode(out));
-    }
-
-    /// Adds a record that is encoded already; false (and nothing added) if the bytes are no record.
-    pub fn push_encoded(&mut self, bytes: &[u8]) -> bool {
-        let Some(record) = UndoRecord::decode(bytes) else { return false };
-        self.purgeable += u64::from(record.is_purgeable());
-        self.push_with(|out| out.extend_from_slice(bytes));
-        true
-    }
-
-    fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let full = self.blocks.last().is_none_or(|block| block.bytes.len() >= BLOCK_BYTES);
-        if full {
-            self.blocks.push(Block { bytes: Vec::new(), starts: Vec::new() });
-        }
-        let Some(block) = self.blocks.last_mut() else { return };
-        let start = block.bytes.len();
-        block.starts.push(start as u32);
-        write(&mut block.bytes);
-        self.bytes += (block.bytes.len() - start) as u64;
-        self.count += 1;
-    }
-
-    /// The newest record.
-    pub fn last(&self) -> Option<UndoRecord<'_>> {
-        let block = self.blocks.last()?;
-        UndoRecord::decode(&block.bytes[*block.starts.last()? as usize..])
-    }
-
-    /// Removes the newest record.
-    pub fn pop(&mut self) {
-        let purge = self.last().is_some_and(|record| record.is_purgeable());
-        let Some(block) = self.blocks.last_mut() else { return };
-        let Some(start) = block.starts.pop() else { return };
-        self.bytes -= (block.bytes.len() - start as usize) as u64;
-        block.bytes.truncate(start as usize);
-        self.count -= 1;
-        self.purgeable -= u64::from(purge);
-        if block.starts.is_empty() {
-            self.blocks.pop();
-        }
-    }
-
-    /// Calls `visit` with the position and bytes of each record from that position on, oldest first.
-    pub fn encoded_from(&self, position: u64, mut visit: impl FnMut(u64, &[u8])) {
-        let mut at = 0;
-        for block in &self.blocks {
-            for (slot, start) in block.starts.iter().enumerate() {
-                if at >= position {
-                    let end = block.starts.get(slot + 1).map_or(block.bytes.len(), |end| *end as usize);
-                    visit(at, &block.bytes[*start as usize..end]);
-                }
-                at += 1;
-            }
-        }
-    }
-
-    /// Calls `visit` with each record that purge has work with, oldest first.
-    pub fn purge_records(&self, mut visit: impl FnMut(UndoRecord<'_>)) {
-        self.encoded_from(0, |_, bytes| {
-            if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.is_purgeable()) {
-                visit(record);
-            }
-        });
-    }
-}
-
 /// Appends a number, 7 bits a byte, low ones first.
 pub fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -230,30 +119,6 @@ pub fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn records_come_back_newest_first() {
-        let mut list = UndoList::default();
-        let keys: Vec<Vec<u8>> = (0..5000u32).map(|number| number.to_be_bytes().to_vec()).collect();
-        let old = vec![9; 40];
-        for (at, key) in keys.iter().enumerate() {
-            let (old, version) = if at % 3 == 0 { (Old::Value(&old), true) } else { (Old::Absent, false) };
-            list.push(UndoRecord { index: IndexId(at as u64), key, old, version, tombstone: false });
-        }
-        assert_eq!(list.len(), 5000);
-        let mut seen = 0;
-        list.encoded_from(4990, |position, bytes| {
-            assert_eq!(UndoRecord::decode(bytes).unwrap().index.0, position);
-            seen += 1;
-        });
-        assert_eq!(seen, 10);
-        for (at, key) in keys.iter().enumerate().rev() {
-            let record = list.last().unwrap();
-            assert_eq!((record.index.0, record.key, record.version), (at as u64, &key[..], at % 3 == 0));
-            list.pop();
-        }
-        assert_eq!((list.len(), list.bytes(), list.purgeable()), (0, 0, 0));
-    }
 
     #[test]
     fn damaged_records_are_refused() {

@@ -1,0 +1,309 @@
+//! The undo records of one transaction, oldest first. Main type: [`UndoList`].
+//! They lie in blocks; of a long list all but the newest blocks may be in the spill file. One thread at a time uses a list.
+
+use crate::spill_file::{Extent, SpillError, SpillFile};
+use crate::undo::UndoRecord;
+use std::sync::Arc;
+
+/// Bytes of a block of records.
+const BLOCK_BYTES: usize = 32 << 10;
+/// Bytes of a record's start in a block that is in the file.
+const START_BYTES: usize = size_of::<u32>();
+
+/// The records of a transaction, oldest first, in blocks of bytes.
+#[derive(Debug, Default)]
+pub struct UndoList {
+    blocks: Vec<Block>,
+    count: u64,
+    purgeable: u64,
+    memory_bytes: u64,
+    /// After a failed write: no other is tried before the list has grown to this.
+    retry_above: u64,
+}
+
+#[derive(Debug)]
+enum Block {
+    Memory(Records),
+    File {
+        /// The records, then their starts, 4 bytes each, little-endian.
+        extent: Extent,
+        count: usize,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Records {
+    bytes: Vec<u8>,
+    /// Where each record starts.
+    starts: Vec<u32>,
+}
+
+impl UndoList {
+    /// Number of records: the position of the next one.
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Number of records that purge has work with.
+    pub fn purgeable(&self) -> u64 {
+        self.purgeable
+    }
+
+    /// Bytes in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    /// Whether any of it is in the spill file.
+    pub fn is_spilled(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, Block::File { .. }))
+    }
+
+    /// Adds a record.
+    pub fn push(&mut self, record: UndoRecord<'_>) {
+        self.purgeable += u64::from(record.is_purgeable());
+        self.push_with(|out| record.encode(out));
+    }
+
+    /// Adds a record that is encoded already; false (and nothing added) if the bytes are no record.
+    pub fn push_encoded(&mut self, bytes: &[u8]) -> bool {
+        let Some(record) = UndoRecord::decode(bytes) else { return false };
+        self.purgeable += u64::from(record.is_purgeable());
+        self.push_with(|out| out.extend_from_slice(bytes));
+        true
+    }
+
+    fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if !matches!(self.blocks.last(), Some(Block::Memory(records)) if records.bytes.len() < BLOCK_BYTES) {
+            self.blocks.push(Block::Memory(Records::default()));
+        }
+        let Some(Block::Memory(records)) = self.blocks.last_mut() else { return };
+        let start = records.bytes.len();
+        records.starts.push(start as u32);
+        write(&mut records.bytes);
+        self.memory_bytes += (records.bytes.len() - start + START_BYTES) as u64;
+        self.count += 1;
+    }
+
+    /// Moves all blocks but the newest to the file if the list takes more memory than that. What cannot be written stays
+    /// where it is.
+    pub fn bound(&mut self, memory_bytes_max: u64, file: &Arc<SpillFile>) {
+        if self.memory_bytes <= memory_bytes_max.max(self.retry_above) {
+            return;
+        }
+        self.retry_above = match self.spill(file) {
+            Ok(()) => 0,
+            Err(_) => self.memory_bytes + memory_bytes_max,
+        };
+    }
+
+    fn spill(&mut self, file: &Arc<SpillFile>) -> Result<(), env::DiskError> {
+        let newest = self.blocks.len().saturating_sub(1);
+        // From the newest back to those that are in the file already.
+        for block in self.blocks[..newest].iter_mut().rev() {
+            let Block::Memory(records) = block else { break };
+            let mut bytes = Vec::with_capacity(records.memory_bytes());
+            bytes.extend_from_slice(&records.bytes);
+            records.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
+            let (extent, count) = (file.write(&bytes)?, records.starts.len());
+            self.memory_bytes -= records.memory_bytes() as u64;
+            *block = Block::File { extent, count };
+        }
+        Ok(())
+    }
+
+    /// The newest record. Fetches its block if that is in the file.
+    pub fn last(&mut self) -> Result<Option<UndoRecord<'_>>, SpillError> {
+        if let Some(block) = self.blocks.last_mut()
+            && let Block::File { extent, count } = block
+        {
+            let records = Records::read(extent, *count)?;
+            self.memory_bytes += records.memory_bytes() as u64;
+            *block = Block::Memory(records);
+        }
+        Ok(self.newest())
+    }
+
+    fn newest(&self) -> Option<UndoRecord<'_>> {
+        let Some(Block::Memory(records)) = self.blocks.last() else { return None };
+        UndoRecord::decode(&records.bytes[*records.starts.last()? as usize..])
+    }
+
+    /// Removes the newest record, which [`UndoList::last`] has shown.
+    pub fn pop(&mut self) {
+        let purge = self.newest().is_some_and(|record| record.is_purgeable());
+        let Some(Block::Memory(records)) = self.blocks.last_mut() else {
+            assert!(self.blocks.is_empty(), "only a record that was looked at is undone");
+            return;
+        };
+        let Some(start) = records.starts.pop() else { return };
+        self.memory_bytes -= (records.bytes.len() - start as usize + START_BYTES) as u64;
+        records.bytes.truncate(start as usize);
+        let is_empty = records.starts.is_empty();
+        self.count -= 1;
+        self.purgeable -= u64::from(purge);
+        if is_empty {
+            self.blocks.pop();
+        }
+    }
+
+    /// Calls `visit` with the position and bytes of each record from that position on, oldest first.
+    pub fn encoded_from(&self, position: u64, mut visit: impl FnMut(u64, &[u8])) -> Result<(), SpillError> {
+        let mut at = 0;
+        for block in &self.blocks {
+            let end = at + block.count() as u64;
+            if end > position {
+                match block {
+                    Block::Memory(records) => records.visit_from(at, position, &mut visit),
+                    Block::File { extent, count } => {
+                        Records::read(extent, *count)?.visit_from(at, position, &mut visit);
+                    }
+                }
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each record that purge has work with, oldest first.
+    pub fn purge_records(&self, mut visit: impl FnMut(UndoRecord<'_>)) -> Result<(), SpillError> {
+        self.encoded_from(0, |_, bytes| {
+            if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.is_purgeable()) {
+                visit(record);
+            }
+        })
+    }
+}
+
+impl Block {
+    fn count(&self) -> usize {
+        match self {
+            Block::Memory(records) => records.starts.len(),
+            Block::File { count, .. } => *count,
+        }
+    }
+}
+
+impl Records {
+    fn memory_bytes(&self) -> usize {
+        self.bytes.len() + self.starts.len() * START_BYTES
+    }
+
+    fn read(extent: &Extent, count: usize) -> Result<Records, SpillError> {
+        let whole = extent.read(0, extent.length())?;
+        let (bytes, starts) =
+            whole.split_at_checked(whole.len() - count * START_BYTES).ok_or(SpillError::Damaged)?;
+        let (starts, _) = starts.as_chunks::<START_BYTES>();
+        Ok(Records {
+            bytes: bytes.to_vec(),
+            starts: starts.iter().map(|start| u32::from_le_bytes(*start)).collect(),
+        })
+    }
+
+    /// Visits the records from that position on; the first one has position `first`.
+    fn visit_from(&self, first: u64, position: u64, visit: &mut impl FnMut(u64, &[u8])) {
+        for slot in position.saturating_sub(first) as usize..self.starts.len() {
+            let end = self.starts.get(slot + 1).map_or(self.bytes.len(), |end| *end as usize);
+            visit(first + slot as u64, &self.bytes[self.starts[slot] as usize..end]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::undo::Old;
+    use env::Environment;
+    use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
+    use stdx::ids::IndexId;
+
+    const RECORDS: u64 = 5000;
+
+    fn push(list: &mut UndoList, at: u64) {
+        let (key, old) = (at.to_be_bytes(), vec![at as u8; 40]);
+        let (old, version) =
+            if at.is_multiple_of(3) { (Old::Value(&old), true) } else { (Old::Absent, false) };
+        list.push(UndoRecord { index: IndexId(at), key: &key, old, version, tombstone: false });
+    }
+
+    fn check_and_undo(mut list: UndoList) {
+        assert_eq!(list.len(), RECORDS);
+        for from in [0, 1, 700, 4990, RECORDS] {
+            let mut next = from;
+            list.encoded_from(from, |position, bytes| {
+                let record = UndoRecord::decode(bytes).unwrap();
+                assert_eq!((position, record.index.0, record.key), (next, next, &next.to_be_bytes()[..]));
+                next += 1;
+            })
+            .unwrap();
+            assert_eq!(next, RECORDS);
+        }
+        let mut purged = 0;
+        list.purge_records(|record| purged += u64::from(record.version)).unwrap();
+        assert_eq!((purged, list.purgeable()), (RECORDS.div_ceil(3), RECORDS.div_ceil(3)));
+        for at in (0..RECORDS).rev() {
+            let record = list.last().unwrap().unwrap();
+            assert_eq!((record.index.0, record.version), (at, at % 3 == 0));
+            list.pop();
+            if at == 2000 {
+                (2000..2100).for_each(|at| push(&mut list, at));
+                (2000..2100).for_each(|_| {
+                    assert!(list.last().unwrap().is_some());
+                    list.pop();
+                });
+            }
+        }
+        assert_eq!((list.len(), list.memory_bytes(), list.purgeable()), (0, 0, 0));
+    }
+
+    #[test]
+    fn records_come_back_newest_first() {
+        let mut list = UndoList::default();
+        (0..RECORDS).for_each(|at| push(&mut list, at));
+        assert!(!list.is_spilled());
+        check_and_undo(list);
+    }
+
+    #[test]
+    fn long_lists_lie_in_the_file_and_give_it_back() {
+        let disk = SimulatedDisk::new(1);
+        let file = Arc::new(SpillFile::new(Environment::simulated(disk.clone(), 1)));
+        let mut list = UndoList::default();
+        for at in 0..RECORDS {
+            push(&mut list, at);
+            list.bound(40_000, &file);
+            assert!(list.memory_bytes() < 80_000);
+        }
+        assert!(list.is_spilled() && disk.used_bytes() > 100_000);
+        check_and_undo(list);
+        assert_eq!(disk.used_bytes(), 0);
+    }
+
+    #[test]
+    fn faults_of_the_file_lose_nothing() {
+        let disk = SimulatedDisk::new(1);
+        let file = Arc::new(SpillFile::new(Environment::simulated(disk.clone(), 1)));
+        for nth in 0..3 {
+            disk.add_fault(Fault { class: OperationClass::Write, nth, kind: FaultKind::ShortWrite });
+        }
+        let mut list = UndoList::default();
+        for at in 0..RECORDS {
+            push(&mut list, at);
+            list.bound(1000, &file);
+        }
+        assert_eq!(file.failures(), 3);
+        while list.newest().is_some() {
+            list.pop();
+        }
+        let kind = FaultKind::InputOutput;
+        disk.add_fault(Fault { class: OperationClass::Read, nth: disk.counts().reads, kind });
+        let length = list.len();
+        assert!(length > 0 && list.last().is_err());
+        assert_eq!(list.last().unwrap().unwrap().index.0, length - 1);
+    }
+}
