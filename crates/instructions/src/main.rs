@@ -174,7 +174,7 @@ fn connect(instance: &Arc<Instance>) -> SqlResult<Client> {
         capabilities: u64::from(answers.capabilities()),
         collation: 255,
         tls: None,
-        attributes: Vec::new(),
+        attributes: wire::connection_attributes::ConnectionAttributes::default(),
         control: Arc::new(NoControl),
     };
     Ok(Client { session: Session::open(instance, info, &account)?, answers })

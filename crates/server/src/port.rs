@@ -17,7 +17,7 @@ use wire::result::{ClientChannel, ResultColumn, ResultSink};
 /// What connections share. See [`session::Instance`] for what each method means.
 #[allow(missing_docs)]
 pub trait SqlInstance: Send + Sync {
-    fn settings(&self) -> ServerSettings;
+    fn settings(&self) -> Arc<ServerSettings>;
     fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount>;
     fn next_connection_id(&self) -> u32;
     fn open_session(
@@ -69,7 +69,7 @@ pub trait SqlSession: Send {
 }
 
 impl SqlInstance for Arc<Instance> {
-    fn settings(&self) -> ServerSettings {
+    fn settings(&self) -> Arc<ServerSettings> {
         self.server_settings()
     }
 

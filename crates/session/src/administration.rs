@@ -31,7 +31,7 @@ impl Session {
         let id = id.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, 0))?;
         let found = u32::try_from(id).ok().and_then(|id| self.state.instance.registry().get(id));
         let session = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
-        let own = session.describe().account == self.account.to_string();
+        let own = session.describe().account == self.current_user_text;
         if !own && !self.grants().dynamic("CONNECTION_ADMIN") {
             return Err(sql_error!(ER_KILL_DENIED_ERROR, id));
         }

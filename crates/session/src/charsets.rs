@@ -87,16 +87,13 @@ impl Session {
         self.set_names(collation);
     }
 
-    /// Sets the three variables of SET NAMES.
-    pub(crate) fn set_names(&mut self, collation: &Collation) {
+    /// Sets the variables of SET NAMES.
+    fn set_names(&mut self, collation: &Collation) {
         let charset = collation.charset().name;
         self.set_text(id::CHARACTER_SET_CLIENT, charset);
         self.set_text(id::CHARACTER_SET_RESULTS, charset);
         self.set_text(id::CHARACTER_SET_CONNECTION, charset);
         self.set_text(id::COLLATION_CONNECTION, collation.name);
-        for id in [id::CHARACTER_SET_CLIENT, id::CHARACTER_SET_CONNECTION, id::CHARACTER_SET_RESULTS] {
-            self.track_variable(id);
-        }
     }
 
     /// SET NAMES. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
@@ -111,6 +108,9 @@ impl Session {
         let collation = resolved.unwrap_or(CollationId::UTF8MB4_0900_AI_CI).get();
         refuse_client_charset(collation.charset(), charset)?;
         self.set_names(collation);
+        for id in [id::CHARACTER_SET_CLIENT, id::CHARACTER_SET_CONNECTION, id::CHARACTER_SET_RESULTS] {
+            self.track_variable(id);
+        }
         Ok(())
     }
 
@@ -148,14 +148,16 @@ impl Session {
         }
     }
 
+    /// The collation of the default schema; None without one, and for those that are not in the dictionary.
+    pub(crate) fn schema_collation(&self) -> Option<CollationId> {
+        let dictionary = self.state.instance.engine().dictionary();
+        self.schema.as_ref().and_then(|schema| dictionary.schema(schema)).map(|schema| schema.collation)
+    }
+
     /// character_set_database and collation_database follow the default schema.
     pub(crate) fn follow_schema_collation(&mut self) {
-        let engine = self.state.instance.engine();
-        let definition = self.schema.as_ref().and_then(|schema| engine.dictionary().schema(schema));
-        let collation = match definition {
-            Some(definition) => definition.collation,
-            None => self.collation_variable(id::COLLATION_SERVER),
-        };
+        let collation = self.schema_collation();
+        let collation = collation.unwrap_or_else(|| self.collation_variable(id::COLLATION_SERVER));
         self.set_text(id::CHARACTER_SET_DATABASE, collation.charset().name);
         self.set_text(id::COLLATION_DATABASE, collation.get().name);
     }

@@ -1,6 +1,7 @@
 //! What the server tells the session layer about a connection. Main type: [`ConnectionInfo`].
 
 use std::net::IpAddr;
+use wire::connection_attributes::ConnectionAttributes;
 
 /// Where a client connects from, for account matching, PROCESSLIST and CURRENT_USER().
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ pub struct ConnectionInfo {
     /// TLS, if any.
     pub tls: Option<TlsDetails>,
     /// Connection attributes.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: ConnectionAttributes,
     /// The socket's handle for KILL.
     pub control: std::sync::Arc<dyn ConnectionControl>,
 }

@@ -394,6 +394,13 @@ impl Session {
 
     /// Errors 1044 and 1049; otherwise the schema is the default from now on.
     pub(crate) fn change_schema(&mut self, name: &str) -> SqlResult<()> {
+        self.enter_schema(name)?;
+        self.follow_schema_collation();
+        Ok(())
+    }
+
+    /// As [`Session::change_schema`], but the variables that follow the schema stay as they are.
+    pub(crate) fn enter_schema(&mut self, name: &str) -> SqlResult<()> {
         if name.is_empty() {
             return Err(sql_error!(ER_NO_DB_ERROR));
         }
@@ -409,7 +416,6 @@ impl Session {
         self.state.shared.describe().schema = Some(Arc::clone(&shared));
         self.schema = Some(shared);
         self.forget_settings();
-        self.follow_schema_collation();
         if self.state.is_on(id::SESSION_TRACK_SCHEMA) {
             self.changes.push(wire::result::SessionChange::Schema(name));
         }

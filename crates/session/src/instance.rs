@@ -7,7 +7,8 @@ use crate::metadata_lock::MetadataLocks;
 use crate::persisted::PersistedVariables;
 use crate::plan_cache::PlanCache;
 use crate::registry::Registry;
-use crate::server_port::ServerControl;
+use crate::server_port::{ServerControl, ServerSettings};
+use crate::session_start::SessionStarts;
 use crate::status::Counters;
 use crate::user_lock::UserLocks;
 use crate::variables::{SystemValue, ValueTable, VariableId, id};
@@ -71,6 +72,9 @@ pub struct Instance {
     prepared_count: AtomicU64,
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
+    session_starts: SessionStarts,
+    /// What the server reads at each connection, with the generation of the global values that it was made of.
+    pub(crate) server_settings: Mutex<Option<(u64, Arc<ServerSettings>)>>,
     /// SET PERSIST.
     pub(crate) persisted: Mutex<PersistedVariables>,
     /// Messages for the error log that start-up produced.
@@ -99,6 +103,8 @@ impl Instance {
             accounts: RwLock::default(),
             accounts_epoch: AtomicU64::new(0),
             plan_cache: PlanCache::new(seed),
+            session_starts: SessionStarts::default(),
+            server_settings: Mutex::default(),
             accounts_writer: Mutex::new(()),
             registry: Registry::default(),
             ended_counters: Counters::default(),
@@ -245,6 +251,11 @@ impl Instance {
     /// Plans of text statements.
     pub(crate) fn plan_cache(&self) -> &PlanCache {
         &self.plan_cache
+    }
+
+    /// How sessions start.
+    pub(crate) fn session_starts(&self) -> &SessionStarts {
+        &self.session_starts
     }
 
     /// Time limits of statements.

@@ -23,6 +23,7 @@ mod registry;
 mod result;
 mod server_port;
 mod session;
+mod session_start;
 mod set;
 mod show;
 mod state;

@@ -7,6 +7,7 @@ use engine::KillFlag;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wire::connection_attributes::ConnectionAttributes;
 
 const SHARDS: usize = 64;
 
@@ -74,7 +75,7 @@ pub struct Description {
     /// Host, with the port where there is one.
     pub host: String,
     /// Account that was matched.
-    pub account: String,
+    pub account: Arc<str>,
     /// Default schema.
     pub schema: Option<Arc<str>>,
     /// Text of the last statement; it runs while [`SessionShared::is_running`].
@@ -82,14 +83,14 @@ pub struct Description {
     /// What it waits for.
     pub state: &'static str,
     /// Connection attributes.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: ConnectionAttributes,
     /// TLS version and cipher.
     pub tls: Option<crate::connection::TlsDetails>,
 }
 
 impl SessionShared {
-    /// The shared part of a new connection.
-    pub fn new(info: &ConnectionInfo, account: &str) -> SessionShared {
+    /// The shared part of a new connection. Takes its attributes.
+    pub fn new(info: &mut ConnectionInfo, account: &Arc<str>) -> SessionShared {
         let host = match (info.host.port, info.host.display()) {
             (0, name) => name,
             (port, name) => format!("{name}:{port}"),
@@ -105,9 +106,9 @@ impl SessionShared {
             description: Mutex::new(Description {
                 user: info.user.clone(),
                 host,
-                account: account.to_owned(),
-                attributes: info.attributes.clone(),
-                tls: info.tls.clone(),
+                account: Arc::clone(account),
+                attributes: std::mem::take(&mut info.attributes),
+                tls: info.tls.take(),
                 ..Description::default()
             }),
             command: AtomicU8::new(Command::Sleep as u8),

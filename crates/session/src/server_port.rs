@@ -4,11 +4,12 @@
 
 use crate::instance::Instance;
 use crate::status::id as status;
-use crate::variables::id;
+use crate::variables::{ValueTable, id};
 use engine::FlushWaiter;
 use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::Lsn;
+use stdx::sync::lock;
 
 /// Global variables that steer the server's own work. Read at every new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,9 +44,21 @@ pub trait ServerControl: Send + Sync {
 }
 
 impl Instance {
-    /// The current values.
-    pub fn server_settings(&self) -> ServerSettings {
+    /// The current values. Made anew only after a global variable changed.
+    pub fn server_settings(&self) -> Arc<ServerSettings> {
         let globals = self.globals();
+        let mut known = lock(&self.server_settings);
+        match &*known {
+            Some((generation, settings)) if *generation == globals.generation() => Arc::clone(settings),
+            _ => {
+                let settings = Arc::new(self.read_server_settings(&globals));
+                *known = Some((globals.generation(), Arc::clone(&settings)));
+                settings
+            }
+        }
+    }
+
+    fn read_server_settings(&self, globals: &ValueTable) -> ServerSettings {
         let collation = globals.get(id::COLLATION_SERVER).text(id::COLLATION_SERVER.variable());
         ServerSettings {
             connections_max: self.connections_max(),

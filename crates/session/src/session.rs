@@ -13,6 +13,7 @@ use crate::table_locks::ExplicitLocks;
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::variables::id;
+use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -77,12 +78,15 @@ impl Session {
     ) -> SqlResult<Session> {
         let name = AccountName::new(&account.user, &account.host);
         refuse_locked(&info, account)?;
-        let shared = Arc::new(SessionShared::new(&info, &name.to_string()));
-        let mut session = Session::unregistered(instance, info, name, shared);
+        let mut info = info;
+        let current_user: Arc<str> = name.to_string().into();
+        let shared = Arc::new(SessionShared::new(&mut info, &current_user));
+        let collation = CollationId(info.collation);
+        let mut session = Session::unregistered(instance, info, name, current_user, shared);
         session.check_user_connections()?;
         instance.registry().add(Arc::clone(&session.state.shared));
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
-        session.start()?;
+        session.start(Some(collation))?;
         Ok(session)
     }
 
@@ -90,6 +94,7 @@ impl Session {
         instance: &Arc<Instance>,
         info: ConnectionInfo,
         account: AccountName,
+        current_user_text: Arc<str>,
         shared: Arc<SessionShared>,
     ) -> Session {
         let user_text = format!("{}@{}", info.user, info.host.display());
@@ -100,7 +105,7 @@ impl Session {
             transaction: TransactionState::default(),
             explicit_locks: ExplicitLocks::default(),
             prepared: PreparedStatements::default(),
-            current_user_text: account.to_string().into(),
+            current_user_text,
             account: Arc::new(account),
             active_roles: Vec::new(),
             grants: Arc::default(),
@@ -120,25 +125,16 @@ impl Session {
             parse_warnings: Vec::new(),
             query_attributes: Vec::new(),
         }
-        .with_collation(info.collation)
     }
 
-    fn with_collation(mut self, collation: u16) -> Session {
-        self.set_client_collation(charset::CollationId(collation));
-        self
-    }
-
-    /// What a new session and one after COM_CHANGE_USER do: roles, default schema, interactive time-out.
-    fn start(&mut self) -> SqlResult<()> {
+    /// What a new session and one after COM_CHANGE_USER or COM_RESET_CONNECTION do: roles, default schema, variables.
+    /// `collation`: the handshake's; None takes the global variables as they are. The OK packet names the schema only.
+    fn start(&mut self, collation: Option<CollationId>) -> SqlResult<()> {
         self.activate_default_roles();
-        if self.capabilities & u64::from(client::INTERACTIVE) != 0 {
-            let timeout = self.state.variables.get(id::INTERACTIVE_TIMEOUT).clone();
-            self.store_variable(id::WAIT_TIMEOUT, timeout);
-        }
         if let Some(schema) = self.schema.take() {
-            self.change_schema(&schema)?;
-            self.changes.clear();
+            self.enter_schema(&schema)?;
         }
+        self.start_variables(collation);
         Ok(())
     }
 
@@ -150,9 +146,8 @@ impl Session {
         if limit == 0 {
             return Ok(());
         }
-        let account = self.account.to_string();
-        let open =
-            instance.registry().all().iter().filter(|session| session.describe().account == account).count();
+        let is_own = |session: &&Arc<SessionShared>| session.describe().account == self.current_user_text;
+        let open = instance.registry().all().iter().filter(is_own).count();
         if open as u64 >= limit {
             return Err(sql_error!(ER_USER_LIMIT_REACHED, self.account.user, "max_user_connections", limit));
         }
@@ -222,12 +217,12 @@ impl Session {
         self.begin_command(Command::ResetConnection);
         self.clean_up();
         let shared = Arc::clone(&self.state.shared);
-        let collation = self.client_collation();
         self.state = new_state(&Arc::clone(&self.state.instance), shared);
-        self.forget_settings();
-        self.set_client_collation(collation);
         self.diagnostics.clear();
-        let outcome = self.start().and_then(|()| self.send_ok(sink));
+        let started = self.start(None);
+        // Whose connection it was before knows the schema.
+        self.changes.clear();
+        let outcome = started.and_then(|()| self.send_ok(sink));
         if let Err(error) = outcome {
             self.fail(error, sink);
         }
@@ -240,17 +235,16 @@ impl Session {
         refuse_locked(&info, account)?;
         self.clean_up();
         let name = AccountName::new(&account.user, &account.host);
+        self.current_user_text = name.to_string().into();
         {
             let mut description = self.state.shared.describe();
             description.user.clone_from(&info.user);
-            description.account = name.to_string();
+            description.account = Arc::clone(&self.current_user_text);
             description.schema = None;
         }
         let shared = Arc::clone(&self.state.shared);
         self.state = new_state(&Arc::clone(&self.state.instance), shared);
-        self.forget_settings();
         self.user_text = format!("{}@{}", info.user, info.host.display()).into();
-        self.current_user_text = name.to_string().into();
         self.account = Arc::new(name);
         self.set_active_roles(Vec::new());
         self.host = info.host;
@@ -258,9 +252,8 @@ impl Session {
         self.schema = (!info.schema.is_empty()).then(|| info.schema.as_str().into());
         self.capabilities = info.capabilities;
         self.multi_statements = info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0;
-        self.set_client_collation(charset::CollationId(info.collation));
         self.diagnostics.clear();
-        self.start()?;
+        self.start(Some(CollationId(info.collation)))?;
         self.end_command();
         Ok(())
     }

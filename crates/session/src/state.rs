@@ -27,6 +27,11 @@ impl SessionVariables {
         SessionVariables { base, changed: BTreeMap::new() }
     }
 
+    /// Tells the global variables apart that sessions have started with.
+    pub fn generation(&self) -> u64 {
+        self.base.generation()
+    }
+
     /// The session's value.
     pub fn get(&self, id: VariableId) -> &SystemValue {
         self.changed.get(&id).unwrap_or_else(|| self.base.get(id))

@@ -15,7 +15,7 @@ use values::temporal::DateTime;
 use wire::capabilities::client;
 
 /// The session's variables as statements use them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct StatementSettings {
     /// Tells sessions whose variables differ apart: plans of one are no plans of the other.
     pub fingerprint: u64,
@@ -92,6 +92,15 @@ impl StatementSettings {
                 seconds(variables, id::NET_WRITE_TIMEOUT),
             ),
         }
+    }
+
+    /// The settings of another session whose variables, capabilities and schema are the same.
+    pub fn for_session(&self, session: &Session) -> StatementSettings {
+        let mut settings = self.clone();
+        settings.facts.connection_id = u64::from(session.state.shared.id);
+        settings.facts.user = session.user_text.clone();
+        settings.facts.current_user = session.current_user_text.clone();
+        settings
     }
 }
 

@@ -43,11 +43,11 @@ pub fn find(name: &str) -> Option<StatusId> {
 
 /// One value for each status variable.
 #[derive(Debug)]
-pub struct Counters(Box<[AtomicU64]>);
+pub struct Counters(Box<[AtomicU64; id::ALL.len()]>);
 
 impl Default for Counters {
     fn default() -> Self {
-        Counters(id::ALL.iter().map(|_| AtomicU64::new(0)).collect())
+        Counters(Box::new([const { AtomicU64::new(0) }; id::ALL.len()]))
     }
 }
 
@@ -82,7 +82,7 @@ impl Counters {
 
     /// Sets everything to zero: FLUSH STATUS.
     pub fn reset(&self) {
-        for counter in &self.0 {
+        for counter in self.0.iter() {
             counter.store(0, Ordering::Relaxed);
         }
     }

@@ -19,7 +19,7 @@ impl ConnectionControl for NoControl {
 
 /// Prints what statements send: rows of cells joined by `|`, `OK n`, `ERROR n`.
 #[derive(Default)]
-struct Printer {
+pub(crate) struct Printer {
     columns: Vec<ResultColumn>,
     lines: Vec<String>,
     required: stdx::ids::Lsn,
@@ -128,20 +128,22 @@ pub(crate) fn start(environment: &Environment) -> Arc<Instance> {
 }
 
 pub(crate) fn connect(instance: &Arc<Instance>, user: &str) -> Result<Session, SqlError> {
-    let host = ClientHost::local();
-    let account = instance.find_account(user, &host).expect("account");
-    let info = ConnectionInfo {
+    let account = instance.find_account(user, &ClientHost::local()).expect("account");
+    Session::open(instance, info(instance, user), &account)
+}
+
+pub(crate) fn info(instance: &Arc<Instance>, user: &str) -> ConnectionInfo {
+    ConnectionInfo {
         id: instance.next_connection_id(),
         user: user.to_owned(),
-        host,
+        host: ClientHost::local(),
         schema: String::new(),
         capabilities: u64::from(wire::capabilities::client::MULTI_STATEMENTS),
         collation: 255,
         tls: None,
-        attributes: Vec::new(),
+        attributes: wire::connection_attributes::ConnectionAttributes::default(),
         control: Arc::new(NoControl),
-    };
-    Session::open(instance, info, &account)
+    }
 }
 
 pub(crate) fn run(session: &mut Session, sql: &str) -> Vec<String> {

@@ -22,6 +22,9 @@ pub fn quoted(name: &str) -> String {
 
 /// Whether `text` matches a LIKE pattern with escape character `\`, without regard to case.
 pub fn like(text: &str, pattern: &str) -> bool {
+    if text.is_ascii() && pattern.is_ascii() && !pattern.contains(['%', '_', '\\']) {
+        return text.eq_ignore_ascii_case(pattern);
+    }
     let text: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
     let pattern: Vec<char> = pattern.chars().flat_map(char::to_lowercase).collect();
     matches_like(&text, &pattern)

@@ -3,10 +3,8 @@
 
 use crate::auth::SCRAMBLE_BYTES;
 use crate::capabilities::client;
+use crate::connection_attributes::ConnectionAttributes;
 use crate::reader::{Malformed, Reader};
-
-/// Connection attributes that are kept of one client; the rest is cut off.
-const ATTRIBUTES_MAX: usize = 512;
 
 /// Protocol::HandshakeV10.
 #[derive(Clone, Debug)]
@@ -79,7 +77,7 @@ pub struct HandshakeResponse {
     /// The client's plugin; None for clients that know only mysql_native_password.
     pub plugin: Option<Vec<u8>>,
     /// Connection attributes.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: ConnectionAttributes,
     /// Level for zstd.
     pub zstd_level: u8,
 }
@@ -109,7 +107,7 @@ pub fn parse_first_packet(payload: &[u8], offered: u32) -> Result<FirstPacket, M
         login.plugin = Some(reader.null_terminated_or_rest().to_vec());
     }
     if capabilities & client::CONNECT_ATTRS != 0 {
-        login.attributes = attributes(&mut reader)?;
+        login.attributes = ConnectionAttributes::read(&mut reader)?;
     }
     if capabilities & client::ZSTD_COMPRESSION != 0 && !reader.is_empty() {
         login.zstd_level = reader.u8()?;
@@ -128,23 +126,6 @@ fn auth_response<'a>(reader: &mut Reader<'a>, capabilities: u32) -> Result<&'a [
     }
 }
 
-fn attributes(reader: &mut Reader<'_>) -> Result<Vec<(String, String)>, Malformed> {
-    if reader.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut pairs = Reader::new(reader.length_encoded_bytes()?);
-    let mut attributes = Vec::new();
-    while !pairs.is_empty() {
-        let name = pairs.length_encoded_bytes()?;
-        let value = pairs.length_encoded_bytes()?;
-        if attributes.len() < ATTRIBUTES_MAX {
-            let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-            attributes.push((text(name), text(value)));
-        }
-    }
-    Ok(attributes)
-}
-
 /// The payload of COM_CHANGE_USER after its command byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeUser {
@@ -159,7 +140,7 @@ pub struct ChangeUser {
     /// The client's plugin, if it names one.
     pub plugin: Option<Vec<u8>>,
     /// Connection attributes.
-    pub attributes: Vec<(String, String)>,
+    pub attributes: ConnectionAttributes,
 }
 
 /// Reads COM_CHANGE_USER.
@@ -180,7 +161,7 @@ pub fn parse_change_user(payload: &[u8], capabilities: u32) -> Result<ChangeUser
         change.plugin = Some(reader.null_terminated_or_rest().to_vec());
     }
     if capabilities & client::CONNECT_ATTRS != 0 {
-        change.attributes = attributes(&mut reader)?;
+        change.attributes = ConnectionAttributes::read(&mut reader)?;
     }
     Ok(change)
 }
@@ -227,7 +208,7 @@ mod tests {
         assert_eq!((&login.user[..], &login.auth_response[..]), (&b"root"[..], &b"abc"[..]));
         assert_eq!((&login.schema[..], login.collation, login.zstd_level), (&b"shop"[..], 45, 7));
         assert_eq!(login.plugin.as_deref(), Some(&b"caching_sha2_password"[..]));
-        assert_eq!(login.attributes, [("_os".to_owned(), "Linux".to_owned())]);
+        assert_eq!(login.attributes.iter().next(), Some(("_os".into(), "Linux".into())));
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub mod auth;
 pub mod capabilities;
 pub mod command;
 pub mod compression;
+pub mod connection_attributes;
 pub mod encoder;
 pub mod frame;
 pub mod handshake;

@@ -199,7 +199,7 @@ impl Connection {
                 if let Some(payload) = before_ok {
                     self.encoder.raw(&payload);
                 }
-                self.admit(&login)
+                self.admit(login)
             }
             Next::Denied => {
                 let error = login.denied(self);
@@ -215,12 +215,12 @@ impl Connection {
     }
 
     /// The password was right: opens the session, or changes its user.
-    fn admit(&mut self, login: &Login) -> Flow {
+    fn admit(&mut self, mut login: Box<Login>) -> Flow {
         let Some(account) = login.account.as_ref().filter(|account| self.meets(&account.tls)) else {
             let error = login.denied(self);
             return self.refuse(&error);
         };
-        let info = self.connection_info(&login.response);
+        let info = self.connection_info(&mut login.response);
         let result = match &mut self.session {
             Some(session) => session.change_user(info, account),
             None => {
@@ -283,7 +283,8 @@ impl Connection {
         }
     }
 
-    fn connection_info(&self, response: &HandshakeResponse) -> ConnectionInfo {
+    /// Takes the attributes.
+    fn connection_info(&self, response: &mut HandshakeResponse) -> ConnectionInfo {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         ConnectionInfo {
             id: self.id,
@@ -293,7 +294,7 @@ impl Connection {
             capabilities: u64::from(response.capabilities),
             collation: response.collation,
             tls: self.transport.tls().map(tls_details),
-            attributes: response.attributes.clone(),
+            attributes: std::mem::take(&mut response.attributes),
             control: Arc::clone(&self.control) as Arc<dyn ConnectionControl>,
         }
     }

@@ -15,9 +15,6 @@ use stdx::ids::Lsn;
 use wire::output::Output;
 use wire::response::push_error;
 
-/// Connections accepted before others get their turn.
-const ACCEPTS_PER_TURN_MAX: usize = 16;
-
 /// Starts a thread that runs a core.
 pub(crate) fn start(group: &Arc<Group>, core: Box<Core>) {
     let threads = Arc::clone(&group.shared.environment.threads);
@@ -119,7 +116,10 @@ impl Worker {
         while let Some(work) = core.next_work() {
             core = match work {
                 Work::Inbox => self.read_inbox(core)?,
-                Work::Accept(index) => self.accept(core, index),
+                Work::Accept(index) => {
+                    self.accept(&mut core, index);
+                    core
+                }
                 Work::Turn(slot, connection) => self.take_turn(core, slot, connection)?,
                 Work::TimedOut(slot, connection) => self.close(core, slot, connection)?,
             };
@@ -284,31 +284,27 @@ impl Worker {
         None
     }
 
-    fn accept(&self, mut core: Box<Core>, index: usize) -> Box<Core> {
-        for _ in 0..ACCEPTS_PER_TURN_MAX {
-            let accepted = match core.listener(index).map(|listener| listener.accept()) {
-                Some(Ok(Some(accepted))) => accepted,
-                Some(Err(error)) => {
-                    self.group.shared.log.warning(&format!("A connection cannot be accepted: {error}."));
-                    break;
-                }
-                _ => break,
-            };
-            let (socket, host) = accepted;
-            let shared = &self.group.shared;
-            let count = shared.connection_count.fetch_add(1, Ordering::AcqRel) + 1;
-            if count > shared.instance.settings().connections_max {
-                self.turn_away(&socket);
-                continue;
+    /// Takes one connection. If more wait, epoll says so again with the next round: cheaper than a call that finds none.
+    fn accept(&self, core: &mut Core, index: usize) {
+        let (socket, host) = match core.listener(index).map(|listener| listener.accept()) {
+            Some(Ok(Some(accepted))) => accepted,
+            Some(Err(error)) => {
+                self.group.shared.log.warning(&format!("A connection cannot be accepted: {error}."));
+                return;
             }
-            let chosen = self.group.choose(&core.reactor);
-            if Arc::ptr_eq(chosen, &core.reactor) {
-                self.welcome(&mut core, socket, host);
-            } else {
-                chosen.post(Message::Adopt(socket, host));
-            }
+            _ => return,
+        };
+        let shared = &self.group.shared;
+        let count = shared.connection_count.fetch_add(1, Ordering::AcqRel) + 1;
+        if count > shared.instance.settings().connections_max {
+            return self.turn_away(&socket);
         }
-        core
+        let chosen = self.group.choose(&core.reactor);
+        if Arc::ptr_eq(chosen, &core.reactor) {
+            self.welcome(core, socket, host);
+        } else {
+            chosen.post(Message::Adopt(socket, host));
+        }
     }
 
     /// Error 1040 in place of a greeting.

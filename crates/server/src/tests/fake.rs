@@ -56,8 +56,8 @@ impl Default for FakeInstance {
 }
 
 impl SqlInstance for FakeInstance {
-    fn settings(&self) -> ServerSettings {
-        self.settings.lock().unwrap().clone()
+    fn settings(&self) -> Arc<ServerSettings> {
+        Arc::new(self.settings.lock().unwrap().clone())
     }
 
     fn find_account(&self, user: &str, _host: &ClientHost) -> Option<AuthenticationAccount> {

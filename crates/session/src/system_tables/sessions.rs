@@ -32,7 +32,7 @@ impl SystemTables {
         let all = self.grants.global().contains(Privileges::PROCESS);
         let account = self.account.to_string();
         let sessions = self.instance.registry().all().into_iter();
-        sessions.filter(|session| all || session.describe().account == account).collect()
+        sessions.filter(|session| all || *session.describe().account == *account).collect()
     }
 
     /// PROCESSLIST.
@@ -201,16 +201,16 @@ impl SystemTables {
     pub(super) fn connect_attributes(&self, all: bool, emit: Emit<'_>) -> SqlResult<()> {
         for session in self.visible_sessions() {
             let description = session.describe();
-            if !all && description.account != self.account.to_string() {
+            if !all && *description.account != *self.account.to_string() {
                 continue;
             }
             let attributes = description.attributes.clone();
             drop(description);
-            for (position, (name, value)) in attributes.into_iter().enumerate() {
+            for (position, (name, value)) in attributes.iter().enumerate() {
                 let row = vec![
                     Value::UInt(u64::from(session.id)),
-                    text(name),
-                    text(value),
+                    text(name.into_owned()),
+                    text(value.into_owned()),
                     Value::Int(position as i64),
                 ];
                 if !emit(row)? {
