@@ -210,8 +210,8 @@ impl VersionStore {
 
     /// Runs without the shard's mutex: the last version of a segment gives its space in the file back.
     fn forget(&self, removed: Removed) -> usize {
-        let count = removed.versions.len();
-        for version in &removed.versions {
+        let count = removed.older.len() + usize::from(removed.newest.is_some());
+        for version in removed.older.iter().chain(&removed.newest) {
             version.segment.forget_version();
         }
         self.versions.fetch_sub(count as u64, Ordering::Relaxed);

@@ -8,30 +8,36 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use stdx::ids::{IndexId, TransactionId};
 
-/// What a version costs beside its body, about: half of its deque is in use on average, and a lone one has a block to itself.
-const VERSION_BYTES: usize = size_of::<Version>() + 16;
-/// What a chain costs beside its key and versions: its place in a map that is five eighths full, and the key's block.
-const CHAIN_BYTES: usize = (size_of::<Chain>() + 9) * 8 / 5 + 16;
+/// What a version behind the newest of its row costs beside its body: deques are two thirds full, about.
+const OLDER_BYTES: usize = size_of::<Version>() * 3 / 2;
+/// What a chain with one version costs beside its key and body: a block, a place in a map that is five eighths full, what the
+/// key's block leaves unused.
+const CHAIN_BYTES: usize = size_of::<Chain>() + (size_of::<(u64, Box<Chain>)>() + 1) * 8 / 5 + 8;
 /// Maps with more room than this are let go when they are empty.
 const KEPT_CAPACITY: usize = 64;
 
 /// Chains by hash of their key.
 #[derive(Debug, Default)]
 pub(super) struct Shard {
-    chains: HashMap<u64, Chain, KeyHasher>,
+    chains: HashMap<u64, Box<Chain>, KeyHasher>,
     /// The rare chains whose hash another key's chain had first.
     others: Vec<Chain>,
     /// Where bodies are added.
     pub open: Option<Arc<Segment>>,
 }
 
-/// The old versions of one row.
+/// The old versions of one row. Most have one.
 #[derive(Debug)]
 struct Chain {
     index: IndexId,
     key: Box<[u8]>,
-    /// Oldest first.
-    versions: VecDeque<Version>,
+    newest: Version,
+    /// Oldest first; absent rather than empty.
+    #[expect(
+        clippy::box_collection,
+        reason = "most chains have none, and a deque is 24 bytes larger than a box"
+    )]
+    older: Option<Box<VecDeque<Version>>>,
 }
 
 /// A value that was overwritten.
@@ -49,7 +55,9 @@ pub(super) struct Version {
 /// Versions that were taken out.
 #[derive(Debug, Default)]
 pub(super) struct Removed {
-    pub versions: Vec<Version>,
+    /// Some of them; apart, so that one alone needs no memory.
+    pub older: Vec<Version>,
+    pub newest: Option<Version>,
     /// What they and their chain had cost.
     pub overhead_bytes: usize,
 }
@@ -58,19 +66,18 @@ impl Shard {
     /// Adds the newest version of a row. Returns what it costs beside its body.
     pub fn push(&mut self, hash: u64, index: IndexId, key: &[u8], version: Version) -> usize {
         if let Some(chain) = self.chain(hash, index, key) {
-            chain.versions.push_back(version);
-            return VERSION_BYTES;
+            let before = std::mem::replace(&mut chain.newest, version);
+            chain.older.get_or_insert_default().push_back(before);
+            return OLDER_BYTES;
         }
-        let mut versions = VecDeque::with_capacity(1);
-        versions.push_back(version);
-        let chain = Chain { index, key: key.into(), versions };
+        let chain = Box::new(Chain { index, key: key.into(), newest: version, older: None });
         match self.chains.entry(hash) {
             Entry::Vacant(vacant) => {
                 vacant.insert(chain);
             }
-            Entry::Occupied(_) => self.others.push(chain),
+            Entry::Occupied(_) => self.others.push(*chain),
         }
-        VERSION_BYTES + CHAIN_BYTES + key.len()
+        CHAIN_BYTES + key.len()
     }
 
     /// The newest version whose head `visible` accepts, which accepts all older ones as well.
@@ -81,60 +88,56 @@ impl Shard {
         key: &[u8],
         visible: impl Fn(&[u8; HEAD_BYTES]) -> bool,
     ) -> Option<&Version> {
-        let chain = self.chains.get(&hash).filter(|chain| chain.is(index, key));
+        let chain = self.chains.get(&hash).map(|chain| &**chain).filter(|chain| chain.is(index, key));
         let chain = chain.or_else(|| self.others.iter().find(|chain| chain.is(index, key)))?;
-        let newest = chain.versions.back()?;
-        if visible(&newest.head) {
-            return Some(newest);
+        if visible(&chain.newest.head) {
+            return Some(&chain.newest);
         }
-        let seen = chain.versions.partition_point(|version| visible(&version.head));
-        chain.versions.get(seen.checked_sub(1)?)
+        let older = chain.older.as_deref()?;
+        let seen = older.partition_point(|version| visible(&version.head));
+        older.get(seen.checked_sub(1)?)
     }
 
     /// Takes the newest version out if `overwriter` pushed it.
     pub fn pop(&mut self, hash: u64, index: IndexId, key: &[u8], overwriter: TransactionId) -> Removed {
-        self.remove(hash, index, key, |versions| {
-            let is_last = versions.back().is_some_and(|version| version.overwriter == overwriter);
-            if is_last { versions.pop_back().into_iter().collect() } else { Vec::new() }
-        })
+        let chain = self.chain(hash, index, key);
+        let Some(chain) = chain.filter(|chain| chain.newest.overwriter == overwriter) else {
+            return Removed::default();
+        };
+        let Some(before) = chain.older.as_mut().and_then(|older| older.pop_back()) else {
+            return self.remove_chain(hash, index, key);
+        };
+        let newest = Some(std::mem::replace(&mut chain.newest, before));
+        chain.trim();
+        Removed { older: Vec::new(), newest, overhead_bytes: OLDER_BYTES }
     }
 
     /// Takes out the version that `overwriter` pushed and all older ones. It is mostly the first: purge goes in the order of
     /// commits, which is that of the chain.
     pub fn purge(&mut self, hash: u64, index: IndexId, key: &[u8], overwriter: TransactionId) -> Removed {
-        self.remove(hash, index, key, |versions| {
-            let last = versions.iter().position(|version| version.overwriter == overwriter);
-            last.map(|last| versions.drain(..=last).collect()).unwrap_or_default()
-        })
-    }
-
-    fn remove(
-        &mut self,
-        hash: u64,
-        index: IndexId,
-        key: &[u8],
-        take: impl FnOnce(&mut VecDeque<Version>) -> Vec<Version>,
-    ) -> Removed {
         let Some(chain) = self.chain(hash, index, key) else { return Removed::default() };
-        let versions = take(&mut chain.versions);
-        let mut overhead_bytes = versions.len() * VERSION_BYTES;
-        if chain.versions.is_empty() {
-            overhead_bytes += CHAIN_BYTES + key.len();
-            self.remove_chain(hash, index, key);
-        } else if chain.versions.capacity() > 4 * chain.versions.len() {
-            chain.versions.shrink_to(2 * chain.versions.len());
+        if chain.newest.overwriter == overwriter {
+            return self.remove_chain(hash, index, key);
         }
-        Removed { versions, overhead_bytes }
+        let Some(older) = &mut chain.older else { return Removed::default() };
+        let Some(last) = older.iter().position(|version| version.overwriter == overwriter) else {
+            return Removed::default();
+        };
+        let older: Vec<Version> = older.drain(..=last).collect();
+        chain.trim();
+        let overhead_bytes = older.len() * OLDER_BYTES;
+        Removed { older, newest: None, overhead_bytes }
     }
 
-    fn remove_chain(&mut self, hash: u64, index: IndexId, key: &[u8]) {
-        if let Entry::Occupied(entry) = self.chains.entry(hash)
-            && entry.get().is(index, key)
-        {
-            entry.remove();
-        } else {
-            self.others.retain(|chain| !chain.is(index, key));
-        }
+    /// Takes a chain out that is there.
+    fn remove_chain(&mut self, hash: u64, index: IndexId, key: &[u8]) -> Removed {
+        let chain = match self.chains.entry(hash) {
+            Entry::Occupied(entry) if entry.get().is(index, key) => Some(entry.remove()),
+            _ => {
+                let at = self.others.iter().position(|chain| chain.is(index, key));
+                at.map(|at| Box::new(self.others.swap_remove(at)))
+            }
+        };
         if self.chains.is_empty() && self.others.is_empty() {
             // Nothing needs what the open segment holds.
             self.open = None;
@@ -142,11 +145,16 @@ impl Shard {
                 self.chains = HashMap::default();
             }
         }
+        let Some(chain) = chain else { return Removed::default() };
+        let Chain { newest, older, .. } = *chain;
+        let older: Vec<Version> = older.map_or(Vec::new(), |older| (*older).into());
+        let overhead_bytes = CHAIN_BYTES + key.len() + older.len() * OLDER_BYTES;
+        Removed { older, newest: Some(newest), overhead_bytes }
     }
 
     fn chain(&mut self, hash: u64, index: IndexId, key: &[u8]) -> Option<&mut Chain> {
         match self.chains.get_mut(&hash) {
-            Some(chain) if chain.is(index, key) => Some(chain),
+            Some(chain) if chain.is(index, key) => Some(&mut **chain),
             _ => self.others.iter_mut().find(|chain| chain.is(index, key)),
         }
     }
@@ -155,5 +163,15 @@ impl Shard {
 impl Chain {
     fn is(&self, index: IndexId, key: &[u8]) -> bool {
         self.index == index && *self.key == *key
+    }
+
+    /// Lets go of room that older versions no longer need.
+    fn trim(&mut self) {
+        let Some(older) = &mut self.older else { return };
+        if older.is_empty() {
+            self.older = None;
+        } else if older.capacity() > 8 && older.capacity() > 4 * older.len() {
+            older.shrink_to(2 * older.len());
+        }
     }
 }
