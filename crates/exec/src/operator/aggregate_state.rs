@@ -2,19 +2,26 @@
 
 use super::{append_key, compare_rows};
 use crate::run::Run;
+use crate::spill::{Held, KeySet};
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, compare_values};
 use expression::{Expression, ResultType, TypeClass, convert, text};
 use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
-use std::collections::HashSet;
 use values::{Decimal, Value};
 
 /// Running state.
 pub struct Accumulator {
     state: State,
-    /// Values that were seen, for DISTINCT.
-    seen: Option<HashSet<Vec<u8>>>,
+    /// Values that were seen, for DISTINCT; made for the first one.
+    seen: Option<Box<KeySet>>,
+    /// Memory of what grows with the rows.
+    held: Option<Held>,
+}
+
+/// Whether the state of one group grows with its rows.
+pub fn grows(call: &AggregateCall) -> bool {
+    call.distinct || call.kind == AggregateKind::GroupConcat
 }
 
 enum State {
@@ -63,7 +70,7 @@ impl Accumulator {
             AggregateKind::GroupConcat => State::Texts(Vec::new()),
             AggregateKind::Grouping(_) => State::Constant(Value::Int(0)),
         };
-        Accumulator { state, seen: call.distinct.then(HashSet::new) }
+        Accumulator { state, seen: None, held: None }
     }
 
     /// Makes GROUPING() of a super-aggregate row 1.
@@ -99,7 +106,7 @@ impl Accumulator {
 
     /// For DISTINCT: whether the arguments were not seen before. Rows with a NULL never count.
     fn is_fresh(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        if self.seen.is_none() && call.arguments.len() == 1 {
+        if !call.distinct && call.arguments.len() == 1 {
             return Ok(true);
         }
         let mut key = Vec::new();
@@ -110,13 +117,10 @@ impl Accumulator {
                 return Ok(false);
             }
         }
-        let Some(seen) = &mut self.seen else { return Ok(true) };
-        let length = key.len();
-        let fresh = seen.insert(key);
-        if fresh {
-            run.charge(length + 48)?;
+        if !call.distinct {
+            return Ok(true);
         }
-        Ok(fresh)
+        self.seen.get_or_insert_with(|| Box::new(run.key_set())).insert(&key)
     }
 
     fn add_value(
@@ -199,7 +203,7 @@ impl Accumulator {
         for key in &call.order_by {
             keys.push(key.expression.evaluate(row, run)?);
         }
-        run.charge(joined.len() + 64)?;
+        self.held.get_or_insert_with(|| run.hold()).grow(joined.len() as u64 + 64)?;
         if let State::Texts(texts) = &mut self.state {
             texts.push((keys, joined));
         }

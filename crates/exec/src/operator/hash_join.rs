@@ -1,9 +1,12 @@
-//! Hash join: one side is kept by the hash of its keys, the other streams. Without keys every pair is tried.
+//! Hash join: one side is kept by the hash of its keys, the other streams. Without keys every pair is tried. When the kept
+//! side outgrows its share of memory, both sides are sorted on disk and merged ([`super::merge_join`]).
 
 use super::direct::seeded::{SeededHash, hash_of};
+use super::merge_join::MergeJoin;
 use super::{Operator, all_hold, append_key, open};
 use crate::batch::RowBatch;
 use crate::run::{Run, row_bytes};
+use crate::spill::{Held, Sorter};
 use errors::SqlResult;
 use expression::convert;
 use expression::operators::ComparisonMode;
@@ -12,6 +15,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use values::Value;
 
+/// What a kept row costs beside its values and its key.
+const ROW_BYTES: usize = 32;
 /// No further row with the same key.
 const END: u32 = u32::MAX;
 
@@ -20,6 +25,8 @@ pub struct HashJoinRun<'p> {
     join: &'p HashJoin,
     probe: Box<dyn Operator + 'p>,
     table: Option<BuildSide>,
+    /// The same join on disk, in place of everything below.
+    merge: Option<MergeJoin>,
     rows: RowBatch,
     at: usize,
     current: Vec<Value>,
@@ -28,6 +35,7 @@ pub struct HashJoinRun<'p> {
     reading: bool,
     matched: bool,
     key: Vec<u8>,
+    held: Option<Held>,
 }
 
 struct BuildSide {
@@ -42,7 +50,7 @@ struct BuildSide {
 
 /// The key of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum RowKey {
+pub(super) enum RowKey {
     /// A NULL in it matches nothing.
     Nothing,
     /// An integer within the signed range.
@@ -110,6 +118,7 @@ impl<'p> HashJoinRun<'p> {
             join,
             probe: open(&join.probe),
             table: None,
+            merge: None,
             rows: RowBatch::new(),
             at: 0,
             current: Vec::new(),
@@ -117,27 +126,75 @@ impl<'p> HashJoinRun<'p> {
             reading: false,
             matched: false,
             key: Vec::new(),
+            held: None,
         }
     }
 
-    fn build(&mut self, run: &mut Run<'_, '_>) -> SqlResult<BuildSide> {
+    /// Reads the side that is kept.
+    fn build(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let join = self.join;
         let mut side = BuildSide::new(join.build_slots.len());
+        let mut held = run.hold();
         let mut input = open(&join.build);
         let mut batch = RowBatch::new();
+        let mut sorter: Option<Sorter> = None;
         while input.next(run, &mut batch)? {
             for row in batch.iter() {
                 let key = row_key(&join.keys, row, false, run, &mut self.key)?;
                 if key == RowKey::Nothing {
                     continue;
                 }
+                if let Some(sorter) = &mut sorter {
+                    side.values.clear();
+                    side.values.extend(join.build_slots.iter().map(|slot| row[*slot].clone()));
+                    sorter.push(sort_key(key, &mut self.key), &side.values)?;
+                    continue;
+                }
                 let start = side.values.len();
                 side.values.extend(join.build_slots.iter().map(|slot| row[*slot].clone()));
-                run.charge(row_bytes(&side.values[start..]) + self.key.len() + 32)?;
-                side.link(key, &self.key);
+                let bytes = (row_bytes(&side.values[start..]) + self.key.len() + ROW_BYTES) as u64;
+                if held.bytes() + bytes > run.statement.settings.join_bytes_max || !held.try_grow(bytes) {
+                    sorter = Some(self.sorted_side(&mut side, row.len(), run)?);
+                    held.shrink_to(0);
+                } else {
+                    side.link(key, &self.key);
+                }
             }
         }
-        Ok(side)
+        match sorter {
+            None => {
+                self.held = Some(held);
+                self.table = Some(side);
+            }
+            Some(sorter) => {
+                self.merge = Some(MergeJoin::new(join, sorter.finish()?, &mut *self.probe, run)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the rows that were kept so far, and the one behind them, to a sorter. `width` is that of the rows of both sides.
+    fn sorted_side(
+        &mut self,
+        side: &mut BuildSide,
+        width: usize,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Sorter> {
+        let join = self.join;
+        let old = std::mem::replace(side, BuildSide::new(join.build_slots.len()));
+        let mut sorter = Sorter::new(run.workspace().clone(), run.statement.settings.join_bytes_max, None);
+        let mut row = vec![Value::Null; width];
+        // Rows without values are alike: there are as many as were linked, and one more.
+        let rows = old.next.len() + 1;
+        for number in 0..rows {
+            let kept = &old.values[number * old.width..][..old.width];
+            for (slot, value) in join.build_slots.iter().zip(kept) {
+                row[*slot].clone_from(value);
+            }
+            let key = row_key(&join.keys, &row, false, run, &mut self.key)?;
+            sorter.push(sort_key(key, &mut self.key), kept)?;
+        }
+        Ok(sorter)
     }
 
     fn advance(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
@@ -172,8 +229,18 @@ impl<'p> HashJoinRun<'p> {
     }
 }
 
+/// What keeps rows of equal keys together when they are sorted. `bytes` are those of the key, and room.
+pub(super) fn sort_key(key: RowKey, bytes: &mut Vec<u8>) -> &[u8] {
+    match key {
+        RowKey::Integer(number) => bytes.extend_from_slice(&number.to_be_bytes()),
+        // Integers beyond the signed range are longer than those within.
+        RowKey::Bytes | RowKey::Nothing => {}
+    }
+    bytes
+}
+
 /// The key of a row; bytes go to `out`.
-fn row_key(
+pub(super) fn row_key(
     keys: &[JoinKey],
     row: &[Value],
     probe: bool,
@@ -215,8 +282,11 @@ fn row_key(
 
 impl Operator for HashJoinRun<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
-        if self.table.is_none() {
-            self.table = Some(self.build(run)?);
+        if self.table.is_none() && self.merge.is_none() {
+            self.build(run)?;
+        }
+        if let Some(merge) = &mut self.merge {
+            return merge.next(run, batch);
         }
         let kind = self.join.kind;
         let mut sized = false;

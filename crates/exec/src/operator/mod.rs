@@ -7,6 +7,7 @@ mod direct;
 mod hash_join;
 mod keys;
 pub(crate) mod limit;
+mod merge_join;
 mod nested_loop;
 mod project;
 pub(crate) mod recursive;

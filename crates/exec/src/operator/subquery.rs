@@ -4,10 +4,12 @@
 use super::{append_key, open};
 use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::{KeySet, RowCursor, RowStore};
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, ComparisonOperator, compare_values};
 use expression::{SubqueryUse, SubqueryValue};
-use std::collections::{HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use values::{ColumnType, Value};
 
@@ -30,8 +32,9 @@ enum Found {
 
 /// Rows of an IN, ANY or ALL subquery.
 struct RowSet {
-    rows: Vec<Vec<Value>>,
-    keys: HashSet<Vec<u8>>,
+    rows: RowStore,
+    /// Keys of the rows without NULL.
+    keys: RefCell<KeySet>,
     has_null: bool,
 }
 
@@ -121,12 +124,13 @@ fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
         }
         _ => {
             let width = subquery.comparisons.len();
-            let mut set = RowSet { rows: Vec::new(), keys: HashSet::new(), has_null: false };
+            let (mut rows, mut keys) = (run.row_store(), run.key_set());
+            let mut has_null = false;
+            let mut key = Vec::new();
             while operator.next(run, &mut batch)? {
                 for row in batch.iter() {
-                    let row = row[..width].to_vec();
-                    run.charge(crate::run::row_bytes(&row) + 48)?;
-                    let mut key = Vec::new();
+                    let row = &row[..width];
+                    key.clear();
                     let mut whole = true;
                     for (index, value) in row.iter().enumerate() {
                         let column_type = &subquery.query.columns[index].result.column_type;
@@ -134,14 +138,14 @@ fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
                             append_key(subquery.comparisons[index].0, value, column_type, run, &mut key)?;
                     }
                     if whole {
-                        set.keys.insert(key);
+                        keys.insert(&key)?;
                     } else {
-                        set.has_null = true;
+                        has_null = true;
                     }
-                    set.rows.push(row);
+                    rows.push(row)?;
                 }
             }
-            Ok(Found::Rows(set))
+            Ok(Found::Rows(RowSet { rows, keys: RefCell::new(keys), has_null }))
         }
     }
 }
@@ -149,7 +153,7 @@ fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
 fn is_in(run: &mut Run<'_, '_>, id: usize, set: &RowSet, operands: &[Value]) -> SqlResult<Option<bool>> {
     let plan = run.plan;
     let comparisons = &plan.subqueries[id].comparisons;
-    if set.rows.is_empty() {
+    if set.rows.len() == 0 {
         return Ok(Some(false));
     }
     let mut key = Vec::new();
@@ -157,16 +161,19 @@ fn is_in(run: &mut Run<'_, '_>, id: usize, set: &RowSet, operands: &[Value]) -> 
     for ((mode, column_type), operand) in comparisons.iter().zip(operands) {
         whole &= append_key(*mode, operand, column_type, run, &mut key)?;
     }
-    if whole && set.keys.contains(&key) {
+    if whole && set.keys.borrow_mut().contains(&key)? {
         return Ok(Some(true));
     }
     if whole && !set.has_null {
         return Ok(Some(false));
     }
     // A NULL on either side makes the answer unknown, unless another column differs in every row.
-    for row in &set.rows {
-        if row_equal(run, id, operands, row)? != Some(false) {
-            return Ok(None);
+    let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
+    while cursor.next(&set.rows, set.rows.len(), &mut batch)? {
+        for row in batch.iter() {
+            if row_equal(run, id, operands, row)? != Some(false) {
+                return Ok(None);
+            }
         }
     }
     Ok(Some(false))
@@ -212,11 +219,14 @@ fn quantified(
     let (mode, column_type) = &subquery.comparisons[0];
     let inner = &subquery.query.columns[0].result.column_type;
     let mut unknown = false;
-    for row in &set.rows {
-        match order(run, *mode, &operands[0], column_type, &row[0], inner)? {
-            Some(order) if operator.holds(order) == any => return Ok(Some(any)),
-            Some(_) => {}
-            None => unknown = true,
+    let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
+    while cursor.next(&set.rows, set.rows.len(), &mut batch)? {
+        for row in batch.iter() {
+            match order(run, *mode, &operands[0], column_type, &row[0], inner)? {
+                Some(order) if operator.holds(order) == any => return Ok(Some(any)),
+                Some(_) => {}
+                None => unknown = true,
+            }
         }
     }
     Ok(if unknown { None } else { Some(!any) })

@@ -30,6 +30,8 @@ pub(crate) struct RowStore {
     block_bytes: usize,
     held: Held,
     file: Option<TemporaryFile>,
+    /// Whether a block went to the file since the store was empty: all later ones do.
+    is_on_disk: bool,
 }
 
 impl RowStore {
@@ -45,12 +47,25 @@ impl RowStore {
             block_bytes: block_bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX),
             held: Held::new(workspace),
             file: None,
+            is_on_disk: false,
         }
     }
 
     /// Number of rows.
     pub fn len(&self) -> u64 {
         self.rows
+    }
+
+    /// Forgets all rows; the file is used again.
+    pub fn clear(&mut self) {
+        self.blocks.clear();
+        self.open.clear();
+        self.rows = 0;
+        self.held.shrink_to(0);
+        self.is_on_disk = false;
+        if let Some(file) = &mut self.file {
+            file.rewind();
+        }
     }
 
     /// Appends a row. Errors: 1114 when the disk is full.
@@ -67,7 +82,7 @@ impl RowStore {
     fn close_block(&mut self) -> SqlResult<()> {
         let length = self.open.len();
         let bytes = length as u64;
-        let fits = self.file.is_none()
+        let fits = !self.is_on_disk
             && self.held.bytes() + bytes <= self.share_bytes
             && self.held.try_grow(self.open.capacity() as u64);
         if fits {
@@ -75,6 +90,7 @@ impl RowStore {
             self.blocks.push(Block::Memory(std::mem::replace(&mut self.open, next)));
             return Ok(());
         }
+        self.is_on_disk = true;
         if self.file.is_none() {
             let workspace = self.held.workspace();
             workspace.count(|counts| counts.disk_tables += 1);

@@ -191,11 +191,11 @@ fn precedes(readers: &[RunReader], left: u32, right: u32) -> bool {
 }
 
 impl Merge {
-    /// Over runs of a file. Errors: 1114 if the buffers do not fit the statement's memory.
+    /// Over runs of a file.
     pub fn new(runs: &[Run], source: &RunFile, workspace: Rc<Workspace>) -> SqlResult<Merge> {
         workspace.count(|counts| counts.merge_passes += 1);
         let mut held = Held::new(workspace);
-        held.grow((runs.len() * source.buffer_bytes) as u64)?;
+        held.grow_anyway((runs.len() * source.buffer_bytes) as u64);
         let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, source.buffer_bytes)).collect();
         let mut heap = Vec::with_capacity(runs.len());
         for (number, reader) in readers.iter_mut().enumerate() {

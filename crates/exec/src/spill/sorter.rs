@@ -295,7 +295,25 @@ impl Sorted {
         Ok(!batch.is_empty())
     }
 
-    /// The next entry's key and row.
+    /// The next entry's key.
+    pub fn key(&self) -> Option<&[u8]> {
+        self.entry().map(key_of)
+    }
+
+    /// Fills a row with the next entry's and moves behind it. False at the end.
+    pub fn next_row(&mut self, row: &mut [Value]) -> SqlResult<bool> {
+        let Some(entry) = self.entry() else { return Ok(false) };
+        Decoder::new(row_of(entry)).row(row)?;
+        self.advance()?;
+        Ok(true)
+    }
+
+    /// Moves behind the next entry.
+    pub fn skip(&mut self) -> SqlResult<()> {
+        if self.entry().is_some() { self.advance() } else { Ok(()) }
+    }
+
+    /// The next entry.
     fn entry(&self) -> Option<&[u8]> {
         if self.remaining == 0 {
             return None;

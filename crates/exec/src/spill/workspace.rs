@@ -44,6 +44,11 @@ impl Workspace {
         self.bytes_max.saturating_sub(self.held_bytes.get())
     }
 
+    /// Bytes that are held.
+    pub fn held_bytes(&self) -> u64 {
+        self.held_bytes.get()
+    }
+
     /// What went to disk so far.
     pub fn counts(&self) -> SpillCounts {
         self.counts.get()
@@ -101,17 +106,22 @@ impl Held {
 
     /// Holds more, if the statement may.
     pub fn try_grow(&mut self, bytes: u64) -> bool {
-        if bytes > self.workspace.bytes_left() {
-            return false;
+        let fits = bytes <= self.workspace.bytes_left();
+        if fits {
+            self.grow_anyway(bytes);
         }
-        self.workspace.held_bytes.update(|held| held + bytes);
-        self.bytes += bytes;
-        true
+        fits
     }
 
     /// Holds more; error 1114 if the statement may not.
     pub fn grow(&mut self, bytes: u64) -> SqlResult<()> {
         if self.try_grow(bytes) { Ok(()) } else { Err(full()) }
+    }
+
+    /// Holds more even beyond what the statement may: the little that it takes to go on on disk.
+    pub fn grow_anyway(&mut self, bytes: u64) {
+        self.workspace.held_bytes.update(|held| held + bytes);
+        self.bytes += bytes;
     }
 
     /// Gives all back but that many bytes.
@@ -128,7 +138,7 @@ impl Drop for Held {
     }
 }
 
-/// A temporary file that only grows. Its errors are 1114 (disk full), 1030 and
+/// A temporary file that is written from its start to its end. Its errors are 1114 (disk full), 1030 and
 /// 1317 of the statement; the server goes on.
 pub(crate) struct TemporaryFile {
     file: Arc<dyn File>,
@@ -140,6 +150,11 @@ impl TemporaryFile {
     /// Bytes written.
     pub fn len(&self) -> u64 {
         self.length
+    }
+
+    /// Forgets what was written; its place is written again.
+    pub fn rewind(&mut self) {
+        self.length = 0;
     }
 
     /// Writes behind what is there. Returns where.

@@ -2,8 +2,7 @@
 //! array, whatever was estimated before: the form is chosen when all keys are known.
 
 use super::seeded::{SeededHash, hash_of};
-use crate::run::Run;
-use errors::SqlResult;
+use crate::spill::Held;
 use std::collections::HashMap;
 
 /// Bits of a bitmap for each key that is in it, at most.
@@ -35,35 +34,35 @@ pub enum KeyCounts {
 }
 
 impl KeyCounts {
-    /// Counts keys; `once` counts each at most once.
-    pub fn new(keys: &[i64], once: bool, run: &mut Run<'_, '_>) -> SqlResult<KeyCounts> {
+    /// Counts keys; `once` counts each at most once. None if they do not fit the statement's memory.
+    pub fn new(keys: &[i64], once: bool, held: &mut Held) -> Option<KeyCounts> {
         let (Some(first), Some(last)) = (keys.iter().min().copied(), keys.iter().max().copied()) else {
-            return Ok(KeyCounts::Bits { first: 0, words: Vec::new() });
+            return Some(KeyCounts::Bits { first: 0, words: Vec::new() });
         };
         let span = last.abs_diff(first).saturating_add(1);
         let count = keys.len() as u64;
-        if span <= count.saturating_mul(BITS_PER_KEY_MAX).max(SPARSE_ENTRIES) {
-            run.charge((span / 8) as usize)?;
-            if let Some(bits) = Self::bits(keys, once, first, span) {
-                return Ok(bits);
-            }
+        if span <= count.saturating_mul(BITS_PER_KEY_MAX).max(SPARSE_ENTRIES)
+            && held.try_grow(span / 8)
+            && let Some(bits) = Self::bits(keys, once, first, span)
+        {
+            return Some(bits);
         }
         if span <= count.saturating_mul(ENTRIES_PER_KEY_MAX).max(SPARSE_ENTRIES) {
-            run.charge(4 * span as usize)?;
+            held.try_grow(4 * span).then_some(())?;
             let mut counts = vec![0u32; span as usize];
             for key in keys {
                 let place = &mut counts[key.abs_diff(first) as usize];
                 *place = if once { 1 } else { *place + 1 };
             }
-            return Ok(KeyCounts::Array { first, counts });
+            return Some(KeyCounts::Array { first, counts });
         }
-        run.charge(24 * keys.len())?;
+        held.try_grow(24 * count).then_some(())?;
         let mut counts: HashMap<u64, u32, SeededHash> = HashMap::default();
         for key in keys {
             let place = counts.entry(hash_of(*key as u64)).or_insert(0);
             *place = if once { 1 } else { *place + 1 };
         }
-        Ok(KeyCounts::Hash(counts))
+        Some(KeyCounts::Hash(counts))
     }
 
     /// None if a key occurs twice and that matters.

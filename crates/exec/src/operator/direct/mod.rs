@@ -11,6 +11,7 @@ pub(super) mod seeded;
 mod totals;
 
 use crate::run::Run;
+use crate::spill::Held;
 use column::{DirectKey, StoredColumn, layout};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
@@ -39,8 +40,18 @@ struct Matches<'p> {
     once: bool,
 }
 
-/// The rows of an aggregation (keys, then aggregates), if it can be done directly.
+/// The rows of an aggregation (keys, then aggregates), if it can be done directly. What outgrows its memory cannot: the
+/// generic operators, which go to disk, then read the rows again.
 pub fn aggregate(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
+    let examined = run.rows_examined;
+    let found = in_memory(step, run)?;
+    if found.is_none() {
+        run.rows_examined = examined;
+    }
+    Ok(found)
+}
+
+fn in_memory(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Option<Vec<Vec<Value>>>> {
     if !run.statement.settings.fast_plans || step.rollup || step.keys.len() > 1 {
         return Ok(None);
     }
@@ -106,18 +117,21 @@ impl<'p> Shape<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Option<Vec<Vec<Value>>>> {
         let Some(scan) = DirectScan::new(access, run)? else { return Ok(None) };
+        let mut held = run.hold();
         let counts = match matches {
             None => None,
             Some(matches) => {
                 let Some(other) = DirectScan::new(matches.access, run)? else { return Ok(None) };
-                Some((matches.own_key, matches.counts(&other, run)?))
+                let Some(counts) = matches.counts(&other, &mut held, run)? else { return Ok(None) };
+                Some((matches.own_key, counts))
             }
         };
         let mut groups = Groups::new(self.key);
         let totals = self.totals;
         let mut states = vec![TotalState::default(); totals.len() * groups.len()];
         let group_bytes = totals.len() * size_of::<TotalState>();
-        let bytes_max = run.memory_left();
+        let kept_bytes_max = usize::try_from(run.statement.settings.kept_bytes_max).unwrap_or(usize::MAX);
+        let bytes_max = run.memory_left().min(kept_bytes_max);
         scan.for_each(run, &mut |row, view| {
             let times = match &counts {
                 None => 1,
@@ -129,7 +143,11 @@ impl<'p> Shape<'p> {
             add(&mut groups, &totals, &mut states, row, view, times);
             groups.bytes() + groups.len() * group_bytes <= bytes_max
         })?;
-        run.charge(groups.bytes() + groups.len() * group_bytes)?;
+        let bytes = groups.bytes() + groups.len() * group_bytes;
+        if bytes > bytes_max && groups.len() > 1 {
+            return Ok(None);
+        }
+        run.charge(bytes)?;
         let mut states = states.into_iter();
         let mut rows = Vec::with_capacity(groups.len());
         let keys = step.keys.len();
@@ -163,14 +181,21 @@ fn add(
 }
 
 impl Matches<'_> {
-    fn counts(&self, scan: &DirectScan<'_>, run: &mut Run<'_, '_>) -> SqlResult<KeyCounts> {
+    /// None if the keys outgrow a join's memory.
+    fn counts(
+        &self,
+        scan: &DirectScan<'_>,
+        held: &mut Held,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Option<KeyCounts>> {
         let mut keys: Vec<i64> = Vec::new();
-        let keys_max = run.memory_left() / size_of::<i64>();
+        let bytes_max = run.statement.settings.join_bytes_max.min(run.memory_left() as u64);
+        let keys_max = usize::try_from(bytes_max / size_of::<i64>() as u64).unwrap_or(usize::MAX);
         scan.for_each(run, &mut |row, _| {
             keys.extend(self.key.read(row));
             keys.len() <= keys_max
         })?;
-        run.charge(size_of_val(&keys[..]))?;
-        KeyCounts::new(&keys, self.once, run)
+        let fits = keys.len() <= keys_max && held.try_grow(size_of_val(&keys[..]) as u64);
+        Ok(if fits { KeyCounts::new(&keys, self.once, held) } else { None })
     }
 }
