@@ -83,6 +83,12 @@ fn run(directory: &Path) -> SqlResult<()> {
         client.query(&insert(2 * ROWS + at))?;
         if at < WARM_UP { client.query("COMMIT")? } else { measured_commit(&mut client)? }
     }
+    let statements: Vec<String> = (0..WARM_UP + TIMES).map(|at| update(row(at))).collect();
+    let (warm_up, measured) = statements.split_at(WARM_UP as usize);
+    client.query("BEGIN")?;
+    client.run_all(warm_up)?;
+    measured_update(&mut client, measured)?;
+    client.query("COMMIT")?;
     drop(client);
     let closed = instance.engine().shutdown();
     closed.map_err(|error| sql_error!(ER_INTERNAL_ERROR, error))
@@ -103,6 +109,12 @@ fn measured_point_read(client: &mut Client, statements: &[String]) -> SqlResult<
 #[inline(never)]
 fn measured_insert(client: &mut Client, statements: &[String]) -> SqlResult<()> {
     black_box("insert");
+    client.run_all(statements)
+}
+
+#[inline(never)]
+fn measured_update(client: &mut Client, statements: &[String]) -> SqlResult<()> {
+    black_box("update");
     client.run_all(statements)
 }
 
@@ -145,6 +157,10 @@ fn row(at: u32) -> u32 {
 fn insert(id: u32) -> String {
     let (c, pad) = (format!("{id:011}-").repeat(10), format!("{id:011}-").repeat(5));
     format!("INSERT INTO sbtest1 (id, k, c, pad) VALUES ({id}, {}, '{c}', '{pad}')", id * 31 % ROWS)
+}
+
+fn update(id: u32) -> String {
+    format!("UPDATE sbtest1 SET c='{}' WHERE id={id}", format!("{:011}-", id * 3).repeat(10))
 }
 
 fn open(directory: &Path) -> SqlResult<Arc<Instance>> {

@@ -51,6 +51,8 @@ impl Crowd {
         let options = EngineOptions {
             buffer_pool_bytes: self.pool_bytes,
             redo_log_bytes: self.log_bytes,
+            // So little that versions spill.
+            version_memory_bytes: 8 << 10,
             background_threads: true,
             ..EngineOptions::default()
         };

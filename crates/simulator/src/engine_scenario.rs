@@ -32,6 +32,8 @@ pub struct EngineScenario {
     pub pool_bytes: u64,
     /// Bytes of the redo log: small ones wrap.
     pub log_bytes: u64,
+    /// Bytes of memory for old versions: small ones spill.
+    pub version_memory_bytes: u64,
     /// Whether pages are written twice. Off only to prove that the simulation sees torn pages.
     pub doublewrite: bool,
     /// Acknowledge commits before they are durable. On only to prove that the simulation sees it.
@@ -47,6 +49,7 @@ impl EngineScenario {
             seed: 1,
             pool_bytes: 2 << 20,
             log_bytes: 4 << 20,
+            version_memory_bytes: 256 << 20,
             doublewrite: true,
             acknowledges_early: false,
         }
@@ -56,6 +59,7 @@ impl EngineScenario {
         let options = EngineOptions {
             buffer_pool_bytes: self.pool_bytes,
             redo_log_bytes: self.log_bytes,
+            version_memory_bytes: self.version_memory_bytes,
             doublewrite: self.doublewrite,
             background_threads: false,
             ..EngineOptions::default()

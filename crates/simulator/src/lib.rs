@@ -11,6 +11,7 @@ pub mod faults;
 pub mod generator;
 pub mod oracle;
 pub mod scenarios;
+pub mod spill_workload;
 pub mod tree_scenario;
 pub mod workloads;
 

@@ -72,7 +72,8 @@ fn early_acknowledgement_is_seen() {
 #[test]
 fn failed_syncs_and_writes_lose_nothing_acknowledged() {
     for class in [OperationClass::Sync, OperationClass::Write] {
-        for (name, stride) in [("blobs", 7), ("create, drop, rename, truncate", 5)] {
+        for (name, stride) in [("blobs", 7), ("create, drop, rename, truncate", 5), ("spilled versions", 11)]
+        {
             assert_kept(&faults::after_failures(&engine_workload(name), class, stride));
         }
     }
@@ -80,7 +81,9 @@ fn failed_syncs_and_writes_lose_nothing_acknowledged() {
 
 #[test]
 fn full_disks_fail_statements_only() {
-    for name in ["inserts with splits", "blobs", "create, drop, rename, truncate", "alter"] {
+    for name in
+        ["inserts with splits", "blobs", "create, drop, rename, truncate", "alter", "spilled versions"]
+    {
         let outcome = faults::with_full_disk(&engine_workload(name), 12);
         assert!(outcome.operations > 4, "the disk was full {} times", outcome.operations);
         assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);

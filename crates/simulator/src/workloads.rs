@@ -8,6 +8,7 @@ use values::row::RowView;
 
 use crate::database::{definition, definition_with_extra_column, index, table_name};
 use crate::engine_scenario::{EngineScenario, Work, World};
+use crate::spill_workload;
 
 /// All engine scenarios.
 pub fn all() -> Vec<EngineScenario> {
@@ -29,6 +30,7 @@ pub fn all() -> Vec<EngineScenario> {
             log_bytes: 1 << 20,
             ..EngineScenario::new("bulk inserts that meet rows", bulk_inserts_that_meet_rows)
         },
+        spill_workload::scenario(),
     ]
 }
 

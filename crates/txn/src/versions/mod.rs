@@ -113,22 +113,26 @@ impl VersionStore {
         self.versions.fetch_add(1, Ordering::Relaxed);
         // Under the mutex: nobody may queue and spill the segment, and subtract it, before it was added.
         self.figures.memory.fetch_add((added + body.len()) as u64, Ordering::Relaxed);
+        if body.len() >= self.segment_bytes_max()
+            && let Some(large) = shard.open.take()
+        {
+            // One large body fills a segment; it must not wait for the shard's next.
+            self.add_full(&large);
+        }
+    }
+
+    /// All open segments together are at most a quarter of the limit.
+    fn segment_bytes_max(&self) -> usize {
+        (self.memory_bytes_max / (4 * SHARDS as u64)).clamp(64, SEGMENT_BYTES_MAX) as usize
     }
 
     /// Puts a body into the shard's open segment; a full one is queued and replaced.
     fn place_body(&self, shard: &mut Shard, body: &[u8]) -> (Arc<Segment>, u32) {
-        // All open segments together are at most a quarter of the limit.
-        let bytes_max = (self.memory_bytes_max / (4 * SHARDS as u64)).clamp(64, SEGMENT_BYTES_MAX) as usize;
+        let bytes_max = self.segment_bytes_max();
         loop {
             let open = shard.open.get_or_insert_with(|| Arc::new(Segment::new(&self.figures)));
             if let Some(start) = open.push(body, bytes_max) {
-                let open = open.clone();
-                if body.len() >= bytes_max {
-                    // One large body is a segment; it must not wait for the shard's next.
-                    shard.open = None;
-                    self.add_full(&open);
-                }
-                return (open, start);
+                return (open.clone(), start);
             }
             if let Some(full) = shard.open.take() {
                 self.add_full(&full);
