@@ -9,7 +9,7 @@ use crate::writer::{Undo, Writer};
 use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
 use buffer::CheckpointParticipant;
 use std::collections::BTreeSet;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use stdx::ids::{Lsn, TransactionId};
@@ -17,6 +17,10 @@ use txn::undo::{put_varint, take_bytes};
 
 /// Bytes of records in a chunk, about.
 const CHUNK_BYTES: usize = 4000;
+/// Most bytes of records that are copied at once when they are saved, about. With a small log it is less.
+const SLICE_BYTES_MAX: u64 = 4 << 20;
+/// Keys that are read at once when chunks are removed, about.
+const KEYS_AT_ONCE: usize = 1000;
 
 /// The undo tree and the writers whose chunks are still to be removed from it.
 #[derive(Debug)]
@@ -94,19 +98,53 @@ impl UndoStore {
         from: u64,
         keep: &[u64],
     ) -> EngineResult<Lsn> {
-        for (key, _) in self.read(engine, chunks_from(id, from))? {
-            if parse_chunk_key(&key).is_some_and(|(_, first)| keep.contains(&first)) {
-                continue;
-            }
-            let mut mini = engine.pool.mini_transaction();
-            let mut edit = self.tree.edit(&mut mini, &key)?;
-            let underfull = edit.found() && edit.remove(0)?;
-            mini.commit();
-            if underfull {
-                self.tree.merge_at(&engine.pool, &key)?;
+        let mut range = chunks_from(id, from);
+        loop {
+            // Few at a time: a transaction may have more chunks than memory.
+            let keys = self.keys(engine, range.clone(), KEYS_AT_ONCE)?;
+            let Some(last) = keys.last() else { return Ok(engine.pool.redo().end_lsn()) };
+            range.lower = Bound::Excluded(last.clone());
+            for key in keys {
+                if parse_chunk_key(&key).is_none_or(|(_, first)| !keep.contains(&first)) {
+                    self.remove_chunk(engine, &key)?;
+                }
             }
         }
-        Ok(engine.pool.redo().end_lsn())
+    }
+
+    fn remove_chunk(&self, engine: &EngineInner, key: &[u8]) -> EngineResult<()> {
+        let mut mini = engine.pool.mini_transaction();
+        let mut edit = self.tree.edit(&mut mini, key)?;
+        let underfull = edit.found() && edit.remove(0)?;
+        mini.commit();
+        if underfull {
+            self.tree.merge_at(&engine.pool, key)?;
+        }
+        Ok(())
+    }
+
+    /// The first keys of a range: about `count`, or all if there are fewer.
+    fn keys(&self, engine: &EngineInner, range: CursorRange, count: usize) -> EngineResult<Vec<Vec<u8>>> {
+        let mut cursor = Cursor::new(range, Direction::Forward);
+        let mut keys = Vec::new();
+        while keys.len() < count {
+            let Some(result) = cursor.next_leaf(&self.tree, &engine.pool, |leaf| {
+                let mut read = || {
+                    for at in 0..leaf.len() {
+                        let mut key = Vec::new();
+                        leaf.key_into(at, &mut key)?;
+                        keys.push(key);
+                    }
+                    Ok::<(), buffer::StorageError>(())
+                };
+                (Taken::All, read())
+            })?
+            else {
+                break;
+            };
+            result?;
+        }
+        Ok(keys)
     }
 
     /// All chunks of a range.
@@ -156,14 +194,14 @@ impl UndoStore {
 
     /// Whether the tree holds chunks of a transaction.
     pub(crate) fn holds(&self, engine: &EngineInner, id: TransactionId) -> EngineResult<bool> {
-        Ok(!self.read(engine, chunks_from(id, 0))?.is_empty())
+        Ok(!self.keys(engine, chunks_from(id, 0), 1)?.is_empty())
     }
 
     /// Transactions that the tree holds chunks of though they have ended: a start without their end record in the log
     /// would undo them. For checks.
     pub(crate) fn orphans(&self, engine: &EngineInner) -> EngineResult<BTreeSet<TransactionId>> {
-        let chunks = self.read(engine, CursorRange::all())?;
-        let ids = chunks.iter().filter_map(|(key, _)| parse_chunk_key(key)).map(|(id, _)| id);
+        let keys = self.keys(engine, CursorRange::all(), usize::MAX)?;
+        let ids = keys.iter().filter_map(|key| parse_chunk_key(key)).map(|(id, _)| id);
         Ok(ids.filter(|id| engine.writers.get(*id).is_none()).collect())
     }
 
@@ -191,29 +229,45 @@ impl EngineInner {
     /// Copies the undo records that are only in the log to the undo tree, durably; then the log need not keep them.
     pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
         let _one_saver = self.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
-        let (chunks, from, length, pops, needed) = {
+        let (length, needed) = (writer.undo().list.len(), self.pool.redo().end_lsn());
+        while let Some((slice, end)) = self.save_slice(writer, length)? {
+            if slice.is_last {
+                self.pool.redo().flush_to(end)?;
+            }
             let mut undo = writer.undo();
-            if undo.ended {
+            // If records were undone meanwhile, what was saved is out of date; the next save replaces it.
+            if undo.pops != slice.pops {
                 return Ok(());
             }
-            undo.in_tree = true;
-            (cut_chunks(&undo)?, undo.saved, undo.list.len(), undo.pops, self.pool.redo().end_lsn())
-        };
-        let mut end = Lsn(0);
-        for (first, bytes) in &chunks {
-            end = self.undo_store.put(self, &chunk_key(writer.id, *first), bytes)?;
-        }
-        let firsts: Vec<u64> = chunks.iter().map(|(first, _)| *first).collect();
-        end = end.max(self.undo_store.remove_chunks(self, writer.id, from, &firsts)?);
-        self.pool.redo().flush_to(end)?;
-        let mut undo = writer.undo();
-        // If records were undone meanwhile, what was saved is out of date; the next save replaces it.
-        if undo.pops == pops {
-            undo.saved = length;
-            undo.chunks.extend(firsts);
-            writer.set_needed_lsn(needed);
+            undo.saved = slice.end;
+            undo.chunks.extend(slice.firsts());
+            if slice.is_last {
+                writer.set_needed_lsn(needed);
+                return Ok(());
+            }
         }
         Ok(())
+    }
+
+    /// Puts the next records below that position into the undo tree, in place of what it holds of them and later ones.
+    /// Returns what they were and the end of the log. None if the writer has ended.
+    fn save_slice(&self, writer: &Writer, length: u64) -> EngineResult<Option<(Slice, Lsn)>> {
+        let slice_bytes_max = SLICE_BYTES_MAX.min(self.settings.undo_log_bytes_max / 4);
+        let (slice, from) = {
+            let mut undo = writer.undo();
+            if undo.ended {
+                return Ok(None);
+            }
+            undo.in_tree = true;
+            (Slice::cut(&undo, length, slice_bytes_max as usize)?, undo.saved)
+        };
+        let mut end = Lsn(0);
+        for (first, bytes) in &slice.chunks {
+            end = self.undo_store.put(self, &chunk_key(writer.id, *first), bytes)?;
+        }
+        let firsts: Vec<u64> = slice.firsts().collect();
+        end = end.max(self.undo_store.remove_chunks(self, writer.id, from, &firsts)?);
+        Ok(Some((slice, end)))
     }
 
     /// Saves the undo of all writers that keep log before the wanted LSN. Run by the background thread.
@@ -226,19 +280,47 @@ impl EngineInner {
     }
 }
 
-/// The records that are not saved, in pieces.
-fn cut_chunks(undo: &Undo) -> EngineResult<Vec<(u64, Vec<u8>)>> {
-    let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
-    undo.list.encoded_from(undo.saved, |position, record| {
-        if chunks.last().is_none_or(|(_, bytes)| bytes.len() >= CHUNK_BYTES) {
-            chunks.push((position, Vec::new()));
-        }
-        if let Some((_, bytes)) = chunks.last_mut() {
-            put_varint(bytes, record.len() as u64);
-            bytes.extend_from_slice(record);
-        }
-    })?;
-    Ok(chunks)
+/// Some records that are not saved, in chunks: first position and bytes of each.
+struct Slice {
+    chunks: Vec<(u64, Vec<u8>)>,
+    /// The position behind the last record.
+    end: u64,
+    /// No record remains below the position up to which the list is saved.
+    is_last: bool,
+    /// How many records the writer had undone.
+    pops: u64,
+}
+
+impl Slice {
+    /// The first unsaved records below that position: about so many bytes of them, but one at least.
+    fn cut(undo: &Undo, length: u64, bytes_max: usize) -> EngineResult<Slice> {
+        let end = undo.list.len().min(length);
+        let mut slice = Slice { chunks: Vec::new(), end, is_last: true, pops: undo.pops };
+        let mut slice_bytes = 0;
+        undo.list.encoded_from(undo.saved, |position, record| {
+            if position >= end {
+                return ControlFlow::Break(());
+            }
+            if slice_bytes > bytes_max {
+                (slice.end, slice.is_last) = (position, false);
+                return ControlFlow::Break(());
+            }
+            if slice.chunks.last().is_none_or(|(_, bytes)| bytes.len() >= CHUNK_BYTES) {
+                slice.chunks.push((position, Vec::new()));
+            }
+            if let Some((_, bytes)) = slice.chunks.last_mut() {
+                put_varint(bytes, record.len() as u64);
+                bytes.extend_from_slice(record);
+            }
+            slice_bytes += record.len();
+            ControlFlow::Continue(())
+        })?;
+        Ok(slice)
+    }
+
+    fn firsts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.chunks.iter().map(|(first, _)| *first)
+    }
 }
 
 /// Says what of the log the transactions need. Holds the engine weakly: the pool outlives nothing through it.

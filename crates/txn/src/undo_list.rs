@@ -3,6 +3,7 @@
 
 use crate::spill_file::{Extent, SpillError, SpillFile};
 use crate::undo::UndoRecord;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Bytes of a block of records.
@@ -152,17 +153,24 @@ impl UndoList {
         }
     }
 
-    /// Calls `visit` with the position and bytes of each record from that position on, oldest first.
-    pub fn encoded_from(&self, position: u64, mut visit: impl FnMut(u64, &[u8])) -> Result<(), SpillError> {
+    /// Calls `visit` with the position and bytes of each record from that position on, oldest first, until it breaks off.
+    pub fn encoded_from(
+        &self,
+        position: u64,
+        mut visit: impl FnMut(u64, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), SpillError> {
         let mut at = 0;
         for block in &self.blocks {
             let end = at + block.count() as u64;
             if end > position {
-                match block {
+                let flow = match block {
                     Block::Memory(records) => records.visit_from(at, position, &mut visit),
                     Block::File { extent, count } => {
-                        Records::read(extent, *count)?.visit_from(at, position, &mut visit);
+                        Records::read(extent, *count)?.visit_from(at, position, &mut visit)
                     }
+                };
+                if flow.is_break() {
+                    break;
                 }
             }
             at = end;
@@ -176,6 +184,7 @@ impl UndoList {
             if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.is_purgeable()) {
                 visit(record);
             }
+            ControlFlow::Continue(())
         })
     }
 }
@@ -206,11 +215,17 @@ impl Records {
     }
 
     /// Visits the records from that position on; the first one has position `first`.
-    fn visit_from(&self, first: u64, position: u64, visit: &mut impl FnMut(u64, &[u8])) {
+    fn visit_from(
+        &self,
+        first: u64,
+        position: u64,
+        visit: &mut impl FnMut(u64, &[u8]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         for slot in position.saturating_sub(first) as usize..self.starts.len() {
             let end = self.starts.get(slot + 1).map_or(self.bytes.len(), |end| *end as usize);
-            visit(first + slot as u64, &self.bytes[self.starts[slot] as usize..end]);
+            visit(first + slot as u64, &self.bytes[self.starts[slot] as usize..end])?;
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -239,9 +254,10 @@ mod tests {
                 let record = UndoRecord::decode(bytes).unwrap();
                 assert_eq!((position, record.index.0, record.key), (next, next, &next.to_be_bytes()[..]));
                 next += 1;
+                if next == 4995 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
             .unwrap();
-            assert_eq!(next, RECORDS);
+            assert_eq!(next, if from < 4995 { 4995 } else { RECORDS });
         }
         let mut purged = 0;
         list.purge_records(|record| purged += u64::from(record.version)).unwrap();
