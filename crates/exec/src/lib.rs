@@ -27,7 +27,7 @@ pub use spill::SpillCounts;
 
 use engine::Engine;
 use errors::SqlResult;
-use expression::{EvaluationContext, SqlMode, TypedValue};
+use expression::{EvaluationContext, SqlMode, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;
 use pass_through::PassThrough;
 use plan::{Plan, PlanKind, PlannerInput};
@@ -199,6 +199,20 @@ pub fn execute(
 pub fn describe(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Vec<ResultColumn>> {
     let plan = plan_with(statement, context, None)?;
     Ok(prepared(plan, context).columns.to_vec())
+}
+
+/// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT).
+pub fn describe_for_table(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+) -> SqlResult<Vec<ResultColumn>> {
+    let plan = plan_with(statement, context, None)?;
+    let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
+    let mut described = query::result_columns(query);
+    for (column, output) in described.iter_mut().zip(&query.columns) {
+        column.column_type = table_type(&output.result, output.source, TablePurpose::Created);
+    }
+    Ok(described)
 }
 
 /// The forms of EXPLAIN.

@@ -9,7 +9,7 @@ use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
 use parser::ast::{IntoVariable, QueryInto};
 use plan::QueryPlan;
-use values::{TypeKind, Value};
+use values::Value;
 use wire::result::{ResultColumn, ResultSink};
 
 /// The result columns as the protocol describes them.
@@ -23,12 +23,9 @@ pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
             name: column.name.clone(),
             original_name: String::new(),
             column_type: column.result.column_type.clone(),
-            display_length: None,
+            computed: column.computed,
             flags: u16::from(!column.result.nullable),
         };
-        if column.origin.is_none() {
-            describe_computed(&mut described);
-        }
         if let Some(origin) = &column.origin {
             described.schema.clone_from(&origin.schema);
             described.table.clone_from(&origin.table);
@@ -42,29 +39,6 @@ pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
         columns.push(described);
     }
     columns
-}
-
-/// BINARY_FLAG of the protocol.
-const BINARY_FLAG: u16 = 128;
-/// Decimals that stand for "not fixed".
-const DECIMALS_NOT_FIXED: u8 = 31;
-/// Length of a computed DOUBLE.
-const DOUBLE_LENGTH: u32 = 23;
-
-/// What MySQL says of a column that is no base column: numbers and times are binary, text has no fixed decimals.
-fn describe_computed(column: &mut ResultColumn) {
-    let column_type = &mut column.column_type;
-    if column_type.kind.is_text() || matches!(column_type.kind, TypeKind::Enum | TypeKind::Set) {
-        column_type.decimals = Some(DECIMALS_NOT_FIXED);
-        return;
-    }
-    column.flags |= BINARY_FLAG;
-    if column_type.kind == TypeKind::Double && column_type.length.is_none() {
-        column.display_length = Some(DOUBLE_LENGTH);
-    }
-    if column_type.kind.is_binary() {
-        column_type.decimals = Some(DECIMALS_NOT_FIXED);
-    }
 }
 
 /// Sends the rows of a query.

@@ -1,6 +1,7 @@
 //! Constructors that derive types: what `plan` calls to build an expression. One function per form; each checks
 //! operands, gives text operands a common collation and folds constants where that is safe.
 
+use crate::common_type::common_type;
 use crate::context::EvaluationContext;
 use crate::derive;
 use crate::facts::{SqlMode, StatementFacts};
@@ -14,7 +15,7 @@ use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
-use values::{ColumnType, Value};
+use values::{ColumnType, TypeKind, Value};
 
 /// What constructors need to know of the statement.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +129,8 @@ impl Expression {
                 return Ok(new(ExpressionKind::Literal(value), operand.result.clone()));
             }
             Some(Value::Double(value)) => {
-                return Ok(new(ExpressionKind::Literal(Value::Double(-value)), operand.result.clone()));
+                let result = ResultType::scaled_double(operand.result.scale());
+                return Ok(new(ExpressionKind::Literal(Value::Double(-value)), result));
             }
             _ => {}
         }
@@ -345,20 +347,21 @@ impl Expression {
             .chain(otherwise.iter().map(|e| &e.result))
             .collect();
         let nullable = otherwise.is_none();
-        let result = derive::common_type(&types, derivation_collation).nullable_if(nullable);
+        let result = common_type(&types, derivation_collation).nullable_if(nullable);
         Ok(new(ExpressionKind::Case(Box::new(Case { branches, otherwise })), result))
     }
 
     /// CAST to a type, with warnings for what does not fit.
-    pub fn cast(operand: Expression, target: ColumnType) -> SqlResult<Expression> {
+    pub fn cast(operand: Expression, target: ColumnType, facts: BuildFacts) -> SqlResult<Expression> {
         scalar(&operand)?;
         let coercibility = if crate::result_type::class_of(target.kind) == TypeClass::Text {
             Coercibility::Implicit
         } else {
             Coercibility::Numeric
         };
-        let may_fail = operand.result.class() != crate::result_type::class_of(target.kind);
-        let nullable = operand.result.nullable || may_fail && target.kind.is_temporal();
+        let may_fail = target.kind.is_temporal() || target.kind == TypeKind::Year;
+        let checked = target.kind.is_string() && facts.sql_mode.is_strict();
+        let nullable = operand.result.nullable || may_fail || checked;
         let result = ResultType { column_type: target, nullable, coercibility };
         let cast = Cast { operand, failure: CastFailure::Warn };
         Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
@@ -389,6 +392,7 @@ impl Expression {
         let mut result = operand.result.clone();
         result.column_type.collation = collation;
         result.coercibility = Coercibility::Explicit;
+        result.nullable |= facts.sql_mode.is_strict();
         Ok(new(ExpressionKind::Retyped(Box::new(operand)), result))
     }
 
@@ -426,8 +430,10 @@ impl Expression {
         let mut derivation =
             Derivation { name: definition.name, arguments: &mut arguments, connection: facts.connection };
         let mut result = (definition.derive)(&mut derivation)?;
-        // Text that a function makes may be longer than max_allowed_packet, and is NULL then.
-        result.nullable |= result.class() == TypeClass::Text && !functions::picks_argument(definition.name);
+        // Where text is checked strictly, text that a function makes counts as nullable: it may be too long.
+        let strict = facts.sql_mode.is_strict();
+        let made = result.class() == TypeClass::Text && !functions::picks_argument(definition.name);
+        result.nullable |= strict && made;
         let call = FunctionCall { definition, arguments, site };
         Ok(new(ExpressionKind::Function(Box::new(call)), result))
     }

@@ -1,13 +1,11 @@
-//! Rules that combine the types of several expressions: one collation for text operands, one type for the
-//! branches of CASE, IF, COALESCE and UNION, the type of an arithmetic result.
-//! Main functions: [`common_collation`], [`common_type`].
+//! Rules that give several text operands one collation. Main function: [`common_collation`]. One type for
+//! operands of any kind is in `common_type`.
 
-use crate::result_type::{Coercibility, ResultType, TypeClass, plain_type};
+use crate::result_type::{Coercibility, ResultType, TypeClass};
 use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
-use values::{ColumnType, TypeKind};
 
 /// A collation and how strongly it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,121 +195,11 @@ pub fn convert_to(operand: &mut Expression, collation: CollationId) {
     *operand = Expression::convert_character_set(inner, result);
 }
 
-/// The type that holds the values of all of these: for CASE, IF, COALESCE, UNION, GREATEST.
-pub fn common_type(types: &[&ResultType], collation: DerivedCollation) -> ResultType {
-    let mut known = types.iter().filter(|result| result.class() != TypeClass::Null);
-    let Some(first) = known.next() else { return ResultType::null() };
-    let nullable = types.iter().any(|result| result.nullable);
-    let mut common = (*first).clone();
-    for next in known {
-        common = common_of_two(&common, next);
-    }
-    if common.class() == TypeClass::Text && !matches!(common.kind(), TypeKind::Enum | TypeKind::Set) {
-        let length = types.iter().map(|result| result.text_length()).max().unwrap_or(0);
-        common = text_like(&common, length, collation);
-    }
-    common.nullable = nullable;
-    common
-}
-
-fn text_like(common: &ResultType, length: u32, collation: DerivedCollation) -> ResultType {
-    let fixed = matches!(common.kind(), TypeKind::Char | TypeKind::Binary);
-    let mut result = ResultType::text(length, collation.collation, collation.coercibility);
-    if fixed {
-        result.column_type.kind = match collation.collation {
-            CollationId::BINARY => TypeKind::Binary,
-            _ => TypeKind::Char,
-        };
-    }
-    result
-}
-
-fn common_of_two(left: &ResultType, right: &ResultType) -> ResultType {
-    if left.column_type == right.column_type {
-        return left.clone();
-    }
-    use TypeClass::{DateTime, Decimal, Double, Integer, Text, Time};
-    match (left.class(), right.class()) {
-        (Integer, Integer) => common_integer(left, right),
-        (Double, Integer | Decimal | Double) | (Integer | Decimal, Double) => ResultType::double(),
-        (Decimal, Integer | Decimal) | (Integer, Decimal) => common_decimal(left, right),
-        (DateTime, DateTime) => {
-            if left.kind() == right.kind() && left.kind() == TypeKind::Date {
-                ResultType::date()
-            } else {
-                ResultType::datetime(temporal_digits(left).max(temporal_digits(right)))
-            }
-        }
-        (Time, Time) => ResultType::time(temporal_digits(left).max(temporal_digits(right))),
-        (DateTime, Time) | (Time, DateTime) => {
-            ResultType::datetime(temporal_digits(left).max(temporal_digits(right)))
-        }
-        (Text, Text) if both(left, right, TypeKind::Char) || both(left, right, TypeKind::Binary) => {
-            left.clone()
-        }
-        _ => {
-            let collation = if left.class() == Text { left.collation() } else { right.collation() };
-            let length = left.text_length().max(right.text_length());
-            ResultType::text(length, collation, left.coercibility.min(right.coercibility))
-        }
-    }
-}
-
-fn both(left: &ResultType, right: &ResultType, kind: TypeKind) -> bool {
-    left.kind() == kind && right.kind() == kind
-}
-
 /// Fractional second digits of a temporal type.
 pub fn temporal_digits(result: &ResultType) -> u8 {
     match result.class() {
         TypeClass::DateTime | TypeClass::Time => result.column_type.decimals.unwrap_or(0),
         TypeClass::Text | TypeClass::Double | TypeClass::Decimal => result.scale().min(6),
         _ => 0,
-    }
-}
-
-fn common_integer(left: &ResultType, right: &ResultType) -> ResultType {
-    let rank = |kind| match kind {
-        TypeKind::TinyInt => 1,
-        TypeKind::SmallInt | TypeKind::Year => 2,
-        TypeKind::MediumInt => 3,
-        TypeKind::Int => 4,
-        _ => 5,
-    };
-    if left.column_type.unsigned != right.column_type.unsigned {
-        let (unsigned, signed) = if left.column_type.unsigned { (left, right) } else { (right, left) };
-        if rank(unsigned.kind()) < 5 && rank(signed.kind()) <= 5 {
-            return ResultType::integer(left.text_length().max(right.text_length() + 1).min(20));
-        }
-        return ResultType::decimal(20, 0);
-    }
-    let mut wider = if rank(left.kind()) >= rank(right.kind()) { left.clone() } else { right.clone() };
-    if matches!(wider.kind(), TypeKind::Bit | TypeKind::Year) {
-        wider = ResultType::integer(20);
-    }
-    wider.column_type.zerofill = false;
-    wider.column_type.length = left.column_type.length.max(right.column_type.length);
-    wider
-}
-
-fn common_decimal(left: &ResultType, right: &ResultType) -> ResultType {
-    let scale = left.scale().max(right.scale()).min(30);
-    let digits = left.integer_digits().max(right.integer_digits());
-    let unsigned = left.column_type.unsigned && right.column_type.unsigned;
-    let mut result = ResultType::decimal(digits + u32::from(scale), scale);
-    result.column_type.unsigned = unsigned;
-    result
-}
-
-/// A type of text of the same length and collation as another, for functions that return a piece of an argument.
-pub fn same_text(like: &ResultType, collation: DerivedCollation) -> ResultType {
-    ResultType::text(like.text_length(), collation.collation, collation.coercibility)
-}
-
-/// The declared type for materialising a result (a derived table's column).
-pub fn storage_type(result: &ResultType) -> ColumnType {
-    match result.kind() {
-        TypeKind::Null => ColumnType { length: Some(0), ..plain_type(TypeKind::Binary) },
-        _ => result.column_type.clone(),
     }
 }

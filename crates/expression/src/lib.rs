@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+mod common_type;
 pub mod context;
 pub mod convert;
 pub mod derive;
@@ -12,15 +13,18 @@ pub mod functions;
 pub mod operators;
 mod print;
 pub mod result_type;
+pub mod table_type;
 pub mod text;
 pub mod time_zone;
 pub mod tree;
 mod walk;
 
 pub use build::BuildFacts;
+pub use common_type::common_type;
 pub use context::{CallState, EvaluationContext, SessionView, SubqueryValue, TypedValue, VariableScope};
 pub use facts::{SqlMode, StatementFacts};
 pub use functions::{Call, Derivation, FunctionDefinition};
 pub use result_type::{Coercibility, ResultType, TypeClass};
+pub use table_type::{TablePurpose, ValueSource, table_type};
 pub use time_zone::{TimeZone, ZoneRules};
 pub use tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall, SubqueryCall, SubqueryUse};

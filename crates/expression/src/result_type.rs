@@ -24,6 +24,19 @@ pub enum Coercibility {
     Ignorable = 6,
 }
 
+/// Most bytes of a computed VARCHAR.
+const VARCHAR_BYTES_MAX: u64 = 65_535;
+/// Most bytes of a computed MEDIUMTEXT.
+const MEDIUM_TEXT_BYTES_MAX: u64 = 16_777_215;
+/// Most bytes of text that functions put together.
+const BUILT_TEXT_BYTES_MAX: u64 = 16_777_216;
+/// Characters that MySQL declares for a date or time as text.
+const MOMENT_CHARACTERS: u32 = 29;
+/// Display length of a DOUBLE without decimals.
+const DOUBLE_DIGITS: u32 = 17;
+/// Display length of a DOUBLE without a fixed scale.
+const DOUBLE_LENGTH: u32 = 23;
+
 /// The type of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultType {
@@ -130,7 +143,23 @@ impl ResultType {
 
     /// DOUBLE.
     pub fn double() -> ResultType {
-        ResultType::numeric(plain_type(TypeKind::Double))
+        ResultType::numeric(ColumnType { length: Some(DOUBLE_LENGTH), ..plain_type(TypeKind::Double) })
+    }
+
+    /// DOUBLE that shows at most `length` characters, `decimals` of them after the point; any number of decimals
+    /// where that is 31.
+    pub fn double_of(length: u32, decimals: u8) -> ResultType {
+        if decimals >= 31 {
+            return ResultType::double();
+        }
+        let column_type =
+            ColumnType { length: Some(length), decimals: Some(decimals), ..plain_type(TypeKind::Double) };
+        ResultType::numeric(column_type)
+    }
+
+    /// DOUBLE with so many decimals, and as many digits before them as it can have.
+    pub fn scaled_double(decimals: u8) -> ResultType {
+        ResultType::double_of(DOUBLE_DIGITS + u32::from(decimals), decimals)
     }
 
     /// DATE.
@@ -148,17 +177,33 @@ impl ResultType {
         ResultType::numeric(ColumnType { decimals: Some(digits), ..plain_type(TypeKind::Time) })
     }
 
-    /// VARCHAR of at most `characters` in a collation; LONGTEXT when longer than a VARCHAR may be.
+    /// VARCHAR of at most `characters` in a collation; MEDIUMTEXT or LONGTEXT when its bytes may be more than a
+    /// VARCHAR holds.
     pub fn text(characters: u32, collation: CollationId, coercibility: Coercibility) -> ResultType {
         let binary = collation == CollationId::BINARY;
-        let kind = match (characters > 16_383 && !binary || characters > 65_535, binary) {
-            (false, false) => TypeKind::VarChar,
-            (false, true) => TypeKind::VarBinary,
-            (true, false) => TypeKind::LongText,
-            (true, true) => TypeKind::LongBlob,
+        let bytes = u64::from(characters) * u64::from(collation.charset().max_bytes);
+        let kind = match (bytes, binary) {
+            (..=VARCHAR_BYTES_MAX, false) => TypeKind::VarChar,
+            (..=VARCHAR_BYTES_MAX, true) => TypeKind::VarBinary,
+            (..=MEDIUM_TEXT_BYTES_MAX, false) => TypeKind::MediumText,
+            (..=MEDIUM_TEXT_BYTES_MAX, true) => TypeKind::MediumBlob,
+            (_, false) => TypeKind::LongText,
+            (_, true) => TypeKind::LongBlob,
         };
         let column_type = ColumnType { length: Some(characters), collation, ..plain_type(kind) };
         ResultType { column_type, nullable: false, coercibility }
+    }
+
+    /// Text that a function puts together: as [`ResultType::text`], but no longer than MySQL lets a function's text be.
+    pub fn built_text(characters: u64, collation: CollationId, coercibility: Coercibility) -> ResultType {
+        let most = BUILT_TEXT_BYTES_MAX / u64::from(collation.charset().max_bytes);
+        ResultType::text(characters.min(most) as u32, collation, coercibility)
+    }
+
+    /// A date or time as text, where the row tells which: CHAR of the longest form.
+    pub fn moment_text(collation: CollationId) -> ResultType {
+        let column_type = ColumnType::char(MOMENT_CHARACTERS, collation);
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible }
     }
 
     /// VARBINARY of at most `bytes`.
@@ -211,6 +256,7 @@ impl ResultType {
     pub fn scale(&self) -> u8 {
         match self.class() {
             TypeClass::Double => self.column_type.decimals.unwrap_or(31),
+            TypeClass::Text if self.is_number_bytes() => 0,
             TypeClass::Text => 31,
             _ => self.column_type.decimals.unwrap_or(0),
         }
@@ -219,65 +265,60 @@ impl ResultType {
     /// Digits before the point that this type can have.
     pub fn integer_digits(&self) -> u32 {
         match self.kind() {
-            TypeKind::Decimal => self.column_type.length.unwrap_or(10) - u32::from(self.scale().min(30)),
-            TypeKind::TinyInt => 3,
-            TypeKind::SmallInt => 5,
-            TypeKind::MediumInt => 8,
-            TypeKind::Int => 10,
-            TypeKind::Year => 4,
-            TypeKind::BigInt => match self.column_type.length {
-                Some(length) if self.coercibility == Coercibility::Numeric => {
-                    (length - u32::from(!self.column_type.unsigned && length > 0)).clamp(1, 20)
-                }
-                _ => 20,
-            },
+            TypeKind::Decimal => self.column_type.precision().saturating_sub(u32::from(self.scale().min(30))),
+            kind if kind.is_integer() || kind == TypeKind::Year => {
+                let sign = !self.column_type.is_unsigned_integer();
+                self.text_length().saturating_sub(u32::from(sign)).clamp(1, 65)
+            }
+            TypeKind::Bit => self.column_type.bits(),
             TypeKind::Date => 8,
             TypeKind::DateTime | TypeKind::Timestamp => 14,
             TypeKind::Time => 7,
+            _ if self.is_number_bytes() => number_digits(self.text_length()),
             _ => 20,
         }
     }
 
-    /// The greatest number of characters that the value has as text.
-    pub fn text_length(&self) -> u32 {
-        let fraction = |digits: Option<u8>| match digits {
-            Some(digits) if digits > 0 => u32::from(digits) + 1,
-            _ => 0,
-        };
-        match self.kind() {
-            TypeKind::Null => 0,
-            TypeKind::TinyInt => 4,
-            TypeKind::SmallInt => 6,
-            TypeKind::MediumInt => 9,
-            TypeKind::Int => 11,
-            TypeKind::BigInt => self.column_type.length.unwrap_or(20).min(21),
-            TypeKind::Year => 4,
-            TypeKind::Decimal => {
-                self.column_type.length.unwrap_or(10)
-                    + 1
-                    + u32::from(self.column_type.decimals.unwrap_or(0) > 0)
-            }
-            TypeKind::Float => 12,
-            TypeKind::Double => 22,
-            TypeKind::Date => 10,
-            TypeKind::DateTime | TypeKind::Timestamp => 19 + fraction(self.column_type.decimals),
-            TypeKind::Time => 10 + fraction(self.column_type.decimals),
-            TypeKind::Bit => self.column_type.length.unwrap_or(1).div_ceil(8),
-            TypeKind::TinyText | TypeKind::TinyBlob => 255,
-            TypeKind::Text | TypeKind::Blob => self.column_type.length.unwrap_or(65_535),
-            TypeKind::MediumText | TypeKind::MediumBlob => 16_777_215,
-            TypeKind::LongText | TypeKind::LongBlob => self.column_type.length.unwrap_or(u32::MAX),
-            TypeKind::Enum => self.longest_member(),
-            TypeKind::Set => {
-                let total: usize = self.column_type.members.iter().map(|member| member.len() + 1).sum();
-                u32::try_from(total.saturating_sub(1)).unwrap_or(u32::MAX)
-            }
-            _ => self.column_type.length.unwrap_or(1),
-        }
+    /// Whether these are the bytes of a literal such as `x'41'`.
+    pub fn is_number_bytes(&self) -> bool {
+        self.column_type.is_number_bytes()
     }
 
-    fn longest_member(&self) -> u32 {
-        let longest = self.column_type.members.iter().map(Vec::len).max().unwrap_or(0);
-        u32::try_from(longest).unwrap_or(u32::MAX)
+    /// The greatest number of characters that the value has as text.
+    pub fn text_length(&self) -> u32 {
+        let column_type = &self.column_type;
+        match self.kind() {
+            // A display width that only pads says nothing of the value.
+            kind if kind.is_integer() && (column_type.zerofill || kind == TypeKind::TinyInt) => {
+                let plain = ColumnType { length: None, zerofill: false, ..column_type.clone() };
+                plain.display_characters()
+            }
+            kind if kind.is_large_object() => {
+                column_type.length.or(kind.large_object_bytes_max()).unwrap_or(u32::MAX)
+            }
+            TypeKind::Double if column_type.length.is_none() || column_type.decimals.is_none() => 22,
+            TypeKind::Float if column_type.decimals.is_none() => 12,
+            _ => column_type.display_characters(),
+        }
+    }
+}
+
+impl ResultType {
+    /// The greatest number of bytes that the value has as text.
+    pub fn byte_length(&self) -> u32 {
+        let width = match self.class() {
+            TypeClass::Text => u32::from(self.collation().charset().max_bytes),
+            _ => 1,
+        };
+        self.text_length().saturating_mul(width)
+    }
+}
+
+/// Digits of the greatest unsigned number of so many bytes.
+fn number_digits(bytes: u32) -> u32 {
+    match bytes {
+        0 => 1,
+        bytes @ 1..8 => (u64::MAX >> (64 - 8 * bytes)).ilog10() + 1,
+        _ => 20,
     }
 }

@@ -102,7 +102,7 @@ fn write_rows(values: &[Value], kinds: impl Iterator<Item = TypeKind>) {
         name: String::new(),
         original_name: String::new(),
         column_type: ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(kind) },
-        display_length: None,
+        computed: false,
         flags: 0,
     };
     let columns: Vec<ResultColumn> = kinds.map(column).collect();

@@ -4,7 +4,7 @@
 
 use dictionary::TableDefinition;
 use engine::Table;
-use expression::{Expression, ResultType};
+use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
 use std::sync::Arc;
 
 /// A column of a result set.
@@ -14,11 +14,28 @@ pub struct OutputColumn {
     pub name: String,
     /// Type.
     pub result: ResultType,
-    /// The base column, if it is one.
+    /// The column that it shows, if it is one.
     pub origin: Option<ColumnOrigin>,
+    /// Where its values come from.
+    pub source: ValueSource,
+    /// Whether this query computes it as it sends it; false for columns of stored and of temporary tables.
+    pub computed: bool,
 }
 
-/// The base column of a result column.
+impl OutputColumn {
+    /// The column as a temporary table keeps it: it has the type of a column, and the keys of its base table are gone.
+    pub fn into_temporary(mut self) -> OutputColumn {
+        self.result.column_type = table_type(&self.result, self.source, TablePurpose::Temporary);
+        self.computed = false;
+        self.source = ValueSource::Column;
+        if let Some(origin) = &mut self.origin {
+            origin.flags &= ColumnOrigin::FLAGS_KEPT;
+        }
+        self
+    }
+}
+
+/// The column that a result column shows: of a base table, or of a temporary one, which has no schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnOrigin {
     /// Schema.
@@ -31,6 +48,22 @@ pub struct ColumnOrigin {
     pub column: String,
     /// Protocol flags of the column: NOT_NULL, PRI_KEY, UNIQUE_KEY, MULTIPLE_KEY, AUTO_INCREMENT, NO_DEFAULT_VALUE, ...
     pub flags: u16,
+}
+
+impl ColumnOrigin {
+    /// Flags that a copy of the column keeps: NOT_NULL and NO_DEFAULT_VALUE.
+    const FLAGS_KEPT: u16 = 1 | 4096;
+
+    /// A column of a temporary table of that name.
+    pub fn temporary(table: &str, column: &str) -> ColumnOrigin {
+        ColumnOrigin {
+            schema: String::new(),
+            table: table.to_owned(),
+            original_table: String::new(),
+            column: column.to_owned(),
+            flags: 0,
+        }
+    }
 }
 
 /// A query with its result columns.
@@ -167,6 +200,26 @@ pub enum Node {
         /// Slots of the row.
         width: usize,
     },
+}
+
+impl Node {
+    /// Whether MySQL keeps the rows of a subquery in FROM with this tree in a temporary table, instead of reading its
+    /// tables in their place.
+    pub fn is_kept_in_from(&self) -> bool {
+        match self {
+            Node::Sort { input, .. } => input.is_kept_in_from(),
+            Node::Project { input, .. } => input.groups_or_reads_nothing(),
+            _ => true,
+        }
+    }
+
+    fn groups_or_reads_nothing(&self) -> bool {
+        match self {
+            Node::Filter { input, .. } => input.groups_or_reads_nothing(),
+            Node::Aggregate(_) | Node::Count(_) | Node::OneRow { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// LIMIT as expressions, because a prepared statement may give it as parameters.

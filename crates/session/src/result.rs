@@ -31,7 +31,7 @@ pub fn column(name: &str, column_type: ColumnType) -> ResultColumn {
         name: name.to_owned(),
         original_name: String::new(),
         column_type,
-        display_length: None,
+        computed: false,
         flags: 0,
     }
 }

@@ -273,6 +273,12 @@ impl ColumnType {
         self.length.unwrap_or(1)
     }
 
+    /// Whether these are the bytes of a literal such as `x'41'` or `b'101'`: text, but a number where one is wanted.
+    /// The scale 0 marks them; other text has none.
+    pub fn is_number_bytes(&self) -> bool {
+        self.kind == TypeKind::VarBinary && self.decimals == Some(0)
+    }
+
     /// Whether values are unsigned integers ([`crate::Value::UInt`]) in rows.
     pub fn is_unsigned_integer(&self) -> bool {
         use TypeKind::*;

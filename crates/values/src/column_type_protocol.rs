@@ -20,6 +20,45 @@ pub const FLAG_ENUM: u16 = 256;
 /// SET_FLAG.
 pub const FLAG_SET: u16 = 2048;
 
+// What an expression's result shows differently from a stored column of the same type.
+impl ColumnType {
+    /// The type code: large text tells its size.
+    pub fn computed_code(&self) -> u8 {
+        match (self.kind, self.length) {
+            (TypeKind::MediumText | TypeKind::MediumBlob, Some(_)) => 250,
+            (TypeKind::LongText | TypeKind::LongBlob, Some(_)) => 251,
+            _ => self.protocol_code(),
+        }
+    }
+
+    /// The flags: what is no text of a character set is binary; what only columns are (ENUM, ZEROFILL) is gone.
+    pub fn computed_flags(&self) -> u16 {
+        let text = self.kind.is_text() || self.kind.has_members();
+        let flags = self.protocol_flags() & (FLAG_UNSIGNED | FLAG_BINARY);
+        if text || self.kind == TypeKind::Bit { flags } else { flags | FLAG_BINARY }
+    }
+
+    /// The decimals: text has no fixed number of them, unless it stands for a number (`x'41'`).
+    pub fn computed_decimals(&self) -> u8 {
+        if self.kind.is_string() || self.kind.has_members() {
+            return self.decimals.unwrap_or(DECIMALS_NOT_FIXED);
+        }
+        self.protocol_decimals()
+    }
+
+    /// The display length in bytes of the client's character set. A large object that is shown as it is counts the
+    /// characters that it may hold with all the bytes that each may need.
+    pub fn computed_length(&self, results: CollationId) -> u32 {
+        match self.length {
+            None if self.kind.is_text() && self.kind.is_large_object() => {
+                let own = u32::from(self.collation.charset().max_bytes);
+                self.protocol_length(results).saturating_mul(own)
+            }
+            _ => self.protocol_length(results),
+        }
+    }
+}
+
 impl ColumnType {
     /// The type code of the column definition packet. ENUM and SET go out as strings with a flag, the BLOB
     /// and TEXT families as BLOB.
@@ -91,7 +130,9 @@ impl ColumnType {
     /// Display length of the column definition, in bytes of the client's character set for text.
     pub fn protocol_length(&self, results: CollationId) -> u32 {
         let width = u32::from(results.charset().max_bytes);
-        if let Some(bytes) = self.kind.large_object_bytes_max() {
+        if let Some(most) = self.kind.large_object_bytes_max() {
+            let own = u32::from(self.collation.charset().max_bytes);
+            let bytes = self.length.map_or(most, |characters| characters.saturating_mul(own));
             // Every byte of text counts as a character, because it may be one.
             return if self.kind.is_text() { bytes.saturating_mul(width) } else { bytes };
         }
@@ -116,7 +157,7 @@ impl ColumnType {
             Bit => self.bits(),
             Year => 4,
             Date => 10,
-            Time => 10 + fraction(self.fractional_digits()),
+            Time => self.length.unwrap_or(10) + fraction(self.fractional_digits()),
             DateTime | Timestamp => 19 + fraction(self.fractional_digits()),
             Char | VarChar | Binary | VarBinary => self.characters(),
             Enum => self.member_lengths().max().unwrap_or(0),

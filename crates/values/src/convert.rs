@@ -56,12 +56,6 @@ fn truncated(kind: &str, value: &Value, column_type: &ColumnType) -> SqlError {
     sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, quoted_text(value, column_type))
 }
 
-/// Whether values of that type are hexadecimal or bit literals, which are numbers beside numbers. The binder
-/// marks them as VARBINARY that is UNSIGNED.
-pub fn is_number_literal(column_type: &ColumnType) -> bool {
-    column_type.unsigned && column_type.kind == TypeKind::VarBinary
-}
-
 /// The last eight bytes as a big-endian number.
 pub(crate) fn big_endian(bytes: &[u8]) -> u64 {
     bytes[bytes.len().saturating_sub(8)..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
@@ -82,7 +76,7 @@ pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnos
             time.to_number() as f64 + if time.negative { -fraction } else { fraction }
         }
         Value::DateTime(moment) => moment.to_number() as f64 + f64::from(moment.microsecond) / 1e6,
-        Value::Bytes(bytes) if is_number_literal(column_type) => big_endian(bytes) as f64,
+        Value::Bytes(bytes) if column_type.is_number_bytes() => big_endian(bytes) as f64,
         Value::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = number::parse_f64(&text);
@@ -112,7 +106,7 @@ pub fn to_decimal(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
         Value::DateTime(moment) => {
             temporal_decimal(i128::from(moment.to_number()), moment.microsecond, false, column_type)
         }
-        Value::Bytes(bytes) if is_number_literal(column_type) => Decimal::from(big_endian(bytes)),
+        Value::Bytes(bytes) if column_type.is_number_bytes() => Decimal::from(big_endian(bytes)),
         Value::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = Decimal::parse(&text);
@@ -158,7 +152,7 @@ pub fn to_integer(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
         Value::Date(date) => i128::from(date.to_number()),
         Value::Time(time) => i128::from(time.rounded(0).to_number()),
         Value::DateTime(moment) => i128::from(moment.rounded(0).unwrap_or(*moment).to_number()),
-        Value::Bytes(bytes) if is_number_literal(column_type) => i128::from(big_endian(bytes)),
+        Value::Bytes(bytes) if column_type.is_number_bytes() => i128::from(big_endian(bytes)),
         Value::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = number::parse_integer(&text);

@@ -146,11 +146,19 @@ pub fn push_column(out: &mut Vec<u8>, column: &ResultColumn, results: CollationI
     }
     out.push(0x0C);
     out.extend_from_slice(&collation.0.to_le_bytes());
-    let length = column.display_length.unwrap_or_else(|| column_type.protocol_length(collation));
+    let (length, code, flags, decimals) = if column.computed {
+        let length = column_type.computed_length(collation);
+        let flags = column_type.computed_flags();
+        (length, column_type.computed_code(), flags, column_type.computed_decimals())
+    } else {
+        let length = column_type.protocol_length(collation);
+        let flags = column_type.protocol_flags();
+        (length, column_type.protocol_code(), flags, column_type.protocol_decimals())
+    };
     out.extend_from_slice(&length.to_le_bytes());
-    out.push(column_type.protocol_code());
-    out.extend_from_slice(&(column.flags | column_type.protocol_flags()).to_le_bytes());
-    out.push(column_type.protocol_decimals());
+    out.push(code);
+    out.extend_from_slice(&(column.flags | flags).to_le_bytes());
+    out.push(decimals);
     out.extend_from_slice(&[0, 0]);
 }
 

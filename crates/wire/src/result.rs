@@ -21,8 +21,8 @@ pub struct ResultColumn {
     pub original_name: String,
     /// Type; decides the type code, length, decimals and how values are written.
     pub column_type: ColumnType,
-    /// Display length in bytes of the result character set, when it differs from what the type says.
-    pub display_length: Option<u32>,
+    /// Whether an expression computes the values; what is no column of a table describes itself differently.
+    pub computed: bool,
     /// Flags of the protocol (NOT_NULL_FLAG 1, PRI_KEY_FLAG 2, UNIQUE_KEY_FLAG 4, ...).
     pub flags: u16,
 }

@@ -66,7 +66,7 @@ impl Derivation<'_> {
             }
         };
         let types: Vec<&ResultType> = self.arguments[range].iter().map(|argument| &argument.result).collect();
-        Ok(derive::common_type(&types, collation))
+        Ok(crate::common_type::common_type(&types, collation))
     }
 
     /// Text of at most so many characters in the connection's collation.

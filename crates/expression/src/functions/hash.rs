@@ -1,6 +1,7 @@
 //! Digests, checksums and compression: SHA2, SHA1, MD5, CRC32, COMPRESS and its kin, RANDOM_BYTES.
 //! SHA1 and MD5 are a component of their own in MySQL 9.7; here they are always there, as applications expect.
 
+use super::string::ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES;
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::ResultType;
 use errors::{SqlResult, sql_error};
@@ -25,12 +26,12 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         crc32,
     ),
     pure("compress", 1, 1, derive_compress, compress),
-    pure("uncompress", 1, 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), uncompress),
+    pure("uncompress", 1, 1, |_| Ok(ResultType::binary(ANY_LENGTH_BYTES).nullable()), uncompress),
     pure(
         "uncompressed_length",
         1,
         1,
-        |derivation| Ok(ResultType::integer(10).nullable_if(derivation.any_nullable())),
+        |derivation| Ok(ResultType::integer(11).nullable_if(derivation.any_nullable())),
         uncompressed_length,
     ),
     acting(
@@ -71,7 +72,8 @@ fn derive_sha2(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let bits = match derivation.constant(1) {
         Some(Value::Int(bits)) => *bits,
         Some(Value::UInt(bits)) => i64::try_from(*bits).unwrap_or(0),
-        _ => 512,
+        Some(_) => 0,
+        None => 512,
     };
     let digits = match bits {
         224 | 384 | 512 => bits as u32 / 4,

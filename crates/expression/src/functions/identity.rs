@@ -22,7 +22,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         "is_uuid",
         1,
         1,
-        |derivation| Ok(ResultType::boolean().nullable_if(derivation.any_nullable())),
+        |_| Ok(ResultType::boolean().nullable()),
         |call| {
             let text = call.text(0)?;
             Ok(text.map_or(Value::Null, |text| Value::Int(i64::from(parse(&text).is_some()))))

@@ -22,7 +22,13 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     acting("current_user", 0, 0, derive_user, |call| {
         fact(call, |facts| Some(facts.current_user.to_string()))
     }),
-    acting("current_role", 0, 0, |_| Ok(system_text(65_535 / 4)), |call| Ok(call.text_result("NONE"))),
+    acting(
+        "current_role",
+        0,
+        0,
+        |_| Ok(system_text(super::string::ANY_LENGTH_CHARACTERS)),
+        |call| Ok(call.text_result("NONE")),
+    ),
     acting("database", 0, 0, derive_schema, current_schema),
     acting("schema", 0, 0, derive_schema, current_schema),
     acting(

@@ -1,6 +1,7 @@
 //! What fits nowhere else: ANY_VALUE, NAME_CONST, SLEEP, BENCHMARK, BIT_COUNT, FORMAT_BYTES, FORMAT_PICO_TIME,
 //! LOAD_FILE, WEIGHT_STRING, PS_CURRENT_THREAD_ID.
 
+use super::string::ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES;
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{ResultType, TypeClass};
 use charset::CollationId;
@@ -22,7 +23,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     ),
     pure("format_bytes", 1, 1, derive_formatted, |call| format_scaled(call, &BYTES)),
     pure("format_pico_time", 1, 1, derive_formatted, |call| format_scaled(call, &PICOSECONDS)),
-    acting("load_file", 1, 1, |_| Ok(ResultType::binary(u32::MAX).nullable()), load_file),
+    acting("load_file", 1, 1, |_| Ok(ResultType::binary(ANY_LENGTH_BYTES).nullable()), load_file),
     pure("weight_string", 1, 2, derive_weight_string, weight_string),
     acting(
         "ps_current_thread_id",
@@ -37,7 +38,7 @@ fn derive_name_const(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     if derivation.constant(0).is_none() || derivation.constant(1).is_none() {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "NAME_CONST"));
     }
-    Ok(derivation.argument(1).clone())
+    Ok(derivation.argument(1).clone().nullable())
 }
 
 /// 0 when the time is over, 1 when the statement was killed.
@@ -150,10 +151,25 @@ fn load_file(call: &mut Call<'_>) -> SqlResult<Value> {
     Ok(call.context().session().load_file(&path).map_or(Value::Null, Value::Bytes))
 }
 
+/// Bytes of the weight of an integer.
+const INTEGER_WEIGHT_BYTES: u32 = 8;
+
 fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    // Four levels of two bytes for each of the character's expansions would be the bound; MySQL declares this much.
-    let characters = derivation.argument(0).text_length();
-    Ok(ResultType::binary(characters.saturating_mul(8)).nullable())
+    // What MySQL declares for the weights of a character's bytes.
+    let argument = derivation.argument(0);
+    let name = argument.collation().get().name;
+    let factor = match name {
+        name if name.contains("_0900_") && !name.ends_with("_bin") => 16,
+        name if name.contains("_unicode_") => 8,
+        _ => 1,
+    };
+    let bytes = match argument.class() {
+        TypeClass::Text => {
+            argument.text_length().saturating_mul(u32::from(argument.collation().charset().max_bytes))
+        }
+        _ => 0,
+    };
+    Ok(ResultType::binary(bytes.saturating_mul(factor).max(INTEGER_WEIGHT_BYTES)).nullable())
 }
 
 /// The weights of a text, or of so many of its characters; integers weigh as index keys do, NULL for other types.

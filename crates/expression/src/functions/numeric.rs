@@ -62,10 +62,12 @@ fn derive_sign(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 fn derive_abs(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let argument = derivation.argument(0);
     let result = match argument.class() {
-        TypeClass::Integer if argument.column_type.unsigned => ResultType::unsigned(argument.text_length()),
+        TypeClass::Integer if argument.column_type.is_unsigned_integer() => {
+            ResultType::unsigned(argument.text_length())
+        }
         TypeClass::Integer => ResultType::integer(argument.text_length()),
         TypeClass::Decimal => argument.clone(),
-        _ => ResultType::double(),
+        _ => ResultType::scaled_double(argument.scale()),
     };
     Ok(result.nullable_if(derivation.any_nullable()))
 }
@@ -108,8 +110,8 @@ fn sign(call: &mut Call<'_>) -> SqlResult<Value> {
 fn derive_whole(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let argument = derivation.argument(0);
     let result = match argument.class() {
-        TypeClass::Integer if argument.column_type.unsigned => ResultType::unsigned(21),
-        TypeClass::Integer => ResultType::integer(argument.text_length().max(17)),
+        TypeClass::Integer if argument.column_type.is_unsigned_integer() => ResultType::unsigned(21),
+        TypeClass::Integer => ResultType::integer(21),
         TypeClass::Decimal if argument.integer_digits() < 18 => ResultType::integer(21),
         TypeClass::Decimal => ResultType::decimal(argument.integer_digits() + 1, 0),
         _ => ResultType::double(),

@@ -37,8 +37,7 @@ fn derive_instr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 
 fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..3)?;
-    Ok(ResultType::text(u32::MAX / 4, common.collation, common.coercibility)
-        .nullable_if(derivation.any_nullable()))
+    Ok(ResultType::built_text(u64::MAX, common.collation, common.coercibility).nullable())
 }
 
 fn derive_substr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

@@ -1,6 +1,7 @@
 //! `+ - * / DIV %` and unary minus with MySQL's result types, overflow and division by zero.
 //! Main type: [`Arithmetic`].
 
+use crate::common_type::approximate_size;
 use crate::context::EvaluationContext;
 use crate::convert;
 use crate::facts::SqlMode;
@@ -67,6 +68,7 @@ pub struct Arithmetic {
 fn mode_of(result: &ResultType) -> ArithmeticMode {
     match result.class() {
         TypeClass::Integer | TypeClass::Null => ArithmeticMode::Integer,
+        TypeClass::Text if result.is_number_bytes() => ArithmeticMode::Integer,
         TypeClass::Decimal => ArithmeticMode::Decimal,
         TypeClass::Double | TypeClass::Text => ArithmeticMode::Double,
         TypeClass::DateTime | TypeClass::Time if result.scale() == 0 => ArithmeticMode::Integer,
@@ -96,38 +98,52 @@ impl Arithmetic {
         let nullable = left.nullable || right.nullable;
         let unsigned = is_bit_or_unsigned(left) || is_bit_or_unsigned(right);
         let integer = |digits: u32, unsigned: bool| {
-            let mut result = ResultType::integer((digits + u32::from(!unsigned)).min(21));
+            let mut result = ResultType::integer(digits + u32::from(!unsigned));
             result.column_type.unsigned = unsigned;
             result
         };
         let (scale_left, scale_right) = (left.scale().min(30), right.scale().min(30));
         let (digits_left, digits_right) = (left.integer_digits(), right.integer_digits());
+        let decimal = |precision: u32, scale: u8| {
+            let mut result = ResultType::decimal(precision, scale);
+            result.column_type.unsigned = left.column_type.unsigned && right.column_type.unsigned;
+            result
+        };
+        let double = || {
+            let (length, decimals) = approximate_size(&[left, right]);
+            ResultType::double_of(length, decimals)
+        };
         use ArithmeticOperator::{Add, Divide, IntegerDivide, Modulo, Multiply, Subtract};
         let (mode, result) = match (operator, widest) {
-            (IntegerDivide, mode) => (mode, integer(digits_left + u32::from(unsigned), unsigned).nullable()),
-            (Divide, ArithmeticMode::Double) => (ArithmeticMode::Double, ResultType::double().nullable()),
+            (IntegerDivide, mode) => (mode, integer(digits_left, unsigned).nullable()),
+            (Divide, ArithmeticMode::Double) => {
+                let result = double_quotient(left, right, division_precision_increment);
+                (ArithmeticMode::Double, result.nullable())
+            }
             (Divide, _) => {
                 let scale = (u32::from(scale_left) + u32::from(division_precision_increment)).min(30);
                 let precision = digits_left + u32::from(scale_right) + scale;
-                (ArithmeticMode::Decimal, ResultType::decimal(precision, scale as u8).nullable())
+                (ArithmeticMode::Decimal, decimal(precision, scale as u8).nullable())
             }
             (Modulo, ArithmeticMode::Integer) => {
-                (widest, integer(digits_left.max(digits_right), is_bit_or_unsigned(left)).nullable())
+                let mut result = ResultType::integer(digits_left.max(digits_right) + 1);
+                result.column_type.unsigned = is_bit_or_unsigned(left);
+                (widest, result.nullable())
             }
             (Modulo, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
                 let precision = digits_left.max(digits_right) + u32::from(scale);
-                (widest, ResultType::decimal(precision, scale).nullable())
+                (widest, decimal(precision, scale).nullable())
             }
-            (Modulo, ArithmeticMode::Double) => (widest, ResultType::double().nullable()),
-            (_, ArithmeticMode::Double) => (widest, ResultType::double()),
+            (Modulo, ArithmeticMode::Double) => (widest, double().nullable()),
+            (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
-                (widest, ResultType::decimal(digits_left.max(digits_right) + 1 + u32::from(scale), scale))
+                (widest, decimal(digits_left.max(digits_right) + 1 + u32::from(scale), scale))
             }
             (Multiply, ArithmeticMode::Decimal) => {
                 let scale = (u32::from(scale_left) + u32::from(scale_right)).min(30);
-                (widest, ResultType::decimal(digits_left + digits_right + scale, scale as u8))
+                (widest, decimal(digits_left + digits_right + scale, scale as u8))
             }
             (Subtract, ArithmeticMode::Integer) => {
                 let unsigned = unsigned && !sql_mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION);
@@ -293,14 +309,29 @@ pub fn division_by_zero(context: &mut dyn EvaluationContext) -> SqlResult<Value>
     Ok(Value::Null)
 }
 
+/// The type of a division of floating point numbers.
+fn double_quotient(left: &ResultType, right: &ResultType, increment: u8) -> ResultType {
+    let decimals = left.scale().max(right.scale()).saturating_add(increment).min(31);
+    let whole = left.text_length().saturating_sub(u32::from(left.scale()));
+    ResultType::double_of(whole + u32::from(decimals), decimals)
+}
+
+/// In which numbers unary minus works: in floating point ones for all that is no number itself.
+fn negation_mode(operand: &ResultType) -> ArithmeticMode {
+    match operand.class() {
+        TypeClass::Null | TypeClass::DateTime | TypeClass::Time | TypeClass::Text => ArithmeticMode::Double,
+        _ => mode_of(operand),
+    }
+}
+
 /// Unary minus: the type of its result.
 pub fn derive_negation(operand: &ResultType) -> ResultType {
-    match mode_of(operand) {
+    match negation_mode(operand) {
         ArithmeticMode::Integer => ResultType::integer(operand.integer_digits() + 1),
         ArithmeticMode::Decimal => {
             ResultType::decimal(operand.integer_digits() + u32::from(operand.scale()), operand.scale())
         }
-        ArithmeticMode::Double => ResultType::double(),
+        ArithmeticMode::Double => ResultType::scaled_double(operand.scale()),
     }
     .nullable_if(operand.nullable)
 }
@@ -317,7 +348,7 @@ pub fn negate(
     if *value == Value::Null {
         return Ok(Value::Null);
     }
-    match mode_of(&operand.result) {
+    match negation_mode(&operand.result) {
         ArithmeticMode::Integer => match convert::to_integer(&value, column_type, context)? {
             Some(value) => integer_result(whole, -value),
             None => Ok(Value::Null),

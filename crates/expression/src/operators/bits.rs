@@ -52,13 +52,13 @@ pub struct BitOperation {
     pub right: Option<Expression>,
 }
 
-/// Whether an expression counts as a binary string for bit operators: hexadecimal and bit literals, whose type is
-/// marked as unsigned, and NULL do not.
+/// Whether an expression counts as a binary string for bit operators: hexadecimal and bit literals
+/// and NULL do not.
 fn is_binary_string(expression: &Expression) -> bool {
     let result = &expression.result;
     result.class() == TypeClass::Text
         && result.collation() == CollationId::BINARY
-        && !result.column_type.unsigned
+        && !result.is_number_bytes()
 }
 
 impl BitOperation {

@@ -43,7 +43,7 @@ impl Cast {
             TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
                 self.cast_text(whole, value, context)
             }
-            TypeKind::LongText | TypeKind::LongBlob if self.failure == CastFailure::Warn => {
+            kind if kind.is_large_object() && self.failure == CastFailure::Warn => {
                 self.cast_text(whole, value, context)
             }
             _ => convert::to_type(value, from, target, context),

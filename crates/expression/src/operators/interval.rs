@@ -80,7 +80,7 @@ impl DateArithmetic {
             TypeKind::DateTime | TypeKind::Timestamp => ResultType::datetime(digits),
             TypeKind::Time if !unit.is_date_only() => ResultType::time(digits),
             TypeKind::Time => ResultType::datetime(digits),
-            _ => ResultType::text(29, connection, crate::result_type::Coercibility::Coercible),
+            _ => ResultType::moment_text(connection),
         };
         result.nullable()
     }

@@ -62,6 +62,11 @@ impl Binder<'_> {
         Expression { kind: ExpressionKind::Aggregate(number), result }
     }
 
+    /// group_concat_max_len.
+    fn group_concat_bytes_max(&self) -> u32 {
+        u32::try_from(self.input.context.facts().group_concat_max_len).unwrap_or(u32::MAX)
+    }
+
     fn aggregate_type(&self, kind: AggregateKind, arguments: &[Expression]) -> SqlResult<ResultType> {
         let first = arguments.first().map(|argument| &argument.result);
         Ok(match (kind, first) {
@@ -76,10 +81,12 @@ impl Binder<'_> {
                 let collation = text.map_or(self.facts.connection, |argument| argument.result.collation());
                 let coercibility =
                     text.map_or(Coercibility::Coercible, |argument| argument.result.coercibility);
-                let mut result = ResultType::text(1024, collation, coercibility).nullable();
+                let width = u32::from(collation.charset().max_bytes);
+                let longest = self.group_concat_bytes_max().saturating_mul(width);
+                let mut result = ResultType::text(longest, collation, coercibility).nullable();
                 result.column_type.kind = match collation {
-                    charset::CollationId::BINARY => values::TypeKind::Blob,
-                    _ => values::TypeKind::Text,
+                    charset::CollationId::BINARY => values::TypeKind::LongBlob,
+                    _ => values::TypeKind::LongText,
                 };
                 result
             }
@@ -87,14 +94,17 @@ impl Binder<'_> {
                 Some((digits, scale)) => {
                     ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable()
                 }
-                None => ResultType::double().nullable(),
+                None => ResultType::scaled_double(argument.scale()).nullable(),
             },
             (AggregateKind::Average, Some(argument)) => match exact_digits(argument) {
                 Some((digits, scale)) => {
                     let scale = (scale + self.facts.division_precision_increment).min(30);
                     ResultType::decimal(digits + u32::from(scale), scale).nullable()
                 }
-                None => ResultType::double().nullable(),
+                None => {
+                    let scale = argument.scale().saturating_add(self.facts.division_precision_increment);
+                    ResultType::scaled_double(scale).nullable()
+                }
             },
             (AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::First, Some(argument)) => {
                 argument.clone().nullable()
@@ -107,13 +117,18 @@ impl Binder<'_> {
     pub fn any_value(&mut self, argument: &ast::Expression) -> SqlResult<Expression> {
         let block = self.block();
         if block.in_aggregate || !block.clause.allows_aggregates() {
-            return self.scalar(argument);
+            let argument = self.scalar(argument)?;
+            let result = argument.result.clone();
+            return Ok(Expression::retyped(argument, result));
         }
         let argument = self.scalar(argument)?;
         if argument.any(&|part| matches!(part.kind, ExpressionKind::Aggregate(_))) {
             return Ok(argument);
         }
-        Ok(self.first_value(argument))
+        // A value of its own, not the column.
+        let first = self.first_value(argument);
+        let result = first.result.clone();
+        Ok(Expression::retyped(first, result))
     }
 
     fn first_value(&mut self, argument: Expression) -> Expression {
@@ -269,10 +284,11 @@ fn same_call(left: &AggregateCall, right: &AggregateCall) -> bool {
 /// Integer digits and scale of an exact argument of SUM and AVG; None for what is summed as DOUBLE.
 fn exact_digits(argument: &ResultType) -> Option<(u32, u8)> {
     match argument.class() {
-        TypeClass::Integer | TypeClass::Decimal | TypeClass::DateTime | TypeClass::Time | TypeClass::Null => {
+        TypeClass::Integer | TypeClass::Decimal | TypeClass::DateTime | TypeClass::Time => {
             Some((argument.integer_digits(), argument.scale().min(30)))
         }
-        TypeClass::Double | TypeClass::Text => None,
+        TypeClass::Text if argument.is_number_bytes() => Some((argument.integer_digits(), 0)),
+        TypeClass::Double | TypeClass::Text | TypeClass::Null => None,
     }
 }
 

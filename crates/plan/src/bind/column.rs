@@ -4,7 +4,7 @@
 use super::Binder;
 use crate::catalog::TablePrivilege;
 use crate::physical::{AggregateCall, ColumnOrigin, OutputColumn, QueryPlan, RowLock};
-use ::expression::{Expression, ExpressionKind, ResultType};
+use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use dictionary::{ColumnDefault, IndexKind, TableDefinition};
 use engine::Table;
 use errors::{SqlResult, sql_error};
@@ -59,6 +59,9 @@ pub(crate) struct BoundColumn {
     pub result: ResultType,
     pub invisible: bool,
     pub origin: Option<ColumnOrigin>,
+    /// Where its values come from, and whether they are computed as the row is sent: see [`OutputColumn`].
+    pub source: ValueSource,
+    pub computed: bool,
 }
 
 /// A table of FROM.
@@ -220,21 +223,37 @@ pub(crate) fn table_columns(definition: &TableDefinition, alias: &str) -> Vec<Bo
                 column: column.name.clone(),
                 flags: column_flags(definition, position),
             }),
+            source: ValueSource::Column,
+            computed: false,
         });
     }
     columns
 }
 
-/// The columns of a subquery in FROM. They hold their collation as stored columns do.
-pub(crate) fn derived_columns(columns: &[OutputColumn], alias: &str, names: &[String]) -> Vec<BoundColumn> {
+/// The columns of a subquery in FROM. They hold their collation as stored columns do. Those of a subquery whose
+/// rows MySQL keeps in a temporary table have the types of that table.
+pub(crate) fn derived_columns(
+    columns: &[OutputColumn],
+    alias: &str,
+    names: &[String],
+    kept: bool,
+) -> Vec<BoundColumn> {
     let mut bound = Vec::with_capacity(columns.len());
     for (position, column) in columns.iter().enumerate() {
-        let origin = column.origin.as_ref();
+        let column = if kept { column.clone().into_temporary() } else { column.clone() };
+        let name = names.get(position).unwrap_or(&column.name).clone();
+        let origin = match column.origin {
+            Some(origin) if names.is_empty() => ColumnOrigin { table: alias.to_owned(), ..origin },
+            Some(origin) => ColumnOrigin { table: alias.to_owned(), column: name.clone(), ..origin },
+            None => ColumnOrigin::temporary(alias, &name),
+        };
         bound.push(BoundColumn {
-            name: names.get(position).unwrap_or(&column.name).clone(),
-            result: ResultType::column(column.result.column_type.clone(), column.result.nullable),
+            name,
+            result: ResultType::column(column.result.column_type, column.result.nullable),
             invisible: false,
-            origin: origin.map(|origin| ColumnOrigin { table: alias.to_owned(), ..origin.clone() }),
+            origin: Some(origin),
+            source: column.source,
+            computed: column.computed,
         });
     }
     bound

@@ -3,12 +3,14 @@
 use super::column::Clause;
 use super::{Binder, literal};
 use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator};
+use ::expression::result_type::class_of;
 use ::expression::{
-    Coercibility, Expression, ExpressionKind, ResultType, SqlMode, VariableScope, build::scalar,
+    Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass, VariableScope, build::scalar,
 };
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
+use values::column_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use values::{ColumnType, TypeKind};
 
 /// The comparison of an operator sign.
@@ -72,12 +74,14 @@ impl Binder<'_> {
             ast::Expression::Cast(cast) => self.cast(cast),
             ast::Expression::ConvertUsing { operand, charset } => {
                 let operand = self.scalar(operand)?;
-                let result = ResultType::text(
-                    operand.result.text_length(),
-                    literal::character_set(charset)?,
-                    Coercibility::Implicit,
-                );
-                let result = result.nullable_if(operand.result.nullable);
+                let collation = literal::character_set(charset)?;
+                let length = match collation {
+                    charset::CollationId::BINARY => operand.result.byte_length(),
+                    _ => operand.result.text_length(),
+                };
+                let nullable = operand.result.nullable || facts.sql_mode.is_strict();
+                let result =
+                    ResultType::text(length, collation, Coercibility::Implicit).nullable_if(nullable);
                 Ok(Expression::convert_character_set(operand, result))
             }
             ast::Expression::Collate { operand, collation } => {
@@ -184,18 +188,26 @@ impl Binder<'_> {
         self.volatile = true;
         let name = name.to_lowercase();
         let result = match self.input.context.session().user_variable(&name) {
-            Some(found) if found.column_type.kind != TypeKind::Null => {
-                ResultType::column(found.column_type, true)
-            }
-            _ => ResultType::text(16_383, self.facts.connection, Coercibility::Implicit),
+            Some(found) => user_variable_type(found.column_type),
+            None => ResultType::binary(UNSET_VARIABLE_BYTES),
         };
+        let result = ResultType { coercibility: Coercibility::Implicit, ..result };
         Expression { kind: ExpressionKind::UserVariable(name.into()), result: result.nullable() }
     }
 
     fn assignment(&mut self, name: &str, value: &ast::Expression) -> SqlResult<Expression> {
         let value = self.scalar(value)?;
         self.volatile = true;
-        let result = value.result.clone();
+        let result = match value.result.class() {
+            TypeClass::Integer => {
+                let mut result = ResultType::integer(value.result.text_length());
+                result.column_type.unsigned = value.result.column_type.is_unsigned_integer();
+                result
+            }
+            TypeClass::Double => ResultType::scaled_double(value.result.scale()),
+            _ => value.result.clone(),
+        };
+        let result = result.nullable_if(value.result.nullable);
         let name: Arc<str> = name.to_lowercase().into();
         Ok(Expression { kind: ExpressionKind::AssignUserVariable(name, Box::new(value)), result })
     }
@@ -215,6 +227,14 @@ impl Binder<'_> {
         let found = self.input.context.session().system_variable(scope, &name)?;
         let mut result = ResultType::column(found.column_type, true);
         result.coercibility = Coercibility::SystemConstant;
+        if result.kind() == TypeKind::BigInt && result.column_type.length.is_none() {
+            result.column_type.length = Some(VARIABLE_INTEGER_LENGTH);
+        } else if result.kind() == TypeKind::Double && result.column_type.decimals.is_some() {
+            result = ResultType {
+                column_type: ResultType::double_of(VARIABLE_DOUBLE_LENGTH, result.scale()).column_type,
+                ..result
+            };
+        }
         Ok(Expression { kind: ExpressionKind::SystemVariable(scope, name.into()), result })
     }
 
@@ -229,8 +249,8 @@ impl Binder<'_> {
                 Ok(Expression::not(operand))
             }
             ast::UnaryOperator::Binary => {
-                let mut target =
-                    ResultType::binary(operand.result.text_length()).nullable_if(operand.result.nullable);
+                let nullable = operand.result.nullable || self.facts.sql_mode.is_strict();
+                let mut target = ResultType::binary(operand.result.byte_length()).nullable_if(nullable);
                 target.coercibility = Coercibility::Implicit;
                 Ok(Expression::convert_character_set(operand, target))
             }
@@ -327,7 +347,7 @@ impl Binder<'_> {
         }
         let operand = self.scalar(&cast.operand)?;
         let target = self.cast_target(&cast.target, &operand)?;
-        Expression::cast(operand, target)
+        Expression::cast(operand, target, self.facts)
     }
 
     fn cast_target(&self, target: &ast::CastTarget, operand: &Expression) -> SqlResult<ColumnType> {
@@ -353,7 +373,7 @@ impl Binder<'_> {
                 ColumnType::binary(u32::try_from(*wanted).unwrap_or(u32::MAX))
             }
             ast::CastTarget::Binary { length: None } => {
-                ResultType::binary(operand.result.text_length().saturating_mul(4)).column_type
+                ResultType::binary(operand.result.byte_length()).column_type
             }
             ast::CastTarget::Date => ColumnType::new(TypeKind::Date),
             ast::CastTarget::Time { decimals } => ColumnType::temporal(TypeKind::Time, digits(decimals)?),
@@ -365,15 +385,39 @@ impl Binder<'_> {
                 Some(precision) if *precision > 53 => {
                     return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, "CAST", 53));
                 }
-                Some(precision) if *precision > 24 => ColumnType::double(),
-                _ => ColumnType::new(TypeKind::Float),
+                Some(precision) if *precision > 24 => ResultType::double().column_type,
+                _ => ColumnType { length: Some(23), ..ColumnType::new(TypeKind::Float) },
             },
-            ast::CastTarget::Double | ast::CastTarget::Real => ColumnType::double(),
+            ast::CastTarget::Double | ast::CastTarget::Real => ResultType::double().column_type,
             ast::CastTarget::Year => ColumnType::new(TypeKind::Year),
             ast::CastTarget::Json | ast::CastTarget::Geometry(_) => {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CAST to this type"));
             }
         })
+    }
+}
+
+/// Bytes that a user variable is said to have that was never set.
+const UNSET_VARIABLE_BYTES: u32 = 65_532;
+/// Display length of an integer in a variable.
+const VARIABLE_INTEGER_LENGTH: u32 = 21;
+/// Display length of a floating point number in a system variable.
+const VARIABLE_DOUBLE_LENGTH: u32 = 23;
+/// Characters that text in a user variable has at most.
+const VARIABLE_TEXT_CHARACTERS: u32 = 16_777_215;
+
+/// The type of a user variable: as wide as its kind can be, because another statement may set it anew.
+fn user_variable_type(held: ColumnType) -> ResultType {
+    match class_of(held.kind) {
+        TypeClass::Null => ResultType::binary(VARIABLE_TEXT_CHARACTERS),
+        TypeClass::Integer if held.is_unsigned_integer() => ResultType::unsigned(VARIABLE_INTEGER_LENGTH),
+        TypeClass::Integer => ResultType::integer(VARIABLE_INTEGER_LENGTH),
+        TypeClass::Decimal => ResultType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
+        TypeClass::Double => ResultType::double(),
+        TypeClass::Text if held.kind.is_string() => {
+            ResultType::text(VARIABLE_TEXT_CHARACTERS, held.collation, Coercibility::Implicit)
+        }
+        _ => ResultType::column(held, true),
     }
 }
 

@@ -130,9 +130,22 @@ impl Binder<'_> {
         if outer || straight {
             self.refuse_recursion_in(&right)?;
         }
+        if outer {
+            self.make_nullable(&right);
+        }
         let tree =
             JoinTree::Join { left: Box::new(left), right: Box::new(right), outer, conditions, straight };
         Ok((tree, visible))
+    }
+
+    /// The columns of the inner side of an outer join can be NULL.
+    fn make_nullable(&mut self, tree: &JoinTree) {
+        let joined = tree.tables();
+        for (number, table) in self.block().tables.iter_mut().enumerate() {
+            if joined >> number & 1 == 1 {
+                table.columns.iter_mut().for_each(|column| column.result.nullable = true);
+            }
+        }
     }
 
     /// Error 3576: a recursive table must come first, because each round reads it once.
@@ -261,7 +274,7 @@ impl Binder<'_> {
             let scope = &mut self.recursion_scopes[*id];
             scope.uses += 1;
             scope.nested_uses += usize::from(self.depth > scope.depth + 1);
-            let bound = derived_columns(columns, alias, &common.columns);
+            let bound = derived_columns(columns, alias, &common.columns, true);
             return self.add_table(alias.to_owned(), None, Source::Recursion(*id), bound, Vec::new());
         }
         // A common table sees those before it, not itself (unless it is recursive) and not those after it.
@@ -285,7 +298,7 @@ impl Binder<'_> {
         if !names.is_empty() && names.len() != plan.columns.len() {
             return Err(sql_error!(ER_VIEW_WRONG_LIST));
         }
-        let columns = derived_columns(&plan.columns, alias, names);
+        let columns = derived_columns(&plan.columns, alias, names, plan.root.is_kept_in_from());
         for (position, column) in columns.iter().enumerate() {
             if columns[..position].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));

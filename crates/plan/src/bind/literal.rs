@@ -6,7 +6,7 @@ use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use values::temporal::{DateRules, parse_date_time, parse_time};
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, Value};
 
 impl Binder<'_> {
     pub fn literal(&mut self, literal: &ast::Literal) -> SqlResult<Expression> {
@@ -19,9 +19,10 @@ impl Binder<'_> {
             ast::Literal::Float(digits) => float(digits)?,
             ast::Literal::String { bytes, introducer } => self.string(bytes, introducer.as_deref())?,
             ast::Literal::Hex { bytes, introducer } | ast::Literal::Bits { bytes, introducer } => {
+                let hexadecimal = matches!(literal, ast::Literal::Hex { .. });
                 match introducer {
                     Some(name) => self.string(&padded(bytes, character_set(name)?), Some(name))?,
-                    None => number_bytes(bytes.clone()),
+                    None => number_bytes(bytes.clone(), hexadecimal),
                 }
             }
             ast::Literal::Date(bytes) => {
@@ -75,7 +76,11 @@ fn decimal(digits: &str) -> SqlResult<Expression> {
     if parsed.overflow {
         return float(digits);
     }
-    let result = ResultType::of_decimal(&parsed.number);
+    let mut result = ResultType::of_decimal(&parsed.number);
+    if digits.starts_with('.') {
+        // `.5` has no digit before the point.
+        result.column_type.length = Some(u32::from(parsed.number.scale()).max(1));
+    }
     Ok(Expression::constant(Value::Decimal(parsed.number), result))
 }
 
@@ -84,14 +89,18 @@ fn float(digits: &str) -> SqlResult<Expression> {
     if !value.is_finite() {
         return Err(sql_error!(ER_ILLEGAL_VALUE_FOR_TYPE, "double", digits));
     }
-    Ok(Expression::constant(Value::Double(value), ResultType::double()))
+    // A literal shows as many characters as it was written with.
+    let length = u32::try_from(digits.len()).ok();
+    let column_type = ColumnType { length, ..ColumnType::double() };
+    Ok(Expression::constant(Value::Double(value), ResultType { column_type, ..ResultType::double() }))
 }
 
-/// `X'..'` and `b'..'`: bytes as text, a number in numeric context. UNSIGNED on VARBINARY marks them.
-fn number_bytes(bytes: Vec<u8>) -> Expression {
+/// `X'..'` and `b'..'`: bytes as text, a number in numeric context. The scale 0 marks them; only hexadecimal ones
+/// count as unsigned.
+fn number_bytes(bytes: Vec<u8>, hexadecimal: bool) -> Expression {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let column_type =
-        ColumnType { unsigned: true, length: Some(length), ..ColumnType::new(TypeKind::VarBinary) };
+        ColumnType { unsigned: hexadecimal, decimals: Some(0), ..ColumnType::varbinary(length) };
     let result = ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible };
     Expression::constant(Value::Bytes(bytes), result)
 }

@@ -8,6 +8,7 @@ mod expression;
 mod from;
 mod function;
 mod literal;
+mod output;
 mod query;
 mod recursive;
 mod select;

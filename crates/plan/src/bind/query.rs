@@ -3,9 +3,9 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use super::select::{Surroundings, limited};
-use crate::physical::{Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
-use ::expression::derive::{DerivedCollation, common_collation, common_type};
-use ::expression::{Coercibility, Expression, ResultType, TypeClass};
+use crate::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
+use ::expression::derive::{DerivedCollation, common_collation};
+use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
 use parser::ast;
 
@@ -126,7 +126,9 @@ impl Binder<'_> {
             for row in &mut bound {
                 row[column] = converted(row[column].clone(), &result);
             }
-            columns.push(OutputColumn { name: format!("column_{column}"), result, origin: None });
+            let name = format!("column_{column}");
+            let source = ValueSource::Function;
+            columns.push(OutputColumn { name, result, origin: None, source, computed: true });
         }
         Ok((bound, columns))
     }
@@ -201,8 +203,10 @@ impl Binder<'_> {
                 .map(|plan| plan.columns[column].result.clone())
                 .collect();
             let result = self.merged_type(&types)?;
-            first.columns[column].result = result;
-            first.columns[column].origin = None;
+            let merged = &mut first.columns[column];
+            let origin = Some(ColumnOrigin::temporary("", &merged.name));
+            let name = std::mem::take(&mut merged.name);
+            *merged = OutputColumn { name, result, origin, source: ValueSource::Typed, computed: false };
         }
         let columns = first.columns.clone();
         let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
@@ -216,6 +220,7 @@ impl Binder<'_> {
         }
         let root =
             Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
+        let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
         Ok(QueryPlan { root, columns, outer, explain: first.explain })
     }
 

@@ -4,7 +4,7 @@
 use super::query::{convert_columns, shift_outer};
 use super::{Binder, CommonTable};
 use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm};
-use ::expression::ResultType;
+use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use parser::ast;
 
@@ -123,6 +123,8 @@ fn named(columns: &[OutputColumn], common: &CommonTable) -> Vec<OutputColumn> {
     for (position, column) in columns.iter_mut().enumerate() {
         column.result.nullable = true;
         column.origin = None;
+        column.source = ValueSource::Typed;
+        column.computed = false;
         if let Some(name) = common.columns.get(position) {
             column.name.clone_from(name);
         }

@@ -4,13 +4,14 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use super::from::conjuncts;
+use super::output::Grouping;
 use crate::catalog::TablePrivilege;
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
     SortKey,
 };
-use ::expression::{Expression, ExpressionKind};
+use ::expression::Expression;
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -91,7 +92,16 @@ impl Binder<'_> {
         if grouping {
             self.group_expressions(&mut items, &mut having, &mut order, select.rollup)?;
         }
-        let columns: Vec<OutputColumn> = items.iter().map(|item| self.output_column(item)).collect();
+        let way = if grouping {
+            self.block().grouping(&order, select.rollup)
+        } else if select.options.distinct {
+            let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
+            self.block().distinct_grouping(&shown)
+        } else {
+            Grouping::InOrder
+        };
+        let columns: Vec<OutputColumn> =
+            items.iter().map(|item| self.output_column(&item.name, &item.expression, way)).collect();
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
             let row = ExplainRow {
                 extra: vec!["Select tables optimized away".to_owned()],
@@ -377,34 +387,6 @@ impl Binder<'_> {
             self.over_groups(&mut key.expression, position + 1, rollup)?;
         }
         Ok(())
-    }
-
-    fn output_column(&mut self, item: &Item) -> OutputColumn {
-        let origin = match (&item.expression.kind, self.block().group_keys.is_empty()) {
-            (ExpressionKind::Column(column), _) => self.origin_of(column.slot),
-            _ => None,
-        };
-        OutputColumn { name: item.name.clone(), result: item.expression.result.clone(), origin }
-    }
-
-    fn origin_of(&mut self, slot: usize) -> Option<crate::physical::ColumnOrigin> {
-        let block = self.block();
-        let grouped = !block.group_keys.is_empty() || !block.aggregates.is_empty();
-        let slot = if grouped {
-            let keys = block.group_keys.len();
-            match slot.checked_sub(keys) {
-                None => block.group_keys[slot].column_slot()?,
-                Some(number) => {
-                    let call =
-                        block.aggregates.get(number).filter(|call| call.kind == AggregateKind::First)?;
-                    call.arguments.first()?.column_slot()?
-                }
-            }
-        } else {
-            slot
-        };
-        let (table, column) = *block.slots.get(slot)?;
-        block.tables[table].columns.get(column)?.origin.clone()
     }
 
     /// COUNT(*) of a whole table needs no rows.

@@ -166,7 +166,7 @@ fn column(name: &str, kind: TypeKind) -> ResultColumn {
         name: name.to_owned(),
         original_name: String::new(),
         column_type,
-        display_length: None,
+        computed: false,
         flags: 0,
     }
 }

@@ -329,7 +329,7 @@ impl Session {
         let statement = Statement::Query(Box::new(query.clone()));
         let locks = self.locks_needed(&statement);
         let described = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &[], |context| exec::describe(&statement, context))
+            session.with_context(reads_lock, &[], |context| exec::describe_for_table(&statement, context))
         })?;
         let mut targets = Vec::new();
         for column in &described {
@@ -379,17 +379,14 @@ impl Session {
 
     /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its default and comment.
     fn selected_column(&self, column: &wire::result::ResultColumn) -> ColumnDefinition {
-        let mut column_type = column.column_type.clone();
-        if column_type.kind == values::TypeKind::Null {
-            column_type = values::ColumnType::binary(0);
-        }
+        let column_type = column.column_type.clone();
         let nullable = column.flags & wire::capabilities::column::NOT_NULL == 0;
         let origin = self.origin_column(column);
         let default = match &origin {
-            Some(origin) if origin.auto_increment => implicit_default(&column_type),
+            Some(origin) if origin.auto_increment => self.implicit_default(&column_type),
             Some(origin) => origin.default.clone(),
             None if nullable => ColumnDefault::None,
-            None => implicit_default(&column_type),
+            None => self.implicit_default(&column_type),
         };
         ColumnDefinition {
             name: column.name.clone(),
@@ -401,6 +398,31 @@ impl Session {
             invisible: false,
             comment: origin.map_or_else(String::new, |origin| origin.comment),
         }
+    }
+
+    /// The default that CREATE .. SELECT gives to a column of an expression that is never NULL: zero or empty text.
+    fn implicit_default(&self, column_type: &values::ColumnType) -> ColumnDefault {
+        use values::temporal::{Date, DateTime, Time};
+        use values::{Decimal, TypeKind, Value};
+        let no_zero_date = self.sql_mode().contains(::expression::SqlMode::NO_ZERO_DATE);
+        ColumnDefault::Literal(match column_type.kind {
+            kind if kind.is_integer() && column_type.unsigned => Value::UInt(0),
+            kind if kind.is_integer() => Value::Int(0),
+            TypeKind::Decimal => {
+                let rounding = values::decimal::Rounding::TowardZero;
+                let zero = Decimal::ZERO.with_scale(column_type.scale(), rounding);
+                Value::Decimal(zero.unwrap_or(Decimal::ZERO))
+            }
+            TypeKind::Float => Value::Float(0.0),
+            TypeKind::Double => Value::Double(0.0),
+            TypeKind::Time => Value::Time(Time::default()),
+            TypeKind::Date if !no_zero_date => Value::Date(Date::ZERO),
+            TypeKind::DateTime if !no_zero_date => Value::DateTime(DateTime::ZERO),
+            TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
+                Value::Bytes(Vec::new())
+            }
+            _ => return ColumnDefault::None,
+        })
     }
 
     /// The base column that a query's column shows.
@@ -425,20 +447,6 @@ fn move_last(definition: &mut TableDefinition, position: usize) {
             part.column -= 1;
         }
     }
-}
-
-/// The default that CREATE .. SELECT gives to a column of an expression that is never NULL.
-fn implicit_default(column_type: &values::ColumnType) -> ColumnDefault {
-    use values::TypeKind;
-    let literal = match column_type.kind {
-        kind if kind.is_integer() && column_type.unsigned => values::Value::UInt(0),
-        kind if kind.is_integer() => values::Value::Int(0),
-        TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
-            values::Value::Bytes(Vec::new())
-        }
-        _ => return ColumnDefault::None,
-    };
-    ColumnDefault::Literal(literal)
 }
 
 fn shown(name: &TableName) -> String {

@@ -103,7 +103,7 @@ pub fn store(
     // Hexadecimal and bit literals are numbers for number columns; BIT takes their bytes, which is the same.
     if to.kind.is_number()
         && to.kind != Bit
-        && convert::is_number_literal(from)
+        && from.is_number_bytes()
         && let Value::Bytes(bytes) = value
     {
         let number = Value::UInt(convert::big_endian(bytes));

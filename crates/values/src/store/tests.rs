@@ -55,7 +55,7 @@ fn literal(text: &str) -> (Value, ColumnType) {
         ("x", Some(digits)) => {
             let byte = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
             let bytes = (0..digits.len()).step_by(2).map(byte).collect();
-            (Value::Bytes(bytes), ColumnType::varbinary(100).with_unsigned())
+            (Value::Bytes(bytes), ColumnType { decimals: Some(0), ..ColumnType::varbinary(100) })
         }
         ("date", Some(text)) => {
             let parsed = parse_date_time(text.as_bytes(), DateRules::default()).unwrap();

@@ -12,7 +12,7 @@ fn column(name: &str) -> ResultColumn {
         name: name.to_owned(),
         original_name: String::new(),
         column_type: ColumnType::new(TypeKind::BigInt),
-        display_length: None,
+        computed: false,
         flags: 1,
     }
 }

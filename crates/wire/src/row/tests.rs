@@ -13,7 +13,7 @@ fn column(column_type: ColumnType) -> ResultColumn {
         name: "c".to_owned(),
         original_name: String::new(),
         column_type,
-        display_length: None,
+        computed: false,
         flags: 0,
     }
 }

@@ -1,9 +1,13 @@
 //! Functions that put texts together: CONCAT, CONCAT_WS, REPEAT, SPACE, LPAD, RPAD, INSERT, REPLACE, ELT, MAKE_SET,
 //! EXPORT_SET, REVERSE, UPPER, LOWER, QUOTE, FORMAT.
 
-use super::{constant_integer, length, result_charset, text_of, too_long};
+use super::{
+    ANY_LENGTH_CHARACTERS, constant_integer, length, result_charset, text_of, text_of_any_length, too_long,
+};
+use crate::derive::DerivedCollation;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{ResultType, TypeClass};
+use charset::CollationId;
 use errors::SqlResult;
 use values::{Value, number};
 
@@ -29,13 +33,21 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("format", 2, 3, derive_format, format),
 ];
 
-fn total_length(derivation: &Derivation<'_>, from: usize) -> u64 {
-    (from..derivation.count()).map(|index| length(derivation, index)).sum()
+fn total_length(derivation: &Derivation<'_>, common: DerivedCollation, from: usize) -> u64 {
+    let binary = common.collation == CollationId::BINARY;
+    let size = |index| match binary {
+        true => u64::from(derivation.argument(index).byte_length()),
+        false => length(derivation, index),
+    };
+    (from..derivation.count()).map(size).sum()
 }
 
 fn derive_concat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..derivation.count())?;
-    Ok(text_of(derivation, common, total_length(derivation, 0)))
+    if derivation.arguments.iter().all(|argument| argument.result.class() == TypeClass::Null) {
+        return Ok(ResultType::binary(0).nullable());
+    }
+    Ok(text_of(derivation, common, total_length(derivation, common, 0)))
 }
 
 fn concat(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -53,9 +65,7 @@ fn concat(call: &mut Call<'_>) -> SqlResult<Value> {
 fn derive_concat_ws(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..derivation.count())?;
     let separators = length(derivation, 0) * (derivation.count() as u64 - 2);
-    let nullable = derivation.argument(0).nullable;
-    let result = text_of(derivation, common, total_length(derivation, 1) + separators);
-    Ok(ResultType { nullable, ..result })
+    Ok(text_of(derivation, common, total_length(derivation, common, 1) + separators))
 }
 
 fn concat_ws(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -78,11 +88,16 @@ fn concat_ws(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_repeat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..1)?;
-    let characters = match constant_integer(derivation, 1) {
-        Some(count) => length(derivation, 0).saturating_mul(count.max(0).unsigned_abs()),
-        None => u64::from(u32::MAX),
-    };
-    Ok(text_of(derivation, common, characters).nullable())
+    Ok(match constant_integer(derivation, 1) {
+        Some(count) => repeated(derivation, common, length(derivation, 0), count),
+        None => text_of_any_length(derivation, common),
+    })
+}
+
+/// Text of `count` times so many characters. MySQL takes a negative count for a great one here.
+fn repeated(derivation: &Derivation<'_>, common: DerivedCollation, each: u64, count: i64) -> ResultType {
+    let characters = if count < 0 { u64::MAX } else { each.saturating_mul(count.unsigned_abs()) };
+    text_of(derivation, common, characters).nullable_if(count < 0)
 }
 
 fn repeat(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -95,9 +110,9 @@ fn repeat(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_space(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let characters =
-        constant_integer(derivation, 0).map_or(u32::MAX, |count| count.clamp(0, i64::from(u32::MAX)) as u32);
-    Ok(derivation.connection_text(characters).nullable())
+    let most = i64::from(ANY_LENGTH_CHARACTERS);
+    let characters = constant_integer(derivation, 0).map_or(most, |count| count.clamp(0, most));
+    Ok(derivation.connection_text(characters as u32).nullable_if(derivation.any_nullable()))
 }
 
 fn space(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -118,9 +133,10 @@ fn derive_pad(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     } else {
         derivation.collation(0..1)?
     };
-    let characters =
-        constant_integer(derivation, 1).map_or(u64::from(u32::MAX), |count| count.max(0).unsigned_abs());
-    Ok(text_of(derivation, common, characters).nullable())
+    Ok(match constant_integer(derivation, 1) {
+        Some(count) => repeated(derivation, common, 1, count),
+        None => text_of_any_length(derivation, common),
+    })
 }
 
 fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
@@ -232,9 +248,8 @@ fn elt(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_make_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(1..derivation.count())?;
-    let characters = total_length(derivation, 1) + derivation.count() as u64 - 2;
-    let nullable = derivation.argument(0).nullable;
-    Ok(ResultType { nullable, ..text_of(derivation, common, characters) })
+    let characters = total_length(derivation, common, 1) + derivation.count() as u64 - 2;
+    Ok(text_of(derivation, common, characters))
 }
 
 fn make_set(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -312,9 +327,12 @@ fn change_case(call: &mut Call<'_>, to_upper: bool) -> SqlResult<Value> {
     }))
 }
 
+/// Characters of `NULL`, which QUOTE makes of NULL.
+const QUOTED_NULL_CHARACTERS: u64 = 4;
+
 fn derive_quote(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..1)?;
-    Ok(text_of(derivation, common, length(derivation, 0) * 2 + 2))
+    Ok(text_of(derivation, common, (length(derivation, 0) * 2 + 2).max(QUOTED_NULL_CHARACTERS)))
 }
 
 fn quote(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -351,7 +369,7 @@ const FORMAT_DECIMALS_MAX: i64 = 30;
 
 fn derive_format(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let digits = length(derivation, 0);
-    let characters = digits + digits / 3 + FORMAT_DECIMALS_MAX as u64 + 1;
+    let characters = digits + digits / 3 + FORMAT_DECIMALS_MAX as u64 + 2;
     let nullable = derivation.any_nullable();
     Ok(derivation.connection_text(characters as u32).nullable_if(nullable))
 }

@@ -181,12 +181,7 @@ fn derive_char(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
         .and_then(|id| u16::try_from(id).ok())
         .map_or(CollationId::BINARY, CollationId);
     let characters = (derivation.count() as u32 - 1).saturating_mul(4);
-    let length = if collation == CollationId::BINARY {
-        characters
-    } else {
-        characters / u32::from(collation.charset().max_bytes).max(1)
-    };
-    Ok(ResultType::text(length.max(1), collation, Coercibility::Coercible).nullable())
+    Ok(ResultType::text(characters, collation, Coercibility::Coercible))
 }
 
 fn char(call: &mut Call<'_>) -> SqlResult<Value> {

@@ -12,15 +12,24 @@ use charset::Charset;
 use errors::sql_error;
 use values::Value;
 
+/// Characters that text has at most of whose length nothing is known.
+pub const ANY_LENGTH_CHARACTERS: u32 = 16_777_216;
+
 /// Text of so many characters, NULL if an argument is.
 fn text_of(derivation: &Derivation<'_>, common: DerivedCollation, characters: u64) -> ResultType {
-    let characters = u32::try_from(characters).unwrap_or(u32::MAX);
-    ResultType::text(characters, common.collation, common.coercibility).nullable_if(derivation.any_nullable())
+    ResultType::built_text(characters, common.collation, common.coercibility)
+        .nullable_if(derivation.any_nullable())
 }
 
 /// Most characters of an argument.
 fn length(derivation: &Derivation<'_>, index: usize) -> u64 {
     u64::from(derivation.argument(index).text_length())
+}
+
+/// Text whose length only the row tells.
+fn text_of_any_length(derivation: &Derivation<'_>, common: DerivedCollation) -> ResultType {
+    ResultType::text(ANY_LENGTH_CHARACTERS, common.collation, common.coercibility)
+        .nullable_if(derivation.any_nullable())
 }
 
 /// A constant argument as a number.

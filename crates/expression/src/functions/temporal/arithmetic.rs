@@ -5,7 +5,7 @@ use crate::convert;
 use crate::convert::MomentKind;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{Interval, IntervalUnit, add_interval};
-use crate::result_type::{Coercibility, ResultType, TypeClass};
+use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::temporal::{DateTime, Time};
 use values::{TypeKind, Value};
@@ -107,7 +107,7 @@ fn derive_add_time(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let result = match derivation.argument(0).kind() {
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => ResultType::datetime(shown),
         TypeKind::Time => ResultType::time(shown),
-        _ => ResultType::text(29, derivation.connection, Coercibility::Coercible),
+        _ => ResultType::moment_text(derivation.connection),
     };
     Ok(result.nullable())
 }

@@ -35,7 +35,10 @@ fn derive_moment(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn derive_time(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    Ok(ResultType::time(asked_digits(derivation)?))
+    // The time of day has two digits of hours.
+    let mut result = ResultType::time(asked_digits(derivation)?);
+    result.column_type.length = Some(8);
+    Ok(result)
 }
 
 fn result_digits(call: &Call<'_>) -> u8 {

@@ -145,6 +145,11 @@ fn derive_extract(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
         Some(HourMinute) => 6,
         Some(HourSecond) => 8,
         Some(MinuteSecond) => 5,
+        Some(Microsecond) => 7,
+        Some(SecondMicrosecond) => 9,
+        Some(MinuteMicrosecond) => 11,
+        Some(HourMicrosecond) => 14,
+        Some(DayMicrosecond) => 20,
         _ => 21,
     };
     Ok(ResultType::integer(width).nullable())

@@ -1,0 +1,128 @@
+//! The column type that a table gets which is made of a query's result: CREATE TABLE .. SELECT, and temporary
+//! tables for derived tables, GROUP BY and DISTINCT. It depends on where the value comes from, because MySQL
+//! stores what a function computes in fewer kinds than columns have. Main function: [`table_type`].
+
+use crate::result_type::{ResultType, plain_type};
+use charset::CollationId;
+use values::{ColumnType, TypeKind};
+
+/// Where the values of a result column come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueSource {
+    /// A column of a table.
+    Column,
+    /// A literal.
+    Literal,
+    /// A function or an operator.
+    Function,
+    /// An aggregate function.
+    Aggregate,
+    /// Something that has a column's type without being one: the operands of a set operation, IFNULL.
+    Typed,
+}
+
+/// Which table is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TablePurpose {
+    /// CREATE TABLE .. SELECT.
+    Created,
+    /// A temporary table of one statement.
+    Temporary,
+}
+
+/// Characters of a text beyond which it is stored as a large object.
+const LARGE_TEXT_CHARACTERS: u32 = 512;
+/// Display length of a stored DOUBLE with a fixed scale that a function computes.
+const STORED_DOUBLE_LENGTH: u32 = 22;
+
+/// The type of the column that keeps values of that type.
+pub fn table_type(result: &ResultType, source: ValueSource, purpose: TablePurpose) -> ColumnType {
+    let column_type = &result.column_type;
+    let copied = source == ValueSource::Column;
+    match result.kind() {
+        TypeKind::Null => ColumnType { length: Some(0), ..plain_type(TypeKind::VarBinary) },
+        _ if copied && purpose == TablePurpose::Temporary => column_type.clone(),
+        kind if copied && !kind.is_integer() => column_type.clone(),
+        kind if kind.is_integer() || matches!(kind, TypeKind::Year | TypeKind::Bit) => {
+            integer_type(result, source, purpose)
+        }
+        TypeKind::Float | TypeKind::Double => match (column_type.decimals, source) {
+            (None, _) if purpose == TablePurpose::Created => plain_type(result.kind()),
+            (Some(_), ValueSource::Function) if purpose == TablePurpose::Created => {
+                ColumnType { length: Some(STORED_DOUBLE_LENGTH), ..column_type.clone() }
+            }
+            _ => column_type.clone(),
+        },
+        TypeKind::Time => ColumnType { length: None, ..column_type.clone() },
+        kind if kind.is_string() || kind.has_members() => {
+            let mut made = text_type(result, source);
+            if purpose == TablePurpose::Temporary && source != ValueSource::Aggregate {
+                made.length = Some(result.text_length());
+            }
+            made
+        }
+        _ => column_type.clone(),
+    }
+}
+
+/// Integers that are computed become INT or BIGINT by their length.
+fn integer_type(result: &ResultType, source: ValueSource, purpose: TablePurpose) -> ColumnType {
+    let column_type = &result.column_type;
+    let longest_int = match (source, purpose) {
+        (ValueSource::Column, _) => {
+            // The length that an aggregate or a merge gave is no display width.
+            let shown = column_type.zerofill
+                || column_type.kind == TypeKind::TinyInt && column_type.length == Some(1);
+            let shown = shown || matches!(column_type.kind, TypeKind::Bit | TypeKind::Year);
+            let length = column_type.length.filter(|_| shown);
+            return ColumnType { length, ..column_type.clone() };
+        }
+        (ValueSource::Typed, _) => {
+            let shown = column_type.kind == TypeKind::Bit || purpose == TablePurpose::Temporary;
+            let length = column_type.length.filter(|_| shown);
+            return ColumnType { length, zerofill: false, ..column_type.clone() };
+        }
+        (ValueSource::Function, TablePurpose::Created) => 11,
+        (ValueSource::Aggregate, _) => 0,
+        _ => 9,
+    };
+    if column_type.kind == TypeKind::Year
+        && purpose == TablePurpose::Created
+        && source == ValueSource::Function
+    {
+        return ColumnType { zerofill: false, ..column_type.clone() };
+    }
+    let kind = if result.text_length() <= longest_int { TypeKind::Int } else { TypeKind::BigInt };
+    // A temporary table shows the length that the expression had.
+    let length = (purpose == TablePurpose::Temporary).then(|| result.text_length());
+    ColumnType { length, unsigned: column_type.is_unsigned_integer(), ..plain_type(kind) }
+}
+
+fn text_type(result: &ResultType, source: ValueSource) -> ColumnType {
+    let collation = result.collation();
+    let binary = collation == CollationId::BINARY;
+    let characters = result.text_length();
+    let bytes = u64::from(characters) * u64::from(collation.charset().max_bytes);
+    let kind = match result.kind() {
+        kind if source == ValueSource::Typed
+            && !kind.is_large_object()
+            && characters <= LARGE_TEXT_CHARACTERS =>
+        {
+            kind
+        }
+        kind if kind.is_large_object() && (source != ValueSource::Aggregate || bytes > 0xffff) => {
+            if binary {
+                TypeKind::LongBlob
+            } else {
+                TypeKind::LongText
+            }
+        }
+        _ if characters <= LARGE_TEXT_CHARACTERS && binary => TypeKind::VarBinary,
+        _ if characters <= LARGE_TEXT_CHARACTERS => TypeKind::VarChar,
+        _ if binary => TypeKind::Blob,
+        _ => TypeKind::Text,
+    };
+    let length = (!kind.is_large_object()).then_some(characters);
+    let members = if kind.has_members() { result.column_type.members.clone() } else { [].into() };
+    ColumnType { length, collation, members, ..plain_type(kind) }
+}
