@@ -37,6 +37,8 @@ impl CollationId {
     pub const UTF8MB4_GENERAL_CI: CollationId = CollationId(45);
     /// `utf8mb3_general_ci`: the collation of metadata.
     pub const UTF8MB3_GENERAL_CI: CollationId = CollationId(33);
+    /// `utf8mb3_bin`.
+    pub const UTF8MB3_BIN: CollationId = CollationId(83);
     /// `latin1_swedish_ci`.
     pub const LATIN1_SWEDISH_CI: CollationId = CollationId(8);
     /// `ascii_general_ci`.

@@ -7,6 +7,11 @@ use plan::Plan;
 use values::{ColumnType, TypeKind, Value};
 use wire::result::{ResultColumn, ResultSink};
 
+/// NOT_NULL_FLAG of the protocol.
+const NOT_NULL: u16 = 1;
+/// Characters that MySQL declares for the text of EXPLAIN FORMAT=TREE, however long it is.
+const TREE_CHARACTERS: u32 = 78;
+
 fn text(name: &str, characters: u32) -> ResultColumn {
     column(name, ColumnType::varchar(characters, CollationId::UTF8MB4_0900_AI_CI))
 }
@@ -19,17 +24,18 @@ fn column(name: &str, column_type: ColumnType) -> ResultColumn {
         name: name.to_owned(),
         original_name: String::new(),
         column_type,
-        computed: false,
+        computed: true,
         flags: 0,
     }
 }
 
 /// Sends the lines of a plan.
 pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> SqlResult<StatementOutcome> {
-    let number = || ColumnType::integer(TypeKind::BigInt, true);
+    let number = |length| ColumnType { length: Some(length), ..ColumnType::integer(TypeKind::BigInt, true) };
+    let not_null = |column: ResultColumn| ResultColumn { flags: NOT_NULL, ..column };
     let columns = [
-        column("id", number()),
-        text("select_type", 19),
+        not_null(column("id", number(4))),
+        not_null(text("select_type", 19)),
         text("table", 64),
         text("partitions", 64),
         text("type", 10),
@@ -37,9 +43,9 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
         text("key", 64),
         text("key_len", 4096),
         text("ref", 1024),
-        column("rows", number()),
-        column("filtered", ColumnType { decimals: Some(2), ..ColumnType::double() }),
-        text("Extra", 255),
+        column("rows", number(11)),
+        column("filtered", ColumnType { length: Some(4), decimals: Some(2), ..ColumnType::double() }),
+        not_null(text("Extra", 255)),
     ];
     sink.columns(&columns, results)?;
     let bytes = |text: String| Value::Bytes(text.into_bytes());
@@ -66,13 +72,12 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
 
 /// Sends an EXPLAIN that is one text.
 pub fn send_text(
-    text: String,
+    tree: String,
     results: CollationId,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<StatementOutcome> {
-    let mut column = column("EXPLAIN", ColumnType::new(TypeKind::LongText));
-    column.column_type.collation = CollationId::UTF8MB4_0900_AI_CI;
+    let column = ResultColumn { flags: NOT_NULL, ..text("EXPLAIN", TREE_CHARACTERS) };
     sink.columns(&[column], results)?;
-    sink.row(&[Value::Bytes(text.into_bytes())])?;
+    sink.row(&[Value::Bytes(tree.into_bytes())])?;
     Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent: 1, ..StatementOutcome::default() })
 }

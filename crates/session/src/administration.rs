@@ -2,7 +2,7 @@
 
 use crate::accounts::Privileges;
 use crate::metadata_lock::{LockKey, LockMode};
-use crate::result::{number_column, text, text_column};
+use crate::result::{computed, number_column, text, text_column};
 use crate::session::Session;
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
@@ -139,10 +139,10 @@ impl Session {
         let columns = match maintenance.command {
             MaintenanceCommand::Checksum => vec![text_column("Table", 128), number_column("Checksum")],
             _ => vec![
-                text_column("Table", 128),
-                text_column("Op", 10),
-                text_column("Msg_type", 10),
-                text_column("Msg_text", 131_072),
+                computed(text_column("Table", 128)),
+                computed(text_column("Op", 10)),
+                computed(text_column("Msg_type", 10)),
+                computed(text_column("Msg_text", 131_072)),
             ],
         };
         self.send_rows(&columns, &rows, sink)

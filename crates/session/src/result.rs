@@ -17,6 +17,30 @@ pub fn text_column(name: &str, characters: u32) -> ResultColumn {
     column(name, column_type)
 }
 
+/// A text column that compares byte by byte, as names in the dictionary do.
+pub fn bytewise_column(name: &str, characters: u32) -> ResultColumn {
+    let mut column = text_column(name, characters);
+    column.column_type.collation = CollationId::UTF8MB3_BIN;
+    column
+}
+
+/// The same column as values that the statement computes, not a column of a table.
+pub fn computed(mut column: ResultColumn) -> ResultColumn {
+    column.computed = true;
+    column
+}
+
+/// A computed text column, never NULL.
+pub fn line_column(name: &str, characters: u32) -> ResultColumn {
+    not_null(computed(text_column(name, characters)))
+}
+
+/// A column of numbers, of which the client is told how many characters they have at most.
+pub fn sized_column(name: &str, kind: TypeKind, unsigned: bool, characters: u32) -> ResultColumn {
+    let column_type = ColumnType { length: Some(characters), ..ColumnType::integer(kind, unsigned) };
+    column(name, column_type)
+}
+
 /// A BIGINT column.
 pub fn number_column(name: &str) -> ResultColumn {
     column(name, ColumnType::big_int())

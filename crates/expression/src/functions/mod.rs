@@ -102,7 +102,10 @@ pub fn find(name: &str) -> Option<&'static FunctionDefinition> {
 
 /// Whether a function hands on an argument as it is, so that its text cannot be too long.
 pub fn picks_argument(name: &str) -> bool {
-    matches!(name, "any_value" | "coalesce" | "greatest" | "if" | "ifnull" | "least" | "name_const")
+    matches!(
+        name,
+        "any_value" | "coalesce" | "greatest" | "if" | "ifnull" | "least" | "make_set" | "name_const"
+    )
 }
 
 /// Error 1582 unless the function takes that many arguments.

@@ -104,11 +104,6 @@ impl Arithmetic {
         };
         let (scale_left, scale_right) = (left.scale().min(30), right.scale().min(30));
         let (digits_left, digits_right) = (left.integer_digits(), right.integer_digits());
-        let decimal = |precision: u32, scale: u8| {
-            let mut result = ResultType::decimal(precision, scale);
-            result.column_type.unsigned = left.column_type.unsigned && right.column_type.unsigned;
-            result
-        };
         let double = || {
             let (length, decimals) = approximate_size(&[left, right]);
             ResultType::double_of(length, decimals)
@@ -123,7 +118,7 @@ impl Arithmetic {
             (Divide, _) => {
                 let scale = (u32::from(scale_left) + u32::from(division_precision_increment)).min(30);
                 let precision = digits_left + u32::from(scale_right) + scale;
-                (ArithmeticMode::Decimal, decimal(precision, scale as u8).nullable())
+                (ArithmeticMode::Decimal, decimal_of(left, right, precision, scale as u8).nullable())
             }
             (Modulo, ArithmeticMode::Integer) => {
                 let mut result = ResultType::integer(digits_left.max(digits_right) + 1);
@@ -133,17 +128,17 @@ impl Arithmetic {
             (Modulo, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
                 let precision = digits_left.max(digits_right) + u32::from(scale);
-                (widest, decimal(precision, scale).nullable())
+                (widest, decimal_of(left, right, precision, scale).nullable())
             }
             (Modulo, ArithmeticMode::Double) => (widest, double().nullable()),
             (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
-                (widest, decimal(digits_left.max(digits_right) + 1 + u32::from(scale), scale))
+                (widest, decimal_of(left, right, digits_left.max(digits_right) + 1 + u32::from(scale), scale))
             }
             (Multiply, ArithmeticMode::Decimal) => {
                 let scale = (u32::from(scale_left) + u32::from(scale_right)).min(30);
-                (widest, decimal(digits_left + digits_right + scale, scale as u8))
+                (widest, decimal_of(left, right, digits_left + digits_right + scale, scale as u8))
             }
             (Subtract, ArithmeticMode::Integer) => {
                 let unsigned = unsigned && !sql_mode.contains(SqlMode::NO_UNSIGNED_SUBTRACTION);
@@ -307,6 +302,13 @@ pub fn division_by_zero(context: &mut dyn EvaluationContext) -> SqlResult<Value>
         context.diagnostics().warning(error);
     }
     Ok(Value::Null)
+}
+
+/// A DECIMAL that is unsigned if both operands are.
+fn decimal_of(left: &ResultType, right: &ResultType, precision: u32, scale: u8) -> ResultType {
+    let mut result = ResultType::decimal(precision, scale);
+    result.column_type.unsigned = left.column_type.unsigned && right.column_type.unsigned;
+    result
 }
 
 /// The type of a division of floating point numbers.

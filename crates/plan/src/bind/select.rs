@@ -92,16 +92,7 @@ impl Binder<'_> {
         if grouping {
             self.group_expressions(&mut items, &mut having, &mut order, select.rollup)?;
         }
-        let way = if grouping {
-            self.block().grouping(&order, select.rollup)
-        } else if select.options.distinct {
-            let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
-            self.block().distinct_grouping(&shown)
-        } else {
-            Grouping::InOrder
-        };
-        let columns: Vec<OutputColumn> =
-            items.iter().map(|item| self.output_column(&item.name, &item.expression, way)).collect();
+        let columns = self.output_columns(&items, select, &order, grouping);
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
             let row = ExplainRow {
                 extra: vec!["Select tables optimized away".to_owned()],
@@ -387,6 +378,24 @@ impl Binder<'_> {
             self.over_groups(&mut key.expression, position + 1, rollup)?;
         }
         Ok(())
+    }
+
+    fn output_columns(
+        &mut self,
+        items: &[Item],
+        select: &ast::Select,
+        order: &[SortKey],
+        grouping: bool,
+    ) -> Vec<OutputColumn> {
+        let way = if grouping {
+            self.block().grouping(order, select.rollup)
+        } else if select.options.distinct {
+            let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
+            self.block().distinct_grouping(&shown)
+        } else {
+            Grouping::InOrder
+        };
+        items.iter().map(|item| self.output_column(&item.name, &item.expression, way)).collect()
     }
 
     /// COUNT(*) of a whole table needs no rows.

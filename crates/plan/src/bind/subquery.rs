@@ -1,6 +1,7 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
 use super::{Binder, SubqueryPlan, expression::comparison};
+use crate::physical::Node;
 use ::expression::operators::{ComparisonMode, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
@@ -61,7 +62,11 @@ impl Binder<'_> {
         }
         let result = match wanted {
             SubqueryUse::Scalar | SubqueryUse::Row => {
-                plan.columns.first().map_or_else(ResultType::null, |column| column.result.clone()).nullable()
+                // What reads no table has its one row for certain.
+                let certain = matches!(&plan.root, Node::Project { input, .. } if matches!(**input, Node::OneRow { .. }));
+                let result =
+                    plan.columns.first().map_or_else(ResultType::null, |column| column.result.clone());
+                result.nullable_if(!certain)
             }
             SubqueryUse::Exists => ResultType::boolean(),
             _ => ResultType::boolean().nullable(),

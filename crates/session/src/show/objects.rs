@@ -3,13 +3,16 @@
 use super::Listing;
 use super::create::{create_database, create_table};
 use crate::accounts::Privileges;
-use crate::result::{column, not_null, number_column, text, text_column};
+use crate::result::{
+    bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
+};
 use crate::session::Session;
 use crate::system_tables;
 use dictionary::{SchemaDefinition, TableName};
 use errors::{SqlResult, sql_error};
 use parser::ast::{ObjectName, Show, ShowFilter};
 use values::{ColumnType, TypeKind, Value};
+use wire::result::ResultColumn;
 
 impl Session {
     /// The listing of a form about schemas and tables with its filter; None for other forms.
@@ -52,7 +55,7 @@ impl Session {
         };
         let schemas = self.system_tables().visible_schemas();
         let rows = schemas.into_iter().map(|(name, _)| vec![text(name)]).collect();
-        Listing { columns: vec![not_null(text_column(&name, 64))], rows }
+        Listing { columns: vec![not_null(bytewise_column(&name, 64))], rows }
     }
 
     fn table_listing(
@@ -69,9 +72,9 @@ impl Session {
             ShowFilter::Like(pattern) => format!("Tables_in_{schema} ({})", String::from_utf8_lossy(pattern)),
             _ => format!("Tables_in_{schema}"),
         };
-        let mut columns = vec![not_null(text_column(&name, 64))];
+        let mut columns = vec![not_null(bytewise_column(&name, 64))];
         if full {
-            columns.push(not_null(text_column("Table_type", 11)));
+            columns.push(not_null(fixed_column("Table_type", 11)));
         }
         let kind = if schema == "information_schema" { "SYSTEM VIEW" } else { "BASE TABLE" };
         let rows = self
@@ -97,11 +100,11 @@ impl Session {
     fn table_status(&mut self, schema: Option<&String>) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
         let date = |name: &str| column(name, ColumnType::new(TypeKind::DateTime));
-        let number = |name: &str| column(name, ColumnType::big_int_unsigned());
+        let number = |name: &str| sized_column(name, TypeKind::BigInt, true, 21);
         let columns = vec![
-            not_null(text_column("Name", 64)),
+            not_null(bytewise_column("Name", 64)),
             text_column("Engine", 64),
-            column("Version", ColumnType::integer(TypeKind::Int, false)),
+            sized_column("Version", TypeKind::Int, false, 3),
             text_column("Row_format", 10),
             number("Rows"),
             number("Avg_row_length"),
@@ -175,14 +178,14 @@ impl Session {
     pub(super) fn column_listing(&mut self, table: &ObjectName, _show: bool) -> SqlResult<Listing> {
         let name = self.shown_table(table)?;
         let columns = vec![
-            not_null(text_column("Field", 64)),
+            text_column("Field", 64),
             not_null(column(
                 "Type",
-                ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_GENERAL_CI),
+                ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_BIN),
             )),
             not_null(text_column("Null", 3)),
-            not_null(text_column("Key", 3)),
-            column("Default", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI)),
+            not_null(fixed_column("Key", 3)),
+            column("Default", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_BIN)),
             text_column("Extra", 256),
         ];
         let rows = self.column_rows(&name)?;
@@ -194,20 +197,23 @@ impl Session {
     fn full_column_listing(&mut self, table: &ObjectName) -> SqlResult<Listing> {
         let name = self.shown_table(table)?;
         let columns = vec![
-            not_null(text_column("Field", 64)),
+            text_column("Field", 64),
             not_null(column(
                 "Type",
-                ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_GENERAL_CI),
+                ColumnType::text(TypeKind::MediumText, charset::CollationId::UTF8MB3_BIN),
             )),
             text_column("Collation", 64),
             not_null(text_column("Null", 3)),
-            not_null(text_column("Key", 3)),
-            column("Default", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI)),
+            not_null(fixed_column("Key", 3)),
+            column("Default", ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_BIN)),
             text_column("Extra", 256),
             text_column("Privileges", 154),
             not_null(column(
                 "Comment",
-                ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_GENERAL_CI),
+                ColumnType {
+                    length: Some(COLUMN_COMMENT_CHARACTERS),
+                    ..ColumnType::text(TypeKind::Text, charset::CollationId::UTF8MB3_BIN)
+                },
             )),
         ];
         let rows = self.column_rows(&name)?;
@@ -233,23 +239,23 @@ impl Session {
 
     fn index_listing(&mut self, table: &ObjectName) -> SqlResult<Listing> {
         let name = self.shown_table(table)?;
-        let number = |name: &str| column(name, ColumnType::integer(TypeKind::Int, false));
+        let number = |name: &str| sized_column(name, TypeKind::BigInt, false, 21);
         let columns = vec![
-            not_null(text_column("Table", 64)),
-            not_null(number("Non_unique")),
+            not_null(bytewise_column("Table", 64)),
+            not_null(sized_column("Non_unique", TypeKind::Int, false, 2)),
             text_column("Key_name", 64),
             not_null(column("Seq_in_index", ColumnType::integer(TypeKind::Int, true))),
             text_column("Column_name", 64),
             text_column("Collation", 1),
-            number_column("Cardinality"),
-            number_column("Sub_part"),
-            text_column("Packed", 1),
+            number("Cardinality"),
+            number("Sub_part"),
+            computed(column("Packed", ColumnType::null())),
             not_null(text_column("Null", 3)),
-            not_null(text_column("Index_type", 11)),
+            not_null(bytewise_column("Index_type", 11)),
             not_null(text_column("Comment", 8)),
-            not_null(text_column("Index_comment", 2048)),
+            not_null(bytewise_column("Index_comment", 2048)),
             not_null(text_column("Visible", 3)),
-            text_column("Expression", 1024),
+            column("Expression", ColumnType::text(TypeKind::LongText, charset::CollationId::UTF8MB3_BIN)),
         ];
         let rows = self.system_tables().index_rows_of(&name.schema, &name.table);
         let order = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
@@ -271,7 +277,7 @@ impl Session {
                 None => return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
             },
         };
-        let columns = vec![not_null(text_column("Table", 64)), not_null(text_column("Create Table", 1024))];
+        let columns = vec![line_column("Table", 64), line_column("Create Table", 1024)];
         Ok(Listing { columns, rows: vec![vec![text(name.table), text(statement)]] })
     }
 
@@ -289,9 +295,16 @@ impl Session {
                 },
             },
         };
-        let columns =
-            vec![not_null(text_column("Database", 64)), not_null(text_column("Create Database", 1024))];
+        let columns = vec![line_column("Database", 64), line_column("Create Database", 1024)];
         let row = vec![text(name), text(create_database(&schema, if_not_exists))];
         Ok(Listing { columns, rows: vec![row] })
     }
+}
+
+/// Characters of a comment of a column.
+const COLUMN_COMMENT_CHARACTERS: u32 = 2048;
+
+/// A column of a few fixed words, which MySQL keeps as ENUM.
+fn fixed_column(name: &str, characters: u32) -> ResultColumn {
+    column(name, ColumnType::char(characters, charset::CollationId::UTF8MB3_BIN))
 }

@@ -2,9 +2,12 @@
 
 use super::Listing;
 use crate::accounts::print;
-use crate::result::{column, not_null, optional_text, text, text_column};
+use crate::result::{
+    column, computed, line_column, not_null, optional_text, sized_column, text, text_column,
+};
 use crate::session::Session;
-use crate::system_tables;
+use crate::system_tables::{self, SHORT_STATEMENT_CHARACTERS};
+use charset::CollationId;
 use errors::{Condition, Level, SqlResult, sql_error};
 use parser::ast::{EngineShow, Limit, Show, ShowFilter, UserName, VariableScope};
 use values::{ColumnType, TypeKind, Value};
@@ -28,7 +31,9 @@ impl Session {
             Show::Collations(filter) => (self.collation_listing()?, filter.clone()),
             Show::Engines => (self.engines_listing(), none),
             Show::Privileges => {
-                let columns = ["Privilege", "Context", "Comment"].map(|name| text_column(name, 120)).to_vec();
+                let columns = [("Privilege", 10), ("Context", 15), ("Comment", 64)]
+                    .map(|(name, characters)| line_column(name, characters))
+                    .to_vec();
                 (Listing { columns, rows: system_tables::privilege_rows() }, none)
             }
             Show::Plugins => (plugin_listing(), none),
@@ -64,9 +69,9 @@ impl Session {
             }
         };
         let columns = vec![
-            not_null(text_column("Level", 7)),
-            not_null(column("Code", ColumnType::integer(TypeKind::Int, true))),
-            not_null(text_column("Message", 512)),
+            line_column("Level", 7),
+            not_null(computed(sized_column("Code", TypeKind::Int, true, 5))),
+            line_column("Message", 512),
         ];
         let rows = self
             .diagnostics
@@ -89,15 +94,19 @@ impl Session {
     }
 
     fn process_listing(&mut self, full: bool) -> Listing {
+        let info = match full {
+            true => column("Info", ColumnType::text(TypeKind::LongText, CollationId::UTF8MB3_GENERAL_CI)),
+            false => text_column("Info", SHORT_STATEMENT_CHARACTERS as u32),
+        };
         let columns = vec![
-            not_null(column("Id", ColumnType::big_int_unsigned())),
-            not_null(text_column("User", 32)),
-            not_null(text_column("Host", 261)),
-            text_column("db", 64),
-            not_null(text_column("Command", 16)),
-            not_null(column("Time", ColumnType::integer(TypeKind::Int, false))),
-            text_column("State", 64),
-            text_column("Info", 65_535 / 3),
+            not_null(computed(sized_column("Id", TypeKind::BigInt, false, 22))),
+            line_column("User", 32),
+            line_column("Host", 255),
+            computed(text_column("db", 64)),
+            line_column("Command", 16),
+            not_null(computed(sized_column("Time", TypeKind::Int, false, 8))),
+            computed(text_column("State", 30)),
+            computed(info),
         ];
         let rows = self
             .system_tables()
@@ -106,7 +115,7 @@ impl Session {
             .map(|process| {
                 let statement = process.statement.map(|statement| match full {
                     true => statement,
-                    false => statement.chars().take(system_tables::SHORT_STATEMENT_CHARACTERS).collect(),
+                    false => statement.chars().take(SHORT_STATEMENT_CHARACTERS).collect(),
                 });
                 vec![
                     Value::UInt(u64::from(process.id)),
@@ -153,7 +162,7 @@ impl Session {
             }
         }
         let rows = print::grants(&shown).into_iter().map(|line| vec![text(line)]).collect();
-        let columns = vec![not_null(text_column(&format!("Grants for {name}"), 1024))];
+        let columns = vec![line_column(&format!("Grants for {name}"), 1024)];
         Ok(Listing { columns, rows })
     }
 
@@ -170,13 +179,15 @@ impl Session {
             sql_error!(ER_CANNOT_USER, "SHOW CREATE USER", shown)
         };
         let account = accounts.get(&name).ok_or_else(missing)?;
-        let columns = vec![not_null(text_column(&format!("CREATE USER for {name}"), 1024))];
+        let columns = vec![line_column(&format!("CREATE USER for {name}"), 256)];
         Ok(Listing { columns, rows: vec![vec![text(print::create_user(account))]] })
     }
 
     fn engine_listing(&mut self, name: &str, what: EngineShow) -> SqlResult<Listing> {
         self.require_global(crate::accounts::Privileges::PROCESS)?;
-        let columns = ["Type", "Name", "Status"].map(|name| not_null(text_column(name, 512))).to_vec();
+        let columns = [("Type", 10), ("Name", 512), ("Status", 10)]
+            .map(|(name, characters)| line_column(name, characters))
+            .to_vec();
         if !name.eq_ignore_ascii_case("innodb") {
             return match crate::ddl::engines::find(name) {
                 Some(_) => Ok(Listing { columns, rows: Vec::new() }),
@@ -234,7 +245,7 @@ impl Session {
             not_null(text_column("Default", 3)),
             not_null(text_column("Compiled", 3)),
             not_null(column("Sortlen", ColumnType::integer(TypeKind::Int, true))),
-            not_null(text_column("Pad_attribute", 9)),
+            not_null(column("Pad_attribute", ColumnType::char(9, CollationId::UTF8MB3_BIN))),
         ];
         let rows = rows
             .into_iter()
@@ -355,7 +366,7 @@ fn condition_row(condition: &Condition) -> Vec<Value> {
 
 fn count_listing(name: &str, count: u64) -> Listing {
     Listing {
-        columns: vec![column(name, ColumnType::big_int_unsigned())],
+        columns: vec![computed(sized_column(name, TypeKind::BigInt, true, 21))],
         rows: vec![vec![Value::UInt(count)]],
     }
 }

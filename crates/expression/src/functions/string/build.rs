@@ -42,9 +42,14 @@ fn total_length(derivation: &Derivation<'_>, common: DerivedCollation, from: usi
     (from..derivation.count()).map(size).sum()
 }
 
+/// Whether the arguments from there on are NULL literals, of which no character set can be learnt.
+fn all_null(derivation: &Derivation<'_>, from: usize) -> bool {
+    derivation.arguments[from..].iter().all(|argument| argument.result.class() == TypeClass::Null)
+}
+
 fn derive_concat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..derivation.count())?;
-    if derivation.arguments.iter().all(|argument| argument.result.class() == TypeClass::Null) {
+    if all_null(derivation, 0) {
         return Ok(ResultType::binary(0).nullable());
     }
     Ok(text_of(derivation, common, total_length(derivation, common, 0)))
@@ -248,6 +253,9 @@ fn elt(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_make_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(1..derivation.count())?;
+    if all_null(derivation, 1) {
+        return Ok(ResultType::binary(0).nullable());
+    }
     let characters = total_length(derivation, common, 1) + derivation.count() as u64 - 2;
     Ok(text_of(derivation, common, characters))
 }
