@@ -14,7 +14,7 @@ step server;  cargo build --profile quick --bin iruka --quiet
 binary=$target/quick/iruka
 step instructions; cargo xtask instructions
 step load;    "$python" tests/load/run.py --binary "$binary"
-step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns names {target}
+step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all {target}
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
 step done
