@@ -16,8 +16,8 @@ use values::{ColumnType, Value};
 /// What a group costs beside its keys, and for each aggregate.
 const GROUP_BYTES: usize = 64;
 const AGGREGATE_BYTES: usize = 80;
-/// This part of the statement's memory is left to others.
-const MEMORY_LEFT_PART: u64 = 8;
+/// This part of the statement's memory is left to others, among them the groups that grow.
+const MEMORY_LEFT_PART: u64 = 4;
 
 /// Grouping.
 pub struct Aggregation<'p> {

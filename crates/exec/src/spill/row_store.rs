@@ -37,6 +37,7 @@ pub(crate) struct RowStore {
 impl RowStore {
     /// A store that keeps up to that many bytes in memory. All rows have the width of the first.
     pub fn new(workspace: Rc<Workspace>, share_bytes: u64) -> RowStore {
+        let share_bytes = workspace.share_of(share_bytes);
         let block_bytes = usize::try_from(share_bytes / 16).unwrap_or(BLOCK_BYTES_MAX);
         RowStore {
             width: 0,

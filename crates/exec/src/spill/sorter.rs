@@ -140,7 +140,7 @@ impl Sorter {
             entries: Entries::default(),
             wanted,
             last_wanted: None,
-            share_bytes,
+            share_bytes: workspace.share_of(share_bytes),
             held: Held::new(workspace),
             file: None,
         }

@@ -18,6 +18,9 @@ pub struct SpillCounts {
     pub disk_tables: u64,
 }
 
+/// This part of a statement's memory is for operators that cannot go to disk.
+const RESERVE_PART: u64 = 8;
+
 /// What a statement may keep in memory, and the way to disk.
 pub(crate) struct Workspace {
     engine: Engine,
@@ -42,6 +45,11 @@ impl Workspace {
     /// Bytes that may still be held.
     pub fn bytes_left(&self) -> u64 {
         self.bytes_max.saturating_sub(self.held_bytes.get())
+    }
+
+    /// The share of one operator: what it is given, but not more than half of all.
+    pub fn share_of(&self, bytes: u64) -> u64 {
+        bytes.min(self.bytes_max / 2)
     }
 
     /// Bytes that are held.
@@ -104,18 +112,23 @@ impl Held {
         &self.workspace
     }
 
-    /// Holds more, if the statement may.
+    /// Holds more, if the statement may: for operators that can go on on disk. They leave a part to those that cannot.
     pub fn try_grow(&mut self, bytes: u64) -> bool {
-        let fits = bytes <= self.workspace.bytes_left();
+        let reserve = self.workspace.bytes_max / RESERVE_PART;
+        let fits = bytes.saturating_add(reserve) <= self.workspace.bytes_left();
         if fits {
             self.grow_anyway(bytes);
         }
         fits
     }
 
-    /// Holds more; error 1114 if the statement may not.
+    /// Holds more, for operators that cannot go on otherwise; error 1114 if the statement may not.
     pub fn grow(&mut self, bytes: u64) -> SqlResult<()> {
-        if self.try_grow(bytes) { Ok(()) } else { Err(full()) }
+        if bytes > self.workspace.bytes_left() {
+            return Err(full());
+        }
+        self.grow_anyway(bytes);
+        Ok(())
     }
 
     /// Holds more even beyond what the statement may: the little that it takes to go on on disk.
