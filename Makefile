@@ -7,9 +7,11 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 .PHONY: run build test test-drivers bench fuzz clean
 
 run:
+	tests/install.sh build
 	$(CARGO) run --release --bin iruka -- serve
 
 build:
+	tests/install.sh build
 	$(CARGO) build --release --bin iruka
 
 test:

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the tests need: `install.sh test` or `install.sh drivers`. What is there already is left alone.
+# Installs what is needed for `install.sh build`, `install.sh test` or `install.sh drivers`. What is there already is left alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
+for=${1:-test}
 
 packages=()
 want() { # command package...
@@ -11,13 +12,15 @@ want() { # command package...
 }
 
 want cc build-essential
-want mysql mariadb-client
-want mysqlslap mariadb-client
-want sysbench sysbench
-want python3 python3
-want valgrind valgrind
-python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
-if [ "${1:-test}" = drivers ]; then
+if [ "$for" != build ]; then
+  want mysql mariadb-client
+  want mysqlslap mariadb-client
+  want sysbench sysbench
+  want python3 python3
+  want valgrind valgrind
+  python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3-venv)
+fi
+if [ "$for" = drivers ]; then
   want go golang-go
   want npm nodejs npm
   want mvn maven
@@ -32,8 +35,9 @@ if [ ${#packages[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "${packages[@]}"
 fi
 
+[ "$for" = build ] && exit 0
 requirements=tests/requirements.txt
-[ "${1:-test}" = drivers ] && requirements=tests/drivers/requirements.txt
+[ "$for" = drivers ] && requirements=tests/drivers/requirements.txt
 stamp=$target/venv/.$(sha256sum "$requirements" | cut -c1-16)
 if [ ! -e "$stamp" ]; then
   mkdir -p "$target"
