@@ -16,7 +16,7 @@ use dictionary::{SchemaDefinition, TableDefinition, TableName};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use stdx::ids::{IndexId, PageNumber, SpaceId, TableId};
+use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId};
 
 /// A change of one dictionary entry: put these bytes, or remove the entry.
 pub(crate) enum Change {
@@ -73,11 +73,7 @@ impl Engine {
         self.inner.need_free_name(&definition.name)?;
         let record = self.build_storage(definition, false)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
-        if let Err(error) = self.commit_changes(vec![put]) {
-            self.forget_storage(record.space, &error)?;
-            return Err(error);
-        }
-        let table = Arc::new(Table::open(record.definition, record.space, &record.roots));
+        let table = self.open_committed(record, vec![put])?;
         self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[], vec![table.clone()]);
         Ok(table)
@@ -205,18 +201,23 @@ impl Engine {
             Change::Remove(DictionaryStore::table_key(old.id())),
             Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()),
         ];
-        if let Err(error) = self.commit_changes(changes) {
-            self.forget_storage(record.space, &error)?;
-            return Err(error);
-        }
         let name = old.definition.name.clone();
         let path = table_path(&record.definition.name);
-        let table = Arc::new(Table::open(record.definition, record.space, &record.roots));
+        let table = self.open_committed(record, changes)?;
         self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
         self.discard(old)?;
         self.inner.pool.rename_space(table.space, &path)?;
         Ok(table)
+    }
+
+    /// Commits the changes that make new storage a table, and opens it.
+    fn open_committed(&self, record: TableRecord, changes: Vec<Change>) -> EngineResult<Arc<Table>> {
+        let committed = self.commit_changes(changes);
+        let commit = committed.or_else(|error| self.forget_storage(record.space, &error).and(Err(error)))?;
+        let table = Table::open(record.definition, record.space, &record.roots);
+        table.note_commit(commit, None);
+        Ok(Arc::new(table))
     }
 
     /// Gives tables new definitions over the same storage, in one step, and their files the new names.
@@ -246,7 +247,7 @@ impl Engine {
             .iter()
             .map(|record| Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()))
             .collect();
-        self.commit_changes(changes)?;
+        let commit = self.commit_changes(changes)?;
         let mut removed = Vec::new();
         let mut added = Vec::new();
         for (old, record) in olds.iter().zip(records) {
@@ -254,6 +255,7 @@ impl Engine {
             removed.push((name.schema.clone(), name.table.clone()));
             let table = Table::open(record.definition, record.space, &record.roots);
             carry_over(old, &table);
+            table.note_commit(commit, Some(old));
             old.gone.store(true, Ordering::Release);
             let table = Arc::new(table);
             self.inner.add_table(&table);
@@ -305,14 +307,15 @@ impl Engine {
         Ok(self.inner.pool.remove_space(space)?)
     }
 
-    /// Makes changes of the dictionary in one transaction, durable on return.
-    pub(crate) fn commit_changes(&self, changes: Vec<Change>) -> EngineResult<()> {
+    /// Makes changes of the dictionary in one transaction, durable on return. Returns its place in the order of commits.
+    pub(crate) fn commit_changes(&self, changes: Vec<Change>) -> EngineResult<Lsn> {
         let transaction = self.begin(TransactionOptions::default());
         for change in &changes {
             transaction.change_dictionary(change)?;
         }
         let lsn = transaction.commit()?;
-        self.sync_log(lsn)
+        self.sync_log(lsn)?;
+        Ok(lsn)
     }
 }
 

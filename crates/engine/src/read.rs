@@ -115,6 +115,7 @@ impl Transaction {
         found: &mut dyn FnMut(&[u8]),
     ) -> EngineResult<bool> {
         table.check_usable()?;
+        self.check_snapshot_reads(table.index(index)?)?;
         if index != 0 {
             return self.get_by_secondary(table, index, key, mode, found);
         }

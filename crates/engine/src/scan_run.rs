@@ -37,7 +37,7 @@ impl Transaction {
     /// Starts a scan.
     pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
         table.check_usable()?;
-        table.index(options.index)?;
+        self.check_snapshot_reads(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
         Ok(Scan { table: table.clone(), options, cursor })
@@ -190,7 +190,7 @@ impl Reader {
     /// As [`Transaction::scan`], for consistent reads from any thread: the mode of the options is ignored.
     pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
         table.check_usable()?;
-        table.index(options.index)?;
+        self.view.check_readable(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
         Ok(Scan { table: table.clone(), options, cursor })
@@ -213,6 +213,7 @@ impl Reader {
     /// As [`Transaction::get`] by clustered key.
     pub fn get(&self, table: &Arc<Table>, key: &[u8], found: &mut dyn FnMut(&[u8])) -> EngineResult<bool> {
         table.check_usable()?;
+        self.view.check_readable(table.clustered())?;
         self.engine.get_visible(self.view, table, key, found)
     }
 

@@ -8,7 +8,7 @@ use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use stdx::ids::{IndexId, PageNumber, SpaceId, TableId};
+use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId, TableId};
 use values::key::{KeyLayout, KeyPart};
 use values::row::{RowLayout, RowView};
 
@@ -44,6 +44,9 @@ pub struct Index {
     pub(crate) row_layout: RowLayout,
     /// Table column of each column of `row_layout`.
     pub(crate) row_columns: Vec<usize>,
+    /// The commit that put the tree in place. Older snapshots cannot read it: its entries show what was true then. 0 for
+    /// trees from before the start.
+    readable_from: AtomicU64,
 }
 
 impl Table {
@@ -135,6 +138,15 @@ impl Table {
         if self.is_gone() { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
     }
 
+    /// Notes the commit that published the table, for the indexes that it did not take over from an older one.
+    pub(crate) fn note_commit(&self, commit: Lsn, old: Option<&Table>) {
+        for index in &self.indexes {
+            let taken_over = old.and_then(|old| old.indexes.iter().find(|other| other.id() == index.id()));
+            let from = taken_over.map_or(commit.0, |other| other.readable_from.load(Ordering::Acquire));
+            index.readable_from.store(from, Ordering::Release);
+        }
+    }
+
     pub(crate) fn view<'a>(&'a self, row: &'a [u8]) -> EngineResult<RowView<'a>> {
         RowView::new(&self.layout, row).map_err(|error| self.corrupt(error))
     }
@@ -183,7 +195,14 @@ impl Index {
             key_columns,
             row_layout,
             row_columns,
+            readable_from: AtomicU64::new(0),
         }
+    }
+
+    /// Whether a snapshot of that time can read the index. Error: TableDefinitionChanged.
+    pub(crate) fn check_readable(&self, snapshot: CommitTimestamp) -> EngineResult<()> {
+        let is_older = snapshot.0 < self.readable_from.load(Ordering::Acquire);
+        if is_older { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
     }
 
     /// The index's id.

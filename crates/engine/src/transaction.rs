@@ -5,6 +5,7 @@
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
 use crate::options::{Isolation, TransactionOptions};
+use crate::table::Index;
 use crate::write::WriteBuffers;
 use crate::writer::Writer;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -52,6 +53,13 @@ pub(crate) struct View {
     pub(crate) snapshot: Option<CommitTimestamp>,
     /// Its own writes.
     pub(crate) own: TransactionId,
+}
+
+impl View {
+    /// Whether the view can read an index. Error: TableDefinitionChanged for one that is younger.
+    pub(crate) fn check_readable(&self, index: &Index) -> EngineResult<()> {
+        self.snapshot.map_or(Ok(()), |snapshot| index.check_readable(snapshot))
+    }
 }
 
 impl Transaction {
@@ -139,6 +147,14 @@ impl Transaction {
         let timestamp = snapshot.timestamp();
         *slot = Some(Arc::new(snapshot));
         Ok(View { snapshot: Some(timestamp), own })
+    }
+
+    /// Whether the transaction's snapshot, if it has one, can read an index: asked at the start of every read, locking ones
+    /// included as in InnoDB. A snapshot that is taken later is younger than any index that was found before it.
+    /// Error: TableDefinitionChanged.
+    pub(crate) fn check_snapshot_reads(&self, index: &Index) -> EngineResult<()> {
+        let slot = self.snapshot_slot();
+        slot.as_ref().map_or(Ok(()), |snapshot| index.check_readable(snapshot.timestamp()))
     }
 
     fn register_snapshot(&self) -> EngineResult<Snapshot> {

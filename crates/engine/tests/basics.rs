@@ -5,6 +5,7 @@
 mod common;
 
 use common::*;
+use dictionary::IndexKind;
 use engine::*;
 use env::simulated::SimulatedDisk;
 
@@ -206,4 +207,30 @@ fn auto_increment_survives_restart() {
     let t = table(&engine, "t");
     let first = begin(&engine).reserve_auto_increment(&t, request).unwrap().first;
     assert!((104..=104 + 256).contains(&first), "no value comes back after a crash: {first}");
+}
+
+#[test]
+fn older_snapshots_do_not_read_new_storage() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, "a")]);
+    let count = |transaction: &Transaction, table: &std::sync::Arc<Table>, index| {
+        transaction.count(table, index, &KeyRange::all())
+    };
+    let changed = |result: EngineResult<u64>| matches!(result, Err(EngineError::TableDefinitionChanged));
+    let (old, late) = (begin(&engine), begin(&engine));
+    old.take_snapshot().unwrap();
+    let with_index = engine.add_indexes(&name("t"), vec![index("later", IndexKind::Plain, 1)]).unwrap();
+    let added = with_index.indexes().len() - 1;
+    assert_eq!(count(&old, &with_index, 0).unwrap(), 1, "the rows are where they were");
+    assert!(changed(count(&old, &with_index, added)));
+    assert_eq!(count(&late, &with_index, added).unwrap(), 1, "its snapshot was taken after the change");
+    let renamed = engine.drop_indexes(&name("t"), &["later".to_owned()]).unwrap();
+    assert_eq!(count(&old, &renamed, 0).unwrap(), 1);
+    let emptied = engine.truncate_table(&name("t")).unwrap();
+    assert!(changed(count(&old, &emptied, 0)));
+    let mut found = |_: &[u8]| ();
+    let locked = old.get(&emptied, 0, &key(&emptied, 1), ReadMode::Shared(WaitPolicy::Wait), &mut found);
+    assert!(matches!(locked, Err(EngineError::TableDefinitionChanged)));
+    assert_eq!(count(&begin(&engine), &emptied, 0).unwrap(), 0);
 }
