@@ -103,7 +103,8 @@ def main():
     options = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, options.connections + 200), hard))
-    server = Server(options.binary, [f"--max-connections={options.connections + 1}",
+    # One more than max_connections is let in, because root may: the administrator's.
+    server = Server(options.binary, [f"--max-connections={options.connections}",
                                      "--innodb-buffer-pool-size=256M"])
     try:
         server.start()

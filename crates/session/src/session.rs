@@ -6,6 +6,7 @@ use crate::connection::{ClientHost, ConnectionInfo};
 use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
 use crate::registry::{Command, SessionShared};
+use crate::server_port::RefusedConnection;
 use crate::state::{SessionState, SessionVariables};
 use crate::statement_settings::StatementSettings;
 use crate::status::{StatusId, id as status};
@@ -85,9 +86,21 @@ impl Session {
         let mut session = Session::unregistered(instance, info, name, current_user, shared);
         session.check_user_connections()?;
         instance.registry().add(Arc::clone(&session.state.shared));
+        session.check_connections()?;
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
         session.start(Some(collation))?;
         Ok(session)
+    }
+
+    /// Error 1040 when max_connections are open already. One more is let in for an administrator who comes to see why.
+    fn check_connections(&mut self) -> SqlResult<()> {
+        let instance = Arc::clone(&self.state.instance);
+        let others = instance.registry().connected.load(Ordering::Relaxed) - 1;
+        if others >= u64::from(instance.connections_max()) && !self.grants().dynamic("CONNECTION_ADMIN") {
+            instance.count_refused(RefusedConnection::TooMany);
+            return Err(sql_error!(ER_CON_COUNT_ERROR));
+        }
+        Ok(())
     }
 
     fn unregistered(

@@ -434,6 +434,23 @@ fn accounts_survive_a_restart_and_limit_what_users_do() {
 }
 
 #[test]
+fn the_last_connection_is_for_an_administrator() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    check(&mut root, &[("create user u@localhost", "OK 0"), ("set global max_connections = 2", "OK 0")]);
+    let user = connect(&instance, "u").unwrap();
+    assert_eq!(connect(&instance, "u").err().map(|error| error.number()), Some(1040));
+    let mut last = connect(&instance, "root").unwrap();
+    assert_eq!(run(&mut last, "select 1"), ["1"]);
+    drop(last);
+    drop(user);
+    assert!(connect(&instance, "u").is_ok());
+    let refused = "show global status like 'Connection_errors_max_connections'";
+    assert_eq!(run(&mut root, refused), ["Connection_errors_max_connections|1"]);
+}
+
+#[test]
 fn text_prepared_statements() {
     let (_disk, environment) = environment();
     let instance = start(&environment);

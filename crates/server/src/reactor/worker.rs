@@ -296,7 +296,8 @@ impl Worker {
         };
         let shared = &self.group.shared;
         let count = shared.connection_count.fetch_add(1, Ordering::AcqRel) + 1;
-        if count > shared.instance.settings().connections_max {
+        // The session decides about the last one: it is for an administrator.
+        if count > shared.instance.settings().connections_max.saturating_add(1) {
             return self.turn_away(&socket);
         }
         let chosen = self.group.choose(&core.reactor);
