@@ -1,7 +1,7 @@
 //! INSERT and REPLACE.
 
-use super::row_change::{Counts, Writer};
 use super::storing::Storing;
+use super::writer::{Counts, Writer};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::open;

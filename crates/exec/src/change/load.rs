@@ -1,9 +1,10 @@
 //! LOAD DATA [LOCAL] INFILE.
 
+use super::assigning::Assigning;
 use super::insert::{fill_defaults, outcome};
 use super::load_parser::LineReader;
-use super::row_change::{Writer, assign};
 use super::storing::{Storing, as_seen, implicit_default};
+use super::writer::Writer;
 use crate::context::StatementOutcome;
 use crate::run::Run;
 use errors::{SqlResult, sql_error};
@@ -166,7 +167,8 @@ impl<'p> LineRow<'p> {
             let mut seen: Vec<Value> =
                 row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect();
             let defaults = &plan.insert.defaults;
-            assign(&plan.assignments, table, defaults, &mut seen, None, row, storing, row_number, run)?;
+            let assigning = Assigning { table, defaults, slots: None, storing, row_number };
+            assigning.carry_out(&plan.assignments, &mut seen, row, run)?;
         }
         Ok(())
     }

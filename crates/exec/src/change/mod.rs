@@ -1,7 +1,8 @@
 //! Statements that change rows. One pipeline serves all of them: values are stored into columns by [`storing`], rows
-//! are written and conflicts resolved by [`row_change`]. Generated columns, CHECK, foreign keys and triggers have
+//! are written and conflicts resolved by [`writer`]. Generated columns, CHECK, foreign keys and triggers have
 //! their place in `row_change`.
 
+mod assigning;
 mod auto_increment;
 pub(crate) mod delete;
 pub(crate) mod insert;
@@ -11,3 +12,4 @@ mod row_buffer;
 mod row_change;
 mod storing;
 pub(crate) mod update;
+mod writer;

@@ -1,6 +1,7 @@
 //! UPDATE of one table or several.
 
-use super::row_change::{assign, update_row};
+use super::assigning::Assigning;
+use super::row_change::update_row;
 use super::storing::{Storing, as_stored};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
@@ -79,23 +80,18 @@ fn change(
     }
     let before = row.clone();
     counts.matched += 1;
-    let number = counts.matched;
-    let slots = Some(target.slots.as_slice());
-    assign(
-        &target.assignments,
-        &target.table,
-        &target.defaults,
-        seen,
-        slots,
-        &mut row,
+    let assigning = Assigning {
+        table: &target.table,
+        defaults: &target.defaults,
+        slots: Some(&target.slots),
         storing,
-        number,
-        run,
-    )?;
+        row_number: counts.matched,
+    };
+    assigning.carry_out(&target.assignments, seen, &mut row, run)?;
     if row == before {
         return Ok(());
     }
-    assign(&target.on_update, &target.table, &target.defaults, seen, slots, &mut row, storing, number, run)?;
+    assigning.carry_out(&target.on_update, seen, &mut row, run)?;
     if update_row(&target.table, &key, &row, ignore, run)? {
         counts.changed += 1;
     }

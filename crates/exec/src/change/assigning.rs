@@ -1,0 +1,57 @@
+//! Assignments of UPDATE, ON DUPLICATE KEY UPDATE and LOAD DATA .. SET. Main type: [`Assigning`].
+
+use super::storing::{Storing, as_seen};
+use crate::run::Run;
+use engine::Table;
+use errors::SqlResult;
+use plan::{Assignment, DefaultValue};
+use values::Value;
+
+/// Where the assignments of one row go.
+pub struct Assigning<'a> {
+    /// The table whose row changes.
+    pub table: &'a Table,
+    /// What DEFAULT means for each of its columns.
+    pub defaults: &'a [DefaultValue],
+    /// Where a column of the table is in the row that expressions read (None: at its position).
+    pub slots: Option<&'a [Option<usize>]>,
+    /// How values are stored.
+    pub storing: Storing,
+    /// Number of the row, for messages.
+    pub row_number: u64,
+}
+
+impl Assigning<'_> {
+    /// Carries out assignments from left to right: each sees the values of those before. `seen` is the row that the
+    /// expressions read.
+    pub fn carry_out(
+        &self,
+        assignments: &[Assignment],
+        seen: &mut [Value],
+        changed: &mut [Value],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        for assignment in assignments {
+            let position = assignment.column;
+            let column = &self.table.definition().columns[position];
+            let stored = match &assignment.value {
+                Some(expression) => {
+                    let value = expression.evaluate(seen, run)?;
+                    self.storing.store(
+                        &value,
+                        &expression.result.column_type,
+                        column,
+                        self.row_number,
+                        run,
+                    )?
+                }
+                None => self.storing.default(&self.defaults[position], column, seen, self.row_number, run)?,
+            };
+            if let Some(slot) = self.slots.map_or(Some(position), |slots| slots[position]) {
+                seen[slot] = as_seen(&stored, column, run);
+            }
+            changed[position] = stored;
+        }
+        Ok(())
+    }
+}

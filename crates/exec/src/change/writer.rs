@@ -1,0 +1,323 @@
+//! Putting rows into a table, many at a time where nothing in the statement can notice. Main type: [`Writer`].
+//! What a row does that meets one with the same key is in `conflict`.
+
+mod conflict;
+
+use super::auto_increment::GeneratedIds;
+use super::row_buffer::{RowBuffer, stored_values};
+use super::row_change::{duplicate_error, encoded};
+use super::storing::Storing;
+use crate::run::{Run, engine_error};
+use engine::EngineError;
+use errors::{SqlError, SqlResult};
+use expression::EvaluationContext;
+use plan::{InsertPlan, InsertRows};
+use values::Value;
+
+/// Rows that are handed to the engine at once.
+const BULK_ROWS_MAX: usize = 1 << 18;
+/// Bytes of rows that are handed to the engine at once.
+const BULK_BYTES_MAX: usize = 48 << 20;
+/// Where a duplicate is no error and one was found among some rows, they are tried again in groups of these sizes, and
+/// then one by one.
+const GROUP_ROWS: [usize; 2] = [4096, 64];
+/// Groups that fail one after another before the rest is tried in smaller ones.
+const FAILURES_MAX: usize = 3;
+
+/// Counts of a statement.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Rows given.
+    pub records: u64,
+    /// Rows that were in the way and were replaced, updated or left.
+    pub duplicates: u64,
+    /// Affected rows.
+    pub affected: u64,
+    /// First generated AUTO_INCREMENT value whose row went in.
+    pub generated: Option<u64>,
+    /// AUTO_INCREMENT value of the last row that was given.
+    pub last_id: u64,
+}
+
+/// Puts rows into a table.
+pub struct Writer<'p> {
+    plan: &'p InsertPlan,
+    storing: Storing,
+    counts: Counts,
+    ids: GeneratedIds,
+    /// Rows waiting for the engine.
+    waiting: RowBuffer,
+    /// The ids before the first waiting row.
+    ids_before: GeneratedIds,
+    /// Whether the waiting rows have generated ids; else each one's explicit value is in `explicit` (0 for none).
+    generated: bool,
+    explicit: Vec<u64>,
+    /// Conditions that were kept when the first row came to wait.
+    reported: usize,
+    /// Waiting rows that brought conditions themselves, with the number that were kept then.
+    reports: Vec<(usize, usize)>,
+    /// Where the warning of a duplicate belongs among the conditions, if rows behind it were converted before.
+    duplicates_reported_at: Option<usize>,
+    /// Whether rows wait for others.
+    bulk: bool,
+}
+
+/// Whether rows of the statement may wait for others: nothing in it looks at the table meanwhile, and a duplicate
+/// does not have an expression evaluated.
+fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
+    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
+    plan.on_duplicate.is_empty() && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
+}
+
+impl<'p> Writer<'p> {
+    /// A writer for one statement.
+    pub fn new(plan: &'p InsertPlan, storing: Storing, run: &Run<'_, '_>) -> Writer<'p> {
+        Writer {
+            plan,
+            storing,
+            counts: Counts::default(),
+            ids: GeneratedIds::new(run.statement.settings.insert_id),
+            waiting: RowBuffer::default(),
+            ids_before: GeneratedIds::default(),
+            generated: false,
+            explicit: Vec::new(),
+            reported: run.statement.diagnostics.conditions().len(),
+            reports: Vec::new(),
+            duplicates_reported_at: None,
+            bulk: run.statement.settings.fast_plans && may_wait(plan, run),
+        }
+    }
+
+    /// Rows given so far.
+    pub fn row_number(&self) -> u64 {
+        self.counts.records + 1
+    }
+
+    /// Puts in a row of stored values. `rows_left` is how many rows of the statement follow, this one included, if that
+    /// is known.
+    pub fn write(
+        &mut self,
+        row: &mut [Value],
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        self.counts.records += 1;
+        let table = &self.plan.table;
+        let generates = GeneratedIds::wants(table, row, run);
+        if generates != self.generated {
+            self.flush(run)?;
+        }
+        let alone = rows_left == Some(1) && self.waiting.is_empty();
+        if !self.bulk || alone || (generates && self.skips_ids()) {
+            self.ids.fill(table, row, rows_left, run)?;
+            let mut bytes = Vec::new();
+            encoded(table, row, &mut bytes)?;
+            return self.insert_one(row, &bytes, run);
+        }
+        self.fill_waiting(row, generates, rows_left, run)?;
+        self.waiting.push(&self.plan.table, row)?;
+        self.note_reports(run);
+        if self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX {
+            self.flush(run)?;
+        }
+        Ok(())
+    }
+
+    /// INSERT IGNORE .. SELECT: ids for a batch would be reserved beyond those that its rows turn out to need, and MySQL
+    /// leaves no such gap.
+    fn skips_ids(&self) -> bool {
+        self.plan.ignore
+            && matches!(self.plan.rows, InsertRows::Query(_))
+            && self.plan.table.definition().auto_increment_column().is_some()
+    }
+
+    /// Whether rows that are there already are left or replaced.
+    fn is_tolerant(&self) -> bool {
+        self.plan.ignore || self.plan.replace
+    }
+
+    /// Gives the row its id, which it may have to give back when it turns out to be a duplicate. Rows with and without
+    /// generated ids do not wait together.
+    fn fill_waiting(
+        &mut self,
+        row: &mut [Value],
+        generates: bool,
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let table = &self.plan.table;
+        if self.waiting.is_empty() {
+            self.ids_before = self.ids.mark();
+            self.generated = generates;
+        }
+        self.ids.fill(table, row, rows_left, run)?;
+        if generates {
+            self.ids.stored(table, run)?;
+        } else if table.definition().auto_increment_column().is_some() {
+            self.explicit.push(self.ids.explicit().unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// Moves the counter beyond the explicit ids of rows that went in.
+    fn raise_explicit(&mut self, first: usize, count: usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let ids = self.explicit.get(first..first + count).unwrap_or_default();
+        match ids.iter().max() {
+            Some(greatest) => self.ids.raise(&self.plan.table, *greatest, run),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers how many conditions precede those that the newest waiting row may still bring.
+    fn note_reports(&mut self, run: &Run<'_, '_>) {
+        let kept = run.statement.diagnostics.conditions().len();
+        if self.reports.last().map_or(self.reported, |(_, kept)| *kept) != kept {
+            self.reports.push((self.waiting.len() - 1, kept));
+        }
+    }
+
+    fn flush(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        run.check_killed()?;
+        let waiting = std::mem::take(&mut self.waiting);
+        let rows = waiting.rows();
+        if self.is_tolerant() {
+            let mut added = 0;
+            if self.generated {
+                self.put_generated(&rows, &mut added, run)?;
+            } else {
+                self.put_tolerantly(&rows, 0, 0, &mut added, run)?;
+            }
+        } else {
+            self.put_strictly(&rows, run)?;
+        }
+        drop(rows);
+        self.waiting = waiting;
+        self.waiting.clear();
+        self.reports.clear();
+        self.explicit.clear();
+        self.reported = run.statement.diagnostics.conditions().len();
+        Ok(())
+    }
+
+    /// Puts rows in where a duplicate is an error.
+    fn put_strictly(&mut self, rows: &[&[u8]], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let table = &self.plan.table;
+        match run.statement.transaction.insert_many(table, rows) {
+            Ok(()) => {
+                self.counts.affected += rows.len() as u64;
+                self.raise_explicit(0, rows.len(), run)
+            }
+            Err(EngineError::DuplicateKey(duplicate)) => {
+                let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(rows.len() - 1);
+                self.raise_explicit(0, at, run)?;
+                Err(duplicate_error(table, &duplicate, &stored_values(table, rows[at]), run))
+            }
+            Err(error) => Err(engine_error(error, table)),
+        }
+    }
+
+    /// Puts all rows in, or none if one of them is there already.
+    fn put_together(&mut self, rows: &[&[u8]], run: &Run<'_, '_>) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        let transaction = run.statement.transaction;
+        let put = transaction.try_insert_many(table, rows).map_err(|error| engine_error(error, table))?;
+        self.counts.affected += if put { rows.len() as u64 } else { 0 };
+        Ok(put)
+    }
+
+    /// Puts rows in where rows that are there already are left or replaced. `first` is the place of the first among the
+    /// waiting ones, `added` counts warnings that were put before conditions of later rows.
+    fn put_tolerantly(
+        &mut self,
+        rows: &[&[u8]],
+        first: usize,
+        depth: usize,
+        added: &mut usize,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<bool> {
+        if self.put_together(rows, run)? {
+            self.raise_explicit(first, rows.len(), run)?;
+            return Ok(true);
+        }
+        let smaller = (depth..GROUP_ROWS.len()).find(|depth| GROUP_ROWS[*depth] < rows.len());
+        let Some(mut depth) = smaller else {
+            self.put_singly(rows, first, added, run)?;
+            return Ok(false);
+        };
+        let (mut done, mut failures) = (0, 0);
+        while done < rows.len() {
+            run.check_killed()?;
+            let end = rows.len().min(done + GROUP_ROWS[depth]);
+            if self.put_tolerantly(&rows[done..end], first + done, depth + 1, added, run)? {
+                failures = 0;
+            } else {
+                failures += 1;
+            }
+            done = end;
+            if failures >= FAILURES_MAX && depth + 1 < GROUP_ROWS.len() {
+                (depth, failures) = (depth + 1, 0);
+            } else if failures >= FAILURES_MAX {
+                self.put_singly(&rows[done..], first + done, added, run)?;
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// As `put_tolerantly`, for rows with generated ids: the id of a row that is left serves the next one, so that after the
+    /// first duplicate each row must know what became of those before it.
+    fn put_generated(&mut self, rows: &[&[u8]], added: &mut usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        if self.put_together(rows, run)? {
+            return Ok(());
+        }
+        self.ids.rewind(std::mem::take(&mut self.ids_before));
+        self.bulk = false;
+        self.put_singly(rows, 0, added, run)
+    }
+
+    /// Puts rows in one by one.
+    fn put_singly(
+        &mut self,
+        rows: &[&[u8]],
+        first: usize,
+        added: &mut usize,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        for (at, row) in (first..).zip(rows) {
+            let table = &self.plan.table;
+            let mut values = stored_values(table, row);
+            let id_column = table.definition().auto_increment_column();
+            if let (Some(column), true) = (id_column, self.generated) {
+                values[column] = Value::Null;
+            }
+            self.ids.fill(table, &mut values, Some((rows.len() + first - at) as u64), run)?;
+            let mut bytes = Vec::new();
+            encoded(table, &values, &mut bytes)?;
+            let later = self.reports.partition_point(|(row, _)| *row <= at);
+            let before = later.checked_sub(1).map_or(self.reported, |at| self.reports[at].1);
+            self.duplicates_reported_at = Some(before + *added);
+            let reported = run.statement.diagnostics.count();
+            let outcome = self.insert_one(&values, &bytes, run);
+            self.duplicates_reported_at = None;
+            outcome?;
+            *added += (run.statement.diagnostics.count() - reported) as usize;
+        }
+        Ok(())
+    }
+
+    /// The error of the statement when a row could not be made: that of a row before it which waits, if that fails.
+    pub fn first_error(&mut self, error: SqlError, run: &mut Run<'_, '_>) -> SqlError {
+        self.flush(run).err().unwrap_or(error)
+    }
+
+    /// Ends the statement.
+    pub fn finish(mut self, run: &mut Run<'_, '_>) -> SqlResult<Counts> {
+        self.flush(run)?;
+        self.counts.generated = self.ids.first();
+        self.counts.last_id = self.ids.last();
+        Ok(self.counts)
+    }
+}

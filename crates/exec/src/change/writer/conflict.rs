@@ -1,0 +1,113 @@
+//! One row that may meet another with the same key: an error, left (IGNORE), replaced (REPLACE) or an update of the
+//! other one (ON DUPLICATE KEY UPDATE). Part of [`Writer`].
+
+use super::Writer;
+use crate::change::assigning::Assigning;
+use crate::change::row_change::{duplicate_error, encoded, read_row};
+use crate::change::storing::as_seen;
+use crate::run::{Run, engine_error};
+use engine::{DuplicateKey, EngineError, ReadMode, WaitPolicy};
+use errors::SqlResult;
+use expression::EvaluationContext;
+use values::Value;
+
+impl Writer<'_> {
+    pub(super) fn insert_one(&mut self, row: &[Value], bytes: &[u8], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let table = &self.plan.table;
+        let mut replaced = 0;
+        loop {
+            match run.statement.transaction.insert(table, bytes) {
+                Ok(_) => {
+                    self.counts.affected += 1 + replaced;
+                    self.counts.duplicates += u64::from(replaced > 0);
+                    return self.ids.stored(table, run);
+                }
+                Err(EngineError::DuplicateKey(duplicate)) => {
+                    if self.plan.replace {
+                        self.remove_existing(&duplicate, run)?;
+                        replaced += 1;
+                        continue;
+                    }
+                    if !self.plan.on_duplicate.is_empty() {
+                        return self.update_existing(&duplicate, row, run);
+                    }
+                    let error = duplicate_error(table, &duplicate, row, run);
+                    if !self.plan.ignore {
+                        return Err(error);
+                    }
+                    self.counts.duplicates += 1;
+                    self.ids.unused();
+                    match self.duplicates_reported_at {
+                        Some(at) => run.diagnostics().insert_warning(at, error),
+                        None => run.diagnostics().warning(error),
+                    }
+                    return Ok(());
+                }
+                Err(error) => return Err(engine_error(error, table)),
+            }
+        }
+    }
+
+    fn remove_existing(&mut self, duplicate: &DuplicateKey, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let table = &self.plan.table;
+        match run.statement.transaction.delete(table, &duplicate.existing_key) {
+            // Someone else removed it meanwhile: the insert is tried again.
+            Ok(()) | Err(EngineError::RowNotFound) => Ok(()),
+            Err(error) => Err(engine_error(error, table)),
+        }
+    }
+
+    /// ON DUPLICATE KEY UPDATE: 2 affected rows for a changed row, 0 (or 1 for CLIENT_FOUND_ROWS) for the same.
+    fn update_existing(
+        &mut self,
+        duplicate: &DuplicateKey,
+        row: &[Value],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let table = &self.plan.table;
+        let mode = ReadMode::Exclusive(WaitPolicy::Wait);
+        let Some(existing) = read_row(table, &duplicate.existing_key, mode, run)? else { return Ok(()) };
+        let definition = table.definition();
+        let count = definition.columns.len();
+        let mut seen: Vec<Value> = Vec::with_capacity(2 * count);
+        for values in [&existing[..], row] {
+            for (value, column) in values.iter().zip(&definition.columns) {
+                seen.push(as_seen(value, column, run));
+            }
+        }
+        let mut changed = existing.clone();
+        let assigning = Assigning {
+            table,
+            defaults: &self.plan.defaults,
+            slots: None,
+            storing: self.storing,
+            row_number: self.counts.records,
+        };
+        assigning.carry_out(&self.plan.on_duplicate, &mut seen, &mut changed, run)?;
+        if let Some(column) = definition.auto_increment_column() {
+            self.ids.updated(table, &changed[column], changed != existing, run)?;
+        }
+        if changed == existing {
+            self.counts.affected += u64::from(run.statement.settings.found_rows_as_affected);
+            return Ok(());
+        }
+        assigning.carry_out(&self.plan.on_update, &mut seen, &mut changed, run)?;
+        let mut bytes = Vec::new();
+        encoded(table, &changed, &mut bytes)?;
+        match run.statement.transaction.update(table, &duplicate.existing_key, &bytes) {
+            Ok(_) => {
+                self.counts.affected += 2;
+                self.counts.duplicates += 1;
+            }
+            Err(EngineError::DuplicateKey(other)) => {
+                let error = duplicate_error(table, &other, &changed, run);
+                if !self.plan.ignore {
+                    return Err(error);
+                }
+                run.diagnostics().warning(error);
+            }
+            Err(error) => return Err(engine_error(error, table)),
+        }
+        Ok(())
+    }
+}
