@@ -9,6 +9,7 @@ use env::simulated::SimulatedDisk;
 use errors::{SqlError, SqlResult};
 use std::sync::Arc;
 use values::Value;
+use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 struct NoControl;
@@ -82,18 +83,10 @@ impl EncodedRows for Printer {
     fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
         let mut bytes = Vec::new();
         encode(&mut bytes);
-        // Length-encoded cells of less than 251 bytes are all that these tests read.
-        let mut cells = Vec::new();
-        let mut rest = &bytes[..];
-        while let Some((&length, tail)) = rest.split_first() {
-            if length == 0xfb {
-                cells.push("NULL".to_owned());
-                rest = tail;
-            } else {
-                let (cell, tail) = tail.split_at(usize::from(length));
-                cells.push(String::from_utf8_lossy(cell).into_owned());
-                rest = tail;
-            }
+        let (mut reader, mut cells) = (Reader::new(&bytes), Vec::new());
+        while !reader.is_empty() {
+            let cell = reader.text_cell().unwrap().unwrap_or(b"NULL");
+            cells.push(String::from_utf8_lossy(cell).into_owned());
         }
         self.lines.push(cells.join("|"));
         Ok(())

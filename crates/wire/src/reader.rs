@@ -95,6 +95,15 @@ impl<'a> Reader<'a> {
         self.bytes(usize::try_from(length).map_err(|_| Malformed)?)
     }
 
+    /// A cell of a row of the text protocol; None for NULL.
+    pub fn text_cell(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
+        if self.rest.first() == Some(&0xFB) {
+            self.u8()?;
+            return Ok(None);
+        }
+        self.length_encoded_bytes().map(Some)
+    }
+
     /// A byte string up to a zero byte, which is consumed but not returned.
     pub fn null_terminated(&mut self) -> Result<&'a [u8], Malformed> {
         let length = self.rest.iter().position(|byte| *byte == 0).ok_or(Malformed)?;

@@ -17,6 +17,7 @@ use plan::{AllPrivileges, NoVirtualTables};
 use std::collections::HashMap;
 use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind, Value};
+use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
@@ -140,20 +141,10 @@ impl EncodedRows for Channel {
     fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
         let mut bytes = Vec::new();
         encode(&mut bytes);
-        let (mut rest, mut cells) = (&bytes[..], Vec::new());
-        while let Some((&length, tail)) = rest.split_first() {
-            let (length, tail) = match length {
-                0xfb => {
-                    cells.push("NULL".to_owned());
-                    rest = tail;
-                    continue;
-                }
-                0xfc => (usize::from(tail[0]) | usize::from(tail[1]) << 8, &tail[2..]),
-                _ => (usize::from(length), tail),
-            };
-            let (cell, tail) = tail.split_at(length);
+        let (mut reader, mut cells) = (Reader::new(&bytes), Vec::new());
+        while !reader.is_empty() {
+            let cell = reader.text_cell().unwrap().unwrap_or(b"NULL");
             cells.push(String::from_utf8_lossy(cell).replace('\t', "\\t").replace('\n', "\\n"));
-            rest = tail;
         }
         self.lines.push(cells.join("\t"));
         Ok(())
