@@ -295,31 +295,25 @@ impl World {
 }
 
 fn column_type(data_type: &ast::DataType) -> ColumnType {
-    use ast::DataTypeKind as Kind;
     let length = data_type.length.map(|length| length as u32);
     let decimals = data_type.decimals.map(|decimals| decimals as u8);
-    let kind = match data_type.kind {
-        Kind::TinyInt => TypeKind::TinyInt,
-        Kind::SmallInt => TypeKind::SmallInt,
-        Kind::Int => TypeKind::Int,
-        Kind::BigInt => TypeKind::BigInt,
-        Kind::Decimal => return ColumnType::decimal(length.unwrap_or(10), decimals.unwrap_or(0)),
-        Kind::Double => TypeKind::Double,
-        Kind::Float => TypeKind::Float,
-        Kind::Date => TypeKind::Date,
-        Kind::Time => return ColumnType::temporal(TypeKind::Time, length.unwrap_or(0) as u8),
-        Kind::DateTime => return ColumnType::temporal(TypeKind::DateTime, length.unwrap_or(0) as u8),
-        Kind::Timestamp => return ColumnType::temporal(TypeKind::Timestamp, length.unwrap_or(0) as u8),
-        Kind::Year => TypeKind::Year,
-        Kind::Char => return ColumnType::char(length.unwrap_or(1), COLLATION),
-        Kind::VarChar => return ColumnType::varchar(length.unwrap_or(1), COLLATION),
-        Kind::Binary => return ColumnType::binary(length.unwrap_or(1)),
-        Kind::VarBinary => return ColumnType::varbinary(length.unwrap_or(1)),
-        Kind::Text => return ColumnType::text(TypeKind::Text, COLLATION),
-        Kind::Enum => return ColumnType::enumeration(data_type.members.clone(), COLLATION),
-        Kind::Set => return ColumnType::set(data_type.members.clone(), COLLATION),
-        other => panic!("no {other:?} in the cases"),
+    let ast::DataTypeKind::Stored(kind) = data_type.kind else {
+        panic!("no {:?} in the cases", data_type.kind)
     };
+    match kind {
+        TypeKind::Decimal => return ColumnType::decimal(length.unwrap_or(10), decimals.unwrap_or(0)),
+        TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
+            return ColumnType::temporal(kind, length.unwrap_or(0) as u8);
+        }
+        TypeKind::Char => return ColumnType::char(length.unwrap_or(1), COLLATION),
+        TypeKind::VarChar => return ColumnType::varchar(length.unwrap_or(1), COLLATION),
+        TypeKind::Binary => return ColumnType::binary(length.unwrap_or(1)),
+        TypeKind::VarBinary => return ColumnType::varbinary(length.unwrap_or(1)),
+        TypeKind::Text => return ColumnType::text(TypeKind::Text, COLLATION),
+        TypeKind::Enum => return ColumnType::enumeration(data_type.members.clone(), COLLATION),
+        TypeKind::Set => return ColumnType::set(data_type.members.clone(), COLLATION),
+        _ => {}
+    }
     ColumnType { unsigned: data_type.unsigned, ..ColumnType::new(kind) }
 }
 

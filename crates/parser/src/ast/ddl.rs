@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 use super::{Expression, Name, ObjectName, Query, UserName};
+use values::TypeKind;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTable {
@@ -68,38 +69,12 @@ pub struct DataType {
 /// Synonyms are already resolved (INTEGER is Int, DEC is Decimal, BOOL is TinyInt with length 1, ..).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DataTypeKind {
-    TinyInt,
-    SmallInt,
-    MediumInt,
-    Int,
-    BigInt,
+    /// A type that columns have.
+    Stored(TypeKind),
     /// BIGINT UNSIGNED NOT NULL AUTO_INCREMENT UNIQUE.
     Serial,
-    Decimal,
-    Float,
-    Double,
     /// REAL: Double, or Float in sql_mode REAL_AS_FLOAT.
     Real,
-    Bit,
-    Year,
-    Date,
-    Time,
-    DateTime,
-    Timestamp,
-    Char,
-    VarChar,
-    Binary,
-    VarBinary,
-    TinyText,
-    Text,
-    MediumText,
-    LongText,
-    TinyBlob,
-    Blob,
-    MediumBlob,
-    LongBlob,
-    Enum,
-    Set,
     Json,
     Vector,
     Geometry,

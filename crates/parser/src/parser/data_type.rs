@@ -1,6 +1,7 @@
 //! Declared types of columns, with their synonyms resolved.
 
 use super::*;
+use ::values::TypeKind;
 use DataTypeKind as D;
 use Keyword as K;
 use TokenKind as T;
@@ -36,7 +37,7 @@ impl Parser<'_> {
         if word == K::Double {
             self.accept(K::Precision);
         }
-        if matches!(kind, D::Decimal | D::Float | D::Double | D::Real) {
+        if matches!(kind, D::Stored(TypeKind::Decimal | TypeKind::Float | TypeKind::Double) | D::Real) {
             (data_type.length, data_type.decimals) = self.optional_digits()?;
         } else {
             data_type.length = self.optional_length()?;
@@ -50,74 +51,74 @@ impl Parser<'_> {
 
     /// CHAR, TEXT, BLOB, ENUM and their like; the word is read.
     fn text_type(&mut self, word: Keyword) -> SqlResult<Option<DataType>> {
-        let mut data_type = plain(match word {
+        let mut data_type = plain(D::Stored(match word {
             K::Char | K::Character => {
                 if self.accept(K::Varying) {
-                    D::VarChar
+                    TypeKind::VarChar
                 } else {
-                    D::Char
+                    TypeKind::Char
                 }
             }
             K::Nchar => {
                 if self.accept_any(&[K::Varying, K::Varchar]).is_some() {
-                    D::VarChar
+                    TypeKind::VarChar
                 } else {
-                    D::Char
+                    TypeKind::Char
                 }
             }
-            K::Varchar | K::Varcharacter | K::Nvarchar => D::VarChar,
+            K::Varchar | K::Varcharacter | K::Nvarchar => TypeKind::VarChar,
             K::National => self.national_kind()?,
             K::Long => self.long_kind(),
-            K::Tinytext => D::TinyText,
-            K::Text => D::Text,
-            K::Mediumtext => D::MediumText,
-            K::Longtext => D::LongText,
-            K::Enum => D::Enum,
-            K::Set => D::Set,
+            K::Tinytext => TypeKind::TinyText,
+            K::Text => TypeKind::Text,
+            K::Mediumtext => TypeKind::MediumText,
+            K::Longtext => TypeKind::LongText,
+            K::Enum => TypeKind::Enum,
+            K::Set => TypeKind::Set,
             _ => return Ok(None),
-        });
+        }));
         if matches!(word, K::National | K::Nchar | K::Nvarchar) {
             data_type.national = true;
             data_type.charset = Some("utf8mb3".to_owned());
         }
-        if matches!(data_type.kind, D::Enum | D::Set) {
+        if matches!(data_type.kind, D::Stored(TypeKind::Enum | TypeKind::Set)) {
             data_type.members = self.parenthesised_list(Self::string_or_bytes)?;
         } else {
             data_type.length = self.optional_length()?;
         }
-        if data_type.kind == D::VarChar && data_type.length.is_none() {
+        if data_type.kind == D::Stored(TypeKind::VarChar) && data_type.length.is_none() {
             return self.fail();
         }
-        if data_type.kind != D::MediumBlob {
+        if data_type.kind != D::Stored(TypeKind::MediumBlob) {
             self.charset_attributes(&mut data_type)?;
         }
         Ok(Some(data_type))
     }
 
-    fn national_kind(&mut self) -> SqlResult<DataTypeKind> {
+    fn national_kind(&mut self) -> SqlResult<TypeKind> {
         Ok(match self.expect_any(&[K::Char, K::Character, K::Varchar])? {
-            K::Varchar => D::VarChar,
+            K::Varchar => TypeKind::VarChar,
             _ => {
                 if self.accept(K::Varying) {
-                    D::VarChar
+                    TypeKind::VarChar
                 } else {
-                    D::Char
+                    TypeKind::Char
                 }
             }
         })
     }
 
     /// LONG, LONG VARCHAR and LONG VARBINARY.
-    fn long_kind(&mut self) -> DataTypeKind {
+    fn long_kind(&mut self) -> TypeKind {
         if self.accept(K::Varbinary) {
-            return D::MediumBlob;
+            return TypeKind::MediumBlob;
         }
         if self.accept_any(&[K::Char, K::Character]).is_some() {
             self.accept(K::Varying);
         } else {
             self.accept_any(&[K::Varchar, K::Varcharacter]);
         }
-        D::MediumText
+        TypeKind::MediumText
     }
 
     /// CHARACTER SET, ASCII, UNICODE, BYTE, BINARY and COLLATE right behind a text type.
@@ -145,7 +146,7 @@ impl Parser<'_> {
 
     /// The character set in CAST(.. AS CHAR ..).
     pub(super) fn optional_charset_attribute(&mut self) -> SqlResult<Option<Name>> {
-        let mut shape = plain(D::Char);
+        let mut shape = plain(D::Stored(TypeKind::Char));
         self.charset_attributes(&mut shape)?;
         Ok(if shape.charset.is_none() && shape.binary { Some("binary".to_owned()) } else { shape.charset })
     }
@@ -187,36 +188,43 @@ fn plain(kind: DataTypeKind) -> DataType {
 }
 
 fn number_kind(word: Keyword) -> Option<DataTypeKind> {
-    Some(match word {
-        K::Tinyint | K::Int1 | K::Bool | K::Boolean => D::TinyInt,
-        K::Smallint | K::Int2 => D::SmallInt,
-        K::Mediumint | K::Int3 | K::Middleint => D::MediumInt,
-        K::Int | K::Integer | K::Int4 => D::Int,
-        K::Bigint | K::Int8 => D::BigInt,
-        K::Decimal | K::Dec | K::Numeric | K::Fixed => D::Decimal,
-        K::Float | K::Float4 => D::Float,
-        K::Double | K::Float8 => D::Double,
-        K::Real => D::Real,
-        K::Year => D::Year,
+    Some(D::Stored(match word {
+        K::Tinyint | K::Int1 | K::Bool | K::Boolean => TypeKind::TinyInt,
+        K::Smallint | K::Int2 => TypeKind::SmallInt,
+        K::Mediumint | K::Int3 | K::Middleint => TypeKind::MediumInt,
+        K::Int | K::Integer | K::Int4 => TypeKind::Int,
+        K::Bigint | K::Int8 => TypeKind::BigInt,
+        K::Decimal | K::Dec | K::Numeric | K::Fixed => TypeKind::Decimal,
+        K::Float | K::Float4 => TypeKind::Float,
+        K::Double | K::Float8 => TypeKind::Double,
+        K::Real => return Some(D::Real),
+        K::Year => TypeKind::Year,
         _ => return None,
-    })
+    }))
 }
 
 /// Types with at most a length.
 fn plain_kind(word: Keyword) -> Option<DataTypeKind> {
+    Some(D::Stored(match word {
+        K::Bit => TypeKind::Bit,
+        K::Date => TypeKind::Date,
+        K::Time => TypeKind::Time,
+        K::Datetime => TypeKind::DateTime,
+        K::Timestamp => TypeKind::Timestamp,
+        K::Binary => TypeKind::Binary,
+        K::Varbinary => TypeKind::VarBinary,
+        K::Tinyblob => TypeKind::TinyBlob,
+        K::Blob => TypeKind::Blob,
+        K::Mediumblob => TypeKind::MediumBlob,
+        K::Longblob => TypeKind::LongBlob,
+        _ => return other_kind(word),
+    }))
+}
+
+/// Types that no column has as they are declared.
+fn other_kind(word: Keyword) -> Option<DataTypeKind> {
     Some(match word {
         K::Serial => D::Serial,
-        K::Bit => D::Bit,
-        K::Date => D::Date,
-        K::Time => D::Time,
-        K::Datetime => D::DateTime,
-        K::Timestamp => D::Timestamp,
-        K::Binary => D::Binary,
-        K::Varbinary => D::VarBinary,
-        K::Tinyblob => D::TinyBlob,
-        K::Blob => D::Blob,
-        K::Mediumblob => D::MediumBlob,
-        K::Longblob => D::LongBlob,
         K::Json => D::Json,
         K::Vector => D::Vector,
         K::Geometry => D::Geometry,

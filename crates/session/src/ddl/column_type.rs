@@ -23,42 +23,31 @@ impl Session {
         default: CollationId,
     ) -> SqlResult<ColumnType> {
         use DataTypeKind as D;
-        match declared.kind {
-            D::TinyInt => self.integer_type(name, TypeKind::TinyInt, declared),
-            D::SmallInt => self.integer_type(name, TypeKind::SmallInt, declared),
-            D::MediumInt => self.integer_type(name, TypeKind::MediumInt, declared),
-            D::Int => self.integer_type(name, TypeKind::Int, declared),
-            D::BigInt => self.integer_type(name, TypeKind::BigInt, declared),
-            D::Serial => Ok(ColumnType::integer(TypeKind::BigInt, true)),
-            D::Decimal => self.decimal_type(name, declared),
-            D::Float | D::Double | D::Real => self.float_type(name, declared),
-            D::Bit => bit_type(name, declared),
-            D::Year => {
+        let kind = match declared.kind {
+            D::Stored(kind) => kind,
+            D::Serial => return Ok(ColumnType::integer(TypeKind::BigInt, true)),
+            D::Real => return self.float_type(name, declared),
+            D::Json => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON columns")),
+            D::Vector => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "VECTOR columns")),
+            _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial columns")),
+        };
+        match kind {
+            kind if kind.is_integer() => self.integer_type(name, kind, declared),
+            TypeKind::Decimal => self.decimal_type(name, declared),
+            TypeKind::Float | TypeKind::Double => self.float_type(name, declared),
+            TypeKind::Bit => bit_type(name, declared),
+            TypeKind::Year => {
                 if declared.length.is_some() {
                     self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, "YEAR(4)", "YEAR"));
                 }
                 Ok(ColumnType::new(TypeKind::Year))
             }
-            D::Date => Ok(ColumnType::new(TypeKind::Date)),
-            D::Time => temporal_type(name, TypeKind::Time, declared),
-            D::DateTime => temporal_type(name, TypeKind::DateTime, declared),
-            D::Timestamp => temporal_type(name, TypeKind::Timestamp, declared),
-            D::Binary => binary_type(name, TypeKind::Binary, declared.length.unwrap_or(1)),
-            D::VarBinary => binary_type(name, TypeKind::VarBinary, declared.length.unwrap_or(1)),
-            D::TinyBlob => Ok(ColumnType::new(TypeKind::TinyBlob)),
-            D::Blob => Ok(ColumnType::new(blob_kind(declared.length))),
-            D::MediumBlob => Ok(ColumnType::new(TypeKind::MediumBlob)),
-            D::LongBlob => Ok(ColumnType::new(TypeKind::LongBlob)),
-            D::Json => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON columns")),
-            D::Vector => Err(sql_error!(ER_NOT_SUPPORTED_YET, "VECTOR columns")),
-            D::Geometry
-            | D::Point
-            | D::LineString
-            | D::Polygon
-            | D::MultiPoint
-            | D::MultiLineString
-            | D::MultiPolygon
-            | D::GeometryCollection => Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial columns")),
+            TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => temporal_type(name, kind, declared),
+            TypeKind::Binary | TypeKind::VarBinary => binary_type(name, kind, declared.length.unwrap_or(1)),
+            TypeKind::Blob => Ok(ColumnType::new(blob_kind(declared.length))),
+            TypeKind::Date | TypeKind::TinyBlob | TypeKind::MediumBlob | TypeKind::LongBlob => {
+                Ok(ColumnType::new(kind))
+            }
             _ => {
                 let collation = self.text_collation(declared, collation, default)?;
                 self.text_type(name, declared, collation)
@@ -126,7 +115,7 @@ impl Session {
         self.warn_number_attributes(declared);
         let real_is_float = self.sql_mode().contains(SqlMode::REAL_AS_FLOAT);
         let mut kind = match declared.kind {
-            DataTypeKind::Float => TypeKind::Float,
+            DataTypeKind::Stored(TypeKind::Float) => TypeKind::Float,
             DataTypeKind::Real if real_is_float => TypeKind::Float,
             _ => TypeKind::Double,
         };
@@ -196,9 +185,9 @@ impl Session {
         let charset = collation.charset();
         let binary = collation == CollationId::BINARY;
         match declared.kind {
-            D::Char | D::VarChar => {
+            D::Stored(TypeKind::Char | TypeKind::VarChar) => {
                 let length = declared.length.unwrap_or(1);
-                let fixed = declared.kind == D::Char;
+                let fixed = declared.kind == D::Stored(TypeKind::Char);
                 if binary {
                     return binary_type(
                         name,
@@ -219,13 +208,13 @@ impl Session {
                     false => ColumnType::varchar(length, collation),
                 })
             }
-            D::Enum | D::Set => self.members_type(name, declared, collation),
+            D::Stored(TypeKind::Enum | TypeKind::Set) => self.members_type(name, declared, collation),
             _ => {
                 let bytes = declared.length.map(|length| length.saturating_mul(u64::from(charset.max_bytes)));
                 let kind = match declared.kind {
-                    D::TinyText => TypeKind::TinyText,
-                    D::MediumText => TypeKind::MediumText,
-                    D::LongText => TypeKind::LongText,
+                    D::Stored(kind @ (TypeKind::TinyText | TypeKind::MediumText | TypeKind::LongText)) => {
+                        kind
+                    }
                     _ => text_kind(bytes),
                 };
                 Ok(if binary { ColumnType::new(as_blob(kind)) } else { ColumnType::text(kind, collation) })
@@ -239,7 +228,7 @@ impl Session {
         declared: &DataType,
         collation: CollationId,
     ) -> SqlResult<ColumnType> {
-        let set = declared.kind == DataTypeKind::Set;
+        let set = declared.kind == DataTypeKind::Stored(TypeKind::Set);
         if set && declared.members.len() > 64 {
             return Err(sql_error!(ER_TOO_BIG_SET, name));
         }
