@@ -10,6 +10,11 @@ use std::process::Command;
 const FIGURES: &str = "benches/instructions.toml";
 /// Growth that is let pass; shrinkage beyond it is worth recording.
 const TOLERANCE: f64 = 0.02;
+/// The same where compiler, C library or valgrind are others than when the figures were recorded: they alone change a
+/// count by up to a tenth.
+const TOLERANCE_ELSEWHERE: f64 = 0.25;
+/// The figure's file says here what it was recorded with.
+const ENVIRONMENT: &str = "environment";
 /// Instruction set extensions that glibc and the product must not choose: the count would depend on the machine.
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM";
 
@@ -40,10 +45,31 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     if runs > 1 {
         print_spread(&measured);
     }
+    let here = environment()?;
     if writes {
-        return files::write(FIGURES, &to_text(first));
+        return files::write(FIGURES, &to_text(first, &here));
     }
-    compare(first, &recorded()?)
+    let table = recorded()?;
+    let there = table.get(ENVIRONMENT).and_then(toml::Value::as_str).unwrap_or_default();
+    if there == here {
+        return compare(first, &figures_of(&table), TOLERANCE);
+    }
+    println!(
+        "recorded with {there}; here are {here}: growth fails beyond {:.0}%",
+        TOLERANCE_ELSEWHERE * 100.0
+    );
+    compare(first, &figures_of(&table), TOLERANCE_ELSEWHERE)
+}
+
+/// What decides about counts beside the product: versions of compiler, valgrind and C library.
+fn environment() -> Result<String, String> {
+    let versions = [("rustc", "--version"), ("valgrind", "--version"), ("getconf", "GNU_LIBC_VERSION")];
+    let version = |(program, argument): (&str, &str)| {
+        let output = Command::new(program).arg(argument).output();
+        let output = output.map_err(|error| format!("{program}: {error}"))?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    Ok(versions.into_iter().map(version).collect::<Result<Vec<_>, String>>()?.join(", "))
 }
 
 fn build() -> Result<String, String> {
@@ -117,17 +143,20 @@ fn print_spread(measured: &[Figures]) {
     }
 }
 
-fn recorded() -> Result<Figures, String> {
-    let text = files::read(FIGURES)?;
-    let table: toml::Table = text.parse().map_err(|error| format!("{FIGURES}: {error}"))?;
-    let number = |value: &toml::Value| value.as_integer().and_then(|number| u64::try_from(number).ok());
-    Ok(table.iter().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect())
+fn recorded() -> Result<toml::Table, String> {
+    files::read(FIGURES)?.parse().map_err(|error| format!("{FIGURES}: {error}"))
 }
 
-fn to_text(figures: &Figures) -> String {
+fn figures_of(table: &toml::Table) -> Figures {
+    let number = |value: &toml::Value| value.as_integer().and_then(|number| u64::try_from(number).ok());
+    table.iter().filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect()
+}
+
+fn to_text(figures: &Figures, environment: &str) -> String {
     let mut text =
         "# Instructions of one operation, recorded by `cargo xtask instructions --write`. See README.md.\n"
             .to_owned();
+    let _ = writeln!(text, "{ENVIRONMENT} = {environment:?}");
     for (name, count) in figures {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name} = {count}");
@@ -135,7 +164,7 @@ fn to_text(figures: &Figures) -> String {
     text
 }
 
-fn compare(measured: &Figures, recorded: &Figures) -> Result<(), String> {
+fn compare(measured: &Figures, recorded: &Figures, tolerance: f64) -> Result<(), String> {
     let mut grown = Vec::new();
     for (name, count) in measured {
         let Some(old) = recorded.get(name) else {
@@ -144,9 +173,9 @@ fn compare(measured: &Figures, recorded: &Figures) -> Result<(), String> {
         };
         let change = *count as f64 / (*old).max(1) as f64 - 1.0;
         println!("{name}: {count} instructions, recorded {old} ({:+.2}%)", change * 100.0);
-        if change > TOLERANCE {
+        if change > tolerance {
             grown.push(format!("{name} grew by {:.1}%", change * 100.0));
-        } else if change < -TOLERANCE {
+        } else if change < -tolerance {
             println!("  fewer than recorded: keep the gain with `cargo xtask instructions --write`");
         }
     }
@@ -171,15 +200,18 @@ mod tests {
     #[test]
     fn growth_fails_and_shrinkage_does_not() {
         let old = figures(&[("parse", 1000)]);
-        assert!(compare(&figures(&[("parse", 1019)]), &old).is_ok());
-        assert!(compare(&figures(&[("parse", 1021)]), &old).is_err());
-        assert!(compare(&figures(&[("parse", 500)]), &old).is_ok());
-        assert!(compare(&figures(&[("new", 1)]), &old).is_err());
+        let compare = |name, count| compare(&figures(&[(name, count)]), &old, TOLERANCE);
+        assert!(compare("parse", 1019).is_ok());
+        assert!(compare("parse", 1021).is_err());
+        assert!(compare("parse", 500).is_ok());
+        assert!(compare("new", 1).is_err());
     }
 
     #[test]
     fn recorded_figures_come_back() {
-        let text = to_text(&figures(&[("commit", 5), ("parse", 7)]));
-        assert!(text.parse::<toml::Table>().is_ok_and(|table| table.len() == 2));
+        let old = figures(&[("commit", 5), ("parse", 7)]);
+        let table: toml::Table = to_text(&old, "rustc 1.0, \"x\"").parse().unwrap();
+        assert_eq!(figures_of(&table), old);
+        assert_eq!(table[ENVIRONMENT].as_str(), Some("rustc 1.0, \"x\""));
     }
 }
