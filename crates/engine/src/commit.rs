@@ -40,7 +40,6 @@ impl EngineInner {
             self.last_committed.store(lsn.0, Ordering::Release);
             lsn
         };
-        self.counters.commits.fetch_add(1, Ordering::Relaxed);
         self.forget_writer(writer, in_undo_tree);
         lsn
     }
@@ -150,7 +149,6 @@ impl EngineInner {
         mini.log(KIND_ROLLED_BACK, &encode_end(writer.id));
         mini.commit();
         self.commits.set_rolled_back(writer.id);
-        self.counters.rollbacks.fetch_add(1, Ordering::Relaxed);
         self.forget_writer(writer, in_undo_tree);
         Ok(())
     }

@@ -71,7 +71,6 @@ pub(crate) struct EngineInner {
     unique_stripes: Box<[Mutex<()>]>,
     /// One DDL statement at a time.
     pub(crate) ddl: Mutex<()>,
-    pub(crate) counters: Counters,
     pub(crate) background: Arc<Background>,
     pub(crate) stopped: AtomicBool,
     /// Ids below this were given before the engine was opened.
@@ -97,18 +96,6 @@ pub(crate) struct Settings {
     pub(crate) undo_log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
     pub(crate) undo_memory_bytes_max: u64,
-}
-
-/// Counters for status variables. Counted per row batch or per statement, not per byte.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) rows_read: AtomicU64,
-    pub(crate) rows_inserted: AtomicU64,
-    pub(crate) rows_updated: AtomicU64,
-    pub(crate) rows_deleted: AtomicU64,
-    pub(crate) commits: AtomicU64,
-    pub(crate) rollbacks: AtomicU64,
-    pub(crate) purged: AtomicU64,
 }
 
 impl std::fmt::Debug for EngineInner {
@@ -196,7 +183,6 @@ impl EngineInner {
             indexes: RwLock::default(),
             unique_stripes: (0..UNIQUE_STRIPES).map(|_| Mutex::new(())).collect(),
             ddl: Mutex::new(()),
-            counters: Counters::default(),
             background: Arc::new(Background::default()),
             stopped: AtomicBool::new(false),
             first_id: parts.next_id,

@@ -8,8 +8,8 @@ use crate::sorted_entries::SortedEntries;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
 use crate::writer::Writer;
+use metrics::Counter;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Rows that are sorted together.
 const BATCH_ROWS_MAX: usize = 1 << 18;
@@ -72,7 +72,7 @@ impl Transaction {
     }
 
     fn count_inserted(&self, rows: usize) {
-        self.engine.counters.rows_inserted.fetch_add(rows as u64, Ordering::Relaxed);
+        Counter::RowsInserted.add(rows as u64);
     }
 
     /// Inserts a batch; false if there was a duplicate, and nothing of the batch is in.

@@ -84,7 +84,6 @@ impl EngineInner {
             Ok(count) => removed += count,
             Err(error) => result = Err(error),
         });
-        self.counters.purged.fetch_add(removed, Ordering::Relaxed);
         if let Err(error) = visited {
             // Versions whose keys cannot be read must not be forgotten: a row that is inserted again would get them back.
             lock(&self.purge.finished).put_back(finished);

@@ -9,6 +9,7 @@ use crate::scan::{ReadMode, WaitPolicy};
 use crate::table::{Index, Table};
 use crate::transaction::{Transaction, View};
 use btree::Value;
+use metrics::Counter;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TransactionId};
 use txn::locks::LockMode;
@@ -119,13 +120,15 @@ impl Transaction {
         if index != 0 {
             return self.get_by_secondary(table, index, key, mode, found);
         }
-        match mode {
+        let is_found = match mode {
             ReadMode::Consistent => self.engine.get_visible(self.view()?, table, key, found),
             ReadMode::Shared(policy) => self.get_locked(table, key, LockMode::SHARED_RECORD, policy, found),
             ReadMode::Exclusive(policy) => {
                 self.get_locked(table, key, LockMode::EXCLUSIVE_RECORD, policy, found)
             }
-        }
+        }?;
+        Counter::RowsRead.add(u64::from(is_found));
+        Ok(is_found)
     }
 
     /// Locks a clustered row and shows its newest state. False if there is none.

@@ -8,9 +8,9 @@ use crate::scan::WaitPolicy;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
 use crate::write::{Action, EntryChange};
+use metrics::Counter;
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use txn::locks::LockMode;
 use values::row::RowView;
 
@@ -57,7 +57,7 @@ impl Transaction {
         let result = self.insert_entries(table, row);
         match &result {
             Ok(_) => {
-                self.engine.counters.rows_inserted.fetch_add(1, Ordering::Relaxed);
+                Counter::RowsInserted.increment();
             }
             Err(_) => self.rollback_to(mark)?,
         }
@@ -204,7 +204,7 @@ impl Transaction {
         match &result {
             Ok(UpdateOutcome::Unchanged) => {}
             Ok(_) => {
-                self.engine.counters.rows_updated.fetch_add(1, Ordering::Relaxed);
+                Counter::RowsUpdated.increment();
             }
             Err(_) => self.rollback_to(mark)?,
         }
@@ -292,7 +292,7 @@ impl Transaction {
         let result = self.delete_entries(table, key);
         match &result {
             Ok(()) => {
-                self.engine.counters.rows_deleted.fetch_add(1, Ordering::Relaxed);
+                Counter::RowsDeleted.increment();
             }
             Err(_) => self.rollback_to(mark)?,
         }

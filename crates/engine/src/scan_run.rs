@@ -10,8 +10,8 @@ use crate::scan::{Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, Wa
 use crate::table::{Index, Table};
 use crate::transaction::{Reader, Transaction, View};
 use btree::{Cursor, CursorRange, LeafSums, LeafView, Taken, Value};
+use metrics::Counter;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use txn::locks::LockMode;
 
 /// Bytes of rows after which a batch is full.
@@ -62,7 +62,7 @@ impl Transaction {
                 self.scan_locked(scan, mode, policy, batch, rows_max.max(1))?
             }
         };
-        self.engine.counters.rows_read.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        Counter::RowsRead.add(batch.len() as u64);
         Ok(more)
     }
 
@@ -206,7 +206,7 @@ impl Reader {
     ) -> EngineResult<bool> {
         batch.clear();
         let more = self.engine.scan_visible(self.view, scan, batch, rows_max.max(1), check)?;
-        self.engine.counters.rows_read.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        Counter::RowsRead.add(batch.len() as u64);
         Ok(more)
     }
 
@@ -227,7 +227,9 @@ impl Reader {
     ) -> EngineResult<u64> {
         let options = ScanOptions { index, range: range.clone(), covering: true, ..ScanOptions::default() };
         let mut scan = self.scan(table, options)?;
-        self.engine.count_visible(self.view, &mut scan, check)
+        let rows = self.engine.count_visible(self.view, &mut scan, check)?;
+        Counter::RowsRead.add(rows);
+        Ok(rows)
     }
 }
 

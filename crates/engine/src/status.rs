@@ -91,29 +91,28 @@ impl Engine {
         self.inner.locks.snapshot()
     }
 
-    /// Status variables by MySQL's names.
+    /// Status variables by MySQL's names. What the whole process counts is in [`metrics::counter_values`].
     pub fn status_variables(&self) -> Vec<(&'static str, u64)> {
-        let counters = &self.inner.counters;
         let locks = self.inner.locks.counters();
         let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let waits = load(&locks.waits);
         let time_ms = load(&locks.wait_time_us) / 1000;
         let (pages, dirty) = self.inner.pool.page_counts();
+        let (frames, page_bytes) = (self.inner.pool.frame_count() as u64, page::PAGE_BYTES as u64);
         vec![
-            ("Innodb_rows_read", load(&counters.rows_read)),
-            ("Innodb_rows_inserted", load(&counters.rows_inserted)),
-            ("Innodb_rows_updated", load(&counters.rows_updated)),
-            ("Innodb_rows_deleted", load(&counters.rows_deleted)),
             ("Innodb_row_lock_current_waits", load(&locks.waiting)),
             ("Innodb_row_lock_time", time_ms),
             ("Innodb_row_lock_time_avg", time_ms.checked_div(waits).unwrap_or(0)),
             ("Innodb_row_lock_time_max", load(&locks.wait_time_max_us) / 1000),
             ("Innodb_row_lock_waits", waits),
             ("Innodb_deadlocks", load(&locks.deadlocks)),
-            ("Innodb_buffer_pool_pages_total", self.inner.pool.frame_count() as u64),
+            ("Innodb_buffer_pool_pages_total", frames),
             ("Innodb_buffer_pool_pages_data", pages as u64),
+            ("Innodb_buffer_pool_pages_free", frames.saturating_sub(pages as u64)),
             ("Innodb_buffer_pool_pages_dirty", dirty as u64),
-            ("Innodb_page_size", page::PAGE_BYTES as u64),
+            ("Innodb_buffer_pool_bytes_data", pages as u64 * page_bytes),
+            ("Innodb_buffer_pool_bytes_dirty", dirty as u64 * page_bytes),
+            ("Innodb_page_size", page_bytes),
             ("Innodb_redo_log_current_lsn", self.inner.pool.redo().end_lsn().0),
             ("Innodb_redo_log_flushed_to_disk_lsn", self.inner.pool.redo().durable_lsn().0),
         ]

@@ -9,7 +9,7 @@ use crate::scan_run::entry_key_matches;
 use crate::table::{Index, Table};
 use crate::transaction::{Transaction, View};
 use btree::{LeafView, Taken, Value};
-use std::sync::atomic::Ordering;
+use metrics::Counter;
 
 /// Gets one row after another, in the layout that the scan returns.
 pub type VisitRow<'v> = dyn FnMut(&[u8]) + 'v;
@@ -36,7 +36,7 @@ impl Scan {
         } else {
             engine.visit_secondary_leaf(view, self, &mut counted)?
         };
-        engine.counters.rows_read.fetch_add(rows, Ordering::Relaxed);
+        Counter::RowsRead.add(rows);
         Ok(more)
     }
 }

@@ -4,6 +4,7 @@
 use crate::instance::Instance;
 use crate::registry::SessionShared;
 use crate::status::{StatusId, id};
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 /// The server's total of a counter.
@@ -25,10 +26,13 @@ pub fn rows(instance: &Instance, session: Option<&SessionShared>) -> Vec<(&'stat
         instance.ended_counters().get(id)
             + sessions.iter().map(|session| session.counters.get(id)).sum::<u64>()
     };
+    let of_engine: HashMap<&str, u64> =
+        metrics::counter_values().chain(instance.engine().status_variables()).collect();
     StatusId::all()
         .map(|id| {
             let variable = id.variable();
-            let value = match live_value(instance, id, session) {
+            let of_engine = || of_engine.get(variable.name).map(u64::to_string);
+            let value = match live_value(instance, id, session).or_else(of_engine) {
                 Some(value) => value,
                 None => match session.filter(|_| variable.per_session) {
                     Some(session) => session.counters.get(id).to_string(),
@@ -59,15 +63,8 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         id::COMPRESSION => "OFF".to_owned(),
         id::RESOURCE_GROUP_SUPPORTED => "OFF".to_owned(),
         id::LAST_QUERY_COST => "0.000000".to_owned(),
-        id::INNODB_PAGE_SIZE => "16384".to_owned(),
-        id::INNODB_BUFFER_POOL_PAGES_TOTAL => {
-            (instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16384).to_string()
-        }
         id::INNODB_REDO_LOG_CAPACITY_RESIZED => {
             instance.global_number(crate::variables::id::INNODB_REDO_LOG_CAPACITY).to_string()
-        }
-        id::INNODB_REDO_LOG_FLUSHED_TO_DISK_LSN | id::INNODB_REDO_LOG_CURRENT_LSN => {
-            instance.engine().durable_lsn().to_string()
         }
         _ => return None,
     })

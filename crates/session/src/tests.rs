@@ -444,6 +444,29 @@ fn the_last_connection_is_for_an_administrator() {
 }
 
 #[test]
+fn show_status_has_the_engines_figures() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    // Counters are the process's: other tests count, too.
+    let mut value = |sql: &str, name: &str| -> u64 {
+        run(&mut root, sql);
+        let rows = run(&mut root, &format!("show global status like '{name}'"));
+        rows[0].split_once('|').unwrap().1.parse().unwrap()
+    };
+    let inserted = value("create database d; create table d.t (a int primary key)", "Innodb_rows_inserted");
+    assert!(value("insert into d.t values (1), (2), (3)", "Innodb_rows_inserted") >= inserted + 3);
+    let read = value("do 0", "Innodb_rows_read");
+    assert!(value("select * from d.t", "Innodb_rows_read") >= read + 3);
+    for name in ["Innodb_os_log_fsyncs", "Innodb_buffer_pool_read_requests", "Innodb_redo_log_current_lsn"] {
+        assert!(value("do 0", name) > 0, "{name}");
+    }
+    let pages = value("do 0", "Innodb_buffer_pool_pages_data");
+    let free = value("do 0", "Innodb_buffer_pool_pages_free");
+    assert!(pages > 0 && free < value("do 0", "Innodb_buffer_pool_pages_total"));
+}
+
+#[test]
 fn text_prepared_statements() {
     let (_disk, environment) = environment();
     let instance = start(&environment);
