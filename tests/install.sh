@@ -13,8 +13,7 @@ want() { # command package...
 
 want cc build-essential
 if [ "$for" != build ]; then
-  want mysql mariadb-client
-  want mysqlslap mariadb-client
+  for client in mysql mysqladmin mysqldump mysqlshow mysqlslap; do want $client mariadb-client; done
   want sysbench sysbench
   want python3 python3
   want valgrind valgrind
@@ -32,6 +31,10 @@ fi
 if [ ${#packages[@]} -gt 0 ]; then
   as_root=""; [ "$(id -u)" = 0 ] || as_root=sudo
   $as_root apt-get update -q
+  # Since Debian 13 the names that begin with mysql are in a package of their own.
+  if [[ " ${packages[*]} " = *" mariadb-client "* ]] && apt-cache show mariadb-client-compat >/dev/null 2>&1; then
+    packages+=(mariadb-client-compat)
+  fi
   DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends "${packages[@]}"
 fi
 
