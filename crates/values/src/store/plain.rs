@@ -27,7 +27,8 @@ pub fn store_plainly(value: &Value, from: &ColumnType, to: &ColumnType, slot: &m
             store_string(bytes, from.collation, to, slot)
         }
         Value::DateTime(moment) if to.kind == TypeKind::DateTime && from.kind == TypeKind::DateTime => {
-            let is_real = moment.date.year > 0 && moment.date.month > 0 && moment.date.day > 0;
+            // Without ALLOW_INVALID_DATES what such a mode let in once is not stored again.
+            let is_real = moment.date.year > 0 && moment.date.is_real();
             let fits = from.fractional_digits() == to.fractional_digits();
             if is_real && fits {
                 *slot = Value::DateTime(*moment);

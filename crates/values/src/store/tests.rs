@@ -209,6 +209,15 @@ fn silently_stored(value: &Value, from: &ColumnType, to: &ColumnType, strict: bo
     stored.filter(|_| diagnostics.count() == 0)
 }
 
+#[test]
+fn invalid_dates_are_not_stored_plainly() {
+    let to = ColumnType::temporal(TypeKind::DateTime, 0);
+    let date = |day| Value::DateTime(crate::temporal::Date { year: 2233, month: 2, day }.midnight());
+    let mut slot = Value::Null;
+    assert!(store_plainly(&date(28), &to, &to, &mut slot));
+    assert!(!store_plainly(&date(29), &to, &to, &mut slot));
+}
+
 proptest! {
     #[test]
     fn texts_stored_plainly_are_stored_the_same(text in "[-0-9. a世é😀]{0,9}|-?[0-9]{1,19}|[0-9]{1,12}\\.[0-9]{0,12}", to in plain_target()) {
