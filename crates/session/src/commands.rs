@@ -23,6 +23,7 @@ pub fn counter(statement: &Statement) -> StatusId {
         },
         Statement::Load(_) => id::COM_LOAD,
         Statement::Do(_) => id::COM_DO,
+        Statement::Empty => id::COM_EMPTY_QUERY,
         Statement::Call { .. } => id::COM_CALL_PROCEDURE,
         Statement::CreateTable(_) => id::COM_CREATE_TABLE,
         Statement::AlterTable(_) => id::COM_ALTER_TABLE,

@@ -322,6 +322,8 @@ impl Session {
             Statement::Reset(targets) => self.reset(targets, channel),
             Statement::TableMaintenance(maintenance) => self.maintain(maintenance, channel),
             Statement::Shutdown => self.shutdown(channel),
+            // A comment: mysqldump 11.8 sends one that is a statement to MariaDB only.
+            Statement::Empty => self.send_ok(channel),
             _ => self.dispatch_definition(statement, text, channel),
         }
     }

@@ -163,6 +163,10 @@ fn tables_rows_and_transactions() {
         &mut root,
         &[
             ("select 1", "1"),
+            ("/*M!100100 SET @@MAX_STATEMENT_TIME=0 */", "OK 0"),
+            ("-- nothing", "OK 0"),
+            ("begin; /* not a definition, so it commits nothing */; rollback", "OK 0 / OK 0 / OK 0"),
+            (" ", "ERROR 1065 Query was empty"),
             ("create database shop", "OK 1"),
             ("create database shop", "ERROR 1007 Can't create database 'shop'; database exists"),
             ("use shop", "OK 0"),
