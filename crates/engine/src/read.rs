@@ -116,12 +116,18 @@ impl Transaction {
         found: &mut dyn FnMut(&[u8]),
     ) -> EngineResult<bool> {
         table.check_usable()?;
-        self.check_snapshot_reads(table.index(index)?)?;
         if index != 0 {
             return self.get_by_secondary(table, index, key, mode, found);
         }
+        if mode != ReadMode::Consistent {
+            self.check_snapshot_reads(table.clustered())?;
+        }
         let is_found = match mode {
-            ReadMode::Consistent => self.engine.get_visible(self.view()?, table, key, found),
+            ReadMode::Consistent => {
+                let view = self.view()?;
+                view.check_readable(table.clustered())?;
+                self.engine.get_visible(view, table, key, found)
+            }
             ReadMode::Shared(policy) => self.get_locked(table, key, LockMode::SHARED_RECORD, policy, found),
             ReadMode::Exclusive(policy) => {
                 self.get_locked(table, key, LockMode::EXCLUSIVE_RECORD, policy, found)

@@ -74,7 +74,7 @@ pub struct Instance {
     plan_cache: PlanCache,
     session_starts: SessionStarts,
     /// What the server reads at each connection, with the generation of the global values that it was made of.
-    pub(crate) server_settings: Mutex<Option<(u64, Arc<ServerSettings>)>>,
+    pub(crate) server_settings: RwLock<Option<(u64, Arc<ServerSettings>)>>,
     /// SET PERSIST.
     pub(crate) persisted: Mutex<PersistedVariables>,
     /// Messages for the error log that start-up produced.
@@ -104,7 +104,7 @@ impl Instance {
             accounts_epoch: AtomicU64::new(0),
             plan_cache: PlanCache::new(seed),
             session_starts: SessionStarts::default(),
-            server_settings: Mutex::default(),
+            server_settings: RwLock::default(),
             accounts_writer: Mutex::new(()),
             registry: Registry::default(),
             ended_counters: Counters::default(),

@@ -89,7 +89,7 @@ pub struct Description {
 }
 
 impl SessionShared {
-    /// The shared part of a new connection. Takes its attributes.
+    /// The shared part of a new connection. Takes its attributes and TLS details.
     pub fn new(info: &mut ConnectionInfo, account: &Arc<str>) -> SessionShared {
         let host = match (info.host.port, info.host.display()) {
             (0, name) => name,

@@ -6,10 +6,9 @@ use crate::instance::Instance;
 use crate::status::id as status;
 use crate::variables::{ValueTable, id};
 use engine::FlushWaiter;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use stdx::ids::Lsn;
-use stdx::sync::lock;
 
 /// Global variables that steer the server's own work. Read at every new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,15 +46,16 @@ impl Instance {
     /// The current values. Made anew only after a global variable changed.
     pub fn server_settings(&self) -> Arc<ServerSettings> {
         let globals = self.globals();
-        let mut known = lock(&self.server_settings);
-        match &*known {
-            Some((generation, settings)) if *generation == globals.generation() => Arc::clone(settings),
-            _ => {
-                let settings = Arc::new(self.read_server_settings(&globals));
-                *known = Some((globals.generation(), Arc::clone(&settings)));
-                settings
-            }
+        let known = self.server_settings.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((generation, settings)) = known
+            && generation == globals.generation()
+        {
+            return settings;
         }
+        let settings = Arc::new(self.read_server_settings(&globals));
+        let mut known = self.server_settings.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some((globals.generation(), Arc::clone(&settings)));
+        settings
     }
 
     fn read_server_settings(&self, globals: &ValueTable) -> ServerSettings {

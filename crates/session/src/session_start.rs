@@ -7,8 +7,7 @@ use crate::state::SessionVariables;
 use crate::statement_settings::StatementSettings;
 use crate::variables::id;
 use charset::CollationId;
-use std::sync::{Arc, Mutex};
-use stdx::sync::lock;
+use std::sync::{Arc, PoisonError, RwLock};
 use wire::capabilities::client;
 
 /// Kinds of sessions that are remembered: drivers and tools of one server, each with its schemas.
@@ -16,7 +15,7 @@ const STARTS_MAX: usize = 32;
 
 /// How the sessions of late have started.
 #[derive(Debug, Default)]
-pub(crate) struct SessionStarts(Mutex<Vec<Arc<SessionStart>>>);
+pub(crate) struct SessionStarts(RwLock<Vec<Arc<SessionStart>>>);
 
 #[derive(Debug)]
 struct SessionStart {
@@ -39,12 +38,13 @@ struct StartKey {
 
 impl SessionStarts {
     fn find(&self, key: &StartKey) -> Option<Arc<SessionStart>> {
-        lock(&self.0).iter().find(|start| start.key == *key).cloned()
+        let starts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        starts.iter().find(|start| start.key == *key).cloned()
     }
 
     /// Remembers one. What started with other global variables does not come again.
     fn add(&self, start: SessionStart) {
-        let mut starts = lock(&self.0);
+        let mut starts = self.0.write().unwrap_or_else(PoisonError::into_inner);
         starts.retain(|other| other.key.generation == start.key.generation);
         starts.truncate(STARTS_MAX - 1);
         starts.insert(0, Arc::new(start));

@@ -7,8 +7,7 @@ use super::host;
 use super::privilege::Privileges;
 use crate::connection::ClientHost;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
-use stdx::sync::lock;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// All accounts and roles.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +21,7 @@ pub struct AccountTable {
 /// Grants of accounts without active roles, made when a session of theirs first needs them. A copy of the table starts
 /// without any: it is made to be changed.
 #[derive(Debug, Default)]
-struct CombinedGrants(Mutex<BTreeMap<AccountName, Arc<Grants>>>);
+struct CombinedGrants(RwLock<BTreeMap<AccountName, Arc<Grants>>>);
 
 impl Clone for CombinedGrants {
     fn clone(&self) -> CombinedGrants {
@@ -90,11 +89,12 @@ impl AccountTable {
         if !active.is_empty() {
             return Arc::new(self.grants(name, active));
         }
-        let mut combined = lock(&self.combined.0);
-        if let Some(grants) = combined.get(name) {
-            return Arc::clone(grants);
+        let known = self.combined.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if let Some(grants) = known {
+            return grants;
         }
         let grants = Arc::new(self.grants(name, active));
+        let mut combined = self.combined.0.write().unwrap_or_else(PoisonError::into_inner);
         combined.insert(name.clone(), Arc::clone(&grants));
         grants
     }
