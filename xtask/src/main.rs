@@ -1,7 +1,8 @@
 //! Development tasks, run as `cargo xtask NAME`.
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
-//! tool, `fuzz` and `instructions` run the crates of those names.
+//! tool, `fuzz` and `instructions` run the crates of those names, `differential` compares with a MySQL.
 
+mod differential;
 mod files;
 mod fuzz;
 mod generate;
@@ -10,7 +11,8 @@ mod instructions;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
-       cargo xtask instructions [--write] [--runs N]";
+       cargo xtask instructions [--write] [--runs N] |
+       cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +21,7 @@ fn main() -> std::process::ExitCode {
         Some("tidy") => tidy::run(),
         Some("fuzz") => fuzz::run(&arguments[1..]),
         Some("instructions") => instructions::run(&arguments[1..]),
+        Some("differential") => differential::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };
     match result {
