@@ -1,6 +1,30 @@
 //! The diagnostics area of a session: what SHOW WARNINGS and SHOW ERRORS print. Main type: [`Diagnostics`].
+//! Here is also the one rule of strict mode for what expressions report while a statement changes data: some warnings
+//! are errors then ([`Diagnostics::escalate`]). Whoever runs the statement looks for them with [`Diagnostics::raised`].
 
-use crate::SqlError;
+use crate::{ErrorCode, SqlError, code};
+
+/// Warnings that end a data-changing statement in strict mode.
+const ESCALATED: [ErrorCode; 18] = [
+    code::ER_BAD_NULL_ERROR,
+    code::ER_TOO_LONG_KEY,
+    code::ER_CUT_VALUE_GROUP_CONCAT,
+    code::ER_WARN_TOO_FEW_RECORDS,
+    code::ER_WARN_TOO_MANY_RECORDS,
+    code::ER_WARN_NULL_TO_NOTNULL,
+    code::ER_WARN_DATA_OUT_OF_RANGE,
+    code::WARN_DATA_TRUNCATED,
+    code::ER_TRUNCATED_WRONG_VALUE,
+    code::ER_WARN_ALLOWED_PACKET_OVERFLOWED,
+    code::ER_NO_DEFAULT_FOR_FIELD,
+    code::ER_DIVISION_BY_ZERO,
+    code::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD,
+    code::ER_DATA_TOO_LONG,
+    code::ER_WRONG_VALUE_FOR_TYPE,
+    code::ER_NO_DEFAULT_FOR_VIEW_FIELD,
+    code::ER_DATETIME_FUNCTION_OVERFLOW,
+    code::ER_INVALID_ARGUMENT_FOR_LOGARITHM,
+];
 
 /// How grave a condition is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +64,21 @@ pub struct Diagnostics {
     kept_max: usize,
     count: u64,
     error_count: u64,
+    escalates: bool,
+    raised: Option<SqlError>,
 }
 
 impl Diagnostics {
     /// An empty area that keeps `kept_max` conditions (the variable max_error_count).
     pub fn new(kept_max: usize) -> Diagnostics {
-        Diagnostics { conditions: Vec::new(), kept_max, count: 0, error_count: 0 }
+        Diagnostics {
+            conditions: Vec::new(),
+            kept_max,
+            count: 0,
+            error_count: 0,
+            escalates: false,
+            raised: None,
+        }
     }
 
     /// Forgets everything: a new statement starts.
@@ -53,6 +86,19 @@ impl Diagnostics {
         self.conditions.clear();
         self.count = 0;
         self.error_count = 0;
+        self.escalate(false);
+    }
+
+    /// From now on warnings of strict mode are errors, or are not. What was raised before is forgotten.
+    pub fn escalate(&mut self, escalates: bool) {
+        self.escalates = escalates;
+        self.raised = None;
+    }
+
+    /// The first warning since [`Diagnostics::escalate`] that ends the statement. It is not among the conditions: it
+    /// gets there as the statement's error.
+    pub fn raised(&self) -> Option<&SqlError> {
+        self.raised.as_ref()
     }
 
     /// Changes how many conditions are kept from now on.
@@ -62,6 +108,10 @@ impl Diagnostics {
 
     /// Adds a condition.
     pub fn push(&mut self, level: Level, error: SqlError) {
+        if self.escalates && level == Level::Warning && is_escalated(&error) {
+            self.raised.get_or_insert(error);
+            return;
+        }
         self.count += 1;
         self.error_count += u64::from(level == Level::Error);
         if self.conditions.len() < self.kept_max {
@@ -89,6 +139,11 @@ impl Diagnostics {
         self.push(Level::Note, error);
     }
 
+    /// As [`Diagnostics::raised`], which is forgotten.
+    pub fn take_raised(&mut self) -> Option<SqlError> {
+        self.raised.take()
+    }
+
     /// The conditions that were kept, oldest first.
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
@@ -102,5 +157,32 @@ impl Diagnostics {
     /// Those of level Error (@@error_count).
     pub fn error_count(&self) -> u64 {
         self.error_count
+    }
+}
+
+fn is_escalated(error: &SqlError) -> bool {
+    ESCALATED.iter().any(|code| code.number == error.number())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql_error;
+
+    #[test]
+    fn strict_mode_raises_the_first_of_its_warnings_and_no_note() {
+        let mut diagnostics = Diagnostics::new(8);
+        diagnostics.warning(sql_error!(ER_DIVISION_BY_ZERO));
+        diagnostics.escalate(true);
+        diagnostics.note(sql_error!(WARN_DATA_TRUNCATED, "c", 1));
+        diagnostics.warning(sql_error!(ER_INVALID_CHARACTER_STRING, "utf8mb4", "FF"));
+        assert_eq!(diagnostics.raised(), None);
+        diagnostics.warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DOUBLE", "abc"));
+        diagnostics.warning(sql_error!(ER_DIVISION_BY_ZERO));
+        assert_eq!(diagnostics.raised(), Some(&sql_error!(ER_TRUNCATED_WRONG_VALUE, "DOUBLE", "abc")));
+        assert_eq!(diagnostics.count(), 3);
+        diagnostics.clear();
+        diagnostics.warning(sql_error!(ER_DIVISION_BY_ZERO));
+        assert_eq!((diagnostics.raised(), diagnostics.count()), (None, 1));
     }
 }

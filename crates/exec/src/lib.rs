@@ -164,25 +164,39 @@ fn run_plan(
         PlanKind::Load(load) => load.insert.ignore,
         PlanKind::Query(..) | PlanKind::Do(_) => true,
     };
-    context.facts.strict_changes = context.facts.sql_mode.is_strict() && !ignores;
+    let escalates = context.facts.sql_mode.is_strict() && !ignores;
+    context.diagnostics.escalate(escalates);
     let mut run = Run::new(plan, context);
-    run.check_killed()?;
-    let mut outcome = match &plan.kind {
-        PlanKind::Query(query, into) => query::run_query(&mut run, query, into.as_ref(), prepared, channel)?,
-        PlanKind::Insert(insert) => change::insert::run(&mut run, insert)?,
-        PlanKind::Update(update) => change::update::run(&mut run, update)?,
-        PlanKind::Delete(delete) => change::delete::run(&mut run, delete)?,
-        PlanKind::Load(load) => change::load::run(&mut run, load, channel)?,
-        PlanKind::Do(expressions) => {
-            for expression in expressions {
-                expression.evaluate(&[], &mut run)?;
-            }
-            StatementOutcome::default()
-        }
-    };
+    let outcome = run_kind(prepared, &mut run, channel);
+    // The statement's error is the first one, and evaluation goes on after a warning that is one.
+    let raised = run.statement.diagnostics.take_raised();
+    run.statement.diagnostics.escalate(false);
+    let mut outcome = raised.map_or(outcome, Err)?;
     outcome.rows_examined = run.rows_examined;
     outcome.spilled = run.spill_counts();
     Ok(outcome)
+}
+
+/// Runs a plan of any kind.
+fn run_kind(
+    prepared: &Prepared,
+    run: &mut Run<'_, '_>,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<StatementOutcome> {
+    run.check_killed()?;
+    match &prepared.plan.kind {
+        PlanKind::Query(query, into) => query::run_query(run, query, into.as_ref(), prepared, channel),
+        PlanKind::Insert(insert) => change::insert::run(run, insert),
+        PlanKind::Update(update) => change::update::run(run, update),
+        PlanKind::Delete(delete) => change::delete::run(run, delete),
+        PlanKind::Load(load) => change::load::run(run, load, channel),
+        PlanKind::Do(expressions) => {
+            for expression in expressions {
+                expression.evaluate(&[], run)?;
+            }
+            Ok(StatementOutcome::default())
+        }
+    }
 }
 
 /// Prepares and runs a statement.

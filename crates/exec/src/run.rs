@@ -134,7 +134,10 @@ fn parameter(statement: &StatementContext<'_>, index: usize) -> SqlResult<Value>
 }
 
 fn check_killed(statement: &StatementContext<'_>) -> SqlResult<()> {
-    if statement.kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
+    if statement.kill.is_raised() {
+        return Err(sql_error!(ER_QUERY_INTERRUPTED));
+    }
+    statement.diagnostics.raised().map_or(Ok(()), |error| Err(error.clone()))
 }
 
 impl EvaluationContext for Run<'_, '_> {

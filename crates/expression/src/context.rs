@@ -110,7 +110,8 @@ pub trait EvaluationContext {
     /// of IN, ANY and ALL, empty otherwise.
     fn subquery(&mut self, id: usize, outer: Vec<Value>, operands: Vec<Value>) -> SqlResult<SubqueryValue>;
 
-    /// Error 1317 or 3024 once the statement was killed or ran out of time.
+    /// Error 1317 or 3024 once the statement was killed or ran out of time; what `Diagnostics::raised` says where
+    /// strict mode ended it.
     fn check_killed(&self) -> SqlResult<()>;
 
     /// Room for what one call site keeps between rows (a compiled pattern, a random state). The number is

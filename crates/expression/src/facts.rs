@@ -81,9 +81,6 @@ impl SqlMode {
 pub struct StatementFacts {
     /// sql_mode.
     pub sql_mode: SqlMode,
-    /// Whether the statement changes data, so that strict mode turns bad values into errors. False inside
-    /// INSERT IGNORE and its like.
-    pub strict_changes: bool,
     /// The session's time zone.
     pub time_zone: crate::time_zone::TimeZone,
     /// When the statement started: microseconds since 1970 in UTC (or @@timestamp).

@@ -128,7 +128,6 @@ fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
     let time_zone = crate::time_zones::find(&state.instance, &state.text(id::TIME_ZONE));
     StatementFacts {
         sql_mode,
-        strict_changes: false,
         statement_time_microseconds: 0,
         statement_time: DateTime::default(),
         time_zone: time_zone.unwrap_or(TimeZone::UTC),

@@ -24,6 +24,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutco
         InsertRows::Values(rows) => {
             for (number, row) in rows.iter().enumerate() {
                 let row = value_row(plan, row, storing, writer.row_number(), run);
+                let row = row.and_then(|row| run.check_killed().map(|()| row));
                 let mut row = row.map_err(|error| writer.first_error(error, run))?;
                 writer.write(&mut row, Some((rows.len() - number) as u64), run)?;
             }
@@ -156,10 +157,13 @@ fn from_query(
     // A query over the target itself is read to its end before the first row goes in.
     let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
     if !reads_target {
-        while operator.next(run, &mut batch)? {
+        loop {
+            let more = operator.next(run, &mut batch).and_then(|more| run.check_killed().map(|()| more));
+            if !more.map_err(|error| writer.first_error(error, run))? {
+                return Ok(());
+            }
             put.write(&batch, writer, run)?;
         }
-        return Ok(());
     }
     let mut kept = run.row_store();
     while operator.next(run, &mut batch)? {

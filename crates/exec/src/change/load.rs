@@ -53,8 +53,7 @@ fn rows(
     }
     let mut line = LineRow::new(plan, storing);
     while reader.next_line()? {
-        run.check_killed()?;
-        let filled = line.fill(run, &reader, writer.row_number());
+        let filled = line.fill(run, &reader, writer.row_number()).and_then(|()| run.check_killed());
         filled.map_err(|error| writer.first_error(error, run))?;
         writer.write(&mut line.row, None, run)?;
     }
@@ -106,7 +105,7 @@ impl<'p> LineRow<'p> {
                 }
                 LoadTarget::Column(column) => {
                     let target = &plan.insert.table.definition().columns[*column];
-                    missing_field(run, plan, row_number)?;
+                    run.diagnostics().warning(sql_error!(ER_WARN_TOO_FEW_RECORDS, row_number));
                     self.given[*column] = true;
                     self.row[*column] =
                         if target.nullable { Value::Null } else { implicit_default(&target.column_type) };
@@ -114,11 +113,7 @@ impl<'p> LineRow<'p> {
             }
         }
         if reader.count() > plan.fields.len() {
-            let error = sql_error!(ER_WARN_TOO_MANY_RECORDS, row_number);
-            if run.statement.facts.sql_mode.is_strict() && !plan.insert.ignore {
-                return Err(error);
-            }
-            run.diagnostics().warning(error);
+            run.diagnostics().warning(sql_error!(ER_WARN_TOO_MANY_RECORDS, row_number));
         }
         self.complete(run, row_number)
     }
@@ -172,13 +167,4 @@ impl<'p> LineRow<'p> {
         }
         Ok(())
     }
-}
-
-fn missing_field(run: &mut Run<'_, '_>, plan: &LoadPlan, row_number: u64) -> SqlResult<()> {
-    let error = sql_error!(ER_WARN_TOO_FEW_RECORDS, row_number);
-    if run.statement.facts.sql_mode.is_strict() && !plan.insert.ignore {
-        return Err(error);
-    }
-    run.diagnostics().warning(error);
-    Ok(())
 }

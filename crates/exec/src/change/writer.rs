@@ -310,6 +310,8 @@ impl<'p> Writer<'p> {
 
     /// The error of the statement when a row could not be made: that of a row before it which waits, if that fails.
     pub fn first_error(&mut self, error: SqlError, run: &mut Run<'_, '_>) -> SqlError {
+        // What was raised is this error, or came after it.
+        run.diagnostics().take_raised();
         self.flush(run).err().unwrap_or(error)
     }
 

@@ -205,7 +205,6 @@ impl World {
         let zone = TimeZone::UTC;
         StatementFacts {
             sql_mode: self.sql_mode,
-            strict_changes: false,
             statement_time: zone.local(1_700_000_000_000_000),
             time_zone: zone,
             statement_time_microseconds: 1_700_000_000_000_000,

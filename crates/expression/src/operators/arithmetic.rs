@@ -206,7 +206,7 @@ impl Arithmetic {
             ArithmeticOperator::Subtract => left - right,
             ArithmeticOperator::Multiply => left.checked_mul(right).unwrap_or(i128::MAX),
             ArithmeticOperator::IntegerDivide | ArithmeticOperator::Modulo if right == 0 => {
-                return division_by_zero(context);
+                return Ok(division_by_zero(context));
             }
             ArithmeticOperator::IntegerDivide => left / right,
             ArithmeticOperator::Modulo => left % right,
@@ -233,7 +233,7 @@ impl Arithmetic {
             ArithmeticOperator::Add => left.add(right),
             ArithmeticOperator::Subtract => left.subtract(right),
             ArithmeticOperator::Multiply => left.multiply(right),
-            _ if right.is_zero() => return division_by_zero(context),
+            _ if right.is_zero() => return Ok(division_by_zero(context)),
             ArithmeticOperator::Divide => left.divide(right, context.facts().division_precision_increment),
             ArithmeticOperator::Modulo => left.remainder(right),
             ArithmeticOperator::IntegerDivide => {
@@ -259,7 +259,7 @@ impl Arithmetic {
             ArithmeticOperator::Add => left + right,
             ArithmeticOperator::Subtract => left - right,
             ArithmeticOperator::Multiply => left * right,
-            _ if right == 0.0 => return division_by_zero(context),
+            _ if right == 0.0 => return Ok(division_by_zero(context)),
             ArithmeticOperator::Divide => left / right,
             ArithmeticOperator::Modulo => left % right,
             ArithmeticOperator::IntegerDivide => {
@@ -291,17 +291,12 @@ pub fn out_of_range(kind: &str, whole: &Expression) -> SqlError {
     sql_error!(ER_DATA_OUT_OF_RANGE, kind, whole)
 }
 
-/// NULL; with a warning or an error where sql_mode asks for it.
-pub fn division_by_zero(context: &mut dyn EvaluationContext) -> SqlResult<Value> {
-    let facts = context.facts();
-    if facts.sql_mode.contains(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
-        let error = sql_error!(ER_DIVISION_BY_ZERO);
-        if facts.strict_changes {
-            return Err(error);
-        }
-        context.diagnostics().warning(error);
+/// NULL; with a warning where sql_mode asks for it.
+pub fn division_by_zero(context: &mut dyn EvaluationContext) -> Value {
+    if context.facts().sql_mode.contains(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+        context.diagnostics().warning(sql_error!(ER_DIVISION_BY_ZERO));
     }
-    Ok(Value::Null)
+    Value::Null
 }
 
 /// A DECIMAL that is unsigned if both operands are.
