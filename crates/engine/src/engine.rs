@@ -354,6 +354,11 @@ impl Engine {
         self.inner.settings.set_lock_wait_timeout(timeout);
     }
 
+    /// The graph of waits: the kinds of locks above the engine register theirs, so that deadlocks over all kinds are found.
+    pub fn waits(&self) -> &Arc<txn::WaitGraph> {
+        self.inner.locks.waits()
+    }
+
     /// Switches the deadlock search (SET GLOBAL innodb_deadlock_detect).
     pub fn set_deadlock_detect(&self, on: bool) {
         self.inner.settings.deadlock_detect.store(on, Ordering::Relaxed);

@@ -67,7 +67,8 @@ impl Transaction {
         Ok(self.writer.get_or_init(|| writer).clone())
     }
 
-    /// Asks for a row lock under the row's latch.
+    /// Asks for a row lock under the row's latch. None: the writer that was in the way (`implicit`) has just ended; look again
+    /// who wrote the entry.
     pub(crate) fn request_lock(
         &self,
         index: IndexId,
@@ -75,13 +76,14 @@ impl Transaction {
         mode: LockMode,
         implicit: Option<&Arc<Owner>>,
         policy: WaitPolicy,
-    ) -> EngineResult<Conflict> {
+    ) -> EngineResult<Option<Conflict>> {
         let owner = self.owner();
         let may_wait = policy == WaitPolicy::Wait;
         match self.engine.locks.request(&owner, index, key, mode, implicit, may_wait) {
-            Request::Granted | Request::Held => Ok(Conflict::None),
-            Request::Queued => Ok(Conflict::Wait),
-            Request::Refused if policy == WaitPolicy::SkipLocked => Ok(Conflict::Skip),
+            Request::Granted | Request::Held => Ok(Some(Conflict::None)),
+            Request::Queued => Ok(Some(Conflict::Wait)),
+            Request::WriterEnded => Ok(None),
+            Request::Refused if policy == WaitPolicy::SkipLocked => Ok(Some(Conflict::Skip)),
             Request::Refused => Err(EngineError::LockNotAvailable),
         }
     }

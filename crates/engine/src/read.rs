@@ -186,22 +186,27 @@ impl Transaction {
             // The writer's id is an X lock already.
             return Ok(Conflict::None);
         }
-        let implicit = self.engine.unfinished_writer(entry.writer)?;
-        if implicit.is_none() {
-            self.note_seen(entry.writer);
-            if entry.deleted {
-                return Ok(Conflict::None);
+        loop {
+            let implicit = self.engine.unfinished_writer(entry.writer)?;
+            if implicit.is_none() {
+                self.note_seen(entry.writer);
+                if entry.deleted {
+                    return Ok(Conflict::None);
+                }
+            }
+            // A writer that ended meanwhile has committed: a rollback would have needed the entry's latch.
+            if let Some(conflict) = self.request_lock(clustered.id(), key, mode, implicit.as_ref(), policy)? {
+                return Ok(conflict);
             }
         }
-        self.request_lock(clustered.id(), key, mode, implicit.as_ref(), policy)
     }
 
     /// Gives back the lock of a row that a locking read returned and that the statement does not want after all (READ
     /// COMMITTED). Does nothing if the row was locked or written before that statement.
     pub fn unlock_row(&self, table: &Arc<Table>, key: &[u8]) {
         if let Some(owner) = self.owner.get() {
-            let keep = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
-            self.engine.locks.unlock(owner, table.clustered().id(), key, keep);
+            let mark = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
+            self.engine.locks.unlock(owner, table.clustered().id(), key, mark);
         }
     }
 }

@@ -176,20 +176,23 @@ impl Transaction {
                 if Some(entry.writer) != self.id()
                     && let Some(writer) = self.engine.unfinished_writer(entry.writer)?
                 {
+                    // The writer has the row's clustered entry locked. This is not under that entry's latch: only a lock that is
+                    // waited for behind the writer is safe from other writers, and none is asked for once it ended.
                     let id = table.clustered().id();
                     let mode = LockMode::SHARED_RECORD;
                     let conflict =
                         self.request_lock(id, clustered_key, mode, Some(&writer), WaitPolicy::Wait)?;
-                    return Ok((conflict == Conflict::Wait, entry.deleted));
+                    return Ok((conflict, entry.deleted));
                 }
                 self.note_seen(entry.writer);
-                Ok::<_, EngineError>((false, entry.deleted))
+                Ok::<_, EngineError>((Some(Conflict::None), entry.deleted))
             })?;
             match state.transpose()? {
-                Some((true, _)) => return Ok(Unique::Wait),
-                Some((false, false)) => return Ok(Unique::Taken(clustered_key.to_vec())),
+                Some((Some(Conflict::Wait | Conflict::Skip), _)) => return Ok(Unique::Wait),
+                Some((None, _)) => own_key.clone_into(&mut at),
+                Some((Some(Conflict::None), false)) => return Ok(Unique::Taken(clustered_key.to_vec())),
                 // A delete mark, or an entry that went away meanwhile.
-                Some((false, true)) | None => {}
+                Some((Some(Conflict::None), true)) | None => {}
             }
         }
     }

@@ -110,7 +110,7 @@ impl Transaction {
             let mut edit = index.tree.edit(&mut mini, run[0].key)?;
             let mut admits = |entry: &RunEntry<'_>| {
                 if clustered {
-                    return !self.engine.locks.blocks_write(&owner, index.id(), entry.key);
+                    return !self.engine.locks.others_lock(&owner, index.id(), entry.key);
                 }
                 entry.unique_bytes == 0
                     || stripes.hold(&self.engine, index.id(), &entry.key[..entry.unique_bytes])

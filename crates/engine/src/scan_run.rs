@@ -147,7 +147,7 @@ impl Transaction {
         for candidate in candidates {
             let clustered_key = index.clustered_key(&candidate.key)?;
             let mut row = None;
-            let owned = self.owner().lock_count();
+            let owned = self.owner().lock_mark();
             self.get_locked(&table, clustered_key, mode, policy, &mut |bytes| row = Some(bytes.to_vec()))?;
             let Some(row) = row else { continue };
             if entry_key_matches(&table, index, &row, &candidate.key, clustered_key)? {

@@ -8,7 +8,7 @@ use crate::options::{Isolation, TransactionOptions};
 use crate::table::Index;
 use crate::write::WriteBuffers;
 use crate::writer::Writer;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::Snapshot;
@@ -26,8 +26,8 @@ pub struct Transaction {
     snapshot: Mutex<Option<Arc<Snapshot>>>,
     /// Newest commit that a locking read or a write has met.
     pub(crate) seen: AtomicU64,
-    /// Locks held when the statement began: `unlock_row` leaves them.
-    pub(crate) statement_locks: AtomicUsize,
+    /// The mark behind which the statement's own locks lie: `unlock_row` leaves earlier ones.
+    pub(crate) statement_locks: AtomicU64,
     /// Committed or rolled back.
     pub(crate) ended: AtomicBool,
     buffers: Mutex<WriteBuffers>,
@@ -71,7 +71,7 @@ impl Transaction {
             owner: OnceLock::new(),
             snapshot: Mutex::new(None),
             seen: AtomicU64::new(0),
-            statement_locks: AtomicUsize::new(0),
+            statement_locks: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             buffers: Mutex::default(),
         }
@@ -94,7 +94,7 @@ impl Transaction {
             *self.snapshot_slot() = None;
         }
         if let Some(owner) = self.owner.get() {
-            self.statement_locks.store(owner.lock_count(), Ordering::Relaxed);
+            self.statement_locks.store(owner.lock_mark(), Ordering::Relaxed);
         }
         self.mark()
     }

@@ -108,19 +108,25 @@ impl Transaction {
         key: &[u8],
         current: Option<Entry<'_>>,
     ) -> EngineResult<Conflict> {
-        let own = self.id();
-        let implicit = match current {
-            Some(entry) if Some(entry.writer) != own => self.engine.unfinished_writer(entry.writer)?,
-            _ => None,
-        };
+        let (own, owner) = (self.id(), self.owner());
         if let Some(entry) = current {
             self.note_seen(entry.writer);
         }
-        let owner = self.owner();
-        if implicit.is_none() && !self.engine.locks.blocks_write(&owner, index, key) {
-            return Ok(Conflict::None);
+        loop {
+            let implicit = match current {
+                Some(entry) if Some(entry.writer) != own => self.engine.unfinished_writer(entry.writer)?,
+                _ => None,
+            };
+            if implicit.is_none() && !self.engine.locks.others_lock(&owner, index, key) {
+                return Ok(Conflict::None);
+            }
+            let mode = LockMode::EXCLUSIVE_RECORD;
+            if let Some(conflict) =
+                self.request_lock(index, key, mode, implicit.as_ref(), WaitPolicy::Wait)?
+            {
+                return Ok(conflict);
+            }
         }
-        self.request_lock(index, key, LockMode::EXCLUSIVE_RECORD, implicit.as_ref(), WaitPolicy::Wait)
     }
 }
 

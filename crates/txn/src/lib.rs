@@ -13,6 +13,7 @@ mod spill_file;
 pub mod undo;
 mod undo_list;
 mod versions;
+mod wait_graph;
 
 pub use ids::{CommitTable, TransactionState};
 pub use key_list::KeyList;
@@ -22,3 +23,4 @@ pub use spill_file::{Extent, SpillError, SpillFile};
 pub use undo::{Old, UndoRecord};
 pub use undo_list::UndoList;
 pub use versions::{HEAD_BYTES, OldVersion, VersionFigures, VersionStore};
+pub use wait_graph::{Blockers, WaitGraph, WaiterId, Waiting};

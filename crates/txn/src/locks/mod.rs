@@ -1,10 +1,16 @@
 //! Row locks. Main type: [`LockManager`].
 //! The X lock of a writer is its id in the row; objects exist only for explicit locks and for waiters (rule L1 in
-//! README.md). [`table`] is the queues without any sleeping; [`owner`] is the sleeping; [`deadlock`] is the search.
+//! README.md). [`queue`] and [`table`] are the queues without any sleeping; [`owner`] is the sleeping; [`row_wait`] is what the
+//! search for deadlocks ([`crate::wait_graph`]) asks.
 
-mod deadlock;
+#[cfg(test)]
+mod explorer;
+mod held_keys;
+mod mistakes;
 mod mode;
 mod owner;
+mod queue;
+mod row_wait;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -14,8 +20,10 @@ pub use owner::{Owner, WaitEnd};
 pub use table::{LockInfo, Request};
 
 use crate::kill::{KillFlag, Wake};
+use crate::wait_graph::WaitGraph;
+use row_wait::RowWait;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stdx::ids::IndexId;
 use table::LockTable;
@@ -32,9 +40,9 @@ pub struct LockKey {
 /// Row locks of the whole engine.
 #[derive(Debug)]
 pub struct LockManager {
-    table: LockTable,
-    /// One search at a time, so that two searches do not choose two victims for one cycle.
-    search: Mutex<()>,
+    table: Arc<LockTable>,
+    /// Waits of all kinds.
+    waits: Arc<WaitGraph>,
     next_owner: AtomicU64,
     counters: LockCounters,
 }
@@ -50,8 +58,8 @@ pub struct LockCounters {
     pub wait_time_us: AtomicU64,
     /// Longest wait in microseconds (Innodb_row_lock_time_max).
     pub wait_time_max_us: AtomicU64,
-    /// Deadlocks found (Innodb_deadlocks).
-    pub deadlocks: AtomicU64,
+    /// Deadlocks whose victim waited for a row (Innodb_deadlocks).
+    pub deadlocks: Arc<AtomicU64>,
     /// Waits that timed out.
     pub timeouts: AtomicU64,
 }
@@ -71,8 +79,8 @@ impl LockManager {
     /// No locks.
     pub fn new() -> LockManager {
         LockManager {
-            table: LockTable::new(),
-            search: Mutex::new(()),
+            table: Arc::new(LockTable::new()),
+            waits: Arc::default(),
             next_owner: AtomicU64::new(1),
             counters: LockCounters::default(),
         }
@@ -97,10 +105,11 @@ impl LockManager {
         self.table.request(owner, index, key, mode, implicit, may_wait)
     }
 
-    /// Whether another owner holds or waits for a lock on the entry that keeps `owner` from writing it. Called under the
-    /// entry's exclusive latch. One atomic load when nobody locks anything near.
-    pub fn blocks_write(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
-        self.table.blocks_write(owner, index, key)
+    /// Whether another owner holds or waits for a lock on the entry. Then a writer must ask for its X lock as an object, whether
+    /// or not it would have to wait: its id in the entry is no lock to those in a queue already. Called under
+    /// the entry's exclusive latch. One atomic load when nobody locks anything near.
+    pub fn others_lock(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
+        self.table.others_lock(owner, index, key)
     }
 
     /// Sleeps until the lock that [`LockManager::request`] queued is granted, or gives the request up. Call it without any latch.
@@ -111,13 +120,20 @@ impl LockManager {
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let weak: Weak<dyn Wake> = Arc::downgrade(&(owner.clone() as Arc<dyn Wake>));
         options.kill.set_sleeper(Some(weak));
+        let waiter = owner.waiter_id();
+        let (table, victims) = (self.table.clone(), self.counters.deadlocks.clone());
+        self.waits.begin(waiter, Arc::new(RowWait { table, owner: owner.clone(), victims }));
         if options.deadlock_detect {
-            self.search_deadlock(owner);
+            self.waits.search(waiter);
         }
         let end = env::blocking::region(|| owner.waiter.sleep(options.timeout, || options.kill.is_raised()));
         options.kill.set_sleeper(None);
+        self.waits.end(waiter);
         let end = match end {
-            WaitEnd::TimedOut | WaitEnd::Killed => self.table.give_up(owner, end),
+            WaitEnd::TimedOut | WaitEnd::Killed if self.table.give_up(owner, None, end) => end,
+            WaitEnd::TimedOut | WaitEnd::Killed => {
+                owner.waiter.outcome().expect("a request leaves its queue with an outcome")
+            }
             decided => decided,
         };
         self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -125,12 +141,13 @@ impl LockManager {
         end
     }
 
-    /// Gives back the lock on an entry, if it came after the first `keep` of the owner's locks.
-    pub fn unlock(&self, owner: &Owner, index: IndexId, key: &[u8], keep: usize) {
-        self.table.unlock(owner, index, key, keep);
+    /// Gives back the lock on an entry, if it came behind a mark ([`Owner::lock_mark`]) and the owner has not written the entry.
+    pub fn unlock(&self, owner: &Owner, index: IndexId, key: &[u8], mark: u64) {
+        self.table.unlock(owner, index, key, mark);
     }
 
-    /// Drops the object of an X lock nobody waits for: the owner has written the entry, so that its id there is the lock.
+    /// Drops the object of an X lock nobody waits for: the owner has written the entry, so that its id there is the lock. With
+    /// others in the queue the object stays, to the owner's end.
     pub fn make_implicit(&self, owner: &Owner, index: IndexId, key: &[u8]) {
         self.table.make_implicit(owner, index, key);
     }
@@ -138,6 +155,11 @@ impl LockManager {
     /// Releases everything. Called once, after the commit table knows the outcome.
     pub fn finish(&self, owner: &Owner) {
         self.table.finish(owner);
+    }
+
+    /// The graph of waits, for the kinds of locks above this crate.
+    pub fn waits(&self) -> &Arc<WaitGraph> {
+        &self.waits
     }
 
     /// Counters.

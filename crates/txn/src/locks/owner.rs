@@ -1,7 +1,9 @@
 //! Who holds and waits for locks. Main types: [`Owner`], [`Waiter`].
 
 use super::LockKey;
+use super::held_keys::HeldKeys;
 use crate::kill::Wake;
+use crate::wait_graph::WaiterId;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,11 +26,11 @@ pub struct Owner {
 
 #[derive(Debug, Default)]
 pub(super) struct OwnerState {
-    /// Keys with a request of this owner, in the order of the requests.
-    pub(super) keys: Vec<LockKey>,
+    /// Keys with a granted lock of this owner.
+    pub(super) held: HeldKeys,
     /// Set at the end: nothing is granted to it any more.
     pub(super) finished: bool,
-    /// What it waits for.
+    /// What it waits for: the queue that has its waiting request.
     pub(super) waiting: Option<LockKey>,
     /// Rises with every wait, so that the deadlock search can tell one wait from the next.
     pub(super) wait_number: u64,
@@ -72,9 +74,22 @@ impl Owner {
         Some(TransactionId(self.transaction.load(Ordering::Acquire))).filter(|id| id.0 != 0)
     }
 
-    /// Number of keys with a lock request: what a statement notes, to know later which locks are its own.
+    /// Number of keys with a granted lock object.
     pub fn lock_count(&self) -> usize {
-        self.lock_state().keys.len()
+        self.lock_state().held.len()
+    }
+
+    /// A mark that all later locks lie behind: what a statement notes, to know later which locks are its own.
+    pub fn lock_mark(&self) -> u64 {
+        self.lock_state().held.next_sequence()
+    }
+
+    /// Its node in the graph of waits.
+    pub(super) fn waiter_id(&self) -> WaiterId {
+        match self.session_id {
+            0 => WaiterId::internal(self.number),
+            session_id => WaiterId::session(session_id),
+        }
     }
 
     pub(super) fn weight(&self) -> u64 {
@@ -96,6 +111,11 @@ impl Waiter {
     pub(super) fn end(&self, outcome: WaitEnd) {
         self.lock().get_or_insert(outcome);
         self.changed.notify_all();
+    }
+
+    /// How the wait ended; None while it goes on.
+    pub(super) fn outcome(&self) -> Option<WaitEnd> {
+        *self.lock()
     }
 
     /// Sleeps until the wait ends, the time is up or the flag is raised. The latter two are left to the caller to settle with the lock

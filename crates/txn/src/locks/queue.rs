@@ -1,0 +1,256 @@
+//! All requests for locks on one key. Main type: [`Queue`].
+//! Granted locks have no order; waiters stand in the order of their arrival. At all times no two owners' granted locks
+//! exclude each other, and no waiter could be granted: whatever takes a lock or a waiter out calls [`Queue::grant_next`].
+//! Everything happens under the mutex of the queue's shard; owner states are locked inside it (rule L5 in README.md).
+
+use super::held_keys::HeldPlace;
+use super::mistakes::{Mistake, planted};
+use super::mode::ModeSet;
+use super::owner::{Owner, WaitEnd};
+use super::table::Request;
+use super::{LockKey, LockMode};
+use crate::wait_graph::Blockers;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use stdx::ids::IndexId;
+
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) key: LockKey,
+    pub(super) granted: Vec<Grant>,
+    pub(super) waiting: VecDeque<Waiter>,
+}
+
+/// A lock that an owner has.
+#[derive(Debug)]
+pub(super) struct Grant {
+    pub(super) owner: Arc<Owner>,
+    pub(super) mode: LockMode,
+    /// Its owner has written the entry: the lock ends with the transaction and not before.
+    written: bool,
+    /// The key's place among the owner's. Several grants of an owner on a key share it.
+    place: HeldPlace,
+}
+
+/// A request that waits.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    pub(super) owner: Arc<Owner>,
+    pub(super) mode: LockMode,
+    /// It has a lock on the key already and wants a stronger or wider one: it does not wait for other waiters.
+    raises: bool,
+}
+
+impl Queue {
+    pub(super) fn new(index: IndexId, key: &[u8]) -> Queue {
+        Queue {
+            key: LockKey { index, key: key.into() },
+            granted: Vec::with_capacity(1),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn is(&self, index: IndexId, key: &[u8]) -> bool {
+        self.key.index == index && *self.key.key == *key
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.granted.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Whether anybody else has or wants a lock here.
+    pub(super) fn has_others(&self, owner: &Owner) -> bool {
+        if planted(Mistake::WritesPastWaiters) {
+            return self.other_grants(owner, LockMode::EXCLUSIVE_RECORD.conflicts());
+        }
+        !self.waiting.is_empty() || self.granted.iter().any(|grant| !is(&grant.owner, owner))
+    }
+
+    /// Gives the X lock of a writer, which is its id in the entry, an object. False if the writer has finished.
+    pub(super) fn make_explicit(&mut self, writer: &Arc<Owner>) -> bool {
+        if self.note_written(writer) {
+            return true;
+        }
+        if writer.lock_state().finished {
+            return planted(Mistake::TrustsEndedWriter);
+        }
+        debug_assert!(
+            !self.other_grants(writer, LockMode::EXCLUSIVE_RECORD.conflicts()),
+            "a lock was granted beside the implicit lock of a writer"
+        );
+        self.grant(writer, LockMode::EXCLUSIVE_RECORD, true);
+        true
+    }
+
+    /// Keeps the owner's X lock to its end, because it has written the entry. False if it has no object for it.
+    pub(super) fn note_written(&mut self, writer: &Owner) -> bool {
+        let is_writers =
+            |grant: &&mut Grant| is(&grant.owner, writer) && grant.mode.covers(LockMode::EXCLUSIVE_RECORD);
+        let Some(grant) = self.granted.iter_mut().find(is_writers) else { return false };
+        grant.written = true;
+        true
+    }
+
+    /// None if the owner waits elsewhere, because an error kept it from waiting for its last queued request.
+    pub(super) fn request(&mut self, owner: &Arc<Owner>, mode: LockMode, may_wait: bool) -> Option<Request> {
+        let own = self.granted.iter().filter(|grant| is(&grant.owner, owner));
+        let (mut raises, mut covered) = (false, false);
+        for grant in own {
+            raises = true;
+            covered |= grant.mode.covers(mode);
+        }
+        if covered {
+            return Some(Request::Held);
+        }
+        let conflicts = mode.conflicts();
+        let ahead: ModeSet = self.waiting.iter().map(|waiter| waiter.mode).collect();
+        let blocked = self.other_grants(owner, conflicts) || !raises && ahead.meets(conflicts);
+        if !blocked {
+            self.grant(owner, mode, false);
+            return Some(Request::Granted);
+        }
+        if !may_wait {
+            return Some(Request::Refused);
+        }
+        let mut state = owner.lock_state();
+        if state.waiting.is_some() {
+            return None;
+        }
+        state.waiting = Some(self.key.clone());
+        state.wait_number += 1;
+        owner.waiter.reset();
+        drop(state);
+        self.waiting.push_back(Waiter { owner: owner.clone(), mode, raises });
+        Some(Request::Queued)
+    }
+
+    /// Takes all granted locks of an owner away, and gives their place among its keys.
+    pub(super) fn release(&mut self, owner: &Owner) -> Option<HeldPlace> {
+        let mut place = None;
+        let mut at = 0;
+        while let Some(grant) = self.granted.get(at) {
+            if is(&grant.owner, owner) {
+                place = Some(self.granted.swap_remove(at).place);
+            } else {
+                at += 1;
+            }
+        }
+        place
+    }
+
+    /// Whether an owner's lock may be given back before its end: it came at or behind a mark and nothing was written under it.
+    pub(super) fn may_unlock(&self, owner: &Owner, mark: u64) -> bool {
+        let mut own = self.granted.iter().filter(|grant| is(&grant.owner, owner)).peekable();
+        own.peek().is_some()
+            && own.all(|grant| {
+                (!grant.written || planted(Mistake::UnlocksWritten)) && grant.place.sequence >= mark
+            })
+    }
+
+    /// Takes the waiting request of an owner out, and ends its wait as said. False if none waits here.
+    pub(super) fn give_up(&mut self, owner: &Owner, wait_number: Option<u64>, end: WaitEnd) -> bool {
+        let Some(at) = self.place_of(owner) else { return false };
+        let mut state = owner.lock_state();
+        if wait_number.is_some_and(|number| number != state.wait_number) {
+            return false;
+        }
+        state.waiting = None;
+        drop(state);
+        self.waiting.remove(at);
+        owner.waiter.end(end);
+        self.grant_next();
+        true
+    }
+
+    /// Grants what nothing stands in the way of any more, in the order of arrival.
+    pub(super) fn grant_next(&mut self) {
+        if planted(Mistake::LeavesWaiters) {
+            return;
+        }
+        let mut raising = self.waiting.iter().filter(|waiter| waiter.raises).count();
+        let mut granted: ModeSet = self.granted.iter().map(|grant| grant.mode).collect();
+        if planted(Mistake::GrantsBesideLocks) {
+            granted = ModeSet::EMPTY;
+        }
+        let wanted: ModeSet = self.waiting.iter().map(|waiter| waiter.mode).collect();
+        let (mut ahead, mut at) = (ModeSet::EMPTY, 0);
+        while let Some(waiter) = self.waiting.get(at) {
+            // A queue of a thousand waiters is not walked for each that leaves it.
+            if raising == 0 && wanted.all_meet(granted.union(ahead)) {
+                return;
+            }
+            let (mode, conflicts) = (waiter.mode, waiter.mode.conflicts());
+            raising -= usize::from(waiter.raises);
+            let blocked = match waiter.raises {
+                true => self.other_grants(&waiter.owner, conflicts),
+                false => granted.union(ahead).meets(conflicts),
+            };
+            if blocked {
+                ahead = ahead.with(mode);
+                at += 1;
+                continue;
+            }
+            let Some(waiter) = self.waiting.remove(at) else { return };
+            granted = granted.with(mode);
+            self.grant(&waiter.owner, mode, false);
+            waiter.owner.lock_state().waiting = None;
+            waiter.owner.waiter.end(WaitEnd::Granted);
+        }
+    }
+
+    /// Tells whom a waiting owner waits for: granted locks that exclude its request or that of a waiter before it which it waits
+    /// for. The latter wait for nobody outside of this queue, so they are passed through. False if the owner does
+    /// not wait here.
+    pub(super) fn blockers(&self, owner: &Owner, found: &mut Blockers) -> bool {
+        let Some(at) = self.place_of(owner) else { return false };
+        let waiter = &self.waiting[at];
+        let granted: ModeSet = self.granted.iter().map(|grant| grant.mode).collect();
+        let mut conflicts = waiter.mode.conflicts();
+        let mut reached = if waiter.raises { ModeSet::EMPTY } else { conflicts };
+        for ahead in self.waiting.range(..at).rev() {
+            if conflicts.contains_all(granted) || planted(Mistake::SearchesHoldersOnly) {
+                break;
+            }
+            if reached.contains(ahead.mode) {
+                conflicts = conflicts.union(ahead.mode.conflicts());
+                if !ahead.raises {
+                    reached = reached.union(ahead.mode.conflicts());
+                }
+            }
+        }
+        let classes = granted.intersection(conflicts).bits();
+        let queue = Arc::as_ptr(&self.key.key).cast::<u8>() as usize as u64;
+        let untold = ModeSet::from_bits(found.untold(queue, classes));
+        for grant in self.granted.iter().filter(|grant| conflicts.contains(grant.mode)) {
+            let id = grant.owner.waiter_id();
+            if !is(&grant.owner, owner) && (untold.contains(grant.mode) || id == found.wanted()) {
+                found.tell(id);
+            }
+        }
+        true
+    }
+
+    /// Whether another owner has a lock of one of these modes.
+    fn other_grants(&self, owner: &Owner, modes: ModeSet) -> bool {
+        self.granted.iter().any(|grant| modes.contains(grant.mode) && !is(&grant.owner, owner))
+    }
+
+    fn place_of(&self, owner: &Owner) -> Option<usize> {
+        self.waiting.iter().position(|waiter| is(&waiter.owner, owner))
+    }
+
+    /// Adds a lock; one of the same owner that it covers goes.
+    fn grant(&mut self, owner: &Arc<Owner>, mode: LockMode, written: bool) {
+        let own = |grant: &Grant| is(&grant.owner, owner);
+        let place = match self.granted.iter().find(|grant| own(grant)) {
+            Some(grant) => grant.place,
+            None => owner.lock_state().held.add(self.key.clone()),
+        };
+        self.granted.retain(|grant| !(own(grant) && mode.covers(grant.mode)));
+        self.granted.push(Grant { owner: owner.clone(), mode, written, place });
+    }
+}
+
+fn is(one: &Arc<Owner>, other: &Owner) -> bool {
+    std::ptr::eq(Arc::as_ptr(one), other)
+}
