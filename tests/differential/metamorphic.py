@@ -82,6 +82,7 @@ def check(target, name, count, seed):
                     print(f"-- {name}\n{one}\n   {left}\n{other}\n   {right}")
                     for table in (table for table in tables.tables if table in one + other):
                         print(session.run(f"SHOW CREATE TABLE {table}")[2][0][1], session.run(f"SELECT * FROM {table}")[2])
+    session.close()
     print(f"{name}: {compared} compared, {failed} ended with an error, {violations} violations", flush=True)
     return violations
 

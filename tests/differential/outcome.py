@@ -36,6 +36,13 @@ class Session:
             self.run(f"CREATE DATABASE {self.schema}")
         self.run(f"USE {self.schema}")
 
+    def close(self):
+        """Ends the connection, and the transaction that a stream may have left open."""
+        try:
+            self.connection.close()
+        except pymysql.err.MySQLError:
+            pass
+
     def run(self, statement, parameters=None):
         """The outcome: ["error", number] | ["ok", affected, warnings] | ["rows", columns, rows, warnings] | ["lost"]."""
         try:
