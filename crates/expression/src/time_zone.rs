@@ -53,6 +53,23 @@ impl TimeZone {
         reading - i64::from(offset) * MICROSECONDS
     }
 
+    /// The zone as conversions to columns use it. A zone with rules leaves TIMESTAMP local: see
+    /// [`TimeZone::stored`].
+    pub fn for_storing(&self) -> values::temporal::TimeZone {
+        match self {
+            TimeZone::Fixed(0) | TimeZone::Rules(_) => values::temporal::TimeZone::System,
+            TimeZone::Fixed(offset) => values::temporal::TimeZone::Offset(*offset),
+        }
+    }
+
+    /// What a TIMESTAMP column holds of the value that a conversion with [`TimeZone::for_storing`] gave for it.
+    pub fn stored(&self, converted: DateTime) -> DateTime {
+        match self {
+            TimeZone::Fixed(_) => converted,
+            TimeZone::Rules(_) => self.local_to_utc(converted),
+        }
+    }
+
     /// A UTC reading as a local one: how TIMESTAMP columns are read. '0000-00-00' stays.
     pub fn utc_to_local(&self, utc: DateTime) -> DateTime {
         match self {

@@ -11,6 +11,7 @@ pub mod decimal;
 pub mod encoder;
 pub mod key;
 pub mod number;
+mod number_fit;
 pub mod packed;
 pub mod row;
 #[cfg(test)]

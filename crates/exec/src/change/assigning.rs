@@ -1,6 +1,6 @@
 //! Assignments of UPDATE, ON DUPLICATE KEY UPDATE and LOAD DATA .. SET. Main type: [`Assigning`].
 
-use super::storing::{Storing, as_seen};
+use super::storing::{Given, Storing, as_seen};
 use crate::run::Run;
 use engine::Table;
 use errors::SqlResult;
@@ -37,13 +37,7 @@ impl Assigning<'_> {
             let stored = match &assignment.value {
                 Some(expression) => {
                     let value = expression.evaluate(seen, run)?;
-                    self.storing.store(
-                        &value,
-                        &expression.result.column_type,
-                        column,
-                        self.row_number,
-                        run,
-                    )?
+                    self.storing.store(Given::by(expression, &value), column, self.row_number, run)?
                 }
                 None => self.storing.default(&self.defaults[position], column, seen, self.row_number, run)?,
             };

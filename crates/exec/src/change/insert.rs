@@ -1,6 +1,6 @@
 //! INSERT and REPLACE.
 
-use super::storing::Storing;
+use super::storing::{Given, Storing};
 use super::writer::{Counts, Writer};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
@@ -11,6 +11,7 @@ use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::{InsertPlan, InsertRows, QueryPlan};
 use values::Value;
+use values::store::Source;
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcome> {
@@ -83,7 +84,7 @@ fn value_row(
         row[*column] = if value == Value::Null && definition.auto_increment {
             Value::Null
         } else {
-            storing.store(&value, &expression.result.column_type, definition, row_number, run)?
+            storing.store(Given::by(expression, &value), definition, row_number, run)?
         };
     }
     fill_defaults(plan, &mut row, &given, storing, row_number, run)?;
@@ -131,14 +132,9 @@ impl SourceRow<'_> {
                 row[*column] = Value::Null;
                 continue;
             }
-            storing.store_into(
-                &mut row[*column],
-                value,
-                &from.result.column_type,
-                target,
-                row_number,
-                run,
-            )?;
+            let source = if from.computed { Source::Expression } else { Source::Column };
+            let given = Given { value, column_type: &from.result.column_type, source };
+            storing.store_into(&mut row[*column], given, target, row_number, run)?;
         }
         fill_defaults(plan, row, self.given, storing, row_number, run)
     }

@@ -3,14 +3,14 @@
 use super::assigning::Assigning;
 use super::insert::{fill_defaults, outcome};
 use super::load_parser::LineReader;
-use super::storing::{Storing, as_seen, implicit_default};
+use super::storing::{Given, Storing, as_seen, implicit_default};
 use super::writer::Writer;
 use crate::context::StatementOutcome;
 use crate::run::Run;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
 use plan::{LoadPlan, LoadTarget};
-use values::store::store_text_plainly;
+use values::store::{Source, store_text_plainly};
 use values::{ColumnType, Value};
 use wire::result::ClientChannel;
 
@@ -136,7 +136,8 @@ impl<'p> LineRow<'p> {
             *slot = if value == Value::Null && target.auto_increment {
                 Value::Null
             } else {
-                self.storing.store(&value, &self.text_type, target, row_number, run)?
+                let given = Given { value: &value, column_type: &self.text_type, source: Source::Expression };
+                self.storing.store(given, target, row_number, run)?
             };
         }
         Ok(())

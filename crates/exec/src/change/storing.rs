@@ -4,11 +4,31 @@
 use crate::run::Run;
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlResult, sql_error};
-use expression::{EvaluationContext, SqlMode, TimeZone};
+use expression::{EvaluationContext, Expression, SqlMode};
 use plan::DefaultValue;
-use values::store::{StoreContext, StoreMode, store, store_plainly};
+use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value};
+
+/// A value on its way to a column.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// The value.
+    pub value: &'a Value,
+    /// Its own type.
+    pub column_type: &'a ColumnType,
+    /// Whether it is a column's.
+    pub source: Source,
+}
+
+impl<'a> Given<'a> {
+    /// What an expression yielded.
+    pub fn by(expression: &'a Expression, value: &'a Value) -> Given<'a> {
+        let is_column = expression.column_slot().is_some();
+        let source = if is_column { Source::Column } else { Source::Expression };
+        Given { value, column_type: &expression.result.column_type, source }
+    }
+}
 
 /// How a statement stores.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +45,6 @@ impl Storing {
         let facts = &run.statement.facts;
         let strict = facts.sql_mode.is_strict() && !ignore;
         let has = |mode| facts.sql_mode.contains(mode);
-        // A zone with rules converts before storing; see `local_timestamp`.
-        let time_zone = match &facts.time_zone {
-            TimeZone::Fixed(0) | TimeZone::Rules(_) => values::temporal::TimeZone::System,
-            TimeZone::Fixed(offset) => values::temporal::TimeZone::Offset(*offset),
-        };
         let mode = StoreMode {
             strict,
             dates: DateRules {
@@ -38,7 +53,7 @@ impl Storing {
                 allow_invalid_dates: has(SqlMode::ALLOW_INVALID_DATES),
             },
             truncate_fraction: has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
-            time_zone,
+            time_zone: facts.time_zone.for_storing(),
             today: facts.statement_time.date,
         };
         Storing { mode, null_is_error: strict || !ignore && !lenient_null }
@@ -49,14 +64,15 @@ impl Storing {
     pub fn store_into(
         &self,
         slot: &mut Value,
-        value: &Value,
-        from: &ColumnType,
+        given: Given<'_>,
         column: &ColumnDefinition,
         row_number: u64,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        if !run.statement.settings.fast_plans || !store_plainly(value, from, &column.column_type, slot) {
-            *slot = self.store(value, from, column, row_number, run)?;
+        let is_plain = run.statement.settings.fast_plans
+            && store_plainly(given.value, given.column_type, &column.column_type, slot);
+        if !is_plain {
+            *slot = self.store(given, column, row_number, run)?;
         }
         Ok(())
     }
@@ -64,13 +80,12 @@ impl Storing {
     /// A value as the column holds it.
     pub fn store(
         &self,
-        value: &Value,
-        from: &ColumnType,
+        given: Given<'_>,
         column: &ColumnDefinition,
         row_number: u64,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Value> {
-        if *value == Value::Null {
+        if *given.value == Value::Null {
             if column.nullable {
                 return Ok(Value::Null);
             }
@@ -85,17 +100,16 @@ impl Storing {
             mode: self.mode,
             column: &column.name,
             row: row_number,
+            source: given.source,
             diagnostics: run.statement.diagnostics,
         };
-        let stored = store(value, from, &column.column_type, &mut context)?;
-        match (stored, &run.statement.facts.time_zone) {
-            (Value::DateTime(local), TimeZone::Rules(_))
-                if column.column_type.kind == TypeKind::Timestamp =>
-            {
-                Ok(Value::DateTime(run.statement.facts.time_zone.local_to_utc(local)))
+        let stored = store(given.value, given.column_type, &column.column_type, &mut context)?;
+        Ok(match stored {
+            Value::DateTime(moment) if column.column_type.kind == TypeKind::Timestamp => {
+                Value::DateTime(run.statement.facts.time_zone.stored(moment))
             }
-            (stored, _) => Ok(stored),
-        }
+            stored => stored,
+        })
     }
 
     /// What a column gets when the row gives it no value.
@@ -111,7 +125,7 @@ impl Storing {
             DefaultValue::Stored(value) => Ok(value.clone()),
             DefaultValue::Expression(expression) => {
                 let value = expression.evaluate(row, run)?;
-                self.store(&value, &expression.result.column_type, column, row_number, run)
+                self.store(Given::by(expression, &value), column, row_number, run)
             }
             DefaultValue::Missing if column.auto_increment => Ok(Value::Null),
             DefaultValue::Missing => {

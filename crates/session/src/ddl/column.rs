@@ -7,7 +7,7 @@ use dictionary::{ColumnDefault, ColumnDefinition};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::{ColumnAttribute, ColumnSpecification, DataTypeKind, Expression, Literal};
-use values::store::{StoreContext, StoreMode, store};
+use values::store::{Source, StoreContext, StoreMode, store};
 use values::temporal::DateRules;
 use values::{ColumnType, TypeKind, Value};
 
@@ -139,8 +139,13 @@ impl Session {
         let typed = self.evaluate(expression)?;
         let mut mode = self.store_mode();
         mode.strict = true;
-        let mut context =
-            StoreContext { mode, column: &column.name, row: 1, diagnostics: &mut self.diagnostics };
+        let mut context = StoreContext {
+            mode,
+            column: &column.name,
+            row: 1,
+            source: Source::Expression,
+            diagnostics: &mut self.diagnostics,
+        };
         let stored = store(&typed.value, &typed.column_type, &column.column_type, &mut context);
         match stored {
             Ok(value) => Ok(ColumnDefault::Literal(value)),

@@ -7,9 +7,10 @@ use crate::session::Session;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
 use engine::{DuplicateKey, EngineError, Table};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use expression::TimeZone;
 use std::sync::Arc;
 use values::row::{RowLayout, RowView};
-use values::store::{StoreContext, StoreMode, store};
+use values::store::{Source, StoreContext, StoreMode, store};
 use values::{ColumnType, TypeKind, Value};
 
 /// Why a copy stopped.
@@ -33,6 +34,7 @@ struct RowConverter<'a> {
     new_layout: RowLayout,
     mode: StoreMode,
     now: Value,
+    time_zone: TimeZone,
     /// Next value of an AUTO_INCREMENT column that the old table has not got.
     next_id: u64,
     row: u64,
@@ -112,7 +114,7 @@ impl Session {
         let new = &draft.definition;
         let facts = self.facts();
         let mut mode = self.store_mode();
-        mode.strict = self.sql_mode().is_strict();
+        mode.time_zone = facts.time_zone.for_storing();
         let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
         let mut converter = RowConverter {
             old,
@@ -122,6 +124,7 @@ impl Session {
             new_layout: RowLayout::new(columns),
             mode,
             now: Value::DateTime(facts.statement_time),
+            time_zone: facts.time_zone.clone(),
             next_id: new.options.auto_increment.unwrap_or(1).max(1),
             row: 0,
             diagnostics: &mut self.diagnostics,
@@ -211,9 +214,37 @@ impl RowConverter<'_> {
         if from.column_type == to.column_type {
             return Ok(value.clone());
         }
-        let mut context =
-            StoreContext { mode: self.mode, column: &to.name, row: self.row, diagnostics: self.diagnostics };
-        store(value, &from.column_type, &to.column_type, &mut context).map_err(CopyError::Sql)
+        let seen = match value {
+            Value::DateTime(utc) if from.column_type.kind == TypeKind::Timestamp => {
+                Value::DateTime(self.time_zone.utc_to_local(*utc))
+            }
+            other => other.clone(),
+        };
+        self.stored(&seen, &from.column_type, Source::Rebuild, to)
+    }
+
+    /// A value of the session's as the new column holds it.
+    fn stored(
+        &mut self,
+        value: &Value,
+        from: &ColumnType,
+        source: Source,
+        to: &ColumnDefinition,
+    ) -> Result<Value, CopyError> {
+        let mut context = StoreContext {
+            mode: self.mode,
+            column: &to.name,
+            row: self.row,
+            source,
+            diagnostics: self.diagnostics,
+        };
+        let stored = store(value, from, &to.column_type, &mut context).map_err(CopyError::Sql)?;
+        Ok(match stored {
+            Value::DateTime(moment) if to.column_type.kind == TypeKind::Timestamp => {
+                Value::DateTime(self.time_zone.stored(moment))
+            }
+            other => other,
+        })
     }
 
     /// The value of a column that the old table has not got.
@@ -227,13 +258,8 @@ impl RowConverter<'_> {
             ColumnDefault::Literal(value) => Ok(value.clone()),
             ColumnDefault::CurrentTimestamp(_) => {
                 let from = ColumnType::temporal(TypeKind::DateTime, 6);
-                let mut context = StoreContext {
-                    mode: self.mode,
-                    column: &column.name,
-                    row: self.row,
-                    diagnostics: self.diagnostics,
-                };
-                store(&self.now, &from, &column.column_type, &mut context).map_err(CopyError::Sql)
+                let now = self.now.clone();
+                self.stored(&now, &from, Source::Expression, column)
             }
             _ if column.nullable => Ok(Value::Null),
             _ => {

@@ -8,6 +8,11 @@ use crate::number;
 use crate::value::Value;
 use errors::{Diagnostics, SqlResult};
 
+/// Longest text that is read as the number of an ENUM's member.
+const ENUM_NUMBER_BYTES_MAX: usize = 5;
+/// Longest text that is read as the number of a SET's members.
+const SET_NUMBER_BYTES_MAX: usize = 21;
+
 pub(super) fn enumeration(
     value: &Value,
     from: &ColumnType,
@@ -17,15 +22,16 @@ pub(super) fn enumeration(
     let count = to.members.len() as u64;
     let found = match value {
         Value::Bytes(bytes) => {
-            let text = member_text(bytes, from, to);
-            member_position(&text, to).map(|position| position as u64 + 1).or_else(|| number_text(&text))
+            let text = without_trailing_spaces(member_text(bytes, from, to), to);
+            // The number of a member, as LOAD DATA may have it; 0 is that of no member.
+            let number = || number_text(&text, ENUM_NUMBER_BYTES_MAX).filter(|number| *number <= count);
+            member_position(&text, to).map(|position| position as u64 + 1).or_else(number)
         }
-        _ => number_of(value, from),
+        _ => number_of(value, from).filter(|number| (1..=count).contains(number)),
     };
-    match found.filter(|number| (1..=count).contains(number)) {
+    match found {
         Some(number) => Ok(Value::UInt(number)),
         None => {
-            // ENUM's own error value, 0, is kept when it comes from a column of the same type.
             context.data_truncated()?;
             Ok(Value::UInt(0))
         }
@@ -50,10 +56,13 @@ pub(super) fn set(
     let (bits, mut fits) = match text {
         Some(bytes) => {
             let text = member_text(bytes, from, to);
-            let (bits, known) = set_bits(&text, to);
-            match number_text(&text).filter(|number| !known && number & !all == 0) {
-                Some(number) => (number, true),
-                None => (bits, known),
+            match set_bits(&without_trailing_spaces(text.clone(), to), to) {
+                // A text without any member may be a number.
+                (0, _) if !text.is_empty() => {
+                    let number = number_text(&text, SET_NUMBER_BYTES_MAX).filter(|number| number & !all == 0);
+                    (number.unwrap_or(0), number.is_some())
+                }
+                found => found,
             }
         }
         _ => number_of(value, from).map_or((0, false), |number| (number, true)),
@@ -70,14 +79,17 @@ fn is_temporal(value: &Value) -> bool {
     matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_))
 }
 
-/// The text in the members' character set, without trailing spaces.
+/// The text in the members' character set.
 fn member_text(bytes: &[u8], from: &ColumnType, to: &ColumnType) -> Vec<u8> {
     let target = to.collation.charset();
-    let mut text = match from.kind.is_string() {
+    match from.kind.is_string() {
         true => from.collation.charset().convert(bytes, target).text,
         false => target.from_str(&String::from_utf8_lossy(bytes)).text,
-    };
-    text.truncate(target.length_without_trailing_spaces(&text));
+    }
+}
+
+fn without_trailing_spaces(mut text: Vec<u8>, to: &ColumnType) -> Vec<u8> {
+    text.truncate(to.collation.charset().length_without_trailing_spaces(&text));
     text
 }
 
@@ -116,11 +128,12 @@ fn split_at_commas<'a>(text: &'a [u8], to: &ColumnType) -> Vec<&'a [u8]> {
     parts
 }
 
-/// A text that is wholly a number.
-fn number_text(text: &[u8]) -> Option<u64> {
+/// A text of at most so many bytes that is wholly a number.
+fn number_text(text: &[u8], bytes_max: usize) -> Option<u64> {
     let parsed = number::parse_integer(text);
-    let whole = parsed.length == text.len() && parsed.length > 0 && !parsed.negative && !parsed.overflow;
-    whole.then_some(parsed.magnitude)
+    let is_whole = parsed.length == text.len() && parsed.length > 0 && text.len() <= bytes_max;
+    let fits = !parsed.overflow && (!parsed.negative || parsed.magnitude == 0);
+    (is_whole && fits).then_some(parsed.magnitude)
 }
 
 /// A number's integer part; negative numbers as their 64 bits.

@@ -5,15 +5,16 @@
 mod members;
 mod numeric;
 mod plain;
+mod source;
 mod string;
 mod temporal;
 #[cfg(test)]
 mod tests;
 
 pub use plain::{store_plainly, store_text_plainly};
+pub use source::Source;
 
 use crate::column_type::{ColumnType, TypeKind};
-use crate::convert;
 use crate::temporal::{Date, DateRules, TimeZone};
 use crate::value::Value;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
@@ -42,6 +43,8 @@ pub struct StoreContext<'a> {
     pub column: &'a str,
     /// Row of the statement, from 1.
     pub row: u64,
+    /// Where the value comes from.
+    pub source: Source,
     /// Where warnings and notes go.
     pub diagnostics: &'a mut Diagnostics,
 }
@@ -75,7 +78,9 @@ impl StoreContext<'_> {
         }
     }
 
+    /// Error 1366; as in MySQL, the message quotes the value up to its first zero byte.
     fn incorrect(&mut self, kind: &str, text: &str) -> SqlResult<()> {
+        let text = text.split('\0').next().unwrap_or_default();
         self.reject(sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, text, self.column, self.row))
     }
 }
@@ -92,29 +97,13 @@ pub fn store(
     if matches!(value, Value::Null) {
         return Ok(Value::Null);
     }
-    if from.kind.has_members()
-        && !to.kind.is_number()
-        && !(from.kind == to.kind && from.members == to.members)
-    {
-        let text = convert::member_text(value.clone(), from);
-        let text_type = ColumnType::varchar(u32::MAX, from.collation);
-        return store_plain(&text, &text_type, to, context);
+    let is_copied = context.source != Source::Expression;
+    if is_copied && from.kind == Enum && to.kind == Enum && *value == Value::UInt(0) {
+        // ENUM's own error value stays what it is.
+        return Ok(Value::UInt(0));
     }
-    // Hexadecimal and bit literals are numbers for number columns; BIT takes their bytes, which is the same.
-    if to.kind.is_number()
-        && to.kind != Bit
-        && from.is_number_bytes()
-        && let Value::Bytes(bytes) = value
-    {
-        let number = Value::UInt(convert::big_endian(bytes));
-        return store_plain(&number, &ColumnType::big_int_unsigned(), to, context);
-    }
-    if from.kind == Bit
-        && (to.kind.is_string() || to.kind.has_members())
-        && let Value::UInt(number) = value
-    {
-        let bytes = Value::Bytes(crate::text::bit_bytes(*number, from));
-        return store_plain(&bytes, &ColumnType::varbinary(8), to, context);
+    if let Some((value, from)) = source::carried(value, from, to, context)? {
+        return store_plain(&value, &from, to, context);
     }
     store_plain(value, from, to, context)
 }

@@ -55,7 +55,10 @@ fn whole(
             if parsed.length == 0 {
                 context.incorrect("integer", &quoted_text(value, from))?;
             } else {
-                whole.trailing = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
+                // No byte of a binary string is a blank.
+                let rest = &text[parsed.length..];
+                let is_binary = from.kind.is_binary() && !rest.is_empty();
+                whole.trailing = is_binary || rest.iter().any(|byte| !number::is_blank(*byte));
             }
             Ok(whole)
         }
@@ -243,7 +246,7 @@ pub(super) fn year(value: &Value, from: &ColumnType, context: &mut StoreContext<
         }
     };
     // A text that gives 0 means 2000 unless it is '0000'; the number 0 means year 0.
-    let short_text = matches!(value, Value::Bytes(text) if readable_text(text, from.collation).len() != 4
+    let short_text = matches!(value, Value::Bytes(text) if text.len() != 4
         && text.iter().any(u8::is_ascii_digit));
     let year = match number {
         0 if short_text => 2000,

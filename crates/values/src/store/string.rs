@@ -3,6 +3,7 @@
 use super::StoreContext;
 use crate::column_type::{ColumnType, TypeKind};
 use crate::convert::{printable_byte, to_text};
+use crate::number_fit::append_f64_within;
 use crate::value::Value;
 use charset::Charset;
 use errors::SqlResult;
@@ -15,7 +16,7 @@ pub(super) fn text(
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Value> {
     let charset = to.collation.charset();
-    let bytes = to_text(value, from).unwrap_or_default();
+    let bytes = text_within(value, from, to, context)?;
     let source = if from.kind.is_string() { from.collation.charset() } else { charset };
     let reported = context.diagnostics.count();
     let converted = convert_text(bytes, source, charset, from, context)?;
@@ -26,6 +27,25 @@ pub(super) fn text(
         _ => kept,
     };
     Ok(Value::Bytes(into_prefix(converted, kept)))
+}
+
+/// The value's text. A floating point number is written with as many digits as the column has characters for.
+fn text_within<'a>(
+    value: &'a Value,
+    from: &ColumnType,
+    to: &ColumnType,
+    context: &mut StoreContext<'_>,
+) -> SqlResult<Cow<'a, [u8]>> {
+    match value {
+        Value::Double(number) if !to.kind.is_large_object() => {
+            let mut text = Vec::new();
+            if !append_f64_within(*number, to.characters() as usize, &mut text) {
+                context.too_long()?;
+            }
+            Ok(Cow::Owned(text))
+        }
+        _ => Ok(to_text(value, from).unwrap_or_default()),
+    }
 }
 
 fn into_prefix(bytes: Cow<'_, [u8]>, length: usize) -> Vec<u8> {
@@ -56,6 +76,7 @@ fn convert_text<'a>(
         return Ok(Cow::Owned(target.from_str(&String::from_utf8_lossy(&bytes)).text));
     }
     if source.is_binary() || source.name == target.name {
+        let bytes = if source.is_binary() { aligned(bytes, target.min_bytes()) } else { bytes };
         let valid = target.valid_length(&bytes);
         if valid < bytes.len() {
             context.incorrect("string", &printable(&bytes[valid..]))?;
@@ -68,6 +89,17 @@ fn convert_text<'a>(
         context.incorrect("string", &printable(&bytes[position..]))?;
     }
     Ok(Cow::Owned(conversion.text))
+}
+
+/// Bytes taken for text whose characters have at least so many: the first one is completed with zeros in front.
+fn aligned(bytes: Cow<'_, [u8]>, min_bytes: usize) -> Cow<'_, [u8]> {
+    let missing = bytes.len().next_multiple_of(min_bytes.max(1)) - bytes.len();
+    if missing == 0 {
+        return bytes;
+    }
+    let mut whole = vec![0; missing];
+    whole.extend_from_slice(&bytes);
+    Cow::Owned(whole)
 }
 
 /// Bytes of the text that the column holds. One report a value is enough.
@@ -125,7 +157,7 @@ pub(super) fn binary(
     to: &ColumnType,
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Value> {
-    let mut bytes = to_text(value, from).unwrap_or_default().into_owned();
+    let mut bytes = text_within(value, from, to, context)?.into_owned();
     let bytes_max = to.kind.large_object_bytes_max().unwrap_or_else(|| to.characters()) as usize;
     if bytes.len() > bytes_max {
         context.too_long()?;

@@ -73,32 +73,70 @@ fn moment_of(
                 None => {
                     let permissive = TemporalContext { rules: anything, ..context };
                     let is_date = convert::date_time_of_text(&text, permissive).is_some();
-                    Err(if is_date { Trouble::OutOfRange } else { Trouble::Truncated })
+                    let is_refused = is_date || is_zeros(&text);
+                    Err(if is_refused { Trouble::OutOfRange } else { Trouble::Truncated })
                 }
             }
         }
-        _ => match convert::date_time_of_number(value, from, context.rules) {
-            Some(moment) => Ok((moment, None)),
-            None if date_part(value, from, context).is_some() => {
-                Ok((date_part(value, from, context).unwrap_or(DateTime::ZERO), Some(Trouble::Truncated)))
-            }
-            None => {
-                let is_date = convert::is_negative(value)
-                    || convert::temporal_number(value, from)
-                        .is_none_or(|(whole, _)| DateTime::from_number(whole, anything).is_some());
-                Err(if is_date { Trouble::OutOfRange } else { Trouble::Truncated })
-            }
-        },
+        _ => moment_of_number(value, from, context.rules),
     }
 }
 
-/// The date of a number that has a fraction but no time of day.
-fn date_part(value: &Value, from: &ColumnType, context: TemporalContext) -> Option<DateTime> {
+/// Whether the text is zeros between delimiters: too few of them for a date, but a zero date they would be.
+fn is_zeros(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    text.first() == Some(&b'0') && text.iter().all(|byte| *byte == b'0' || byte.is_ascii_punctuation())
+}
+
+/// Numbers beyond 9999-99-99 99:99:99 are out of range, others that are no date are truncated.
+const DATE_TIME_NUMBER_MAX: i64 = 99_999_999_999_999;
+
+/// As `moment_of`, for numbers. A date with a fraction but no time of day loses the fraction.
+fn moment_of_number(
+    value: &Value,
+    from: &ColumnType,
+    rules: DateRules,
+) -> Result<(DateTime, Option<Trouble>), Trouble> {
     if convert::is_negative(value) {
-        return None;
+        return Err(Trouble::OutOfRange);
     }
-    let (whole, _) = convert::temporal_number(value, from)?;
-    DateTime::from_number(whole, context.rules)
+    let (whole, microsecond) = convert::temporal_number(value, from)
+        .filter(|(whole, _)| *whole <= DATE_TIME_NUMBER_MAX)
+        .ok_or(Trouble::OutOfRange)?;
+    let refused = if whole == 0 { Trouble::OutOfRange } else { Trouble::Truncated };
+    let moment = DateTime::from_number(whole, rules).ok_or(refused)?;
+    let is_date = (1..=99_991_231).contains(&whole);
+    if is_date && microsecond > 0 {
+        return Ok((moment, Some(Trouble::Truncated)));
+    }
+    Ok((DateTime { microsecond, ..moment }, None))
+}
+
+/// The moment with so many fractional digits, rounded or cut as sql_mode says.
+fn fitted(
+    moment: DateTime,
+    digits: u8,
+    context: &mut StoreContext<'_>,
+) -> SqlResult<Result<DateTime, Trouble>> {
+    let cut = moment.truncated(digits);
+    if context.mode.truncate_fraction {
+        return Ok(Ok(cut));
+    }
+    let step = 10u32.pow(6 - u32::from(digits.min(6)));
+    let carries = u64::from(cut.microsecond) + u64::from(step) >= 1_000_000
+        && moment.microsecond - cut.microsecond >= step / 2
+        && step > 1;
+    if carries && !moment.date.is_real() {
+        // There is no second after it: such a date is in no calendar.
+        return Ok(Err(Trouble::OutOfRange));
+    }
+    match moment.rounded(digits) {
+        Some(rounded) => Ok(Ok(rounded)),
+        None => {
+            overflow(context)?;
+            Ok(Ok(DateTime::ZERO))
+        }
+    }
 }
 
 /// Error 1441, or the warning with 1264 after it: rounding left the calendar.
@@ -128,13 +166,12 @@ pub(super) fn date(value: &Value, from: &ColumnType, context: &mut StoreContext<
         report(trouble, "date", value, from, context)?;
         return Ok(Value::Date(moment.date));
     }
-    let rounded = match (value, context.mode.truncate_fraction) {
-        (Value::Time(_), _) | (_, true) => Some(moment.truncated(0)),
-        _ => moment.rounded(0),
-    };
-    let Some(rounded) = rounded else {
-        overflow(context)?;
-        return Ok(Value::Date(Date::ZERO));
+    let rounded = match fitted(moment, 0, context)? {
+        Ok(rounded) => rounded,
+        Err(trouble) => {
+            report(trouble, "date", value, from, context)?;
+            return Ok(Value::Date(Date::ZERO));
+        }
     };
     if rounded != rounded.date.midnight() {
         match value {
@@ -159,7 +196,15 @@ pub(super) fn date_time(
     to: &ColumnType,
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Value> {
-    let (moment, trouble) = match moment_of(value, from, temporal_context(context)) {
+    let mut rules = temporal_context(context);
+    // A moment in time has no zero parts, whatever sql_mode allows.
+    rules.rules.no_zero_in_date |= to.kind == TypeKind::Timestamp;
+    let shown_type = match value {
+        Value::DateTime(_) => ColumnType { decimals: Some(to.fractional_digits()), ..from.clone() },
+        _ => from.clone(),
+    };
+    let from = &shown_type;
+    let (moment, trouble) = match moment_of(value, from, rules) {
         Ok(found) => found,
         Err(trouble) => {
             report(trouble, "datetime", value, from, context)?;
@@ -169,23 +214,14 @@ pub(super) fn date_time(
     if let Some(trouble) = trouble {
         report(trouble, "datetime", value, from, context)?;
     }
-    let digits = to.fractional_digits();
-    let rounded = match context.mode.truncate_fraction {
-        true => Some(moment.truncated(digits)),
-        false => moment.rounded(digits),
-    };
-    let Some(rounded) = rounded else {
-        overflow(context)?;
-        return Ok(Value::DateTime(DateTime::ZERO));
-    };
-    let stored = match to.kind {
-        TypeKind::Timestamp => timestamp_in_utc(rounded, context),
-        _ => Some(rounded),
+    let stored = match fitted(moment, to.fractional_digits(), context)? {
+        Ok(rounded) if to.kind == TypeKind::Timestamp => timestamp_in_utc(rounded, context),
+        other => other,
     };
     match stored {
-        Some(moment) => Ok(Value::DateTime(moment)),
-        None => {
-            report(Trouble::OutOfRange, "datetime", value, from, context)?;
+        Ok(moment) => Ok(Value::DateTime(moment)),
+        Err(trouble) => {
+            report(trouble, "datetime", value, from, context)?;
             Ok(Value::DateTime(DateTime::ZERO))
         }
     }
@@ -194,13 +230,16 @@ pub(super) fn date_time(
 /// Last second of TIMESTAMP, 2038-01-19 03:14:07 UTC.
 const TIMESTAMP_SECONDS_MAX: i64 = i32::MAX as i64;
 
-/// The moment in UTC; None outside the range of TIMESTAMP.
-fn timestamp_in_utc(moment: DateTime, context: &StoreContext<'_>) -> Option<DateTime> {
+/// The moment in UTC, within the range of TIMESTAMP.
+fn timestamp_in_utc(moment: DateTime, context: &StoreContext<'_>) -> Result<DateTime, Trouble> {
     if moment == DateTime::ZERO {
-        return Some(moment);
+        return Ok(moment);
     }
-    let utc = moment.date.is_real().then(|| context.mode.time_zone.to_utc(moment)).flatten()?;
-    (1..=TIMESTAMP_SECONDS_MAX).contains(&utc.epoch_seconds()).then_some(utc)
+    if moment.date.is_zero() {
+        return Err(Trouble::Truncated);
+    }
+    let utc = moment.date.is_real().then(|| context.mode.time_zone.to_utc(moment)).flatten();
+    utc.filter(|utc| (1..=TIMESTAMP_SECONDS_MAX).contains(&utc.epoch_seconds())).ok_or(Trouble::OutOfRange)
 }
 
 pub(super) fn time(
@@ -218,7 +257,7 @@ pub(super) fn time(
         Value::Date(_) => (Time::default(), None),
         Value::Bytes(bytes) => {
             let text = readable_text(bytes, from.collation);
-            if text.trim_ascii().is_empty() {
+            if text.trim_ascii().is_empty() || is_in_exponent_form(&text) {
                 return Ok(Value::Time(Time::default()));
             }
             match parse_time(&text) {
@@ -254,6 +293,18 @@ pub(super) fn time(
         report(trouble, "time", value, from, context)?;
     }
     Ok(Value::Time(time))
+}
+
+/// A time that goes on with an exponent. MySQL stores no time for it and says nothing.
+fn is_in_exponent_form(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let is_time = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b' ');
+    let length = text.iter().take_while(is_time).count();
+    match &text[length..] {
+        [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    }
 }
 
 /// Largest number that is a time without a date, 838:59:59.

@@ -164,8 +164,13 @@ fn columns_take_literals_as_mysqls_columns_do() {
         let to = column_type(type_name);
         let mut diagnostics = Diagnostics::new(64);
         let column = column_name(type_name);
-        let mut context =
-            StoreContext { mode: mode(mode_name), column, row: 1, diagnostics: &mut diagnostics };
+        let mut context = StoreContext {
+            mode: mode(mode_name),
+            column,
+            row: 1,
+            source: Source::Expression,
+            diagnostics: &mut diagnostics,
+        };
         // MySQL gives some warnings twice.
         let mut messages: Vec<&str> = messages.split("; ").collect();
         messages.dedup();
@@ -204,7 +209,8 @@ fn plain_target() -> impl Strategy<Value = ColumnType> {
 fn silently_stored(value: &Value, from: &ColumnType, to: &ColumnType, strict: bool) -> Option<Value> {
     let mut diagnostics = Diagnostics::new(64);
     let mode = StoreMode { strict, ..mode("") };
-    let mut context = StoreContext { mode, column: "c", row: 1, diagnostics: &mut diagnostics };
+    let mut context =
+        StoreContext { mode, column: "c", row: 1, source: Source::Expression, diagnostics: &mut diagnostics };
     let stored = store(value, from, to, &mut context).ok();
     stored.filter(|_| diagnostics.count() == 0)
 }
