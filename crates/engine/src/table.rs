@@ -151,6 +151,15 @@ impl Table {
         RowView::new(&self.layout, row).map_err(|error| self.corrupt(error))
     }
 
+    /// Whether two rows (in the table's layout) have the same key in an index.
+    pub fn has_same_key(&self, index: usize, one: &[u8], other: &[u8]) -> EngineResult<bool> {
+        let index = self.index(index)?;
+        let (mut key, mut other_key) = (Vec::new(), Vec::new());
+        index.own_key(&self.view(one)?, &mut key)?;
+        index.own_key(&self.view(other)?, &mut other_key)?;
+        Ok(key == other_key)
+    }
+
     pub(crate) fn corrupt(&self, error: impl std::fmt::Display) -> EngineError {
         let name = &self.definition.name;
         EngineError::Corrupt(format!("table {}.{}: {error}", name.schema, name.table))

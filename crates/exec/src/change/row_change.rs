@@ -3,12 +3,11 @@
 
 use super::storing::key_text;
 use crate::run::{Run, engine_error};
-use engine::{DuplicateKey, EngineError, ReadMode, Table, UpdateOutcome};
+use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
 use std::sync::Arc;
 use values::Value;
-use values::row::RowView;
 
 /// A row in the table's layout.
 pub fn encoded(table: &Table, row: &[Value], out: &mut Vec<u8>) -> SqlResult<()> {
@@ -43,23 +42,6 @@ pub fn duplicate_error(
     // MySQL sends the number of the plain message with the text that names the key.
     let named = sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, key_text(definition, position, row, run), key);
     errors::code::ER_DUP_ENTRY.message(named.message())
-}
-
-/// A row by its clustered key, as stored values.
-pub fn read_row(
-    table: &Arc<Table>,
-    key: &[u8],
-    mode: ReadMode,
-    run: &mut Run<'_, '_>,
-) -> SqlResult<Option<Vec<Value>>> {
-    let mut found = None;
-    run.statement
-        .transaction
-        .get(table, 0, key, mode, &mut |bytes| {
-            found = RowView::new(table.layout(), bytes).ok().map(|view| view.values());
-        })
-        .map_err(|error| engine_error(error, table))?;
-    Ok(found)
 }
 
 /// Replaces a row; Ok(false) when the row is gone or a duplicate was ignored.

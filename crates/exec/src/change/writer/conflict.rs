@@ -3,7 +3,8 @@
 
 use super::Writer;
 use crate::change::assigning::Assigning;
-use crate::change::row_change::{duplicate_error, encoded, read_row};
+use crate::change::row_buffer::stored_values;
+use crate::change::row_change::{duplicate_error, encoded};
 use crate::change::storing::as_seen;
 use crate::run::{Run, engine_error};
 use engine::{DuplicateKey, EngineError, ReadMode, WaitPolicy};
@@ -23,13 +24,15 @@ impl Writer<'_> {
                     return self.ids.stored(table, run);
                 }
                 Err(EngineError::DuplicateKey(duplicate)) => {
+                    // Someone else may have taken the row away, or its key: then the insert is tried again.
+                    run.check_killed()?;
                     if self.plan.replace {
-                        self.remove_existing(&duplicate, run)?;
-                        replaced += 1;
+                        replaced += u64::from(self.remove_existing(&duplicate, bytes, run)?);
                         continue;
                     }
                     if !self.plan.on_duplicate.is_empty() {
-                        return self.update_existing(&duplicate, row, run);
+                        let Some(existing) = self.lock_existing(&duplicate, bytes, run)? else { continue };
+                        return self.update_existing(&duplicate.existing_key, &existing, row, run);
                     }
                     let error = duplicate_error(table, &duplicate, row, run);
                     if !self.plan.ignore {
@@ -48,25 +51,54 @@ impl Writer<'_> {
         }
     }
 
-    fn remove_existing(&mut self, duplicate: &DuplicateKey, run: &mut Run<'_, '_>) -> SqlResult<()> {
+    /// REPLACE: deletes the row that is in the way. False if it is not any more.
+    fn remove_existing(
+        &self,
+        duplicate: &DuplicateKey,
+        bytes: &[u8],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<bool> {
         let table = &self.plan.table;
+        // A clustered key tells by itself that the row is in the way.
+        if duplicate.index != 0 && self.lock_existing(duplicate, bytes, run)?.is_none() {
+            return Ok(false);
+        }
         match run.statement.transaction.delete(table, &duplicate.existing_key) {
-            // Someone else removed it meanwhile: the insert is tried again.
-            Ok(()) | Err(EngineError::RowNotFound) => Ok(()),
+            Ok(()) => Ok(true),
+            Err(EngineError::RowNotFound) => Ok(false),
             Err(error) => Err(engine_error(error, table)),
         }
+    }
+
+    /// Locks the row that is in the way and reads it; None if it is not in the way any more. `bytes` is the new row.
+    fn lock_existing(
+        &self,
+        duplicate: &DuplicateKey,
+        bytes: &[u8],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Option<Vec<u8>>> {
+        let table = &self.plan.table;
+        let mode = ReadMode::Exclusive(WaitPolicy::Wait);
+        let mut existing = Vec::new();
+        let copy = &mut |row: &[u8]| existing.extend_from_slice(row);
+        let key = &duplicate.existing_key;
+        let is_there = run.statement.transaction.get(table, 0, key, mode, copy);
+        let in_the_way = is_there.and_then(|is_there| {
+            Ok(is_there && (duplicate.index == 0 || table.has_same_key(duplicate.index, &existing, bytes)?))
+        });
+        Ok(in_the_way.map_err(|error| engine_error(error, table))?.then_some(existing))
     }
 
     /// ON DUPLICATE KEY UPDATE: 2 affected rows for a changed row, 0 (or 1 for CLIENT_FOUND_ROWS) for the same.
     fn update_existing(
         &mut self,
-        duplicate: &DuplicateKey,
+        key: &[u8],
+        existing: &[u8],
         row: &[Value],
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let table = &self.plan.table;
-        let mode = ReadMode::Exclusive(WaitPolicy::Wait);
-        let Some(existing) = read_row(table, &duplicate.existing_key, mode, run)? else { return Ok(()) };
+        let existing = stored_values(table, existing);
         let definition = table.definition();
         let count = definition.columns.len();
         let mut seen: Vec<Value> = Vec::with_capacity(2 * count);
@@ -94,7 +126,7 @@ impl Writer<'_> {
         assigning.carry_out(&self.plan.on_update, &mut seen, &mut changed, run)?;
         let mut bytes = Vec::new();
         encoded(table, &changed, &mut bytes)?;
-        match run.statement.transaction.update(table, &duplicate.existing_key, &bytes) {
+        match run.statement.transaction.update(table, key, &bytes) {
             Ok(_) => {
                 self.counts.affected += 2;
                 self.counts.duplicates += 1;
