@@ -7,11 +7,19 @@ use values::Value;
 pub const BATCH_ROWS_MAX: usize = 1024;
 
 /// Some rows of one width.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RowBatch {
     values: Vec<Value>,
     width: usize,
     rows: usize,
+    /// Rows that whoever fills the batch need make.
+    rows_max: usize,
+}
+
+impl Default for RowBatch {
+    fn default() -> RowBatch {
+        RowBatch { values: Vec::new(), width: 0, rows: 0, rows_max: BATCH_ROWS_MAX }
+    }
 }
 
 impl RowBatch {
@@ -37,9 +45,25 @@ impl RowBatch {
         self.rows == 0
     }
 
-    /// Whether as many rows are in as an operator hands out at once.
+    /// Asks for so many rows and no more, until something else is said: under a LIMIT no row is to be read, locked or computed that
+    /// is not wanted. An operator that has more rows at hand may still give them.
+    pub fn want(&mut self, rows_max: usize) {
+        self.rows_max = rows_max.clamp(1, BATCH_ROWS_MAX);
+    }
+
+    /// Rows that are still wanted.
+    pub fn wanted(&self) -> usize {
+        self.rows_max.saturating_sub(self.rows)
+    }
+
+    /// Whether fewer rows are wanted than an operator would hand out at once.
+    pub fn is_limited(&self) -> bool {
+        self.rows_max < BATCH_ROWS_MAX
+    }
+
+    /// Whether as many rows are in as are wanted at once.
     pub fn is_full(&self) -> bool {
-        self.rows >= BATCH_ROWS_MAX
+        self.rows >= self.rows_max
     }
 
     /// A row.

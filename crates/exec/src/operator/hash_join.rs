@@ -4,7 +4,7 @@
 use super::direct::seeded::{SeededHash, hash_of};
 use super::merge_join::MergeJoin;
 use super::{Operator, all_hold, append_key, open};
-use crate::batch::RowBatch;
+use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, Sorter};
 use errors::SqlResult;
@@ -291,6 +291,8 @@ impl Operator for HashJoinRun<'_> {
         let kind = self.join.kind;
         let mut sized = false;
         batch.reset(0);
+        // One row of the probe side may give all that is wanted.
+        self.rows.want(if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
         while !batch.is_full() {
             if !self.reading && !self.advance(run)? {
                 break;

@@ -1,7 +1,7 @@
 //! LIMIT and OFFSET, and the count of SQL_CALC_FOUND_ROWS. Main type: [`Limit`].
 
 use super::Operator;
-use crate::batch::RowBatch;
+use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
 use errors::{SqlResult, sql_error};
 use expression::Expression;
@@ -38,6 +38,7 @@ impl<'p> Limit<'p> {
     /// Reads on to count, once the wanted rows are out.
     fn drain(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         if self.count_all {
+            self.rows.want(BATCH_ROWS_MAX);
             while self.input.next(run, &mut self.rows)? {
                 self.seen += self.rows.len() as u64;
             }
@@ -58,7 +59,9 @@ impl Operator for Limit<'_> {
                 (skip, wanted)
             }
         };
+        let wanted_now = wanted.min(batch.wanted() as u64);
         while wanted > 0 && batch.is_empty() {
+            self.rows.want(usize::try_from(skip.saturating_add(wanted_now)).unwrap_or(BATCH_ROWS_MAX));
             if !self.input.next(run, &mut self.rows)? {
                 wanted = 0;
                 break;

@@ -28,7 +28,8 @@ use values::Value;
 
 /// A source of rows.
 pub trait Operator {
-    /// Replaces the contents of the batch by the next rows. False at the end: the batch is then empty.
+    /// Replaces the contents of the batch by the next rows. False at the end: the batch is then empty. An operator that makes its
+    /// rows one by one makes no more than the batch wants ([`RowBatch::want`]), and wants no more of its input than that takes.
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool>;
 }
 

@@ -2,7 +2,7 @@
 
 use super::table::TableReader;
 use super::{Operator, all_hold, open};
-use crate::batch::RowBatch;
+use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
 use errors::SqlResult;
 use plan::physical::{JoinKind, NestedLoop};
@@ -65,10 +65,13 @@ impl<'p> NestedLoopJoin<'p> {
 impl Operator for NestedLoopJoin<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.join.inner.width);
+        // One outer row may give all that is wanted.
+        self.rows.want(if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
         while !batch.is_full() {
             if !self.reading && !self.advance(run)? {
                 break;
             }
+            self.inner.want(batch.wanted());
             if self.inner.next_row(&mut self.current, run)? {
                 if !all_hold(&self.join.conditions, &self.current, run)? {
                     continue;

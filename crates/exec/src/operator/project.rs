@@ -26,6 +26,7 @@ impl<'p> Filter<'p> {
 impl Operator for Filter<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(0);
+        self.rows.want(batch.wanted());
         while batch.is_empty() {
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);
@@ -69,6 +70,7 @@ impl<'p> Project<'p> {
 impl Operator for Project<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.expressions.len());
+        self.rows.want(batch.wanted());
         if !self.input.next(run, &mut self.rows)? {
             return Ok(false);
         }
@@ -123,6 +125,7 @@ impl Operator for Distinct<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         let seen = self.seen.get_or_insert_with(|| run.key_set());
         batch.reset(0);
+        self.rows.want(batch.wanted());
         while batch.is_empty() {
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);

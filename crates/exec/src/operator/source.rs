@@ -126,6 +126,7 @@ impl<'p> Derived<'p> {
 impl Operator for Derived<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.access.width);
+        self.rows.want(batch.wanted());
         while batch.is_empty() {
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);

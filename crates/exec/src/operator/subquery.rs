@@ -110,7 +110,10 @@ fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
     let mut operator = open(&subquery.query.root);
     let mut batch = RowBatch::new();
     match subquery.wanted {
-        SubqueryUse::Exists => Ok(Found::Exists(operator.next(run, &mut batch)?)),
+        SubqueryUse::Exists => {
+            batch.want(1);
+            Ok(Found::Exists(operator.next(run, &mut batch)?))
+        }
         SubqueryUse::Scalar | SubqueryUse::Row => {
             let mut value = None;
             while operator.next(run, &mut batch)? {

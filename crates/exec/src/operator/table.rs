@@ -13,7 +13,7 @@ use std::ops::Bound;
 use values::row::{RowLayout, RowView};
 use values::{TypeKind, Value};
 
-/// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads and locks little.
+/// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads little.
 const FIRST_ROWS: usize = 16;
 
 /// Rows asked of the engine at once from which on conditions are looked at for what stored bytes can decide.
@@ -76,6 +76,8 @@ pub struct TableReader<'p> {
     buffer: engine::RowBatch,
     at: usize,
     rows_wanted: usize,
+    /// Rows that the caller wants: a locking read locks no more before it has looked at them.
+    rows_max: usize,
     /// The key that is still to be looked up, for accesses that can find one row only.
     wanted_key: Option<Vec<u8>>,
     /// Conditions that are decided on stored bytes before anything is decoded. All conditions are checked afterwards.
@@ -97,12 +99,18 @@ impl<'p> TableReader<'p> {
             buffer: engine::RowBatch::new(),
             at: 0,
             rows_wanted: FIRST_ROWS,
+            rows_max: BATCH_ROWS_MAX,
             wanted_key: None,
             filters: None,
             found: Vec::new(),
             found_key: Vec::new(),
             implied: conditions_are_implied(access),
         }
+    }
+
+    /// Says how many more rows are wanted.
+    pub fn want(&mut self, rows_max: usize) {
+        self.rows_max = rows_max.max(1);
     }
 
     /// Whether the row is found by one descent instead of a scan. A locked row of a secondary index is scanned for,
@@ -260,8 +268,12 @@ impl<'p> TableReader<'p> {
             }
             self.at = 0;
             let Some(scan) = &mut self.scan else { return Ok(false) };
+            let rows_max = match run.read_mode(self.access.lock) {
+                engine::ReadMode::Consistent => self.rows_wanted,
+                _ => self.rows_wanted.min(self.rows_max),
+            };
             let more = scan
-                .next_batch(transaction, &mut self.buffer, self.rows_wanted)
+                .next_batch(transaction, &mut self.buffer, rows_max)
                 .map_err(|error| engine_error(error, table))?;
             if more {
                 if self.rows_wanted >= FILTERED_ROWS_MIN && self.filters.is_none() {
@@ -310,7 +322,8 @@ impl Operator for TableScan<'_> {
             let blank = vec![Value::Null; self.access.width];
             self.reader.start(&blank, run)?;
         }
-        while !self.done && batch.len() < self.rows_wanted {
+        while !self.done && batch.len() < self.rows_wanted && !batch.is_full() {
+            self.reader.want(batch.wanted());
             let row = batch.push_empty();
             if !self.reader.next_row(row, run)? {
                 batch.pop();
