@@ -2,7 +2,7 @@
 
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
-use crate::scan::WaitPolicy;
+use crate::scan::{ReadMode, WaitPolicy};
 use crate::transaction::Transaction;
 use crate::writer::Writer;
 use std::sync::Arc;
@@ -67,6 +67,14 @@ impl Transaction {
         Ok(self.writer.get_or_init(|| writer).clone())
     }
 
+    /// Whether rows may be read in that mode. Error: ReadOnlyTransaction for X locks.
+    pub(crate) fn check_may_lock(&self, mode: ReadMode) -> EngineResult<()> {
+        match mode {
+            ReadMode::Exclusive(_) if self.options.read_only => Err(EngineError::ReadOnlyTransaction),
+            _ => Ok(()),
+        }
+    }
+
     /// Asks for a row lock under the row's latch. None: the writer that was in the way (`implicit`) has just ended; look again
     /// who wrote the entry.
     pub(crate) fn request_lock(
@@ -92,7 +100,7 @@ impl Transaction {
     pub(crate) fn wait_for_lock(&self) -> EngineResult<()> {
         let settings = &self.engine.settings;
         let options = WaitOptions {
-            timeout: self.options.lock_wait_timeout.unwrap_or_else(|| settings.lock_wait_timeout()),
+            timeout: self.lock_wait_timeout().unwrap_or_else(|| settings.lock_wait_timeout()),
             kill: self.options.kill.clone(),
             deadlock_detect: settings.deadlock_detect.load(Ordering::Relaxed),
         };

@@ -120,6 +120,7 @@ impl Transaction {
             return self.get_by_secondary(table, index, key, mode, found);
         }
         if mode != ReadMode::Consistent {
+            self.check_may_lock(mode)?;
             self.check_snapshot_reads(table.clustered())?;
         }
         let is_found = match mode {

@@ -37,6 +37,7 @@ impl Transaction {
     /// Starts a scan.
     pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
         table.check_usable()?;
+        self.check_may_lock(options.mode)?;
         self.check_snapshot_reads(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));

@@ -10,6 +10,7 @@ use crate::write::WriteBuffers;
 use crate::writer::Writer;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::Snapshot;
 use txn::locks::Owner;
@@ -28,6 +29,8 @@ pub struct Transaction {
     pub(crate) seen: AtomicU64,
     /// The mark behind which the statement's own locks lie: `unlock_row` leaves earlier ones.
     pub(crate) statement_locks: AtomicU64,
+    /// Limit of a row lock wait in milliseconds; [`u64::MAX`] for the engine's.
+    lock_wait_timeout_ms: AtomicU64,
     /// Committed or rolled back.
     pub(crate) ended: AtomicBool,
     buffers: Mutex<WriteBuffers>,
@@ -55,6 +58,10 @@ pub(crate) struct View {
     pub(crate) own: TransactionId,
 }
 
+fn milliseconds(timeout: Duration) -> u64 {
+    u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
+}
+
 impl View {
     /// Whether the view can read an index. Error: TableDefinitionChanged for one that is younger.
     pub(crate) fn check_readable(&self, index: &Index) -> EngineResult<()> {
@@ -65,6 +72,7 @@ impl View {
 impl Transaction {
     pub(crate) fn new(engine: Arc<EngineInner>, options: TransactionOptions) -> Transaction {
         Transaction {
+            lock_wait_timeout_ms: AtomicU64::new(options.lock_wait_timeout.map_or(u64::MAX, milliseconds)),
             engine,
             options,
             writer: OnceLock::new(),
@@ -75,6 +83,17 @@ impl Transaction {
             ended: AtomicBool::new(false),
             buffers: Mutex::default(),
         }
+    }
+
+    /// Changes the limit of row lock waits that begin from now on (SET innodb_lock_wait_timeout in a transaction).
+    pub fn set_lock_wait_timeout(&self, timeout: Duration) {
+        self.lock_wait_timeout_ms.store(milliseconds(timeout), Ordering::Relaxed);
+    }
+
+    /// The limit of row lock waits; None for the engine's.
+    pub(crate) fn lock_wait_timeout(&self) -> Option<Duration> {
+        let ms = self.lock_wait_timeout_ms.load(Ordering::Relaxed);
+        (ms != u64::MAX).then(|| Duration::from_millis(ms))
     }
 
     /// The isolation level.

@@ -68,8 +68,9 @@ impl Session {
 
     /// The transaction for the next statement, begun if there is none. Returns whether plain reads lock.
     pub(crate) fn ensure_transaction(&mut self) -> bool {
-        if self.transaction.current.is_none() {
-            self.transaction.current = Some(self.begin_engine_transaction());
+        match &self.transaction.current {
+            Some(transaction) => transaction.set_lock_wait_timeout(self.settings().row_lock_timeout),
+            None => self.transaction.current = Some(self.begin_engine_transaction()),
         }
         self.transaction.options.isolation == Isolation::Serializable && self.in_transaction_block()
     }
