@@ -103,8 +103,7 @@ impl Collation {
     /// The place starts at a character.
     pub fn find(&self, text: &[u8], needle: &[u8], from: usize) -> Option<(usize, usize)> {
         let mut at = from;
-        // A place has at least the needle's bytes, even where fewer would be equal to it: MySQL's rule.
-        while text.len().checked_sub(at)? >= needle.len() {
+        while at <= text.len() {
             if let Some(length) = self.prefix_match(&text[at..], needle) {
                 return Some((at, length));
             }
