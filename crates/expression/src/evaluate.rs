@@ -5,6 +5,7 @@ use crate::context::{EvaluationContext, SubqueryValue, TypedValue};
 use crate::convert;
 use crate::functions::Call;
 use crate::operators::arithmetic_negate;
+use crate::result_type::TypeClass;
 use crate::tree::{Expression, ExpressionKind, SubqueryCall};
 use errors::{SqlResult, sql_error};
 use std::borrow::Cow;
@@ -127,8 +128,12 @@ impl Expression {
                 convert::to_type(found.value, &found.column_type, &self.result.column_type, context)
             }
             ExpressionKind::AssignUserVariable(name, operand) => {
-                let value = operand.evaluate(row, context)?;
-                let column_type = operand.result.column_type.clone();
+                let mut value = operand.evaluate(row, context)?;
+                let mut column_type = operand.result.column_type.clone();
+                if self.result.class() == TypeClass::Text && !matches!(value, Value::Bytes(_)) {
+                    value = convert::to_type(value, &column_type, &self.result.column_type, context)?;
+                    column_type = self.result.column_type.clone();
+                }
                 context.session().set_user_variable(name, TypedValue { value: value.clone(), column_type });
                 Ok(value)
             }

@@ -7,7 +7,7 @@ use crate::transaction::isolation_of;
 use crate::variables::value::{check, display};
 use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id};
 use errors::{SqlResult, sql_error};
-use expression::TypedValue;
+use expression::{SessionView, TypedValue};
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
 use std::sync::Arc;
 use values::Value;
@@ -46,7 +46,7 @@ impl Session {
         match item {
             SetItem::UserVariable { name, value } => {
                 let value = self.evaluate(value)?;
-                self.state.user_variables.insert(name.to_lowercase(), value);
+                self.state.set_user_variable(&name.to_lowercase(), value);
                 Ok(())
             }
             SetItem::SystemVariable { variable, value } => {

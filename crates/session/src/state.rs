@@ -3,13 +3,14 @@
 use crate::instance::Instance;
 use crate::registry::SessionShared;
 use crate::variables::{Kind, Scope, SystemValue, SystemVariable, ValueTable, VariableId, find, id};
+use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue, VariableScope};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, TypeKind, Value};
 
 /// The session's copies of system variables: the global ones as they were at connect, and what was changed since.
 #[derive(Clone, Debug)]
@@ -182,12 +183,32 @@ pub fn variable_type(variable: &SystemVariable) -> ColumnType {
     column_type
 }
 
+impl SessionState {
+    /// A value as a user variable holds it: a date, a time and a member of an ENUM or SET as text.
+    fn as_variable(&self, typed: TypedValue) -> TypedValue {
+        let kind = typed.column_type.kind;
+        if !kind.is_temporal() && !kind.has_members() || matches!(typed.value, Value::Null) {
+            return typed;
+        }
+        let text =
+            values::convert::to_text(&typed.value, &typed.column_type).unwrap_or_default().into_owned();
+        let collation = match kind.has_members() {
+            true => typed.column_type.collation,
+            false => charset::collation_by_name(&self.text(id::COLLATION_CONNECTION))
+                .map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id),
+        };
+        let length = collation.charset().character_count(&text) as u32;
+        TypedValue { value: Value::Bytes(text), column_type: ColumnType::varchar(length, collation) }
+    }
+}
+
 impl SessionView for SessionState {
     fn user_variable(&self, name: &str) -> Option<TypedValue> {
         self.user_variables.get(name).cloned()
     }
 
     fn set_user_variable(&mut self, name: &str, value: TypedValue) {
+        let value = self.as_variable(value);
         self.user_variables.insert(name.to_owned(), value);
     }
 
