@@ -2,7 +2,8 @@
 //! ISNULL.
 
 use super::{Call, Derivation, FunctionDefinition, pure};
-use crate::operators::{ComparisonMode, compare_values};
+use crate::convert;
+use crate::operators::{ComparisonMode, adapt_constant, compare_values, prepare_equal_values};
 use crate::result_type::ResultType;
 use errors::SqlResult;
 use std::cmp::Ordering;
@@ -17,12 +18,14 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |derivation| derivation.common_type(1..3),
         |call| {
             let chosen = if call.truth(0)? == Some(true) { 1 } else { 2 };
-            call.as_result(chosen)
+            let value = call.value(chosen)?;
+            let (from, target) = (&call.argument(chosen).column_type, &call.result().column_type);
+            convert::chosen(value, from, target, call.context)
         },
     ),
     pure("ifnull", 2, 2, derive_coalesce, coalesce),
     pure("coalesce", 1, usize::MAX, derive_coalesce, coalesce),
-    pure("nullif", 2, 2, |derivation| Ok(derivation.argument(0).clone().nullable()), nullif),
+    pure("nullif", 2, 2, derive_nullif, nullif),
     pure(
         "isnull",
         1,
@@ -49,6 +52,16 @@ fn coalesce(call: &mut Call<'_>) -> SqlResult<Value> {
         }
     }
     Ok(Value::Null)
+}
+
+/// The first argument's type; the second is brought to where it can be compared with it.
+fn derive_nullif(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let facts = derivation.facts;
+    if let [first, second] = &mut *derivation.arguments {
+        adapt_constant(first, second, facts)?;
+        prepare_equal_values("nullif", first, second, facts)?;
+    }
+    Ok(derivation.argument(0).clone().nullable())
 }
 
 fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {

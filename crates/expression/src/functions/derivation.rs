@@ -1,5 +1,6 @@
 //! What a function's type rule sees: its arguments, which it may convert. Main type: [`Derivation`].
 
+use crate::build::BuildFacts;
 use crate::derive::{self, DerivedCollation};
 use crate::result_type::ResultType;
 use crate::tree::Expression;
@@ -15,6 +16,8 @@ pub struct Derivation<'a> {
     pub arguments: &'a mut [Expression],
     /// collation_connection.
     pub connection: CollationId,
+    /// What the constructors of operators need.
+    pub facts: BuildFacts,
 }
 
 impl Derivation<'_> {

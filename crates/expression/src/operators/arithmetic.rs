@@ -76,6 +76,14 @@ fn mode_of(result: &ResultType) -> ArithmeticMode {
     }
 }
 
+/// DIV: numbers that are no integers are divided exactly.
+fn division_mode(widest: ArithmeticMode) -> ArithmeticMode {
+    match widest {
+        ArithmeticMode::Integer => ArithmeticMode::Integer,
+        _ => ArithmeticMode::Decimal,
+    }
+}
+
 fn is_bit_or_unsigned(result: &ResultType) -> bool {
     result.column_type.unsigned || matches!(result.kind(), values::TypeKind::Bit | values::TypeKind::Year)
 }
@@ -110,7 +118,7 @@ impl Arithmetic {
         };
         use ArithmeticOperator::{Add, Divide, IntegerDivide, Modulo, Multiply, Subtract};
         let (mode, result) = match (operator, widest) {
-            (IntegerDivide, mode) => (mode, integer(digits_left, unsigned).nullable()),
+            (IntegerDivide, mode) => (division_mode(mode), integer(digits_left, unsigned).nullable()),
             (Divide, ArithmeticMode::Double) => {
                 let result = double_quotient(left, right, division_precision_increment);
                 (ArithmeticMode::Double, result.nullable())
@@ -243,6 +251,9 @@ impl Arithmetic {
             }
         };
         match exact {
+            Ok(exact) if exact.is_negative() && whole.result.column_type.unsigned => {
+                Err(out_of_range("DECIMAL UNSIGNED", whole))
+            }
             Ok(exact) => Ok(Value::Decimal(exact)),
             Err(_) => Err(out_of_range("DECIMAL", whole)),
         }
@@ -261,12 +272,8 @@ impl Arithmetic {
             ArithmeticOperator::Multiply => left * right,
             _ if right == 0.0 => return Ok(division_by_zero(context)),
             ArithmeticOperator::Divide => left / right,
-            ArithmeticOperator::Modulo => left % right,
-            ArithmeticOperator::IntegerDivide => {
-                let quotient = (left / right).trunc();
-                let exact = if quotient.abs() < 1e30 { quotient as i128 } else { i128::MAX };
-                return integer_result(whole, exact);
-            }
+            // Never in this mode: `derive` gives it exact numbers.
+            ArithmeticOperator::Modulo | ArithmeticOperator::IntegerDivide => left % right,
         };
         if result.is_finite() { Ok(Value::Double(result)) } else { Err(out_of_range("DOUBLE", whole)) }
     }

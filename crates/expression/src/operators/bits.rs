@@ -98,16 +98,10 @@ impl BitOperation {
         {
             return self.bytes(bytes, row, context);
         }
-        let Some(left) = convert::to_integer(&left, &self.left.result.column_type, context)? else {
-            return Ok(Value::Null);
-        };
-        let left = convert::integer_bits(left);
+        let Some(left) = operand_bits(&left, &self.left, context)? else { return Ok(Value::Null) };
         let Some(right) = &self.right else { return Ok(Value::UInt(!left)) };
         let value = right.operand(row, context)?;
-        let Some(right) = convert::to_integer(&value, &right.result.column_type, context)? else {
-            return Ok(Value::Null);
-        };
-        let right = convert::integer_bits(right);
+        let Some(right) = operand_bits(&value, right, context)? else { return Ok(Value::Null) };
         Ok(Value::UInt(match self.operator {
             BitOperator::And => left & right,
             BitOperator::Or => left | right,
@@ -145,6 +139,19 @@ impl BitOperation {
         };
         Ok(Value::Bytes(left.iter().zip(right.iter()).map(combine).collect()))
     }
+}
+
+/// The 64 bits of an operand; exact numbers are cut to the range of BIGINT. None for NULL.
+fn operand_bits(
+    value: &Value,
+    operand: &Expression,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<u64>> {
+    let number = convert::to_integer(value, &operand.result.column_type, context)?;
+    Ok(number.map(|number| match value {
+        Value::Decimal(_) => convert::integer_bits(number.min(i128::from(i64::MAX))),
+        _ => convert::integer_bits(number),
+    }))
 }
 
 /// Shifts a byte string as one number, most significant byte first; the length stays.

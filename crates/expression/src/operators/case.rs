@@ -26,13 +26,13 @@ impl Case {
         for (condition, chosen) in &self.branches {
             if condition.truth(row, context)? == Some(true) {
                 let value = chosen.evaluate(row, context)?;
-                return convert::to_type(value, &chosen.result.column_type, column_type, context);
+                return convert::chosen(value, &chosen.result.column_type, column_type, context);
             }
         }
         match &self.otherwise {
             Some(chosen) => {
                 let value = chosen.evaluate(row, context)?;
-                convert::to_type(value, &chosen.result.column_type, column_type, context)
+                convert::chosen(value, &chosen.result.column_type, column_type, context)
             }
             None => Ok(Value::Null),
         }

@@ -7,7 +7,7 @@ use crate::result_type::{ResultType, TypeClass};
 use crate::time_zone::{date_of_day, days_since_1970};
 use crate::tree::Expression;
 use charset::CollationId;
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use values::temporal::IntervalUnit;
 use values::temporal::{Date, DateTime, Time, days_in_month};
 use values::{TypeKind, Value};
@@ -105,7 +105,14 @@ impl DateArithmetic {
         }
         if whole.result.kind() == TypeKind::Time {
             let time = convert::to_time(&operand, &self.operand.result.column_type, context)?;
-            return Ok(time.map_or(Value::Null, |time| add_to_time(time, interval)));
+            let Some(time) = time else { return Ok(Value::Null) };
+            let sum = i128::from(time.to_microseconds()) + interval.microseconds;
+            let (end, cut) = Time::from_microseconds(cut_to_i64(sum));
+            if cut {
+                context.diagnostics().warning(time_out_of_range(whole));
+                return Ok(Value::Null);
+            }
+            return Ok(Value::Time(end));
         }
         let Some(start) = convert::to_datetime(&operand, &self.operand.result.column_type, context)? else {
             return Ok(Value::Null);
@@ -142,22 +149,13 @@ impl DateArithmetic {
     }
 }
 
-fn add_to_time(time: Time, interval: Interval) -> Value {
-    let magnitude =
-        (i128::from(time.hours) * 3600 + i128::from(time.minutes) * 60 + i128::from(time.seconds)) * SECOND
-            + i128::from(time.microseconds);
-    let total = if time.negative { -magnitude } else { magnitude } + interval.microseconds;
-    let limit = (838 * 3600 + 59 * 60 + 59) * SECOND;
-    let bounded = total.clamp(-limit, limit);
-    let size = bounded.unsigned_abs();
-    let seconds = size / 1_000_000;
-    Value::Time(Time {
-        negative: bounded < 0,
-        hours: (seconds / 3600) as u16,
-        minutes: (seconds / 60 % 60) as u8,
-        seconds: (seconds % 60) as u8,
-        microseconds: (size % 1_000_000) as u32,
-    })
+fn cut_to_i64(number: i128) -> i64 {
+    number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}
+
+/// Warning 6527: a sum that TIME cannot hold.
+pub fn time_out_of_range(whole: &Expression) -> SqlError {
+    sql_error!(ER_TEMPORAL_FUNCTION_OVERFLOW, "TIME", whole)
 }
 
 /// A date and time plus an interval; None beyond the years 0 to 9999.

@@ -6,7 +6,7 @@ use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use std::fmt::Write as _;
-use values::Value;
+use values::{TypeKind, Value};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -60,7 +60,8 @@ fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
         TypeClass::Integer | TypeClass::Decimal | TypeClass::Double => {
             let number = match call.argument(0).class() {
                 TypeClass::Integer => call.unsigned(0)?,
-                _ => call.double(0)?.map(double_bits),
+                TypeClass::Decimal => call.double(0)?.map(double_bits),
+                _ => call.integer(0)?.map(i64::cast_unsigned),
             };
             number.map(|number| format!("{number:X}"))
         }
@@ -122,13 +123,32 @@ fn derive_base_text(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     Ok(derivation.connection_text(65).nullable())
 }
 
-/// The number at the start of a text in one base, in another. A negative target base gives a sign.
+/// The number at the start of a text in one base, in another. A negative target base gives a sign. Bits are a number
+/// already.
 fn convert_base(call: &mut Call<'_>, from: i64, to: i64) -> SqlResult<Value> {
-    let Some(text) = call.utf8(0)? else { return Ok(Value::Null) };
     let bases = 2..=36;
     if !bases.contains(&from.abs()) || !bases.contains(&to.abs()) {
         return Ok(Value::Null);
     }
+    let bits = if call.argument(0).kind() == TypeKind::Bit || call.argument(0).is_number_bytes() {
+        call.unsigned(0)?
+    } else {
+        number_in_base(call, from)?
+    };
+    let Some(bits) = bits else { return Ok(Value::Null) };
+    let (sign, magnitude) =
+        if to < 0 && (bits as i64) < 0 { ("-", (bits as i64).unsigned_abs()) } else { ("", bits) };
+    let shown = format!("{sign}{}", in_base(magnitude, to.unsigned_abs()));
+    Ok(call.text_result(&shown))
+}
+
+/// The number at the start of the first argument; None for empty text.
+fn number_in_base(call: &mut Call<'_>, from: i64) -> SqlResult<Option<u64>> {
+    let Some(whole) = call.utf8(0)? else { return Ok(None) };
+    if whole.is_empty() {
+        return Ok(None);
+    }
+    let text = whole.as_str();
     let text = text.trim_start();
     let (negative, digits) = match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),
@@ -136,15 +156,17 @@ fn convert_base(call: &mut Call<'_>, from: i64, to: i64) -> SqlResult<Value> {
         _ => (false, text),
     };
     let base = from.unsigned_abs();
-    let mut number: u64 = 0;
+    let mut number = Some(0u64);
+    let mut count = 0;
     for digit in digits.chars().map_while(|c| c.to_digit(base as u32)) {
-        number = number.checked_mul(base).and_then(|n| n.checked_add(u64::from(digit))).unwrap_or(u64::MAX);
+        number = number.and_then(|n| n.checked_mul(base)?.checked_add(u64::from(digit)));
+        count += 1;
     }
-    let bits = if negative { number.wrapping_neg() } else { number };
-    let (sign, magnitude) =
-        if to < 0 && (bits as i64) < 0 { ("-", (bits as i64).unsigned_abs()) } else { ("", bits) };
-    let shown = format!("{sign}{}", in_base(magnitude, to.unsigned_abs()));
-    Ok(call.text_result(&shown))
+    if count == 0 || number.is_none() {
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", whole));
+    }
+    let number = number.unwrap_or(u64::MAX);
+    Ok(Some(if negative { number.wrapping_neg() } else { number }))
 }
 
 fn in_base(mut number: u64, base: u64) -> String {
@@ -272,14 +294,12 @@ fn soundex(call: &mut Call<'_>) -> SqlResult<Value> {
     let mut out: String = first.to_uppercase().collect();
     let mut last = code(first);
     for letter in letters {
-        if matches!(letter.to_ascii_uppercase(), 'H' | 'W') {
-            continue;
-        }
+        // Vowels do not part letters of one code.
         let next = code(letter);
         if next != b'0' && next != last {
             out.push(next as char);
+            last = next;
         }
-        last = next;
     }
     while out.chars().count() < 4 {
         out.push('0');

@@ -10,7 +10,7 @@ use values::Value;
 pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("substring", 2, 3, derive_substring, substring),
     pure("substr", 2, 3, derive_substring, substring),
-    pure("mid", 3, 3, derive_substring, substring),
+    pure("mid", 2, 3, derive_substring, substring),
     pure("left", 2, 2, derive_side, left),
     pure("right", 2, 2, derive_side, right),
     pure("ltrim", 1, 1, derive_first, |call| trim(call, true, false)),

@@ -6,7 +6,7 @@ use crate::result_type::{ResultType, TypeClass};
 use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
-use values::Value;
+use values::{TypeKind, Value};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -41,8 +41,11 @@ fn derive_search(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     Ok(ResultType::integer(11).nullable_if(derivation.any_nullable()))
 }
 
-/// The collation in which two arguments are compared: that of the text among them.
+/// The collation in which two arguments are compared.
 fn common_collation(call: &Call<'_>) -> CollationId {
+    if let ComparisonMode::Text(collation) = ComparisonMode::choose(call.expression(0), call.expression(1)) {
+        return collation;
+    }
     let first_is_text = call.argument(0).class() == TypeClass::Text;
     call.text_collation(usize::from(!first_is_text))
 }
@@ -113,7 +116,11 @@ fn field(call: &mut Call<'_>) -> SqlResult<Value> {
     Ok(Value::Int(0))
 }
 
+/// A constant is looked up among the members of a SET, of which the value holds some; in text by its place there.
 fn find_in_set(call: &mut Call<'_>) -> SqlResult<Value> {
+    if call.argument(1).kind() == TypeKind::Set && call.expression(0).is_constant() {
+        return find_member(call);
+    }
     let collation = common_collation(call).get();
     let (Some(wanted), Some(list)) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
     if list.is_empty() || wanted.contains(&b',') {
@@ -121,6 +128,17 @@ fn find_in_set(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let found = list.split(|byte| *byte == b',').position(|member| collation.equal(member, &wanted));
     Ok(Value::Int(found.map_or(0, |at| at as i64 + 1)))
+}
+
+/// The place of a member in the type of a SET, 0 if the value does not hold it.
+fn find_member(call: &mut Call<'_>) -> SqlResult<Value> {
+    let collation = common_collation(call).get();
+    let (Some(wanted), Value::UInt(held)) = (call.text(0)?, call.operand(1)?.into_owned()) else {
+        return Ok(Value::Null);
+    };
+    let members = &call.argument(1).column_type.members;
+    let place = members.iter().position(|member| collation.equal(member, &wanted));
+    Ok(Value::Int(place.filter(|place| held >> place & 1 == 1).map_or(0, |place| place as i64 + 1)))
 }
 
 fn derive_strcmp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

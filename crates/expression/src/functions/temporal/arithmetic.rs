@@ -4,7 +4,7 @@ use super::{calendar_moment, digits, is_time, optional, time_value};
 use crate::convert;
 use crate::convert::MomentKind;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
-use crate::operators::{Interval, IntervalUnit, add_interval};
+use crate::operators::{Interval, IntervalUnit, add_interval, time_out_of_range};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::temporal::{DateTime, Time};
@@ -50,7 +50,7 @@ fn on_line(call: &mut Call<'_>, index: usize) -> SqlResult<Option<(i64, bool)>> 
 fn looks_like_date(text: &[u8]) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match text.get(digits) {
-        Some(b'-' | b'/') => true,
+        Some(b'-' | b'/') => digits > 0,
         None => digits >= 12,
         _ => false,
     }
@@ -136,7 +136,13 @@ fn add_time(call: &mut Call<'_>, sign: i64) -> SqlResult<Value> {
             Value::DateTime(end)
         });
     }
-    let Value::Time(end) = time_value(call, start + microseconds) else { return Ok(Value::Null) };
+    let (end, cut) = Time::from_microseconds(start + microseconds);
+    if cut {
+        call.warn(time_out_of_range(call.whole));
+        if !as_text {
+            return Ok(Value::Null);
+        }
+    }
     Ok(if as_text { call.text_result(&shown_time(end)) } else { Value::Time(end) })
 }
 

@@ -43,11 +43,14 @@ fn unix_timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
     if call.count() == 0 {
         return Ok(Value::Int(call.context().facts().statement_time_microseconds.div_euclid(1_000_000)));
     }
-    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
-    let instant = if moment.date.month == 0 || moment.date.day == 0 {
-        0
-    } else {
-        i128::from(call.context().facts().time_zone.instant(moment))
+    let moment = call.datetime(0)?;
+    if moment.is_none() && *call.operand(0)? == Value::Null {
+        return Ok(Value::Null);
+    }
+    // What is no date counts as the start of time.
+    let instant = match moment.filter(|moment| moment.date.month > 0 && moment.date.day > 0) {
+        Some(moment) => i128::from(call.context().facts().time_zone.instant(moment)),
+        None => 0,
     };
     let instant = if (0..=INSTANT_MAX_MICROSECONDS).contains(&instant) { instant } else { 0 };
     let scale = call.result().column_type.decimals.unwrap_or(0);
