@@ -9,6 +9,7 @@ use crate::functions::{self, Derivation, FunctionDefinition};
 use crate::operators::{
     Arithmetic, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast, CastFailure, Comparison,
     ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like, Regexp, derive_negation,
+    prepare_equal_values, prepare_list, prepare_pair, prepare_range,
 };
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
@@ -153,19 +154,19 @@ impl Expression {
         right: Expression,
         facts: BuildFacts,
     ) -> SqlResult<Expression> {
-        match (left.kind, right.kind) {
-            (ExpressionKind::Row(left), ExpressionKind::Row(right)) => {
-                compare_rows(operator, left, right, facts)
-            }
-            (ExpressionKind::Row(members), _) | (_, ExpressionKind::Row(members)) => {
-                Err(sql_error!(ER_OPERAND_COLUMNS, members.len()))
-            }
-            (left_kind, right_kind) => {
-                let left = new(left_kind, left.result);
-                let right = new(right_kind, right.result);
-                compare_scalars(operator, left, right, facts)
-            }
-        }
+        compare_with(operator, left, right, facts, prepare_pair)
+    }
+
+    /// `operand = value` of a CASE with an operand.
+    pub fn case_equal(
+        mut operand: Expression,
+        mut value: Expression,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        scalar(&value)?;
+        let mode = prepare_equal_values("case", &mut operand, &mut value, facts)?;
+        Ok(new_comparison(ComparisonOperator::Equal, mode, operand, value))
     }
 
     /// AND; nested ANDs become one.
@@ -247,18 +248,9 @@ impl Expression {
             let both = Expression::and(vec![at_least, at_most]);
             return Ok(if negated { Expression::not(both) } else { both });
         }
-        let all_text = [&operand, &low, &high].iter().all(|part| part.result.class() == TypeClass::Text);
-        if all_text {
-            derive::common_collation(
-                &mut [&mut operand, &mut low, &mut high],
-                facts.connection,
-                "BETWEEN",
-                true,
-            )?;
-        }
+        let (below, above) = prepare_range(&mut operand, &mut low, &mut high, facts)?;
         let nullable = operand.result.nullable || low.result.nullable || high.result.nullable;
-        let low = (ComparisonMode::choose(&operand, &low), low);
-        let high = (ComparisonMode::choose(&operand, &high), high);
+        let (low, high) = ((below, low), (above, high));
         let between = Between { operand, low, high, negated };
         Ok(new(ExpressionKind::Between(Box::new(between)), ResultType::boolean().nullable_if(nullable)))
     }
@@ -272,8 +264,9 @@ impl Expression {
     ) -> SqlResult<Expression> {
         if matches!(operand.kind, ExpressionKind::Row(_)) {
             let mut terms = Vec::with_capacity(list.len());
+            let prepare = if list.len() == 1 { prepare_pair } else { prepare_equal_values };
             for member in list {
-                terms.push(Expression::compare(ComparisonOperator::Equal, operand.clone(), member, facts)?);
+                terms.push(compare_with(ComparisonOperator::Equal, operand.clone(), member, facts, prepare)?);
             }
             let any = Expression::or(terms);
             return Ok(if negated { Expression::not(any) } else { any });
@@ -281,14 +274,13 @@ impl Expression {
         for member in &list {
             scalar(member)?;
         }
-        if operand.result.class() == TypeClass::Text {
-            let mut parts: Vec<&mut Expression> = std::iter::once(&mut operand)
-                .chain(list.iter_mut().filter(|member| member.result.class() == TypeClass::Text))
-                .collect();
-            derive::common_collation(&mut parts, facts.connection, "IN", true)?;
+        if list.len() == 1 {
+            let equal = Expression::compare(ComparisonOperator::Equal, operand, list.remove(0), facts)?;
+            return Ok(if negated { Expression::not(equal) } else { equal });
         }
+        let modes = prepare_list(&mut operand, &mut list, facts)?;
         let nullable = operand.result.nullable || list.iter().any(|member| member.result.nullable);
-        let list = InList::new(operand, list, negated);
+        let list = InList::new(operand, modes.into_iter().zip(list).collect(), negated);
         Ok(new(ExpressionKind::In(Box::new(list)), ResultType::boolean().nullable_if(nullable)))
     }
 
@@ -318,8 +310,12 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&operand)?;
         scalar(&pattern)?;
-        let common =
-            derive::common_collation(&mut [&mut operand, &mut pattern], facts.connection, "regexp", true)?;
+        let common = derive::common_collation(
+            &mut [&mut operand, &mut pattern],
+            facts.connection,
+            "regexp_like",
+            true,
+        )?;
         let nullable = operand.result.nullable || pattern.result.nullable;
         let regexp = Regexp::new(operand, pattern, negated, common.collation)?;
         Ok(new(ExpressionKind::Regexp(Box::new(regexp)), ResultType::boolean().nullable_if(nullable)))
@@ -367,9 +363,15 @@ impl Expression {
         Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
     }
 
-    /// Text in another character set.
+    /// Text in another character set; error 3854 when that set cannot hold it.
     pub fn convert_character_set(operand: Expression, result: ResultType) -> Expression {
-        let cast = Cast { operand, failure: CastFailure::Ignore };
+        let cast = Cast { operand, failure: CastFailure::Refuse };
+        new(ExpressionKind::Cast(Box::new(cast)), result)
+    }
+
+    /// CONVERT(.. USING ..) and BINARY: what the character set cannot hold becomes '?'.
+    pub fn convert_using(operand: Expression, result: ResultType) -> Expression {
+        let cast = Cast { operand, failure: CastFailure::Replace };
         new(ExpressionKind::Cast(Box::new(cast)), result)
     }
 
@@ -427,8 +429,12 @@ impl Expression {
         for argument in &arguments {
             scalar(argument)?;
         }
-        let mut derivation =
-            Derivation { name: definition.name, arguments: &mut arguments, connection: facts.connection };
+        let mut derivation = Derivation {
+            name: definition.name,
+            arguments: &mut arguments,
+            connection: facts.connection,
+            facts,
+        };
         let mut result = (definition.derive)(&mut derivation)?;
         // Where text is checked strictly, text that a function makes counts as nullable: it may be too long.
         let strict = facts.sql_mode.is_strict();
@@ -438,10 +444,19 @@ impl Expression {
         Ok(new(ExpressionKind::Function(Box::new(call)), result))
     }
 
-    /// Replaces an expression over constants by its value, where evaluation gives neither error nor warning.
-    pub fn fold(self, context: &mut dyn EvaluationContext) -> Expression {
-        let worth = !matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_));
-        if !worth || !self.is_foldable() {
+    /// Replaces an expression over constants by its value, where evaluation gives neither error nor warning; in an
+    /// expression over other things, the constants that were converted for it.
+    pub fn fold(mut self, context: &mut dyn EvaluationContext) -> Expression {
+        if matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_)) {
+            return self;
+        }
+        if !self.is_foldable() {
+            self.for_each_child_mut(&mut |child| {
+                if matches!(&child.kind, ExpressionKind::Cast(cast) if cast.operand.literal().is_some()) {
+                    let cast = std::mem::replace(child, Expression::null());
+                    *child = cast.fold(context);
+                }
+            });
             return self;
         }
         let warnings = context.diagnostics().count();
@@ -483,20 +498,42 @@ fn combine(
     new(kind(terms), ResultType::boolean().nullable_if(nullable))
 }
 
-fn compare_scalars(
+/// What brings two operands to where they can be compared.
+type Prepare = fn(&str, &mut Expression, &mut Expression, BuildFacts) -> SqlResult<ComparisonMode>;
+
+fn compare_with(
     operator: ComparisonOperator,
-    mut left: Expression,
-    mut right: Expression,
+    left: Expression,
+    right: Expression,
     facts: BuildFacts,
+    prepare: Prepare,
 ) -> SqlResult<Expression> {
-    if left.result.class() == TypeClass::Text && right.result.class() == TypeClass::Text {
-        derive::common_collation(&mut [&mut left, &mut right], facts.connection, operator.sign(), true)?;
+    match (left.kind, right.kind) {
+        (ExpressionKind::Row(left), ExpressionKind::Row(right)) => {
+            compare_rows(operator, left, right, facts, prepare)
+        }
+        (ExpressionKind::Row(members), _) | (_, ExpressionKind::Row(members)) => {
+            Err(sql_error!(ER_OPERAND_COLUMNS, members.len()))
+        }
+        (left_kind, right_kind) => {
+            let mut left = new(left_kind, left.result);
+            let mut right = new(right_kind, right.result);
+            let mode = prepare(operator.sign(), &mut left, &mut right, facts)?;
+            Ok(new_comparison(operator, mode, left, right))
+        }
     }
-    let mode = ComparisonMode::choose(&left, &right);
+}
+
+fn new_comparison(
+    operator: ComparisonOperator,
+    mode: ComparisonMode,
+    left: Expression,
+    right: Expression,
+) -> Expression {
     let nullable =
         operator != ComparisonOperator::NullSafeEqual && (left.result.nullable || right.result.nullable);
     let comparison = Comparison { operator, mode, left, right };
-    Ok(new(ExpressionKind::Compare(Box::new(comparison)), ResultType::boolean().nullable_if(nullable)))
+    new(ExpressionKind::Compare(Box::new(comparison)), ResultType::boolean().nullable_if(nullable))
 }
 
 fn compare_rows(
@@ -504,6 +541,7 @@ fn compare_rows(
     left: Vec<Expression>,
     right: Vec<Expression>,
     facts: BuildFacts,
+    prepare: Prepare,
 ) -> SqlResult<Expression> {
     if left.len() != right.len() {
         return Err(sql_error!(ER_OPERAND_COLUMNS, left.len()));
@@ -512,12 +550,12 @@ fn compare_rows(
     match operator {
         ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual => {
             let terms: SqlResult<Vec<Expression>> =
-                pairs().map(|(left, right)| Expression::compare(operator, left, right, facts)).collect();
+                pairs().map(|(left, right)| compare_with(operator, left, right, facts, prepare)).collect();
             Ok(Expression::and(terms?))
         }
         ComparisonOperator::NotEqual => {
             let terms: SqlResult<Vec<Expression>> =
-                pairs().map(|(left, right)| Expression::compare(operator, left, right, facts)).collect();
+                pairs().map(|(left, right)| compare_with(operator, left, right, facts, prepare)).collect();
             Ok(Expression::or(terms?))
         }
         _ => {
@@ -528,11 +566,11 @@ fn compare_rows(
             };
             let mut pairs: Vec<(Expression, Expression)> = pairs().collect();
             let Some((last_left, last_right)) = pairs.pop() else { return Ok(Expression::boolean(true)) };
-            let mut result = Expression::compare(operator, last_left, last_right, facts)?;
+            let mut result = compare_with(operator, last_left, last_right, facts, prepare)?;
             for (left, right) in pairs.into_iter().rev() {
                 let equal =
-                    Expression::compare(ComparisonOperator::Equal, left.clone(), right.clone(), facts)?;
-                let decided = Expression::compare(strict, left, right, facts)?;
+                    compare_with(ComparisonOperator::Equal, left.clone(), right.clone(), facts, prepare)?;
+                let decided = compare_with(strict, left, right, facts, prepare)?;
                 result = Expression::or(vec![decided, Expression::and(vec![equal, result])]);
             }
             Ok(result)

@@ -26,6 +26,15 @@ pub fn date_rules(facts: &StatementFacts) -> DateRules {
     }
 }
 
+/// The dates that sql_mode lets a statement write.
+pub fn written_date_rules(sql_mode: SqlMode) -> DateRules {
+    DateRules {
+        no_zero_date: sql_mode.contains(SqlMode::NO_ZERO_DATE),
+        no_zero_in_date: sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
+        allow_invalid_dates: sql_mode.contains(SqlMode::ALLOW_INVALID_DATES),
+    }
+}
+
 /// The bits of a number of BIGINT or BIGINT UNSIGNED.
 pub fn integer_bits(value: i128) -> u64 {
     if value < 0 {
@@ -138,6 +147,10 @@ pub fn to_moment(
                 warn_truncated(kind.name(), utf8.as_bytes(), context);
             }
             parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
+        }
+        Value::UInt(_) if column_type.kind.has_members() => {
+            let member = values::convert::member_text(value.clone(), column_type);
+            return to_moment(&member, column_type, kind, context);
         }
         _ => date_time_of_number(value, column_type, rules),
     };
@@ -286,6 +299,34 @@ fn text_of_type(
     }
     let bytes = to_text(&value, from, context).unwrap_or_default();
     Ok(Value::Bytes(text::convert(bytes, source, target.collation)))
+}
+
+/// Text in another character set; error 3854 where that set lacks a character or bytes are no text of it.
+pub fn text_of_set(bytes: Vec<u8>, from: CollationId, to: CollationId) -> SqlResult<Vec<u8>> {
+    let (source, target) = (from.charset(), to.charset());
+    let from_bytes = from == CollationId::BINARY && to != CollationId::BINARY;
+    if from_bytes && target.is_valid(&bytes) || !from_bytes && source.converts_unchanged(&bytes, target) {
+        return Ok(bytes);
+    }
+    let converted = source.convert(&bytes, target);
+    if from_bytes || converted.first_error.is_some() {
+        let shown = values::convert::shortened_bytes(&bytes);
+        return Err(sql_error!(ER_CANNOT_CONVERT_STRING, shown, source.name, target.name));
+    }
+    Ok(converted.text)
+}
+
+/// The value that IF and CASE choose, as a value of their type; an exact number keeps its own decimals.
+pub fn chosen(
+    value: Value,
+    from: &ColumnType,
+    target: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
+    match class_of(target.kind) {
+        TypeClass::Decimal => Ok(to_decimal(&value, from, context)?.map_or(Value::Null, Value::Decimal)),
+        _ => to_type(value, from, target, context),
+    }
 }
 
 fn as_string(append: impl FnOnce(&mut Vec<u8>)) -> String {

@@ -1,11 +1,13 @@
 //! Rules that give several text operands one collation. Main function: [`common_collation`]. One type for
 //! operands of any kind is in `common_type`.
 
+use crate::convert;
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
+use values::TypeKind;
 
 /// A collation and how strongly it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +29,13 @@ pub fn derived_collation(expression: &Expression, connection: CollationId) -> De
             coercibility: result.coercibility,
             ascii_only: match expression.literal() {
                 Some(values::Value::Bytes(bytes)) => bytes.is_ascii(),
-                _ => false,
+                _ => text::is_ascii(result.collation()),
             },
+        },
+        _ if result.kind() == TypeKind::Bit => DerivedCollation {
+            collation: CollationId::BINARY,
+            coercibility: Coercibility::Implicit,
+            ascii_only: false,
         },
         TypeClass::Null => DerivedCollation {
             collation: connection,
@@ -41,8 +48,13 @@ pub fn derived_collation(expression: &Expression, connection: CollationId) -> De
     }
 }
 
-/// The collation for an operation over two texts; None when neither wins.
-pub fn combine_collations(left: DerivedCollation, right: DerivedCollation) -> Option<DerivedCollation> {
+/// The collation for an operation over two texts; None when neither wins. Where texts are only put together, one
+/// of explicit collation takes any other into its character set.
+fn combine_collations(
+    left: DerivedCollation,
+    right: DerivedCollation,
+    compares: bool,
+) -> Option<DerivedCollation> {
     if left.collation == right.collation {
         let coercibility = left.coercibility.min(right.coercibility);
         return Some(DerivedCollation {
@@ -72,10 +84,15 @@ pub fn combine_collations(left: DerivedCollation, right: DerivedCollation) -> Op
     if is_superset(right, left) {
         return Some(right);
     }
-    if left.coercibility < right.coercibility && right.coercibility >= Coercibility::SystemConstant {
+    let gives_way = |strong: DerivedCollation, weak: DerivedCollation| {
+        let explicit = !compares && strong.coercibility == Coercibility::Explicit;
+        strong.coercibility < weak.coercibility
+            && (weak.coercibility >= Coercibility::SystemConstant || explicit)
+    };
+    if gives_way(left, right) {
         return Some(left);
     }
-    if right.coercibility < left.coercibility && left.coercibility >= Coercibility::SystemConstant {
+    if gives_way(right, left) {
         return Some(right);
     }
     None
@@ -161,38 +178,50 @@ pub fn common_collation(
         });
     };
     let mut common = *first;
+    let is_open = |derived: DerivedCollation| derived.coercibility == Coercibility::None;
+    let mut mixed = false;
     for next in &all[1..] {
-        common = combine_collations(common, *next).ok_or_else(|| illegal_mix(&all, operation))?;
+        let settled = !is_open(common) && !is_open(*next);
+        common = combine_collations(common, *next, compares).ok_or_else(|| illegal_mix(&all, operation))?;
+        mixed |= settled && is_open(common);
     }
-    // A later explicit collation settles a mix that earlier operands left open.
-    if compares && common.coercibility == Coercibility::None {
+    // Only a COLLATE clause settles a mix that other operands left open.
+    let is_explicit = common.coercibility == Coercibility::Explicit;
+    if compares && (is_open(common) || mixed && !is_explicit) {
         return Err(illegal_mix(&all, operation));
     }
     for operand in operands.iter_mut() {
-        convert_to(operand, common.collation);
+        convert_to(operand, common.collation)?;
     }
     Ok(common)
 }
 
-/// Wraps a text operand whose character set differs in a conversion to that collation's set.
-pub fn convert_to(operand: &mut Expression, collation: CollationId) {
+/// Brings a text operand whose character set differs to that collation's set: a literal at once, anything else by a
+/// conversion. Text that the set cannot hold is error 3854.
+fn convert_to(operand: &mut Expression, collation: CollationId) -> SqlResult<()> {
     let result = &operand.result;
     let needs = result.class() == TypeClass::Text
         && collation != CollationId::BINARY
-        && result.collation() != CollationId::BINARY
         && !text::same_character_set(result.collation(), collation);
     if !needs {
-        return;
+        return Ok(());
     }
-    let ascii_literal = matches!(operand.literal(), Some(values::Value::Bytes(bytes)) if bytes.is_ascii());
+    let from_bytes = result.collation() == CollationId::BINARY;
     let mut result = operand.result.clone();
     result.column_type.collation = collation;
-    if ascii_literal && text::is_ascii_superset(collation) {
-        operand.result = result;
-        return;
+    if from_bytes {
+        result = ResultType::text(result.text_length(), collation, result.coercibility)
+            .nullable_if(result.nullable);
     }
     let inner = std::mem::replace(operand, Expression::null());
-    *operand = Expression::convert_character_set(inner, result);
+    *operand = match inner.literal() {
+        Some(values::Value::Bytes(bytes)) => {
+            let converted = convert::text_of_set(bytes.clone(), inner.result.collation(), collation)?;
+            Expression::constant(values::Value::Bytes(converted), result)
+        }
+        _ => Expression::convert_character_set(inner, result),
+    };
+    Ok(())
 }
 
 /// Fractional second digits of a temporal type.

@@ -10,8 +10,6 @@ use values::{ColumnType, Decimal, TypeKind};
 pub enum Coercibility {
     /// A COLLATE clause.
     Explicit = 0,
-    /// Two columns of different collation were joined; no collation can be chosen.
-    None = 1,
     /// A column, a stored variable.
     Implicit = 2,
     /// A system constant such as USER().
@@ -22,6 +20,8 @@ pub enum Coercibility {
     Numeric = 5,
     /// NULL.
     Ignorable = 6,
+    /// Texts of different collation were put together: any other text settles the collation.
+    None = 7,
 }
 
 /// Most bytes of a computed VARCHAR.
@@ -223,6 +223,12 @@ impl ResultType {
 
     fn numeric(column_type: ColumnType) -> ResultType {
         ResultType { column_type, nullable: false, coercibility: Coercibility::Numeric }
+    }
+
+    /// The text that values of an ENUM or SET are, as CHAR.
+    pub fn members_as_text(&self) -> ResultType {
+        let column_type = ColumnType::char(self.text_length(), self.collation());
+        ResultType { column_type, ..self.clone() }
     }
 
     /// The same, able to be NULL.

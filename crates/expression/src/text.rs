@@ -34,6 +34,11 @@ pub fn is_utf8mb4(collation: CollationId) -> bool {
     collation.charset().name == "utf8mb4"
 }
 
+/// Whether the character set has no other characters than those of ASCII.
+pub fn is_ascii(collation: CollationId) -> bool {
+    collation.charset().name == "ascii"
+}
+
 /// Whether ASCII text has the same bytes in this character set.
 pub fn is_ascii_superset(collation: CollationId) -> bool {
     collation.charset().is_ascii_based()

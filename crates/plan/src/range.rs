@@ -6,7 +6,7 @@ use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
 use dictionary::IndexDefinition;
 use engine::{KeyRange, Table};
 use errors::{SqlResult, sql_error};
-use expression::operators::{ComparisonOperator, like_prefix};
+use expression::operators::{ComparisonOperator, compared_moment, compared_time, like_prefix};
 use expression::{EvaluationContext, Expression, ExpressionKind, convert, text};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -33,6 +33,9 @@ enum KeyValue {
     Null,
     /// No value of the column is equal to it, and order means nothing (ENUM).
     Nowhere,
+    /// No value of the column is equal to it, and it is compared in another way than the index orders (a number that
+    /// is no date).
+    Unordered,
 }
 
 /// The ranges of an access path for a row, in key order and without overlap.
@@ -185,7 +188,7 @@ impl Builder<'_> {
                     Some((expression, inclusive)) => match self.value(part, expression)? {
                         KeyValue::Exact(value) => Some((value, *inclusive)),
                         KeyValue::Above(value) => Some((value, false)),
-                        KeyValue::Outside(Ordering::Less) => None,
+                        KeyValue::Outside(Ordering::Less) | KeyValue::Unordered => None,
                         _ => return Ok(()),
                     },
                     None => None,
@@ -194,7 +197,7 @@ impl Builder<'_> {
                     Some((expression, inclusive)) => match self.value(part, expression)? {
                         KeyValue::Exact(value) => Some((value, *inclusive)),
                         KeyValue::Above(value) => Some((value, true)),
-                        KeyValue::Outside(Ordering::Greater) => None,
+                        KeyValue::Outside(Ordering::Greater) | KeyValue::Unordered => None,
                         _ => return Ok(()),
                     },
                     None => None,
@@ -296,12 +299,12 @@ fn temporal_key(
 ) -> SqlResult<KeyValue> {
     use TypeKind as Kind;
     Ok(match column.kind {
-        Kind::Date => match convert::to_datetime(value, from, context)? {
+        Kind::Date => match compared_moment(value, from, context)? {
             Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
             Some(moment) => KeyValue::Above(Value::Date(moment.date)),
-            None => KeyValue::Nowhere,
+            None => KeyValue::Unordered,
         },
-        Kind::DateTime | Kind::Timestamp => match convert::to_datetime(value, from, context)? {
+        Kind::DateTime | Kind::Timestamp => match compared_moment(value, from, context)? {
             Some(moment) => {
                 let cut = moment.truncated(column.decimals.unwrap_or(0));
                 let stored = match column.kind {
@@ -314,9 +317,9 @@ fn temporal_key(
                     KeyValue::Above(Value::DateTime(stored))
                 }
             }
-            None => KeyValue::Nowhere,
+            None => KeyValue::Unordered,
         },
-        _ => match convert::to_time(value, from, context)? {
+        _ => match compared_time(value, from, context)? {
             Some(span) => {
                 let cut = span.truncated(column.decimals.unwrap_or(0));
                 if cut == span {
@@ -327,7 +330,7 @@ fn temporal_key(
                     KeyValue::Above(Value::Time(cut))
                 }
             }
-            None => KeyValue::Nowhere,
+            None => KeyValue::Unordered,
         },
     })
 }

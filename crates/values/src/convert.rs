@@ -52,6 +52,15 @@ pub(crate) fn printable_byte(byte: u8) -> String {
     }
 }
 
+/// Bytes that messages show of text that cannot be converted.
+const SHORTENED_BYTES: usize = 6;
+
+/// The first bytes of a text as messages show them, with dots for the rest.
+pub fn shortened_bytes(bytes: &[u8]) -> String {
+    let shown: String = bytes.iter().take(SHORTENED_BYTES).map(|&byte| printable_byte(byte)).collect();
+    if bytes.len() > SHORTENED_BYTES { format!("{shown}...") } else { shown }
+}
+
 fn truncated(kind: &str, value: &Value, column_type: &ColumnType) -> SqlError {
     sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, quoted_text(value, column_type))
 }
@@ -189,9 +198,9 @@ fn integer_of_decimal(
 }
 
 fn integer_of_f64(number: f64, value: &Value, from: &ColumnType, diagnostics: &mut Diagnostics) -> i128 {
-    // The cast cuts to the range of i128; NaN gives 0.
+    // The cast cuts to the range of i128; NaN gives 0. Floating point numbers give signed integers only.
     let whole = number.round_ties_even() as i128;
-    let cut = whole.clamp(INTEGER_MIN, INTEGER_MAX);
+    let cut = whole.clamp(INTEGER_MIN, i128::from(i64::MAX));
     if cut != whole {
         diagnostics.warning(truncated("INTEGER", value, from));
     }
@@ -314,6 +323,9 @@ pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagno
         Value::Time(time) => Some((*time, false)),
         Value::DateTime(moment) => Some((moment.time(), false)),
         Value::Date(_) => Some((Time::default(), false)),
+        Value::UInt(_) if column_type.kind.has_members() => {
+            return to_time(&member_text(value.clone(), column_type), column_type, diagnostics);
+        }
         Value::Bytes(bytes) => parse_time(&readable_text(bytes, column_type.collation))
             .map(|parsed| (parsed.rounded(6), parsed.notes.truncated || parsed.notes.out_of_range)),
         // Out of range is NULL here, while columns take the nearest span.

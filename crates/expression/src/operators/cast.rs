@@ -4,17 +4,26 @@ use crate::context::EvaluationContext;
 use crate::convert;
 use crate::text;
 use crate::tree::Expression;
+use charset::CollationId;
 use errors::{SqlResult, sql_error};
-use values::{TypeKind, Value};
+use values::temporal::parse_date_time;
+use values::{ColumnType, TypeKind, Value};
 
 /// What happens to a character that the target character set lacks, and to values that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastFailure {
-    /// Best value, with a warning: CAST and CONVERT.
+    /// Best value, with a warning for what is cut: CAST.
     Warn,
-    /// Best value, silently: conversions between character sets.
-    Ignore,
+    /// Best value, silently: CONVERT(.. USING ..) and BINARY.
+    Replace,
+    /// Error 3854: conversions that nobody wrote, between the character sets of an operation's operands.
+    Refuse,
+    /// Error 1525, which names this kind: text beside a date of that kind, which must be a date.
+    RefuseMoment(TypeKind),
 }
+
+/// Bytes of malformed text that warning 1300 shows.
+const SHOWN_BYTES_MAX: usize = 6;
 
 /// A conversion to the type of the expression that it is.
 #[derive(Clone, Debug)]
@@ -38,14 +47,15 @@ impl Cast {
         if value == Value::Null {
             return Ok(Value::Null);
         }
+        if let CastFailure::RefuseMoment(kind) = self.failure {
+            return written_moment(&value, from, kind, context);
+        }
         match target.kind {
             TypeKind::BigInt => cast_integer(&value, from, target.unsigned, context),
             TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
                 self.cast_text(whole, value, context)
             }
-            kind if kind.is_large_object() && self.failure == CastFailure::Warn => {
-                self.cast_text(whole, value, context)
-            }
+            kind if kind.is_large_object() => self.cast_text(whole, value, context),
             _ => convert::to_type(value, from, target, context),
         }
     }
@@ -63,14 +73,23 @@ impl Cast {
             _ => context.facts().connection_collation,
         };
         let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(Value::Null) };
-        let mut bytes = text::convert(bytes, source, target.collation);
-        if let Some(length) = target.length {
+        let mut bytes = match self.failure {
+            CastFailure::Refuse => convert::text_of_set(bytes, source, target.collation)?,
+            _ if source == CollationId::BINARY && target.collation != CollationId::BINARY => {
+                match well_formed(bytes, target.collation, context) {
+                    Some(bytes) => bytes,
+                    None => return Ok(Value::Null),
+                }
+            }
+            _ => text::convert(bytes, source, target.collation),
+        };
+        let cuts = self.failure == CastFailure::Warn || !target.kind.is_large_object();
+        if let Some(length) = target.length.filter(|_| cuts) {
             let kept = text::prefix_bytes(&bytes, length as usize, target.collation);
             if kept < bytes.len() {
                 if self.failure == CastFailure::Warn {
                     let shown = text::to_utf8(&bytes, target.collation);
-                    let name =
-                        if target.collation == charset::CollationId::BINARY { "BINARY" } else { "CHAR" };
+                    let name = if target.collation == CollationId::BINARY { "BINARY" } else { "CHAR" };
                     let kind = format!("{name}({length})");
                     context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
                 }
@@ -83,10 +102,63 @@ impl Cast {
     }
 }
 
+/// Text that stands for a date; error 1525 for what is none or may not be written.
+fn written_moment(
+    value: &Value,
+    from: &ColumnType,
+    kind: TypeKind,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
+    let rules = convert::written_date_rules(context.facts().sql_mode);
+    let utf8 = match value {
+        Value::Bytes(bytes) => text::to_utf8(bytes, from.collation),
+        _ => {
+            return convert::to_type(
+                value.clone(),
+                from,
+                &ColumnType::temporal(TypeKind::DateTime, 6),
+                context,
+            );
+        }
+    };
+    let found = match parse_date_time(utf8.as_bytes(), rules) {
+        Some(_) => convert::to_datetime(value, from, context)?,
+        None => None,
+    };
+    found.map(Value::DateTime).ok_or_else(|| sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8))
+}
+
+/// Bytes taken as text, with zeros in front up to whole characters. What is no text of the set gives warning 1300 and
+/// is NULL in strict mode, otherwise what comes before it; ASCII keeps all bytes.
+fn well_formed(
+    mut bytes: Vec<u8>,
+    collation: CollationId,
+    context: &mut dyn EvaluationContext,
+) -> Option<Vec<u8>> {
+    let charset = collation.charset();
+    let missing = bytes.len().next_multiple_of(charset.min_bytes()) - bytes.len();
+    bytes.splice(..0, std::iter::repeat_n(0, missing));
+    let valid = charset.valid_length(&bytes);
+    if valid == bytes.len() {
+        return Some(bytes);
+    }
+    let shown: String =
+        bytes[valid..].iter().take(SHOWN_BYTES_MAX).map(|byte| format!("{byte:02X}")).collect();
+    context.diagnostics().warning(sql_error!(ER_INVALID_CHARACTER_STRING, charset.name, shown));
+    if text::is_ascii(collation) {
+        return Some(bytes);
+    }
+    if context.facts().sql_mode.is_strict() {
+        return None;
+    }
+    bytes.truncate(valid);
+    Some(bytes)
+}
+
 /// CAST(.. AS SIGNED) and UNSIGNED: out of range wraps as MySQL does, with a warning for text.
 fn cast_integer(
     value: &Value,
-    from: &values::ColumnType,
+    from: &ColumnType,
     unsigned: bool,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {

@@ -9,6 +9,7 @@ use crate::tree::Expression;
 use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
+use values::temporal::{DateTime, Time};
 use values::{ColumnType, TypeKind, Value};
 
 /// The operator.
@@ -92,14 +93,14 @@ pub enum ComparisonMode {
     Decimal,
     /// As floating point numbers.
     Double,
-    /// As dates with times.
+    /// As dates with times. Text that is no date is the zero date; a number that is none is compared as a number.
     DateTime,
-    /// As time spans.
+    /// As time spans; what is none is compared as text or as a number.
     Time,
 }
 
 impl ComparisonMode {
-    /// The mode for two operands. Text operands are taken to have been given a common collation.
+    /// The mode for two operands. `operands` gives texts the collation that they are compared in.
     pub fn choose(left: &Expression, right: &Expression) -> ComparisonMode {
         use TypeClass::{DateTime, Decimal, Double, Integer, Null, Text, Time};
         let (left_class, right_class) = (left.result.class(), right.result.class());
@@ -108,11 +109,21 @@ impl ComparisonMode {
             (DateTime, DateTime | Text | Null | Time) | (Text | Null | Time, DateTime) => {
                 ComparisonMode::DateTime
             }
-            (Time, Time | Text | Null) | (Text | Null, Time) => ComparisonMode::Time,
-            (DateTime, Integer | Decimal | Double) if right.is_constant() => ComparisonMode::DateTime,
-            (Integer | Decimal | Double, DateTime) if left.is_constant() => ComparisonMode::DateTime,
-            (Time, Integer | Decimal | Double) if right.is_constant() => ComparisonMode::Time,
-            (Integer | Decimal | Double, Time) if left.is_constant() => ComparisonMode::Time,
+            (Time, Time | Null) | (Null, Time) => ComparisonMode::Time,
+            // A column takes a constant beside it for a value of its own type.
+            (DateTime, Integer | Decimal | Double) if is_column_with_constant(left, right) => {
+                ComparisonMode::DateTime
+            }
+            (Integer | Decimal | Double, DateTime) if is_column_with_constant(right, left) => {
+                ComparisonMode::DateTime
+            }
+            (Time, Integer | Decimal | Double | Text) if is_column_with_constant(left, right) => {
+                ComparisonMode::Time
+            }
+            (Integer | Decimal | Double | Text, Time) if is_column_with_constant(right, left) => {
+                ComparisonMode::Time
+            }
+            (Time, Text) | (Text, Time) => ComparisonMode::Text(text_collation(left, right)),
             (Text | Double, _) | (_, Text | Double) => ComparisonMode::Double,
             (Decimal, _) | (_, Decimal) => ComparisonMode::Decimal,
             (DateTime | Time, _) | (_, DateTime | Time) => ComparisonMode::Decimal,
@@ -139,6 +150,10 @@ impl ComparisonMode {
             _ => ComparisonMode::of_one_type(result),
         }
     }
+}
+
+fn is_column_with_constant(column: &Expression, constant: &Expression) -> bool {
+    column.column_slot().is_some() && constant.is_constant()
 }
 
 fn text_collation(left: &Expression, right: &Expression) -> CollationId {
@@ -220,23 +235,67 @@ fn compare_converted(
         ComparisonMode::Double => {
             both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right))
         }
-        ComparisonMode::DateTime => both!(
-            convert::to_datetime,
-            |left: &values::temporal::DateTime, right: &values::temporal::DateTime| Some(left.cmp(right))
-        ),
-        ComparisonMode::Time => both!(
-            convert::to_time,
-            |left: &values::temporal::Time, right: &values::temporal::Time| Some(left.cmp(right))
-        ),
-        ComparisonMode::Text(collation) => {
-            let left = convert::to_text(left, left_type, context);
-            let right = convert::to_text(right, right_type, context);
-            match (left, right) {
-                (Some(left), Some(right)) => Some(text::compare(collation, &left, &right)),
-                _ => None,
+        ComparisonMode::DateTime => {
+            let moments =
+                (compared_moment(left, left_type, context)?, compared_moment(right, right_type, context)?);
+            match moments {
+                (Some(left), Some(right)) => Some(left.cmp(&right)),
+                _ => both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right)),
             }
         }
+        ComparisonMode::Time => {
+            match (compared_time(left, left_type, context)?, compared_time(right, right_type, context)?) {
+                (Some(left), Some(right)) => Some(left.cmp(&right)),
+                _ if matches!((left, right), (Value::Bytes(_), _) | (_, Value::Bytes(_))) => {
+                    let collation = match left {
+                        Value::Bytes(_) => left_type.collation,
+                        _ => right_type.collation,
+                    };
+                    compare_texts(collation, (left, left_type), (right, right_type), context)
+                }
+                _ => both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right)),
+            }
+        }
+        ComparisonMode::Text(collation) => {
+            compare_texts(collation, (left, left_type), (right, right_type), context)
+        }
     })
+}
+
+fn compare_texts(
+    collation: CollationId,
+    left: (&Value, &ColumnType),
+    right: (&Value, &ColumnType),
+    context: &mut dyn EvaluationContext,
+) -> Option<Ordering> {
+    let left = convert::to_text(left.0, left.1, context)?;
+    let right = convert::to_text(right.0, right.1, context)?;
+    Some(text::compare(collation, &left, &right))
+}
+
+/// A value as the moment that it is compared as; None for a number that is none.
+pub fn compared_moment(
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<DateTime>> {
+    let found = convert::to_datetime(value, column_type, context)?;
+    let is_number = matches!(
+        value,
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_)
+    );
+    Ok(found.or((!is_number || column_type.kind.has_members()).then_some(DateTime::ZERO)))
+}
+
+/// A value as the time span that it is compared as; None for text and numbers that are not wholly one.
+pub fn compared_time(
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Time>> {
+    let before = context.diagnostics().count();
+    let found = convert::to_time(value, column_type, context)?;
+    Ok(found.filter(|_| context.diagnostics().count() == before))
 }
 
 /// A comparison of two operands.

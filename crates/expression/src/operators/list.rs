@@ -71,10 +71,8 @@ struct Lookup {
 }
 
 impl InList {
-    /// Builds the list; the operands have their common collation already.
-    pub fn new(operand: Expression, list: Vec<Expression>, negated: bool) -> InList {
-        let list: Vec<(ComparisonMode, Expression)> =
-            list.into_iter().map(|member| (ComparisonMode::choose(&operand, &member), member)).collect();
+    /// Builds the list of members with the way each is compared.
+    pub fn new(operand: Expression, list: Vec<(ComparisonMode, Expression)>, negated: bool) -> InList {
         let lookup = Lookup::build(&operand, &list).map(Arc::new);
         InList { operand, list, negated, lookup }
     }

@@ -7,6 +7,7 @@ mod cast;
 mod comparison;
 mod interval;
 mod list;
+mod operands;
 mod pattern;
 
 pub use arithmetic::{
@@ -16,8 +17,11 @@ pub use arithmetic::{
 pub use bits::{BitOperation, BitOperator};
 pub use case::Case;
 pub use cast::{Cast, CastFailure};
-pub use comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
-pub use interval::{DateArithmetic, Interval, add_interval};
+pub use comparison::{
+    Comparison, ComparisonMode, ComparisonOperator, compare_values, compared_moment, compared_time,
+};
+pub use interval::{DateArithmetic, Interval, add_interval, time_out_of_range};
 pub use list::{Between, InList};
+pub use operands::{adapt_constant, prepare_equal_values, prepare_list, prepare_pair, prepare_range};
 pub use pattern::{Like, Regexp, compile_regexp, like_prefix};
 pub use values::temporal::IntervalUnit;

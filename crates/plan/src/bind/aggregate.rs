@@ -3,6 +3,7 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use crate::physical::{AggregateCall, AggregateKind, SortKey};
+use ::expression::derive::common_collation;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass};
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -20,10 +21,14 @@ impl Binder<'_> {
         block.in_aggregate = true;
         let bound = self.aggregate_parts(call);
         self.block().in_aggregate = false;
-        let (arguments, order_by) = bound?;
+        let (mut arguments, order_by) = bound?;
         let kind = kind_of(call)?;
-        let result = self.aggregate_type(kind, &arguments)?;
+        if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {
+            arguments.iter_mut().for_each(member_as_text);
+        }
+        let result = self.aggregate_type(kind, &mut arguments)?;
         let separator = call.separator.clone().unwrap_or_else(|| b",".to_vec());
+        let separator = ::expression::text::convert(separator, self.facts.connection, result.collation());
         let distinct = call.distinct && !matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum);
         Ok(self.add_aggregate(AggregateCall { kind, distinct, arguments, order_by, separator, result }))
     }
@@ -67,7 +72,7 @@ impl Binder<'_> {
         u32::try_from(self.input.context.facts().group_concat_max_len).unwrap_or(u32::MAX)
     }
 
-    fn aggregate_type(&self, kind: AggregateKind, arguments: &[Expression]) -> SqlResult<ResultType> {
+    fn aggregate_type(&self, kind: AggregateKind, arguments: &mut [Expression]) -> SqlResult<ResultType> {
         let first = arguments.first().map(|argument| &argument.result);
         Ok(match (kind, first) {
             (AggregateKind::CountRows | AggregateKind::Count, _) => ResultType::integer(21),
@@ -76,20 +81,7 @@ impl Binder<'_> {
                 ResultType::unsigned(21)
             }
             (AggregateKind::Variance { .. }, _) => ResultType::double().nullable(),
-            (AggregateKind::GroupConcat, _) => {
-                let text = arguments.iter().find(|argument| argument.result.class() == TypeClass::Text);
-                let collation = text.map_or(self.facts.connection, |argument| argument.result.collation());
-                let coercibility =
-                    text.map_or(Coercibility::Coercible, |argument| argument.result.coercibility);
-                let width = u32::from(collation.charset().max_bytes);
-                let longest = self.group_concat_bytes_max().saturating_mul(width);
-                let mut result = ResultType::text(longest, collation, coercibility).nullable();
-                result.column_type.kind = match collation {
-                    charset::CollationId::BINARY => values::TypeKind::LongBlob,
-                    _ => values::TypeKind::LongText,
-                };
-                result
-            }
+            (AggregateKind::GroupConcat, _) => self.group_concat_type(arguments)?,
             (AggregateKind::Sum, Some(argument)) => match exact_digits(argument) {
                 Some((digits, scale)) => {
                     ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable()
@@ -111,6 +103,25 @@ impl Binder<'_> {
             }
             (_, None) => return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE)),
         })
+    }
+
+    /// The type of GROUP_CONCAT, whose arguments are brought to one character set.
+    fn group_concat_type(&self, arguments: &mut [Expression]) -> SqlResult<ResultType> {
+        let connection = self.facts.connection;
+        let (mut collation, mut coercibility) = (connection, Coercibility::Coercible);
+        if arguments.iter().any(|argument| argument.result.class() == TypeClass::Text) {
+            let mut operands: Vec<&mut Expression> = arguments.iter_mut().collect();
+            let common = common_collation(&mut operands, connection, "group_concat", false)?;
+            (collation, coercibility) = (common.collation, common.coercibility);
+        }
+        let width = u32::from(collation.charset().max_bytes);
+        let longest = self.group_concat_bytes_max().saturating_mul(width);
+        let mut result = ResultType::text(longest, collation, coercibility).nullable();
+        result.column_type.kind = match collation {
+            charset::CollationId::BINARY => values::TypeKind::LongBlob,
+            _ => values::TypeKind::LongText,
+        };
+        Ok(result)
     }
 
     /// ANY_VALUE: the value of some row of the group.
@@ -312,4 +323,13 @@ fn kind_of(call: &ast::AggregateCall) -> SqlResult<AggregateKind> {
         Kind::JsonArrayagg | Kind::JsonObjectagg => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON")),
         Kind::StCollect => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial functions")),
     })
+}
+
+/// MIN and MAX give the text of an ENUM or SET, in whose order of members they look.
+fn member_as_text(argument: &mut Expression) {
+    if argument.result.kind().has_members() {
+        let result = argument.result.members_as_text();
+        let inner = std::mem::replace(argument, Expression::null());
+        *argument = Expression::convert_character_set(inner, result);
+    }
 }

@@ -82,7 +82,7 @@ impl Binder<'_> {
                 let nullable = operand.result.nullable || facts.sql_mode.is_strict();
                 let result =
                     ResultType::text(length, collation, Coercibility::Implicit).nullable_if(nullable);
-                Ok(Expression::convert_character_set(operand, result))
+                Ok(Expression::convert_using(operand, result))
             }
             ast::Expression::Collate { operand, collation } => {
                 let operand = self.scalar(operand)?;
@@ -205,7 +205,12 @@ impl Binder<'_> {
                 result
             }
             TypeClass::Double => ResultType::scaled_double(value.result.scale()),
-            _ => value.result.clone(),
+            TypeClass::DateTime | TypeClass::Time => {
+                let length = value.result.text_length();
+                ResultType::text(length, self.facts.connection, Coercibility::Implicit)
+            }
+            TypeClass::Text if value.result.kind().has_members() => value.result.members_as_text(),
+            _ => ResultType { coercibility: Coercibility::Implicit, ..value.result.clone() },
         };
         let result = result.nullable_if(value.result.nullable);
         let name: Arc<str> = name.to_lowercase().into();
@@ -252,7 +257,7 @@ impl Binder<'_> {
                 let nullable = operand.result.nullable || self.facts.sql_mode.is_strict();
                 let mut target = ResultType::binary(operand.result.byte_length()).nullable_if(nullable);
                 target.coercibility = Coercibility::Implicit;
-                Ok(Expression::convert_character_set(operand, target))
+                Ok(Expression::convert_using(operand, target))
             }
         }
     }
@@ -330,9 +335,7 @@ impl Binder<'_> {
         for branch in branches {
             let when = self.scalar(&branch.when)?;
             let condition = match &operand {
-                Some(operand) => {
-                    Expression::compare(ComparisonOperator::Equal, operand.clone(), when, facts)?
-                }
+                Some(operand) => Expression::case_equal(operand.clone(), when, facts)?,
                 None => when,
             };
             bound.push((condition, self.scalar(&branch.then)?));

@@ -1,11 +1,12 @@
 //! Literals: from text to typed constants; character sets, collations and escape characters by name.
 
 use super::Binder;
+use ::expression::convert::{to_datetime, written_date_rules};
 use ::expression::{Coercibility, Expression, ResultType, text};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use parser::ast;
-use values::temporal::{DateRules, parse_date_time, parse_time};
+use values::temporal::{parse_date_time, parse_time};
 use values::{ColumnType, Decimal, Value};
 
 impl Binder<'_> {
@@ -26,7 +27,7 @@ impl Binder<'_> {
                 }
             }
             ast::Literal::Date(bytes) => {
-                let parsed = parse_date_time(bytes, DateRules::default())
+                let parsed = parse_date_time(bytes, written_date_rules(self.facts.sql_mode))
                     .filter(|parsed| !parsed.has_time && !parsed.notes.truncated)
                     .ok_or_else(|| wrong_value("DATE", bytes))?;
                 Expression::constant(Value::Date(parsed.value.date), ResultType::date())
@@ -38,13 +39,17 @@ impl Binder<'_> {
                 Expression::constant(Value::Time(parsed.value), ResultType::time(fraction_digits(bytes)))
             }
             ast::Literal::Timestamp(bytes) => {
-                let parsed = parse_date_time(bytes, DateRules::default())
+                let parsed = parse_date_time(bytes, written_date_rules(self.facts.sql_mode))
                     .filter(|parsed| parsed.has_time && !parsed.notes.truncated)
                     .ok_or_else(|| wrong_value("DATETIME", bytes))?;
-                Expression::constant(
-                    Value::DateTime(parsed.value),
-                    ResultType::datetime(fraction_digits(bytes)),
-                )
+                let mut moment = parsed.value;
+                if parsed.offset_seconds.is_some() {
+                    let written =
+                        (Value::Bytes(bytes.clone()), ColumnType::varchar(0, CollationId::UTF8MB4_BIN));
+                    moment = to_datetime(&written.0, &written.1, self.input.context)?
+                        .ok_or_else(|| wrong_value("DATETIME", bytes))?;
+                }
+                Expression::constant(Value::DateTime(moment), ResultType::datetime(fraction_digits(bytes)))
             }
         })
     }

@@ -8,6 +8,7 @@ use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use values::TypeKind;
 
 impl Binder<'_> {
     /// A query in an expression: it sees the enclosing blocks.
@@ -236,6 +237,9 @@ impl Binder<'_> {
                 types.iter().map(|result| Expression::slot(0, "column".into(), result.clone())).collect();
             let mut operands: Vec<&mut Expression> = stand_ins.iter_mut().collect();
             collation = common_collation(&mut operands, self.facts.connection, "UNION", false)?;
+            if collation.coercibility == Coercibility::None {
+                return Err(sql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION"));
+            }
         }
         let types: Vec<&ResultType> = types.iter().collect();
         Ok(common_type(&types, collation))
@@ -248,6 +252,12 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
         return expression;
     }
     let result = result.clone().nullable_if(expression.result.nullable);
+    let mut expression = expression;
+    // Bits beside text are a number.
+    if expression.result.kind() == TypeKind::Bit && result.class() == TypeClass::Text {
+        let number = ResultType::unsigned(20).nullable_if(expression.result.nullable);
+        expression = Expression::retyped(expression, number);
+    }
     Expression::convert_character_set(expression, result)
 }
 

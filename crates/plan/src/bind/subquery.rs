@@ -1,11 +1,13 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
+use super::query::convert_columns;
 use super::{Binder, SubqueryPlan, expression::comparison};
-use crate::physical::Node;
-use ::expression::operators::{ComparisonMode, ComparisonOperator};
+use crate::physical::{Node, QueryPlan};
+use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
 use ::expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use values::ColumnType;
 
 impl Binder<'_> {
     /// IN, ANY, ALL, EXISTS and scalar subqueries.
@@ -38,7 +40,7 @@ impl Binder<'_> {
         wanted: SubqueryUse,
         operand: Option<&ast::Expression>,
     ) -> SqlResult<Expression> {
-        let operands = match operand {
+        let mut operands = match operand {
             None => Vec::new(),
             Some(syntax) => {
                 let bound = self.expression(syntax)?;
@@ -49,16 +51,15 @@ impl Binder<'_> {
             }
         };
         // The subquery's aggregates are its own, whatever stands around it.
-        let plan = self.nested_query(query, "SUBQUERY")?;
+        let mut plan = self.nested_query(query, "SUBQUERY")?;
         let width = plan.columns.len();
         let expected = operands.len().max(1);
         if wanted != SubqueryUse::Exists && width != expected {
             return Err(sql_error!(ER_OPERAND_COLUMNS, expected));
         }
-        let mut comparisons = Vec::with_capacity(operands.len());
-        for (operand, column) in operands.iter().zip(&plan.columns) {
-            let inner = Expression::slot(0, column.name.as_str().into(), column.result.clone());
-            comparisons.push((ComparisonMode::choose(operand, &inner), operand.result.column_type.clone()));
+        let comparisons = self.compared_columns(wanted, &mut operands, &mut plan)?;
+        if wanted == SubqueryUse::Scalar {
+            members_as_text(&mut plan);
         }
         let result = match wanted {
             SubqueryUse::Scalar | SubqueryUse::Row => {
@@ -76,5 +77,57 @@ impl Binder<'_> {
         self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons });
         let call = SubqueryCall { id, wanted, operands, outer };
         Ok(Expression { kind: ExpressionKind::Subquery(Box::new(call)), result })
+    }
+
+    /// How the operands of IN, ANY and ALL are compared with a subquery's columns. Both are brought to common
+    /// collations.
+    fn compared_columns(
+        &mut self,
+        wanted: SubqueryUse,
+        operands: &mut [Expression],
+        plan: &mut QueryPlan,
+    ) -> SqlResult<Vec<(ComparisonMode, ColumnType)>> {
+        // MySQL turns `op ALL` to NOT (.. negated op ANY ..), and names that operator.
+        let sign = match wanted {
+            SubqueryUse::Any(operator) => operator.sign(),
+            SubqueryUse::All(operator) => operator.negated().unwrap_or(operator).sign(),
+            _ => ComparisonOperator::Equal.sign(),
+        };
+        let mut comparisons = Vec::with_capacity(operands.len());
+        let mut types: Vec<ResultType> = plan.columns.iter().map(|column| column.result.clone()).collect();
+        for (operand, result) in operands.iter_mut().zip(&mut types) {
+            let mut inner = Expression::slot(0, "column".into(), result.clone());
+            let mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
+            *result = inner.result;
+            comparisons.push((mode, operand.result.column_type.clone()));
+        }
+        retype_columns(plan, types);
+        Ok(comparisons)
+    }
+}
+
+/// The values of ENUM and SET columns as the text that they are to whoever reads the subquery's value.
+fn members_as_text(plan: &mut QueryPlan) {
+    let types = plan
+        .columns
+        .iter()
+        .map(|column| match column.result.kind().has_members() {
+            true => column.result.members_as_text(),
+            false => column.result.clone(),
+        })
+        .collect();
+    retype_columns(plan, types);
+}
+
+/// Converts a plan's columns to other types.
+fn retype_columns(plan: &mut QueryPlan, types: Vec<ResultType>) {
+    if plan.columns.iter().zip(&types).all(|(column, result)| column.result.column_type == result.column_type)
+    {
+        return;
+    }
+    let root = std::mem::replace(&mut plan.root, Node::Nothing);
+    plan.root = convert_columns(root, &plan.columns, &types);
+    for (column, result) in plan.columns.iter_mut().zip(types) {
+        column.result = result;
     }
 }

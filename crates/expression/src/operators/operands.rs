@@ -1,0 +1,229 @@
+//! Brings the operands of comparisons to where their values can be compared: one collation for texts, constants in
+//! the form of the column beside them. Main functions: [`prepare_pair`], [`prepare_equal_values`], [`prepare_range`],
+//! [`prepare_list`]. Called when an expression is built.
+
+use super::cast::{Cast, CastFailure};
+use super::comparison::ComparisonMode;
+use crate::build::BuildFacts;
+use crate::convert::written_date_rules;
+use crate::derive::common_collation;
+use crate::functions::{Call, FunctionDefinition};
+use crate::result_type::{ResultType, TypeClass};
+use crate::text;
+use crate::tree::{Expression, ExpressionKind, FunctionCall};
+use errors::{Diagnostics, SqlResult, sql_error};
+use values::store::{Source, StoreContext, StoreMode};
+use values::temporal::parse_date_time;
+use values::{ColumnType, Decimal, TypeKind, Value};
+
+/// How the operands of a comparison operator are compared. A constant beside a date or a YEAR column is turned to what
+/// that column would hold; error 1525 for text that is no date.
+pub fn prepare_pair(
+    operation: &str,
+    left: &mut Expression,
+    right: &mut Expression,
+    facts: BuildFacts,
+) -> SqlResult<ComparisonMode> {
+    adapt_constant(left, right, facts)?;
+    adapt_constant(right, left, facts)?;
+    prepare_equal_values(operation, left, right, facts)
+}
+
+/// As [`prepare_pair`] where constants stay as they are: CASE, IN and ANY with a subquery.
+pub fn prepare_equal_values(
+    operation: &str,
+    left: &mut Expression,
+    right: &mut Expression,
+    facts: BuildFacts,
+) -> SqlResult<ComparisonMode> {
+    let mode = ComparisonMode::choose(left, right);
+    if !matches!(mode, ComparisonMode::Text(_)) {
+        return Ok(mode);
+    }
+    text_mode(operation, &mut [left, right], facts)
+}
+
+/// One collation for operands that are compared as text.
+fn text_mode(
+    operation: &str,
+    operands: &mut [&mut Expression],
+    facts: BuildFacts,
+) -> SqlResult<ComparisonMode> {
+    let common = common_collation(operands, facts.connection, operation, true)?;
+    for operand in operands {
+        if matches!(operand.result.class(), TypeClass::Time | TypeClass::DateTime) {
+            let length = operand.result.text_length();
+            let result = ResultType::text(length, common.collation, common.coercibility)
+                .nullable_if(operand.result.nullable);
+            let inner = std::mem::replace(*operand, Expression::null());
+            **operand = Expression::convert_character_set(inner, result);
+        }
+    }
+    Ok(ComparisonMode::Text(common.collation))
+}
+
+/// How the bounds of BETWEEN are compared: both in one way, but for constants beside a date or time.
+pub fn prepare_range(
+    operand: &mut Expression,
+    low: &mut Expression,
+    high: &mut Expression,
+    facts: BuildFacts,
+) -> SqlResult<(ComparisonMode, ComparisonMode)> {
+    use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
+    adapt_year(operand, low);
+    adapt_year(operand, high);
+    let classes = [operand.result.class(), low.result.class(), high.result.class()];
+    let all = |wanted: &[TypeClass]| classes.iter().all(|class| *class == Null || wanted.contains(class));
+    let one = |mode| Ok((mode, mode));
+    let (below, above) = (ComparisonMode::choose(operand, low), ComparisonMode::choose(operand, high));
+    let is_text = |mode| matches!(mode, ComparisonMode::Text(_));
+    let times = [below, above].iter().all(|mode| *mode == ComparisonMode::Time);
+    if classes.contains(&DateTime) && all(&[DateTime, Time, Text]) {
+        return one(ComparisonMode::DateTime);
+    }
+    let is_column = operand.column_slot().is_some() && matches!(operand.result.class(), DateTime | Time);
+    if times || is_column && low.is_constant() && high.is_constant() {
+        return Ok((below, above));
+    }
+    if all(&[Text, Time]) && (is_text(below) || is_text(above)) {
+        return one(text_mode("between", &mut [operand, low, high], facts)?);
+    }
+    one(if all(&[Integer]) {
+        ComparisonMode::Integer
+    } else if all(&[Integer, Decimal]) {
+        ComparisonMode::Decimal
+    } else {
+        ComparisonMode::Double
+    })
+}
+
+/// How the members of an IN list of several are compared with the operand.
+pub fn prepare_list(
+    operand: &mut Expression,
+    list: &mut [Expression],
+    facts: BuildFacts,
+) -> SqlResult<Vec<ComparisonMode>> {
+    use TypeClass::{Integer, Null, Text, Time};
+    let all = |wanted: TypeClass| {
+        let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
+        list.iter().all(|member| fits(member) && member.is_constant())
+    };
+    // MySQL looks constants up in the operand's own type.
+    if operand.result.class() == Time && all(Text) {
+        return Ok(vec![ComparisonMode::Time; list.len()]);
+    }
+    if operand.result.class() == Integer && operand.column_slot().is_none() && all(Text) {
+        return Ok(vec![ComparisonMode::Integer; list.len()]);
+    }
+    let choose = |operand: &Expression, list: &[Expression]| -> Vec<ComparisonMode> {
+        list.iter().map(|member| ComparisonMode::choose(operand, member)).collect()
+    };
+    let mut modes = choose(operand, list);
+    if modes.iter().any(|mode| matches!(mode, ComparisonMode::Text(_))) {
+        let texts = list
+            .iter_mut()
+            .zip(&modes)
+            .filter(|(_, mode)| matches!(mode, ComparisonMode::Text(_)))
+            .map(|(member, _)| member);
+        let mut operands: Vec<&mut Expression> = std::iter::once(&mut *operand).chain(texts).collect();
+        let common = text_mode(" IN ", &mut operands, facts)?;
+        for mode in &mut modes {
+            if matches!(mode, ComparisonMode::Text(_)) {
+                *mode = common;
+            }
+        }
+    }
+    Ok(modes)
+}
+
+/// Turns a constant to the form of what stands beside it.
+pub fn adapt_constant(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
+    adapt_year(beside, constant);
+    let is_written = matches!(constant.kind, ExpressionKind::Literal(_) | ExpressionKind::Parameter(_));
+    if is_written
+        && constant.result.class() == TypeClass::Text
+        && beside.result.class() == TypeClass::DateTime
+    {
+        adapt_moment(beside.result.kind(), constant, facts)?;
+    }
+    Ok(())
+}
+
+/// Text beside a date becomes a moment; error 1525 for what is none.
+fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
+    if let Some(Value::Bytes(bytes)) = constant.literal() {
+        let utf8 = text::to_utf8(bytes, constant.result.collation());
+        if parse_date_time(utf8.as_bytes(), written_date_rules(facts.sql_mode)).is_none() {
+            return Err(sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8));
+        }
+    }
+    let result = ResultType::datetime(6).nullable_if(constant.result.nullable);
+    let operand = std::mem::replace(constant, Expression::null());
+    let cast = Cast { operand, failure: CastFailure::RefuseMoment(kind) };
+    *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
+    Ok(())
+}
+
+/// A constant beside a YEAR column is the year that the column would store for it: 1 is 2001.
+fn adapt_year(beside: &Expression, constant: &mut Expression) {
+    let applies = beside.result.kind() == TypeKind::Year
+        && beside.column_slot().is_some()
+        && !matches!(constant.result.class(), TypeClass::Null | TypeClass::Time)
+        && constant.is_constant();
+    if !applies {
+        return;
+    }
+    let result = match constant.result.class() {
+        TypeClass::DateTime => ResultType::integer(5).nullable_if(constant.result.nullable),
+        _ => constant.result.clone(),
+    };
+    let operand = std::mem::replace(constant, Expression::null());
+    *constant = match operand.literal() {
+        Some(value) => {
+            Expression::constant(year_of(value.clone(), &operand.result.column_type, &result), result)
+        }
+        None => {
+            let call = FunctionCall { definition: &STORED_YEAR, arguments: vec![operand], site: 0 };
+            Expression { kind: ExpressionKind::Function(Box::new(call)), result }
+        }
+    };
+}
+
+/// A constant as a YEAR column holds it, where only the running statement knows its value.
+static STORED_YEAR: FunctionDefinition = FunctionDefinition {
+    name: "stored_year",
+    arguments_min: 1,
+    arguments_max: 1,
+    pure: true,
+    derive: |derivation| Ok(derivation.argument(0).clone()),
+    evaluate: stored_year,
+};
+
+fn stored_year(call: &mut Call<'_>) -> SqlResult<Value> {
+    let value = call.value(0)?;
+    Ok(year_of(value, &call.argument(0).column_type, call.result()))
+}
+
+/// The year in the class of the result; a value that a YEAR column cannot hold as it is.
+fn year_of(value: Value, from: &ColumnType, result: &ResultType) -> Value {
+    let mut diagnostics = Diagnostics::new(1);
+    let mode = StoreMode { strict: false, ..StoreMode::default() };
+    let source = Source::Expression;
+    let mut context = StoreContext { mode, column: "", row: 1, source, diagnostics: &mut diagnostics };
+    let year_type = ColumnType::new(TypeKind::Year);
+    let stored = values::store::store(&value, from, &year_type, &mut context);
+    let year = match stored {
+        Ok(Value::UInt(0)) if diagnostics.count() > 0 => return value,
+        Ok(Value::UInt(year)) => year as i64,
+        _ => return value,
+    };
+    match result.class() {
+        TypeClass::Decimal => Value::Decimal(Decimal::from(year)),
+        TypeClass::Double => Value::Double(year as f64),
+        TypeClass::Text if !result.is_number_bytes() => {
+            Value::Bytes(text::from_utf8(&year.to_string(), result.collation()))
+        }
+        TypeClass::Text => Value::Bytes(year.to_be_bytes().to_vec()),
+        _ => Value::Int(year),
+    }
+}
