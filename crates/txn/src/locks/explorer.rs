@@ -2,7 +2,9 @@
 //! is asked of [`LockTable::snapshot`] and of a model of who has written which row:
 //! no two owners' locks exclude each other, a writer's implicit lock included; no waiter could be granted; who was told that it has a
 //! lock has it; a victim stood in a cycle, and no cycle outlives the wait that closed it; at the end nothing is left.
-//! That the oracle sees is proved by planted mistakes ([`Mistake`]): each must be found within the same schedules.
+//! That the oracle sees is proved by planted mistakes ([`Mistake`]): each must be found within the same schedules. So were the two
+//! of the queues that kept granted locks and waiters in one list: a lock raised in place that the next grant did not see
+//! (seed 40), and a written row's lock given back by its statement (seed 30).
 
 use super::mistakes::{self, Mistake};
 use super::row_wait::RowWait;
@@ -297,7 +299,7 @@ fn random_schedules_keep_the_queues_promises() {
 
 #[test]
 fn planted_mistakes_are_found() {
-    for mistake in Mistake::ALL {
+    for mistake in Mistake::OF_STEPS {
         let found = mistakes::with(mistake, explore);
         assert!(found.is_err(), "{mistake:?} was not seen");
     }

@@ -16,6 +16,8 @@ pub(super) enum Mistake {
     TrustsEndedWriter,
     /// The search for deadlocks does not pass through waiters.
     SearchesHoldersOnly,
+    /// A wait that ended otherwise at the moment of its time-out is taken for granted.
+    TakesEndForGrant,
 }
 
 #[cfg(not(test))]
@@ -23,8 +25,12 @@ pub(super) const fn planted(_: Mistake) -> bool {
     false
 }
 
+/// A place where another thread may come between: tests let it.
+#[cfg(not(test))]
+pub(super) fn pause() {}
+
 #[cfg(test)]
-pub(super) use planting::{planted, with};
+pub(super) use planting::{pause, planted, with};
 
 #[cfg(test)]
 mod planting {
@@ -36,7 +42,8 @@ mod planting {
     }
 
     impl Mistake {
-        pub(in super::super) const ALL: [Mistake; 6] = [
+        /// Those that show in the order of whole calls.
+        pub(in super::super) const OF_STEPS: [Mistake; 6] = [
             Mistake::GrantsBesideLocks,
             Mistake::LeavesWaiters,
             Mistake::WritesPastWaiters,
@@ -48,6 +55,10 @@ mod planting {
 
     pub(in super::super) fn planted(mistake: Mistake) -> bool {
         PLANTED.get() == Some(mistake)
+    }
+
+    pub(in super::super) fn pause() {
+        (0..3).for_each(|_| std::thread::yield_now());
     }
 
     /// Runs something on this thread with a mistake planted.

@@ -158,48 +158,86 @@ fn unlock_only_what_came_after() {
     assert_eq!(locks.request(&b, INDEX, b"early", X, None, false), Request::Refused);
 }
 
-/// Threads take random pairs of locks. At no time do two of them hold X on one key, and every wait ends.
-#[test]
-fn stress_mutual_exclusion() {
-    const KEYS: u64 = 5;
-    let locks = Arc::new(LockManager::new());
-    let holders: Arc<Vec<AtomicI64>> = Arc::new((0..KEYS).map(|_| AtomicI64::new(0)).collect());
-    let threads: Vec<_> = (0..4u64)
-        .map(|thread| {
-            let (locks, holders) = (locks.clone(), holders.clone());
-            std::thread::spawn(move || {
-                let mut random = thread * 7919 + 1;
-                for _ in 0..3000 {
-                    let owner = locks.owner(thread);
-                    let mut held = Vec::new();
-                    for _ in 0..3 {
-                        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                        let key = (random >> 33) % KEYS;
-                        let mode = if random >> 63 == 0 { S } else { X };
-                        let got = match ask(&locks, &owner, &key.to_be_bytes(), mode) {
-                            Request::Queued => locks.wait(&owner, &options(20_000), || 0),
-                            _ => WaitEnd::Granted,
-                        };
-                        match got {
-                            WaitEnd::Granted => {}
-                            WaitEnd::Victim => break,
-                            other => panic!("{other:?}"),
-                        }
-                        if mode == X && !held.contains(&key) {
-                            held.push(key);
-                            assert_eq!(holders[key as usize].fetch_add(1, Ordering::SeqCst), 0);
-                        }
+/// What a thread of the stress does: takes random locks, for a short time each, while others kill it; says what went wrong.
+fn stress(
+    locks: &LockManager,
+    kills: &[KillFlag],
+    holders: &[AtomicI64],
+    thread: usize,
+) -> Result<(), String> {
+    const WRITER: i64 = 1000;
+    let mut random = thread as u64 * 7919 + 1;
+    let mut below = |limit: u64| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % limit
+    };
+    for _ in 0..1000 {
+        let owner = locks.owner(thread as u64 + 1);
+        let mut held = vec![0; holders.len()];
+        let mut wrong = None;
+        for _ in 0..3 {
+            let at = below(holders.len() as u64) as usize;
+            let (mode, weight) = if below(2) == 0 { (S, 1) } else { (X, WRITER) };
+            let timeout =
+                if below(2) == 0 { Duration::from_secs(20) } else { Duration::from_micros(below(200)) };
+            let wait = WaitOptions { timeout, kill: kills[thread].clone(), deadlock_detect: true };
+            let got = match ask(locks, &owner, &at.to_be_bytes(), mode) {
+                Request::Queued => locks.wait(&owner, &wait, || 0),
+                _ => WaitEnd::Granted,
+            };
+            match got {
+                WaitEnd::Granted if held[at] < weight => {
+                    let others = holders[at].fetch_add(weight, Ordering::SeqCst) - held[at];
+                    held[at] += weight;
+                    if others >= WRITER || weight == WRITER && others > 0 {
+                        wrong = Some(format!("{mode:?} beside {others}"));
                     }
-                    held.iter().for_each(|key| {
-                        holders[*key as usize].fetch_sub(1, Ordering::SeqCst);
-                    });
-                    locks.finish(&owner);
                 }
+                WaitEnd::Granted => {}
+                WaitEnd::Killed => kills[thread].lower(),
+                WaitEnd::TimedOut => kills[below(kills.len() as u64) as usize].kill(),
+                WaitEnd::Victim => break,
+            }
+        }
+        for (at, weight) in held.iter().enumerate() {
+            holders[at].fetch_sub(*weight, Ordering::SeqCst);
+        }
+        locks.finish(&owner);
+        if let Some(wrong) = wrong {
+            return Err(wrong);
+        }
+    }
+    Ok(())
+}
+
+/// Runs the stress on some threads, with a mistake planted or not.
+fn stress_threads(planted: Option<Mistake>) -> Result<(), String> {
+    let locks = Arc::new(LockManager::new());
+    let kills: Arc<Vec<KillFlag>> = Arc::new((0..5).map(|_| KillFlag::default()).collect());
+    let holders: Arc<Vec<AtomicI64>> = Arc::new((0..3).map(|_| AtomicI64::new(0)).collect());
+    let threads: Vec<_> = (0..kills.len())
+        .map(|thread| {
+            let (locks, kills, holders) = (locks.clone(), kills.clone(), holders.clone());
+            std::thread::spawn(move || {
+                let run = || stress(&locks, &kills, &holders, thread);
+                planted.map_or_else(run, |mistake| mistakes::with(mistake, run))
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
-    assert_eq!(locks.object_count(), 0);
+    let ends: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert_eq!((locks.object_count(), locks.waits.waiting_count()), (0, 0));
+    ends.into_iter().collect()
+}
+
+/// No two threads have locks that exclude each other, every wait ends, and nothing is left.
+#[test]
+fn threads_with_time_outs_kills_and_deadlocks_exclude_each_other() {
+    stress_threads(None).unwrap();
+}
+
+#[test]
+fn a_wait_that_is_wrongly_taken_for_granted_is_seen() {
+    assert!((0..20).any(|_| stress_threads(Some(Mistake::TakesEndForGrant)).is_err()));
 }
 
 /// The trace of a dirty read: a lock is raised past the waiters, then the waiter in front leaves the queue.
