@@ -359,6 +359,11 @@ impl Engine {
         self.inner.locks.waits()
     }
 
+    /// Whether row lock waits search for deadlocks.
+    pub fn deadlock_detect(&self) -> bool {
+        self.inner.settings.deadlock_detect.load(Ordering::Relaxed)
+    }
+
     /// Switches the deadlock search (SET GLOBAL innodb_deadlock_detect).
     pub fn set_deadlock_detect(&self, on: bool) {
         self.inner.settings.deadlock_detect.store(on, Ordering::Relaxed);

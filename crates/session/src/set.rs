@@ -352,6 +352,7 @@ impl Session {
             id::INNODB_FLUSH_LOG_AT_TRX_COMMIT => {
                 instance.engine().set_flush_level(crate::options::flush_level(value.unsigned()));
             }
+            id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
             id::SUPER_READ_ONLY if value.is_on() => instance.set_global(id::READ_ONLY, value),
             id::READ_ONLY if !value.is_on() => instance.set_global(id::SUPER_READ_ONLY, value),
             id::CHARACTER_SET_SERVER => {

@@ -190,6 +190,18 @@ fn tables_rows_and_transactions() {
 }
 
 #[test]
+fn what_the_engine_is_told_by_global_variables() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    assert!(instance.engine().deadlock_detect());
+    check(&mut root, &[("set global innodb_deadlock_detect = off", "OK 0")]);
+    assert!(!instance.engine().deadlock_detect());
+    check(&mut root, &[("set global innodb_flush_log_at_trx_commit = 2", "OK 0")]);
+    assert_eq!(instance.engine().flush_level(), engine::FlushLevel::WriteAtCommit);
+}
+
+#[test]
 fn pieces_of_a_packet_wait_for_its_earlier_commits() {
     let (_disk, environment) = environment();
     let instance = start(&environment);
