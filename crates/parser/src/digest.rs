@@ -18,6 +18,10 @@ pub struct Digest {
     pub hash: u64,
     /// False where the literals do not map one to one to the tree's: then the statement must be parsed.
     pub cacheable: bool,
+    /// The offset of its first token.
+    pub first: usize,
+    /// The offset behind its last token.
+    pub last: usize,
     /// The offset behind the statement and its semicolon.
     pub next: usize,
 }
@@ -61,6 +65,7 @@ pub fn digest(
     let mut hash = seed ^ 0x9E37_79B9_7F4A_7C15;
     let mut clauses = Clauses::default();
     let mut previous = T::End;
+    let (mut first, mut last) = (None, 0);
     loop {
         let token = lexer.next_token();
         let kind = token.kind;
@@ -69,6 +74,8 @@ pub fn digest(
                 return Digest {
                     hash: mix(hash, u64::from(clauses.level)),
                     cacheable: clauses.cacheable,
+                    first: first.unwrap_or(last),
+                    last,
                     next: token.end as usize,
                 };
             }
@@ -102,6 +109,8 @@ pub fn digest(
             _ => hash = mix(hash, code(kind)),
         }
         previous = kind;
+        first = first.or(Some(token.start as usize));
+        last = token.end as usize;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Plans of text statements, found by their shape without parsing. Main types: [`PlanCache`], [`RecentPlans`].
 //!
 //! Rules:
-//! 1. The key is the digest of the text (literals left out), the class of each literal, and the fingerprint of what
-//!    planning reads of the session: its variables, default schema and parser options.
+//! 1. A shape is the text with its literals left out, the class of each literal, and the fingerprint of what planning
+//!    reads of the session: its variables, default schema and parser options. Its number finds the slot; what is
+//!    there is compared with the text at hand (`shape.rs`).
 //! 2. A shape is planned with its literals when it is first seen. If that plan would serve other literals as well
 //!    ([`exec::Prepared::is_repeatable`]) the shape is a candidate; when it comes again, the plan with parameters
 //!    is kept. What comes once (a dump's INSERTs) takes no room.
@@ -13,6 +14,7 @@
 //! sessions that run the same statement all day do not meet there.
 
 use crate::planned::Planned;
+use crate::shape::{ShapeIdentity, ShapeKey};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const SLOTS: usize = 4096;
@@ -32,7 +34,7 @@ pub(crate) enum Shape {
 }
 
 struct Slot {
-    key: u64,
+    identity: Arc<ShapeIdentity>,
     shape: Shape,
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct PlanCache {
 }
 
 impl PlanCache {
-    /// An empty cache. Without the seed nobody can make two shapes have one key.
+    /// An empty cache. Without the seed nobody can make many shapes share a slot.
     pub fn new(seed: u64) -> PlanCache {
         PlanCache { seed, slots: (0..SLOTS).map(|_| Mutex::new(None)).collect() }
     }
@@ -53,55 +55,56 @@ impl PlanCache {
         self.seed
     }
 
-    fn slot(&self, key: u64) -> MutexGuard<'_, Option<Slot>> {
-        self.slots[key as usize % SLOTS].lock().unwrap_or_else(PoisonError::into_inner)
+    fn slot(&self, number: u64) -> MutexGuard<'_, Option<Slot>> {
+        self.slots[number as usize % SLOTS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of the shape of that key. Now and then an ordinary one is not known: tables grow, and with them
-    /// the plan may become one that repeats.
-    pub fn find(&self, key: u64) -> Option<Shape> {
-        let mut slot = self.slot(key);
-        let shape = &mut slot.as_mut().filter(|slot| slot.key == key)?.shape;
+    /// What is known of a shape. Now and then an ordinary one is not known: tables grow, and with them the plan may
+    /// become one that repeats.
+    pub fn find(&self, key: &ShapeKey<'_>) -> Option<(Arc<ShapeIdentity>, Shape)> {
+        let mut slot = self.slot(key.number());
+        let Slot { identity, shape } = slot.as_mut().filter(|slot| key.is(&slot.identity))?;
         if let Shape::Ordinary(uses) = shape {
             *uses += 1;
             if *uses >= ORDINARY_USES_MAX {
                 return None;
             }
         }
-        Some(shape.clone())
+        Some((Arc::clone(identity), shape.clone()))
     }
 
     /// Remembers a shape.
-    pub fn put(&self, key: u64, shape: Shape) {
+    pub fn put(&self, identity: Arc<ShapeIdentity>, shape: Shape) {
         // What was there is dropped after the mutex is free: it may be the last holder of a table.
-        let _before = self.slot(key).replace(Slot { key, shape });
+        let _before = self.slot(identity.number()).replace(Slot { identity, shape });
     }
 }
 
 /// Plans that a session ran lately.
 #[derive(Default)]
 pub(crate) struct RecentPlans {
-    slots: Vec<Option<(u64, Arc<Planned>)>>,
+    slots: Vec<Option<(Arc<ShapeIdentity>, Arc<Planned>)>>,
 }
 
 impl RecentPlans {
-    /// The plan of the shape of that key.
-    pub fn find(&self, key: u64) -> Option<&Arc<Planned>> {
-        let slot = self.slots.get(key as usize % RECENT_SLOTS)?.as_ref()?;
-        (slot.0 == key).then_some(&slot.1)
+    /// The plan of a shape.
+    pub fn find(&self, key: &ShapeKey<'_>) -> Option<&(Arc<ShapeIdentity>, Arc<Planned>)> {
+        let slot = self.slots.get(key.number() as usize % RECENT_SLOTS)?.as_ref()?;
+        key.is(&slot.0).then_some(slot)
     }
 
     /// Remembers a plan.
-    pub fn put(&mut self, key: u64, planned: Arc<Planned>) {
+    pub fn put(&mut self, identity: Arc<ShapeIdentity>, planned: Arc<Planned>) {
         if self.slots.is_empty() {
             self.slots.resize_with(RECENT_SLOTS, || None);
         }
-        self.slots[key as usize % RECENT_SLOTS] = Some((key, planned));
+        let slot = identity.number() as usize % RECENT_SLOTS;
+        self.slots[slot] = Some((identity, planned));
     }
 
-    /// Forgets the plan of that key.
-    pub fn remove(&mut self, key: u64) {
-        if let Some(slot) = self.slots.get_mut(key as usize % RECENT_SLOTS) {
+    /// Forgets the plan of a shape.
+    pub fn remove(&mut self, identity: &ShapeIdentity) {
+        if let Some(slot) = self.slots.get_mut(identity.number() as usize % RECENT_SLOTS) {
             *slot = None;
         }
     }

@@ -71,6 +71,13 @@ impl ResultSink for Printer {
     }
 }
 
+impl Printer {
+    /// Names of the columns that were sent last.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+}
+
 impl EncodedRows for Printer {
     fn is_binary(&self) -> bool {
         false

@@ -4,6 +4,7 @@
 use crate::plan_cache::{RecentPlans, Shape};
 use crate::planned::{Planned, StatementTraits};
 use crate::session::Session;
+use crate::shape::{ShapeIdentity, ShapeKey};
 use charset::CollationId;
 use errors::SqlResult;
 use expression::{ResultType, TypedValue};
@@ -32,7 +33,7 @@ pub(crate) struct TextPlans {
 
 /// What is to be learned from a statement that goes the ordinary way.
 pub(crate) struct Lesson {
-    key: u64,
+    identity: ShapeIdentity,
 }
 
 /// What became of a text.
@@ -51,15 +52,15 @@ impl Session {
         }
         let mut literals = std::mem::take(&mut self.text_plans.literals);
         let outcome = match self.shape_key(text, &mut literals) {
-            Some(key) => self.run_key(key, text, &literals, channel),
+            Some(key) => self.run_key(&key, text, channel),
             None => ByShape::Ordinary(None),
         };
         self.text_plans.literals = literals;
         outcome
     }
 
-    /// The key of a text's shape; None where it has no shape that plans are kept for.
-    fn shape_key(&self, text: &[u8], literals: &mut Vec<DigestLiteral>) -> Option<u64> {
+    /// The shape of a text; None where it has none that plans are kept for.
+    fn shape_key<'t>(&self, text: &'t [u8], literals: &'t mut Vec<DigestLiteral>) -> Option<ShapeKey<'t>> {
         let settings = self.settings();
         let seed = self.state.instance.plan_cache().seed() ^ settings.fingerprint;
         let digest = digest(text, 0, settings.parse, seed, literals);
@@ -67,47 +68,43 @@ impl Session {
         if !digest.cacheable || !alone || literals.len() > LITERALS_MAX {
             return None;
         }
-        Some(literals.iter().fold(digest.hash, |key, literal| {
-            key.rotate_left(5) ^ u64::from(class(literal, text)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        }))
+        Some(ShapeKey::new(text, &digest, settings.fingerprint, literals))
     }
 
-    fn run_key(
-        &mut self,
-        key: u64,
-        text: &[u8],
-        literals: &[DigestLiteral],
-        channel: &mut dyn ClientChannel,
-    ) -> ByShape {
+    fn run_key(&mut self, key: &ShapeKey<'_>, text: &[u8], channel: &mut dyn ClientChannel) -> ByShape {
         let instance = &self.state.instance;
-        let is_current = |planned: &&Arc<Planned>| planned.prepared.is_current(instance.engine());
-        let recent = self.text_plans.recent.find(key).filter(is_current).cloned();
+        let is_current = |planned: &Arc<Planned>| planned.prepared.is_current(instance.engine());
+        let recent = self.text_plans.recent.find(key).filter(|(_, planned)| is_current(planned)).cloned();
         let is_recent = recent.is_some();
-        let shape = recent.map(Shape::Kept).or_else(|| instance.plan_cache().find(key));
-        let planned = match shape {
-            None => return ByShape::Ordinary(Some(Lesson { key })),
-            Some(Shape::Ordinary(_)) => return ByShape::Ordinary(None),
-            Some(Shape::Candidate) => None,
-            Some(Shape::Kept(planned)) => Some(planned).filter(|planned| is_current(&planned)),
+        let found = match recent {
+            Some((identity, planned)) => Some((identity, Shape::Kept(planned))),
+            None => instance.plan_cache().find(key),
+        };
+        let (identity, planned) = match found {
+            None => return ByShape::Ordinary(Some(Lesson { identity: key.identity() })),
+            Some((_, Shape::Ordinary(_))) => return ByShape::Ordinary(None),
+            Some((identity, Shape::Candidate)) => (identity, None),
+            Some((identity, Shape::Kept(planned))) => (identity, Some(planned).filter(is_current)),
         };
         if let (false, Some(planned)) = (is_recent, &planned) {
-            self.text_plans.recent.put(key, Arc::clone(planned));
+            self.text_plans.recent.put(Arc::clone(&identity), Arc::clone(planned));
         }
         let settings = self.settings();
         let (options, collation) = (settings.parse, settings.facts.connection_collation);
+        let literals = key.literals();
         let Some(parameters) = typed_literals(text, literals, options, collation) else {
             return ByShape::Ordinary(None);
         };
         match planned {
-            Some(planned) => self.run_kept(key, &planned, text, &parameters, channel),
-            None => self.run_candidate(key, text, literals, &parameters, channel),
+            Some(planned) => self.run_kept(&identity, &planned, text, &parameters, channel),
+            None => self.run_candidate(identity, text, literals, &parameters, channel),
         }
         ByShape::Done
     }
 
     fn run_kept(
         &mut self,
-        key: u64,
+        identity: &Arc<ShapeIdentity>,
         planned: &Arc<Planned>,
         text: &[u8],
         parameters: &[TypedValue],
@@ -118,8 +115,9 @@ impl Session {
             if session.run_planned(planned, parameters, channel)? {
                 return Ok(());
             }
-            // A definition changed between the look and the lock.
-            session.text_plans.recent.remove(key);
+            // A definition changed between the look and the lock, or the day did.
+            session.text_plans.recent.remove(identity);
+            session.state.instance.plan_cache().put(Arc::clone(identity), Shape::Candidate);
             session.run_text(text, channel)
         });
     }
@@ -127,14 +125,14 @@ impl Session {
     /// Plans a shape with parameters, runs it and keeps the plan.
     fn run_candidate(
         &mut self,
-        key: u64,
+        identity: Arc<ShapeIdentity>,
         text: &[u8],
         literals: &[DigestLiteral],
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
     ) {
         let Some(statement) = parser::parse_shape(text, self.settings().parse, literals) else {
-            self.state.instance.plan_cache().put(key, Shape::Ordinary(0));
+            self.state.instance.plan_cache().put(identity, Shape::Ordinary(0));
             self.run_statements(text, None, channel);
             return;
         };
@@ -148,14 +146,14 @@ impl Session {
             Some(planned) if planned.prepared.is_repeatable() => Shape::Kept(Arc::new(planned)),
             _ => Shape::Ordinary(0),
         };
-        self.state.instance.plan_cache().put(key, shape);
+        self.state.instance.plan_cache().put(identity, shape);
     }
 
     /// Remembers whether the plan of a statement that went the ordinary way would serve other literals.
     pub(crate) fn learn(&mut self, lesson: Lesson, planned: Option<&Planned>) {
         let repeatable = planned.is_some_and(|planned| planned.prepared.is_repeatable());
         let shape = if repeatable { Shape::Candidate } else { Shape::Ordinary(0) };
-        self.state.instance.plan_cache().put(lesson.key, shape);
+        self.state.instance.plan_cache().put(Arc::new(lesson.identity), shape);
     }
 
     /// Parses and runs a query or row change within a statement that has begun.
@@ -171,19 +169,6 @@ pub(crate) fn may_have_shape(statement: &Statement) -> bool {
         statement,
         Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_)
     )
-}
-
-/// What of a literal's text decides types: the digits of a decimal, whether text is ASCII.
-fn class(literal: &DigestLiteral, text: &[u8]) -> u32 {
-    let text = literal.text(text);
-    match literal.kind {
-        TokenKind::Decimal => {
-            let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
-            (point as u32) << 16 | (text.len() - point) as u32
-        }
-        TokenKind::String => u32::from(text.is_ascii()),
-        _ => 0,
-    }
 }
 
 /// The literals as parameters. None for a number that BIGINT or DECIMAL does not hold.

@@ -124,8 +124,9 @@ fn kept_plans_answer_as_fresh_ones() {
 fn a_shape_is_kept_when_it_comes_again() {
     let mut session = fresh(false);
     let kept = |session: &Session, sql: &str| {
-        let key = session.shape_key(sql.as_bytes(), &mut Vec::new()).unwrap();
-        matches!(session.state.instance.plan_cache().find(key), Some(crate::plan_cache::Shape::Kept(_)))
+        let mut literals = Vec::new();
+        let key = session.shape_key(sql.as_bytes(), &mut literals).unwrap();
+        matches!(session.state.instance.plan_cache().find(&key), Some((_, crate::plan_cache::Shape::Kept(_))))
     };
     run(&mut session, "select c from t where id = 1");
     assert!(!kept(&session, "select c from t where id = 2"));
@@ -145,9 +146,10 @@ fn a_definition_that_changes_costs_one_plan() {
     let mut session = fresh(false);
     let kept = |session: &mut Session| {
         assert!(run(session, "select c from t where id = 1").is_empty());
-        let key = session.shape_key(b"select c from t where id = 1", &mut Vec::new()).unwrap();
-        match session.state.instance.plan_cache().find(key) {
-            Some(crate::plan_cache::Shape::Kept(planned)) => Some(planned),
+        let mut literals = Vec::new();
+        let key = session.shape_key(b"select c from t where id = 1", &mut literals).unwrap();
+        match session.state.instance.plan_cache().find(&key) {
+            Some((_, crate::plan_cache::Shape::Kept(planned))) => Some(planned),
             _ => None,
         }
     };
@@ -158,6 +160,56 @@ fn a_definition_that_changes_costs_one_plan() {
     assert!(!std::sync::Arc::ptr_eq(&first, &second));
     let third = kept(&mut session).unwrap();
     assert!(std::sync::Arc::ptr_eq(&second, &third));
+}
+
+#[test]
+fn a_column_is_called_as_its_own_text_says() {
+    let mut session = fresh(false);
+    let mut names = Vec::new();
+    for item in ["f+f", "f+f", "f+f", "f + f", "f  +  f"] {
+        let mut printer = crate::tests::Printer::default();
+        session.query(format!("select {item} from t where id = 1").as_bytes(), &mut printer);
+        names.push(printer.column_names());
+    }
+    assert_eq!(names, [["f+f"], ["f+f"], ["f+f"], ["f + f"], ["f  +  f"]]);
+}
+
+/// Rows that a statement read.
+fn rows_read(session: &mut Session, sql: &str) -> u64 {
+    let count = |session: &mut Session| {
+        let shown = run(session, "show session status like 'Handler_read_rnd_next'");
+        shown[0].rsplit('|').next().unwrap().trim_matches('\'').parse::<u64>().unwrap()
+    };
+    let before = count(session);
+    run(session, sql);
+    count(session) - before
+}
+
+#[test]
+fn a_prepared_statement_is_planned_for_its_values() {
+    let mut session = fresh(false);
+    run(&mut session, "create table many (id int primary key, k int, v int, key (k))");
+    for start in 0..20 {
+        let rows: Vec<String> = (start * 100..start * 100 + 100).map(|id| format!("({id}, {id}, 1)")).collect();
+        run(&mut session, &format!("insert into many values {}", rows.join(", ")));
+    }
+    run(&mut session, "prepare s from 'select sum(v) from many where k between ? and ?'");
+    run(&mut session, "set @low = 1, @high = 3, @far = 1500");
+    assert_eq!(rows_read(&mut session, "execute s using @low, @high"), 3);
+    let wide = rows_read(&mut session, "select sum(v) from many where k between 1 and 1500");
+    assert_eq!(wide, 2000);
+    assert_eq!(rows_read(&mut session, "execute s using @low, @far"), wide);
+    assert_eq!(rows_read(&mut session, "execute s using @low, @high"), 3);
+}
+
+#[test]
+fn uses_of_a_common_table_cost_no_plan_each() {
+    let mut session = fresh(false);
+    let mut sql = "with c0 as (select 1 a)".to_owned();
+    for level in 1..40 {
+        sql += &format!(", c{level} as (select x.a from c{0} x, c{0} y)", level - 1);
+    }
+    assert_eq!(run(&mut session, &(sql + " select a from c39")), ["1"]);
 }
 
 #[test]
