@@ -27,12 +27,13 @@ pub use spill::SpillCounts;
 
 use engine::Engine;
 use errors::SqlResult;
-use expression::{EvaluationContext, SqlMode, TablePurpose, TypedValue, table_type};
+use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;
 use pass_through::PassThrough;
 use plan::{Plan, PlanKind, PlannerInput};
 use run::{PlanningContext, Run};
 use std::sync::Arc;
+use values::temporal::Date;
 use values::{ColumnType, TypeKind};
 use wire::result::{ClientChannel, ResultColumn};
 
@@ -44,7 +45,7 @@ pub struct Prepared {
     columns: Arc<[ResultColumn]>,
     pass_through: Option<Arc<PassThrough>>,
     parameter_kinds: Arc<[(TypeKind, bool)]>,
-    sql_mode: SqlMode,
+    made_on: Date,
 }
 
 fn parameter_kind(parameter: &TypedValue) -> (TypeKind, bool) {
@@ -58,12 +59,12 @@ impl Prepared {
     }
 
     /// Whether it may run as it is: no definition has changed, the parameters have the types that it was made for,
-    /// and nothing in it must be looked up again. The caller keeps plans apart by default schema and connection
-    /// collation.
-    pub fn fits(&self, engine: &Engine, sql_mode: SqlMode, parameters: &[TypedValue]) -> bool {
+    /// nothing in it must be looked up again, and it was made today: a constant TIME becomes a DATETIME by the date.
+    /// The caller keeps plans apart by the session's variables and default schema.
+    pub fn fits(&self, engine: &Engine, today: Date, parameters: &[TypedValue]) -> bool {
         self.is_current(engine)
             && !self.plan.volatile
-            && self.sql_mode == sql_mode
+            && self.made_on == today
             && self.parameter_kinds.iter().copied().eq(parameters.iter().map(parameter_kind))
     }
 
@@ -129,7 +130,7 @@ fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
         pass_through: pass_through.map(Arc::new),
         columns: columns.into(),
         parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
-        sql_mode: context.facts.sql_mode,
+        made_on: context.facts.statement_time.date,
     }
 }
 
@@ -220,7 +221,8 @@ pub fn describe_for_table(
     statement: &Statement,
     context: &mut StatementContext<'_>,
 ) -> SqlResult<Vec<ResultColumn>> {
-    let plan = plan_with(statement, context, None)?;
+    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
+    let plan = plan_with(statement, context, Some(types))?;
     let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
     let mut described = query::result_columns(query);
     for (column, output) in described.iter_mut().zip(&query.columns) {

@@ -86,6 +86,9 @@ impl Session {
         facts.statement_time_microseconds = self.state.statement_time_microseconds;
         facts.statement_time = facts.time_zone.local(self.state.statement_time_microseconds);
         facts.schema.clone_from(&self.schema);
+        if let Some(resolution) = self.resolution {
+            resolution.apply(&mut facts);
+        }
         facts
     }
 
@@ -121,10 +124,12 @@ impl Session {
         statement: &Statement,
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        self.run_prepared(statement, &mut None, &[], channel)
+        let parameters = Arc::clone(&self.parameters);
+        self.run_prepared(statement, &mut None, &parameters, channel)
     }
 
-    /// The same with a plan that is kept: made if there is none, made anew when it does not fit.
+    /// The same with a plan that is kept: made if there is none, made anew when it does not fit or was chosen by the
+    /// values that it was made for.
     pub(crate) fn run_prepared(
         &mut self,
         statement: &Statement,
@@ -133,6 +138,7 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         if let Some(planned) = kept
+            && planned.prepared.is_repeatable()
             && self.run_planned(planned, parameters, channel)?
         {
             return Ok(());
@@ -146,11 +152,12 @@ impl Session {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
         let locks = self.locks_needed(statement);
+        let fingerprint = self.settings().fingerprint;
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             session.with_context(reads_lock, parameters, |context| {
                 let prepared = exec::prepare(statement, context)?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
-                *kept = Some(Planned { prepared, traits, locks: Vec::new() });
+                *kept = Some(Planned { prepared, fingerprint, traits, locks: Vec::new() });
                 outcome
             })
         });
@@ -168,10 +175,14 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<bool> {
         let traits = planned.traits;
+        let settings = self.settings();
+        if planned.fingerprint != settings.fingerprint {
+            return Ok(false);
+        }
+        let today = settings.facts.time_zone.local(self.state.statement_time_microseconds).date;
         self.refuse_change(traits)?;
         let run = |session: &mut Session, reads_lock| {
-            let (engine, sql_mode) = (session.state.instance.engine(), session.settings().facts.sql_mode);
-            if !planned.prepared.fits(engine, sql_mode, parameters) {
+            if !planned.prepared.fits(session.state.instance.engine(), today, parameters) {
                 return Ok(None);
             }
             session.with_context(reads_lock, parameters, |context| {
@@ -205,9 +216,11 @@ impl Session {
         }
         let format = self.explain_format(explain.format.as_deref())?;
         let locks = self.locks_needed(statement);
+        let parameters = Arc::clone(&self.parameters);
         let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session
-                .with_context(reads_lock, &[], |context| exec::explain(statement, format, context, channel))
+            session.with_context(reads_lock, &parameters, |context| {
+                exec::explain(statement, format, context, channel)
+            })
         })?;
         self.answer(outcome, channel)
     }
@@ -357,8 +370,9 @@ impl Session {
     ) -> SqlResult<(Vec<wire::result::ResultColumn>, Vec<Vec<Value>>)> {
         let mut collector = Collector::default();
         let locks = self.locks_needed(statement);
+        let parameters = Arc::clone(&self.parameters);
         self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_overlay(reads_lock, &[], overlay, |context| {
+            session.with_overlay(reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 exec::execute(statement, context, &mut collector)
             })
@@ -378,7 +392,7 @@ impl Session {
             },
             Expression::Literal(Literal::String { bytes, introducer: None }) => {
                 let mut column_type = ColumnType::new(TypeKind::VarChar);
-                column_type.collation = self.connection_collation();
+                column_type.collation = self.literal_collation();
                 column_type.length = Some(bytes.len() as u32);
                 (Value::Bytes(bytes.clone()), column_type)
             }

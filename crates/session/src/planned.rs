@@ -55,6 +55,8 @@ pub(crate) type TableLocks = Vec<(LockKey, LockMode)>;
 pub(crate) struct Planned {
     /// The plan.
     pub prepared: Prepared,
+    /// [`StatementSettings::fingerprint`](crate::statement_settings::StatementSettings) of the session that made it.
+    pub fingerprint: u64,
     /// What it is a plan of.
     pub traits: StatementTraits,
     /// The tables that it uses.

@@ -3,6 +3,7 @@
 //! A plan is kept with its statement and made anew when a definition changed since.
 
 use crate::planned::{Planned, StatementTraits};
+use crate::prepared_under::PreparedUnder;
 use crate::registry::Command;
 use crate::result::Collector;
 use crate::session::Session;
@@ -59,6 +60,7 @@ pub struct ExecuteFlags {
 struct Entry {
     statement: Arc<Statement>,
     text: Arc<[u8]>,
+    under: PreparedUnder,
     plan: Option<Planned>,
     bound: BoundParameters,
     cursor: Option<Cursor>,
@@ -119,12 +121,7 @@ impl Session {
         if !parser::is_blank(sql, parsed.next, options) {
             return Err(crate::statement::syntax_error(sql, parsed.next));
         }
-        if matches!(
-            parsed.statement,
-            Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_)
-        ) {
-            return Err(sql_error!(ER_UNSUPPORTED_PS));
-        }
+        check_preparable(&parsed.statement, parsed.parameters)?;
         for warning in parsed.warnings {
             self.diagnostics.warning(warning);
         }
@@ -134,7 +131,8 @@ impl Session {
             let prepared = self.plan_statement(&parsed.statement)?;
             columns = prepared.columns().to_vec();
             let traits = StatementTraits::of(&parsed.statement);
-            plan = Some(Planned { prepared, traits, locks: self.locks_needed(&parsed.statement) });
+            let (fingerprint, locks) = (self.settings().fingerprint, self.locks_needed(&parsed.statement));
+            plan = Some(Planned { prepared, fingerprint, traits, locks });
         }
         let count = parsed.parameters as usize;
         let unsigned =
@@ -142,6 +140,7 @@ impl Session {
         let entry = Entry {
             statement: Arc::new(parsed.statement),
             text: sql[parsed.span.start..parsed.span.end].into(),
+            under: self.prepared_under(),
             plan,
             bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count], unsigned },
             cursor: None,
@@ -180,7 +179,8 @@ impl Session {
         match self.prepared.by_id.remove(&statement_id) {
             Some(mut entry) => {
                 entry.bound.types = types;
-                self.run_entry(&mut entry, flags, values, channel);
+                let under = entry.under.clone();
+                self.enter_prepared(&under).session.run_entry(&mut entry, flags, values, channel);
                 self.prepared.by_id.insert(statement_id, entry);
             }
             None => {
@@ -227,7 +227,9 @@ impl Session {
         let statement = Arc::clone(&entry.statement);
         let text = Arc::clone(&entry.text);
         if !is_planned(&statement) {
+            self.parameters = parameters.into();
             self.run_statement(&statement, &text, channel);
+            self.parameters = Arc::default();
             return;
         }
         let plan = &mut entry.plan;
@@ -405,7 +407,8 @@ impl Session {
                     value.unwrap_or(TypedValue { value: Value::Null, column_type: ColumnType::null() })
                 })
                 .collect();
-            self.execute_named(&mut entry, &parameters, channel)
+            let under = entry.under.clone();
+            self.enter_prepared(&under).session.execute_named(&mut entry, &parameters, channel)
         } else {
             Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"))
         };
@@ -426,7 +429,10 @@ impl Session {
             self.run_prepared(&statement, &mut entry.plan, parameters, channel)
         } else {
             let text = Arc::clone(&entry.text);
-            self.dispatch(&statement, &text, channel)
+            self.parameters = parameters.into();
+            let outcome = self.dispatch(&statement, &text, channel);
+            self.parameters = Arc::default();
+            outcome
         }
     }
 
@@ -437,6 +443,37 @@ impl Session {
         }
         self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
         self.send_ok(sink)
+    }
+}
+
+/// Errors 1295, 1351 and 6413: what MySQL does not prepare.
+fn check_preparable(statement: &Statement, parameters: u32) -> SqlResult<()> {
+    let refused = matches!(
+        statement,
+        Statement::Prepare { .. }
+            | Statement::Execute { .. }
+            | Statement::Deallocate(_)
+            | Statement::Use(_)
+            | Statement::Load(_)
+            | Statement::Handler(_)
+            | Statement::Help(_)
+            | Statement::LockTables(_)
+            | Statement::UnlockTables
+            | Statement::LockInstance
+            | Statement::UnlockInstance
+            | Statement::Begin(_)
+            | Statement::Savepoint(_)
+            | Statement::RollbackTo(_)
+            | Statement::ReleaseSavepoint(_)
+            | Statement::Xa(_)
+            | Statement::AlterDatabase(_)
+            | Statement::GetDiagnostics(_)
+    );
+    match statement {
+        _ if refused => Err(sql_error!(ER_UNSUPPORTED_PS)),
+        Statement::Kill { .. } if parameters > 0 => Err(sql_error!(ER_NON_DML_DYNAMIC_PARAMETERS)),
+        Statement::CreateView(_) if parameters > 0 => Err(sql_error!(ER_VIEW_SELECT_VARIABLE)),
+        _ => Ok(()),
     }
 }
 

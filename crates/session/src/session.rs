@@ -5,6 +5,7 @@ use crate::accounts::{AccountName, AuthenticationAccount, Grants};
 use crate::connection::{ClientHost, ConnectionInfo};
 use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
+use crate::prepared_under::Resolution;
 use crate::registry::{Command, SessionShared};
 use crate::server_port::RefusedConnection;
 use crate::state::{SessionState, SessionVariables};
@@ -16,6 +17,7 @@ use crate::transaction::TransactionState;
 use crate::variables::id;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
+use expression::TypedValue;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -68,6 +70,10 @@ pub struct Session {
     /// The parser's warnings for the statement that starts next.
     pub(crate) parse_warnings: Vec<errors::SqlError>,
     pub(crate) query_attributes: Vec<(String, values::Value)>,
+    /// The running statement was prepared under other settings than these.
+    pub(crate) resolution: Option<Resolution>,
+    /// Values of the running prepared statement, where it is none that the executor plans as a whole.
+    pub(crate) parameters: Arc<[TypedValue]>,
 }
 
 impl Session {
@@ -137,6 +143,8 @@ impl Session {
             packet_lsn: Lsn(0),
             parse_warnings: Vec::new(),
             query_attributes: Vec::new(),
+            resolution: None,
+            parameters: Arc::default(),
         }
     }
 

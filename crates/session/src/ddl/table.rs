@@ -13,6 +13,7 @@ use dictionary::{
 };
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
+use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
 use wire::result::{ClientChannel, ResultSink};
 
@@ -328,8 +329,11 @@ impl Session {
     ) -> SqlResult<()> {
         let statement = Statement::Query(Box::new(query.clone()));
         let locks = self.locks_needed(&statement);
+        let parameters = Arc::clone(&self.parameters);
         let described = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &[], |context| exec::describe_for_table(&statement, context))
+            session.with_context(reads_lock, &parameters, |context| {
+                exec::describe_for_table(&statement, context)
+            })
         })?;
         let mut targets = Vec::new();
         for column in &described {

@@ -1,0 +1,100 @@
+//! What a prepared statement keeps of the session that prepared it: names and literals mean at every execution what
+//! they meant then, whatever USE and SET NAMES came between. Main types: [`PreparedUnder`], [`Entered`]. What an
+//! execution reads of the session besides (sql_mode, time zone, limits) is as it is now. Thread rules: the session's.
+
+use crate::session::Session;
+use crate::variables::{SystemValue, VariableId, id};
+use charset::CollationId;
+use expression::StatementFacts;
+use std::sync::Arc;
+
+/// What decided the types of expressions, as MySQL keeps it with the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resolution {
+    /// Literals are in this character set since they were read.
+    connection_collation: CollationId,
+    division_precision_increment: u8,
+    default_week_format: u8,
+}
+
+impl Resolution {
+    fn of(facts: &StatementFacts) -> Resolution {
+        Resolution {
+            connection_collation: facts.connection_collation,
+            division_precision_increment: facts.division_precision_increment,
+            default_week_format: facts.default_week_format,
+        }
+    }
+
+    /// Puts what was kept in the place of what holds now.
+    pub fn apply(&self, facts: &mut StatementFacts) {
+        facts.connection_collation = self.connection_collation;
+        facts.division_precision_increment = self.division_precision_increment;
+        facts.default_week_format = self.default_week_format;
+    }
+}
+
+/// The session as it was when a statement was prepared.
+#[derive(Clone, Debug)]
+pub(crate) struct PreparedUnder {
+    schema: Option<Arc<str>>,
+    resolution: Resolution,
+}
+
+/// What follows the default schema.
+const SCHEMA_VARIABLES: [VariableId; 2] = [id::CHARACTER_SET_DATABASE, id::COLLATION_DATABASE];
+
+/// The default schema of the session, and what follows it, while a statement runs under another one.
+struct OwnSchema {
+    schema: Option<Arc<str>>,
+    variables: [SystemValue; 2],
+}
+
+/// A session while it runs a prepared statement. What was before comes back when this is dropped, panics included.
+pub(crate) struct Entered<'s> {
+    pub session: &'s mut Session,
+    own: Option<OwnSchema>,
+}
+
+impl Session {
+    /// What a statement that is prepared now keeps.
+    pub(crate) fn prepared_under(&self) -> PreparedUnder {
+        PreparedUnder { schema: self.schema.clone(), resolution: Resolution::of(&self.settings().facts) }
+    }
+
+    /// Goes back to when a statement was prepared.
+    pub(crate) fn enter_prepared(&mut self, under: &PreparedUnder) -> Entered<'_> {
+        let now = Resolution::of(&self.settings().facts);
+        self.resolution = (under.resolution != now).then_some(under.resolution);
+        let own = (under.schema != self.schema).then(|| {
+            let variables = SCHEMA_VARIABLES.map(|id| self.state.variables.get(id).clone());
+            let schema = under.schema.clone().filter(|schema| self.schema_exists(schema));
+            let own = OwnSchema { schema: std::mem::replace(&mut self.schema, schema), variables };
+            self.follow_schema_collation();
+            self.forget_settings();
+            own
+        });
+        Entered { session: self, own }
+    }
+
+    /// The character set of literals and of text that expressions make of numbers.
+    pub(crate) fn literal_collation(&self) -> CollationId {
+        let kept = self.resolution.map(|resolution| resolution.connection_collation);
+        kept.unwrap_or_else(|| self.connection_collation())
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let session = &mut *self.session;
+        session.resolution = None;
+        if let Some(OwnSchema { schema, variables }) = self.own.take() {
+            // The statement may have dropped it.
+            session.schema = schema.filter(|schema| session.schema_exists(schema));
+            for (id, value) in SCHEMA_VARIABLES.into_iter().zip(variables) {
+                session.store_variable(id, value);
+            }
+            session.forget_settings();
+        }
+    }
+}
