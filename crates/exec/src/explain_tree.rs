@@ -4,10 +4,11 @@
 use engine::Engine;
 use expression::{Expression, ExpressionKind};
 use plan::physical::{
-    Aggregate, AggregateKind, HashJoin, JoinKind, KeyCondition, NestedLoop, Node, Recursive, RowLimit,
-    SetOperation, SortKey, TableAccess,
+    Aggregate, AggregateKind, DerivedAccess, HashJoin, JoinKind, KeyCondition, NestedLoop, Node, Recursive,
+    RowLimit, SetOperation, SortKey, TableAccess,
 };
 use plan::{InsertRows, Plan, PlanKind};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Cost of beginning to read a table.
@@ -26,13 +27,16 @@ struct Estimate {
 }
 
 struct Tree<'a> {
+    plan: &'a Plan,
     engine: &'a Engine,
     text: String,
+    /// Common tables that were shown.
+    common_tables: HashMap<usize, Estimate>,
 }
 
 /// The tree of a plan.
 pub fn text(plan: &Plan, engine: &Engine) -> String {
-    let mut tree = Tree { engine, text: String::new() };
+    let mut tree = Tree { plan, engine, text: String::new(), common_tables: HashMap::new() };
     match &plan.kind {
         PlanKind::Query(query, _) => {
             tree.node(&query.root, 0);
@@ -83,11 +87,7 @@ impl Tree<'_> {
                 self.line(depth, &format!("Table scan on {}", access.definition.name.table));
                 Estimate::default()
             }
-            Node::Derived(derived) => self.above(
-                depth,
-                |tree, depth| tree.node(&derived.query.root, depth),
-                |below| ("Materialize".to_owned(), below),
-            ),
+            Node::Derived(derived) => self.derived(derived, depth),
             Node::NestedLoop(join) => self.nested_loop(join, depth),
             Node::HashJoin(join) => self.hash_join(join, depth),
             Node::Filter { input, conditions } => {
@@ -130,6 +130,27 @@ impl Tree<'_> {
         }
     }
 
+    /// A common table that is used more than once is shown where it is used first.
+    fn derived(&mut self, derived: &DerivedAccess, depth: usize) -> Estimate {
+        let is_shared = |number: &usize| self.plan.common_tables[*number].uses > 1;
+        let Some(number) = derived.common_table.filter(is_shared) else {
+            return self.above(
+                depth,
+                |tree, depth| tree.node(&derived.query.root, depth),
+                |below| ("Materialize".to_owned(), below),
+            );
+        };
+        let label = format!("Materialize CTE {} if needed", self.plan.common_tables[number].name);
+        if let Some(shown) = self.common_tables.get(&number).copied() {
+            self.line(depth, &format!("{label} (query plan printed elsewhere)"));
+            return shown;
+        }
+        let shown =
+            self.above(depth, |tree, depth| tree.node(&derived.query.root, depth), |below| (label, below));
+        self.common_tables.insert(number, shown);
+        shown
+    }
+
     fn set_operation(&mut self, operation: &SetOperation, depth: usize) -> Estimate {
         self.line(depth, "Table scan on <union temporary>");
         self.line(depth + 1, "Union materialize with deduplication");
@@ -146,7 +167,7 @@ impl Tree<'_> {
         let seed = self.node(&recursive.seed, depth + 1);
         self.line(depth + 1, "Repeat until convergence");
         for step in &recursive.steps {
-            self.node(step, depth + 2);
+            self.node(&step.node, depth + 2);
         }
         seed
     }

@@ -23,6 +23,8 @@ pub struct Run<'r, 's> {
     pub(crate) subqueries: Vec<SubqueryMemory>,
     /// The recursions that are being computed.
     pub(crate) recursions: Vec<Option<Recursion>>,
+    /// Rows of the common tables that are used more than once, by number, once they were computed.
+    pub(crate) common_tables: Vec<Option<Rc<RowStore>>>,
     pub(crate) rows_examined: u64,
     pub(crate) found_rows: Option<u64>,
     sites: Vec<Option<CallState>>,
@@ -47,6 +49,7 @@ impl<'r, 's> Run<'r, 's> {
             frames: Vec::new(),
             subqueries,
             recursions,
+            common_tables: vec![None; plan.common_tables.len()],
             rows_examined: 0,
             found_rows: None,
             sites,

@@ -25,7 +25,7 @@ use engine::Table;
 use errors::{SqlResult, sql_error};
 use expression::{Expression, ExpressionKind};
 use parser::ast;
-use physical::ExplainRow;
+use physical::{CommonTableUse, ExplainRow};
 use std::sync::Arc;
 use values::TypeKind;
 
@@ -50,6 +50,8 @@ pub struct Plan {
     pub sites: usize,
     /// How many recursive queries it has.
     pub recursions: usize,
+    /// Common tables, by number.
+    pub common_tables: Vec<CommonTableUse>,
     /// Lines of EXPLAIN.
     pub explain: Vec<ExplainRow>,
 }
@@ -134,6 +136,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         sites: binder.site_count(),
         recursions: binder.recursion_scopes.len(),
         subqueries: binder.subqueries,
+        common_tables: binder.common_table_uses,
         privileges: binder.privileges,
         tables: binder.tables,
         dictionary_epoch,

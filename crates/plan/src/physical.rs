@@ -216,7 +216,7 @@ impl Node {
     fn groups_or_reads_nothing(&self) -> bool {
         match self {
             Node::Filter { input, .. } => input.groups_or_reads_nothing(),
-            Node::Aggregate(_) | Node::Count(_) | Node::OneRow { .. } => true,
+            Node::Aggregate(_) | Node::Count(_) | Node::OneRow { .. } | Node::Limit { .. } => true,
             _ => false,
         }
     }
@@ -331,14 +331,25 @@ pub struct VirtualAccess {
 /// Reading a subquery in FROM.
 #[derive(Clone, Debug)]
 pub struct DerivedAccess {
-    /// The subquery.
-    pub query: QueryPlan,
+    /// The subquery; the uses of a common table share it.
+    pub query: Arc<QueryPlan>,
+    /// Number of the common table in the plan, if it is one.
+    pub common_table: Option<usize>,
     /// Columns that are needed: (position, slot).
     pub columns: Vec<(usize, usize)>,
     /// Slots of the row.
     pub width: usize,
     /// Conditions that are checked on each row.
     pub conditions: Vec<Expression>,
+}
+
+/// A common table of a plan. One that is used more than once is computed once: all uses see the same rows.
+#[derive(Clone, Debug)]
+pub struct CommonTableUse {
+    /// Its name.
+    pub name: String,
+    /// How often the statement names it.
+    pub uses: usize,
 }
 
 /// A nested loop join.
@@ -482,9 +493,20 @@ pub struct Recursive {
     /// The seed.
     pub seed: Node,
     /// The steps; each reads [`Node::RecursiveInput`].
-    pub steps: Vec<Node>,
+    pub steps: Vec<RecursiveStep>,
+    /// Names of the columns, for the error of a value that does not fit.
+    pub names: Vec<String>,
     /// UNION ALL; otherwise rows that were seen are dropped.
     pub all: bool,
     /// Types of the columns.
+    pub columns: Vec<ResultType>,
+}
+
+/// A step of WITH RECURSIVE. Its values are stored into the columns of the table, as into those of any other.
+#[derive(Clone, Debug)]
+pub struct RecursiveStep {
+    /// The query.
+    pub node: Node,
+    /// Types of its columns.
     pub columns: Vec<ResultType>,
 }

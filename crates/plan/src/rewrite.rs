@@ -94,7 +94,7 @@ pub(crate) fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Ex
         }
         Node::Recursive(recursive) => {
             for_each_expression(&mut recursive.seed, visit);
-            recursive.steps.iter_mut().for_each(|step| for_each_expression(step, visit));
+            recursive.steps.iter_mut().for_each(|step| for_each_expression(&mut step.node, visit));
         }
     }
 }

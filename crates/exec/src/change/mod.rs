@@ -10,6 +10,6 @@ pub(crate) mod load;
 mod load_parser;
 mod row_buffer;
 mod row_change;
-mod storing;
+pub(crate) mod storing;
 pub(crate) mod update;
 mod writer;

@@ -4,13 +4,17 @@
 use super::project::{distinct_key, distinct_modes};
 use super::{Operator, open};
 use crate::batch::RowBatch;
+use crate::change::storing::{Given, Storing};
 use crate::run::Run;
 use crate::spill::{KeySet, RowCursor, RowStore};
-use errors::{SqlResult, sql_error};
+use dictionary::{ColumnDefault, ColumnDefinition};
+use errors::{Diagnostics, SqlResult, sql_error};
 use expression::EvaluationContext;
+use expression::ResultType;
 use expression::operators::ComparisonMode;
 use plan::physical::{Node, Recursive};
-use values::ColumnType;
+use values::store::Source;
+use values::{ColumnType, TypeKind, Value};
 
 /// A recursive query that is being computed: all rows so far, and which of them the last round added.
 pub(crate) struct Recursion {
@@ -32,6 +36,65 @@ struct Seen {
     key: Vec<u8>,
 }
 
+/// The type in which a column is kept: a seed of NULL alone makes one that holds no text.
+fn kept_type(column_type: &ColumnType) -> ColumnType {
+    if column_type.kind != TypeKind::Null {
+        return column_type.clone();
+    }
+    let mut empty = ColumnType::new(TypeKind::VarBinary);
+    empty.length = Some(0);
+    empty
+}
+
+/// How the rows of the steps go into the columns of the table. What does not fit is an error under a strict sql_mode
+/// and is cut silently under another one.
+struct Columns {
+    columns: Vec<ColumnDefinition>,
+    storing: Storing,
+    strict: bool,
+}
+
+impl Columns {
+    fn new(recursive: &Recursive, run: &Run<'_, '_>) -> Columns {
+        let column = |(name, result): (&String, &ResultType)| ColumnDefinition {
+            name: name.clone(),
+            column_type: kept_type(&result.column_type),
+            nullable: true,
+            default: ColumnDefault::None,
+            on_update_now: None,
+            auto_increment: false,
+            invisible: false,
+            comment: String::new(),
+        };
+        Columns {
+            columns: recursive.names.iter().zip(&recursive.columns).map(column).collect(),
+            storing: Storing::new(run, false, true),
+            strict: run.statement.facts.sql_mode.is_strict(),
+        }
+    }
+
+    fn store(&self, row: &mut [Value], types: &[ResultType], run: &mut Run<'_, '_>) -> SqlResult<()> {
+        for ((value, column), result) in row.iter_mut().zip(&self.columns).zip(types) {
+            let from = &result.column_type;
+            if *from == column.column_type || *value == Value::Null {
+                continue;
+            }
+            let mut unheard = Diagnostics::new(0);
+            if !self.strict {
+                std::mem::swap(run.statement.diagnostics, &mut unheard);
+            }
+            // MySQL counts no rows of a temporary table.
+            let given = Given { value, column_type: from, source: Source::Expression };
+            let stored = self.storing.store(given, column, 1, run);
+            if !self.strict {
+                std::mem::swap(run.statement.diagnostics, &mut unheard);
+            }
+            *value = stored?;
+        }
+        Ok(())
+    }
+}
+
 impl<'p> RecursiveRun<'p> {
     pub fn new(recursive: &'p Recursive) -> RecursiveRun<'p> {
         RecursiveRun { recursive, found: None }
@@ -42,9 +105,10 @@ impl<'p> RecursiveRun<'p> {
         let modes = distinct_modes(&recursive.columns);
         let depth_max = run.statement.settings.recursion_depth_max;
         let mut seen = (!recursive.all).then(|| Seen { modes, keys: run.key_set(), key: Vec::new() });
+        let columns = Columns::new(recursive, run);
         let rows = run.row_store();
         run.recursions[recursive.id] = Some(Recursion { rows, round: RowCursor::new(), round_end: 0 });
-        self.add_rows(&recursive.seed, seen.as_mut(), run)?;
+        self.add_rows(&recursive.seed, None, seen.as_mut(), run)?;
         let mut round = RowCursor::new();
         let mut depth = 0;
         loop {
@@ -60,22 +124,31 @@ impl<'p> RecursiveRun<'p> {
             recursion.round = round.fork();
             round.move_to_end(&recursion.rows);
             for step in &recursive.steps {
-                self.add_rows(step, seen.as_mut(), run)?;
+                self.add_rows(&step.node, Some((&columns, &step.columns)), seen.as_mut(), run)?;
             }
         }
         let found = run.recursions[recursive.id].take();
         Ok(found.map_or_else(|| run.row_store(), |recursion| recursion.rows))
     }
 
-    /// Adds the rows of a query that were not there.
-    fn add_rows(&self, node: &Node, mut seen: Option<&mut Seen>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+    /// Adds the rows of a query that were not there. `stored`: into which columns, and of what types they come.
+    fn add_rows(
+        &self,
+        node: &Node,
+        stored: Option<(&Columns, &[ResultType])>,
+        mut seen: Option<&mut Seen>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
         let width = self.recursive.columns.len();
         let mut operator = open(node);
         let mut batch = RowBatch::new();
         while operator.next(run, &mut batch)? {
             run.check_killed()?;
-            for row in batch.iter() {
-                let row = &row[..width];
+            for at in 0..batch.len() {
+                let row = &mut batch.row_mut(at)[..width];
+                if let Some((columns, types)) = stored {
+                    columns.store(row, types, run)?;
+                }
                 if let Some(seen) = &mut seen {
                     distinct_key(&seen.modes, row, run, &mut seen.key)?;
                     if !seen.keys.insert(&seen.key)? {

@@ -1,11 +1,13 @@
 //! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
 
-use super::{Operator, all_hold, open};
+use super::{Operator, all_hold, collect, open};
 use crate::batch::RowBatch;
 use crate::run::{Run, engine_error};
+use crate::spill::{RowCursor, RowStore};
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::physical::{DerivedAccess, TableAccess, VirtualAccess};
+use std::rc::Rc;
 use values::Value;
 
 /// No rows.
@@ -110,25 +112,63 @@ impl Operator for VirtualScan<'_> {
     }
 }
 
+/// Where the rows of a subquery in FROM come from.
+enum DerivedRows<'p> {
+    Computed(Box<dyn Operator + 'p>),
+    Kept(Rc<RowStore>, RowCursor),
+}
+
+impl DerivedRows<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        match self {
+            DerivedRows::Computed(operator) => operator.next(run, batch),
+            DerivedRows::Kept(rows, cursor) => {
+                run.check_killed()?;
+                cursor.next(rows, rows.len(), batch)
+            }
+        }
+    }
+}
+
 /// Rows of a subquery in FROM.
 pub struct Derived<'p> {
     access: &'p DerivedAccess,
-    input: Box<dyn Operator + 'p>,
+    /// Known from the first call.
+    input: Option<DerivedRows<'p>>,
     rows: RowBatch,
 }
 
 impl<'p> Derived<'p> {
     pub fn new(access: &'p DerivedAccess) -> Derived<'p> {
-        Derived { access, input: open(&access.query.root), rows: RowBatch::new() }
+        Derived { access, input: None, rows: RowBatch::new() }
+    }
+
+    /// A common table that is used more than once is computed by who asks first.
+    fn start(access: &'p DerivedAccess, run: &mut Run<'_, '_>) -> SqlResult<DerivedRows<'p>> {
+        let root = &access.query.root;
+        let number = access.common_table.filter(|number| run.plan.common_tables[*number].uses > 1);
+        let Some(number) = number else { return Ok(DerivedRows::Computed(open(root))) };
+        let rows = match &run.common_tables[number] {
+            Some(rows) => rows.clone(),
+            None => {
+                let rows = Rc::new(collect(root, run)?);
+                run.common_tables[number].insert(rows).clone()
+            }
+        };
+        Ok(DerivedRows::Kept(rows, RowCursor::new()))
     }
 }
 
 impl Operator for Derived<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.access.width);
-        self.rows.want(batch.wanted());
+        let input = match &mut self.input {
+            Some(input) => input,
+            None => self.input.insert(Derived::start(self.access, run)?),
+        };
         while batch.is_empty() {
-            if !self.input.next(run, &mut self.rows)? {
+            self.rows.want(batch.wanted());
+            if !input.next(run, &mut self.rows)? {
                 return Ok(false);
             }
             for row in self.rows.iter() {

@@ -47,7 +47,8 @@ impl Clause {
 pub(crate) enum Source {
     Base(Arc<Table>),
     Virtual(Arc<TableDefinition>),
-    Derived(Box<QueryPlan>),
+    /// A subquery, and the number of the common table that it is.
+    Derived(Arc<QueryPlan>, Option<usize>),
     /// The working table of a recursive common table expression.
     Recursion(usize),
 }

@@ -1,8 +1,8 @@
 //! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main type: [`JoinTree`].
 
 use super::column::{BoundColumn, Clause, derived_columns, table_columns};
-use super::{Binder, BoundTable, CommonTable, Source};
-use crate::physical::{QueryPlan, RowLock};
+use super::{Binder, BoundCommonTable, BoundTable, CommonTable, Source};
+use crate::physical::{CommonTableUse, QueryPlan, RowLock};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
@@ -75,7 +75,8 @@ impl Binder<'_> {
                     return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LATERAL"));
                 }
                 let plan = self.detached_query(query, "DERIVED")?;
-                self.add_derived(alias, plan, columns)
+                let number = self.block_number;
+                self.add_derived(alias, Arc::new(plan), columns, (None, number))
             }
             ast::TableReference::JsonTable(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_TABLE")),
             ast::TableReference::Join(join) => self.join(join),
@@ -252,11 +253,15 @@ impl Binder<'_> {
         }
         if let Some(view) = self.input.virtual_tables.view(&schema, &factor.name.name) {
             let saved = self.schema.replace(view.schema.clone());
+            // A view sees no common tables of the statement.
+            let common_tables = std::mem::take(&mut self.common_tables);
             let plan = self.detached_query(&view.query, "DERIVED");
+            self.common_tables = common_tables;
             self.schema = saved;
             self.volatile = true;
             let names = view.columns;
-            let (tree, visible) = self.add_derived(&alias, plan?, &names)?;
+            let number = self.block_number;
+            let (tree, visible) = self.add_derived(&alias, Arc::new(plan?), &names, (None, number))?;
             if let Some(table) = self.block().tables.last_mut() {
                 table.schema = Some(schema);
             }
@@ -277,23 +282,45 @@ impl Binder<'_> {
             let bound = derived_columns(columns, alias, &common.columns, true);
             return self.add_table(alias.to_owned(), None, Source::Recursion(*id), bound, Vec::new());
         }
+        let bound = match common.bound.clone() {
+            Some(bound) => bound,
+            None => self.bind_common_table(&common)?,
+        };
+        self.common_table_uses[bound.number].uses += 1;
+        self.add_derived(alias, bound.query, &common.columns, (Some(bound.number), bound.block_number))
+    }
+
+    /// Binds a common table for all who name it; one that reads the rows of a recursion around it, for this use.
+    fn bind_common_table(&mut self, common: &CommonTable) -> SqlResult<BoundCommonTable> {
         // A common table sees those before it, not itself (unless it is recursive) and not those after it.
         let position = self.common_tables.iter().rposition(|known| known.name == common.name).unwrap_or(0);
         let later = self.common_tables.split_off(position);
+        let recursions = self.recursion_scopes.len();
+        let uses = |binder: &Binder<'_>| -> usize {
+            binder.recursion_scopes[..recursions].iter().map(|scope| scope.uses).sum()
+        };
+        let uses_before = uses(self);
         let plan = if common.recursive {
-            self.recursive_query(&common)
+            self.recursive_query(common)
         } else {
             self.detached_query(&common.query, "DERIVED")
         };
         self.common_tables.extend(later);
-        self.add_derived(alias, plan?, &common.columns)
+        let number = self.common_table_uses.len();
+        self.common_table_uses.push(CommonTableUse { name: common.name.clone(), uses: 0 });
+        let bound = BoundCommonTable { query: Arc::new(plan?), number, block_number: self.block_number };
+        if uses(self) == uses_before {
+            self.common_tables[position].bound = Some(bound.clone());
+        }
+        Ok(bound)
     }
 
     fn add_derived(
         &mut self,
         alias: &str,
-        plan: QueryPlan,
+        plan: Arc<QueryPlan>,
         names: &[String],
+        (common_table, block_number): (Option<usize>, u32),
     ) -> SqlResult<(JoinTree, Visible)> {
         if !names.is_empty() && names.len() != plan.columns.len() {
             return Err(sql_error!(ER_VIEW_WRONG_LIST));
@@ -304,11 +331,10 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
             }
         }
-        let number = self.block_number;
-        let result =
-            self.add_table(alias.to_owned(), None, Source::Derived(Box::new(plan)), columns, Vec::new());
+        let source = Source::Derived(plan, common_table);
+        let result = self.add_table(alias.to_owned(), None, source, columns, Vec::new());
         if let Some(table) = self.block().tables.last_mut() {
-            table.derived_number = Some(number);
+            table.derived_number = Some(block_number);
         }
         result
     }
@@ -364,6 +390,7 @@ impl Binder<'_> {
                 query: Arc::new((*table.query).clone()),
                 recursive: with.recursive,
                 recursion: None,
+                bound: None,
             });
         }
         Ok(before)

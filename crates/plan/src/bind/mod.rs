@@ -18,7 +18,7 @@ pub(crate) use column::{Block, BoundTable, Source};
 pub(crate) use from::JoinTree;
 
 use crate::catalog::{PrivilegeRequest, TablePrivilege, VirtualTables};
-use crate::physical::{ExplainRow, OutputColumn, QueryPlan};
+use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
 use engine::{Engine, Table};
@@ -61,6 +61,18 @@ pub(crate) struct CommonTable {
     pub recursive: bool,
     /// While the steps of a recursive one are bound: its number and columns.
     pub recursion: Option<(usize, Vec<OutputColumn>)>,
+    /// Its plan, once it was used.
+    pub bound: Option<BoundCommonTable>,
+}
+
+/// The plan of a common table, for all who name it.
+#[derive(Clone)]
+pub(crate) struct BoundCommonTable {
+    pub query: Arc<QueryPlan>,
+    /// Its place in [`Plan::common_tables`](crate::Plan).
+    pub number: usize,
+    /// Number of its block, for EXPLAIN.
+    pub block_number: u32,
 }
 
 /// Deepest nesting of query blocks, views included.
@@ -74,6 +86,7 @@ pub(crate) struct Binder<'a> {
     /// Innermost last.
     pub blocks: Vec<Block>,
     pub common_tables: Vec<CommonTable>,
+    pub common_table_uses: Vec<CommonTableUse>,
     pub subqueries: Vec<SubqueryPlan>,
     pub privileges: Vec<PrivilegeRequest>,
     pub tables: Vec<Arc<Table>>,
@@ -99,6 +112,7 @@ impl<'a> Binder<'a> {
             schema,
             blocks: Vec::new(),
             common_tables: Vec::new(),
+            common_table_uses: Vec::new(),
             subqueries: Vec::new(),
             privileges: Vec::new(),
             tables: Vec::new(),
@@ -132,8 +146,9 @@ impl<'a> Binder<'a> {
         &mut self.blocks[last]
     }
 
-    /// Enters a nested query; fails when the nesting is too deep for the stack.
+    /// Enters a nested query; fails when the nesting is too deep for the stack, and when the statement was killed.
     pub fn enter(&mut self) -> SqlResult<()> {
+        self.input.context.check_killed()?;
         self.depth += 1;
         if self.depth > BLOCK_DEPTH_MAX {
             return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, BLOCK_DEPTH_MAX));

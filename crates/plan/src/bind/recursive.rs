@@ -3,7 +3,7 @@
 
 use super::query::{convert_columns, shift_outer};
 use super::{Binder, CommonTable};
-use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, SetOperation, SetTerm};
+use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, RecursiveStep, SetOperation, SetTerm};
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -93,8 +93,8 @@ impl Binder<'_> {
                     return Err(sql_error!(ER_CTE_RECURSIVE_NOT_UNION));
                 }
                 all &= term.all;
-                let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
-                steps.push(convert_columns(plan.root, &plan.columns, &types));
+                let types = plan.columns.into_iter().map(|column| column.result).collect();
+                steps.push(RecursiveStep { node: plan.root, columns: types });
             } else if steps.is_empty() {
                 for (column, other) in columns.iter_mut().zip(&plan.columns) {
                     column.result =
@@ -111,7 +111,8 @@ impl Binder<'_> {
         let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
         let explain = std::mem::take(&mut seed.explain);
         let seed = joined_seeds(seed, seeds, &types);
-        let root = Node::Recursive(Box::new(Recursive { id, seed, steps, all, columns: types }));
+        let names = columns.iter().map(|column| column.name.clone()).collect();
+        let root = Node::Recursive(Box::new(Recursive { id, seed, steps, names, all, columns: types }));
         let plan = QueryPlan { root, columns, outer: Vec::new(), explain };
         self.ordered(plan, &common.query)
     }

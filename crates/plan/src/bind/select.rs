@@ -103,7 +103,7 @@ impl Binder<'_> {
         let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
         let extreme = self.extreme_row(&tree, &conditions);
         let Joined { node, ordered, mut explain, .. } = match extreme {
-            Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row] },
+            Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row], first: None },
             None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
         };
         let ordered = ordered && !grouping && !select.options.distinct;
@@ -301,7 +301,7 @@ impl Binder<'_> {
                 super::Source::Virtual(definition) => {
                     virtual_tables.keeps_column_names(&definition.name.schema, &definition.name.table)
                 }
-                super::Source::Derived(_) => true,
+                super::Source::Derived(..) => true,
                 _ => false,
             };
             if keeps {

@@ -33,6 +33,7 @@ impl Binder<'_> {
         let mut node: Option<Node> = None;
         let (mut placed, mut rows, mut ordered) = (0u64, 1.0, goal.order.is_empty());
         let mut explain = Vec::new();
+        let mut first = None;
         for step in steps {
             let Some(member) = members[step.member].take() else { continue };
             let after = placed | member.tables;
@@ -53,6 +54,7 @@ impl Binder<'_> {
                     nest.node
                 }
                 (Content::Table(table), None) => {
+                    first = first.or_else(|| (placed == 0).then_some(table));
                     let mut candidate = step.candidate.clone();
                     if placed == 0 && !goal.order.is_empty() {
                         ordered = self.order_by_index(table, &mut candidate, goal, single, &own);
@@ -85,7 +87,7 @@ impl Binder<'_> {
             rows = step.rows_after;
         }
         let rest: Vec<Expression> = conditions.into_iter().flatten().collect();
-        Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, explain }
+        Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, explain, first }
     }
 
     fn hash_join(
@@ -188,13 +190,13 @@ impl Binder<'_> {
                     VirtualAccess { definition, columns, width, equal: Vec::new(), conditions: Vec::new() };
                 (Node::Virtual(Box::new(access)), scan_row(alias))
             }
-            Source::Derived(query) => {
+            Source::Derived(query, common_table) => {
                 let name = match bound.derived_number {
                     Some(number) => format!("<derived{number}>"),
                     None => alias,
                 };
-                let query = (**query).clone();
-                let access = DerivedAccess { query, columns, width, conditions: Vec::new() };
+                let (query, common_table) = (query.clone(), *common_table);
+                let access = DerivedAccess { query, common_table, columns, width, conditions: Vec::new() };
                 (Node::Derived(Box::new(access)), scan_row(name))
             }
             Source::Recursion(id) => (Node::RecursiveInput { id: *id, columns, width }, scan_row(alias)),

@@ -64,7 +64,13 @@ impl Binder<'_> {
     ) -> SqlResult<Joined> {
         if conditions.iter().any(is_never) {
             let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
-            return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain: vec![row] });
+            return Ok(Joined {
+                node: Node::Nothing,
+                ordered: true,
+                rows: 0.0,
+                explain: vec![row],
+                first: None,
+            });
         }
         let conditions: Vec<Expression> =
             conditions.into_iter().filter(|condition| !is_always(condition)).collect();
@@ -72,7 +78,7 @@ impl Binder<'_> {
             let width = self.width();
             let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
             let node = filtered(Node::OneRow { width }, conditions);
-            return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row] });
+            return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row], first: None });
         };
         let mut group = Group { straight, ..Group::default() };
         self.flatten(tree, &conditions, &mut group);
@@ -149,6 +155,7 @@ impl Binder<'_> {
     }
 
     fn plan_group(&mut self, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
+        self.input.context.check_killed()?;
         let masks: Vec<u64> = {
             let block = self.block();
             group.conditions.iter().map(|condition| tables_of(block, condition)).collect()

@@ -27,6 +27,8 @@ pub(crate) struct Joined {
     pub ordered: bool,
     pub rows: f64,
     pub explain: Vec<ExplainRow>,
+    /// The table that comes first in the order of joins.
+    pub first: Option<usize>,
 }
 
 impl Binder<'_> {
