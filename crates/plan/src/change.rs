@@ -73,6 +73,9 @@ pub struct TargetTable {
     pub on_update: Vec<Assignment>,
     /// Default of every column.
     pub defaults: Vec<DefaultValue>,
+    /// UPDATE: expressions see what was assigned before them. So it is where the table is read first; the others are
+    /// changed when all rows are found, with the values of then.
+    pub sees_changes: bool,
 }
 
 /// UPDATE.

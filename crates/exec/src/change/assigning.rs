@@ -15,6 +15,8 @@ pub struct Assigning<'a> {
     pub defaults: &'a [DefaultValue],
     /// Where a column of the table is in the row that expressions read (None: at its position).
     pub slots: Option<&'a [Option<usize>]>,
+    /// Whether an assignment sees the values of those before.
+    pub sees_changes: bool,
     /// How values are stored.
     pub storing: Storing,
     /// Number of the row, for messages.
@@ -22,8 +24,7 @@ pub struct Assigning<'a> {
 }
 
 impl Assigning<'_> {
-    /// Carries out assignments from left to right: each sees the values of those before. `seen` is the row that the
-    /// expressions read.
+    /// Carries out assignments from left to right. `seen` is the row that the expressions read.
     pub fn carry_out(
         &self,
         assignments: &[Assignment],
@@ -41,7 +42,9 @@ impl Assigning<'_> {
                 }
                 None => self.storing.default(&self.defaults[position], column, seen, self.row_number, run)?,
             };
-            if let Some(slot) = self.slots.map_or(Some(position), |slots| slots[position]) {
+            if self.sees_changes
+                && let Some(slot) = self.slots.map_or(Some(position), |slots| slots[position])
+            {
                 seen[slot] = as_seen(&stored, column, run);
             }
             changed[position] = stored;

@@ -163,7 +163,8 @@ impl<'p> LineRow<'p> {
             let mut seen: Vec<Value> =
                 row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect();
             let defaults = &plan.insert.defaults;
-            let assigning = Assigning { table, defaults, slots: None, storing, row_number };
+            let assigning =
+                Assigning { table, defaults, slots: None, sees_changes: true, storing, row_number };
             assigning.carry_out(&plan.assignments, &mut seen, row, run)?;
         }
         Ok(())

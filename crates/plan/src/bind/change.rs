@@ -288,8 +288,15 @@ impl Binder<'_> {
             targets.push(self.target(number, own, true)?);
         }
         let limit = update.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
-        let (node, index) =
+        let (node, index, first) =
             self.changed_rows(tree, update.filter.as_ref(), &update.order_by, limit, "UPDATE")?;
+        check_key_conflicts(&targets)?;
+        for target in &mut targets {
+            let block = self.block();
+            let is_same = |table: &&super::BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.table.id());
+            let is_first = first.is_some_and(|first| block.tables[first].key_slot == Some(target.key_slot));
+            target.sees_changes = is_first && block.tables.iter().filter(is_same).count() == 1;
+        }
         let moves = targets.iter().any(|target| moves_rows(target, index));
         let buffered = several || moves || !matches!(node, Node::Table(_) | Node::Limit { .. });
         Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered })
@@ -322,10 +329,11 @@ impl Binder<'_> {
         let definition = table.definition().clone();
         let on_update = self.on_update(&definition, &assignments)?;
         let defaults = self.defaults(&definition)?;
-        Ok(TargetTable { table, alias, slots, key_slot, assignments, on_update, defaults })
+        let sees_changes = false;
+        Ok(TargetTable { table, alias, slots, key_slot, assignments, on_update, defaults, sees_changes })
     }
 
-    /// The rows of UPDATE and DELETE, and the index by which the first table is read.
+    /// The rows of UPDATE and DELETE, the index by which a table alone is read, and which table comes first.
     fn changed_rows(
         &mut self,
         tree: Option<super::JoinTree>,
@@ -333,7 +341,7 @@ impl Binder<'_> {
         order_by: &[ast::OrderItem],
         limit: Option<Expression>,
         select_type: &'static str,
-    ) -> SqlResult<(Node, usize)> {
+    ) -> SqlResult<(Node, usize, Option<usize>)> {
         self.block().clause = Clause::Where;
         let conditions = match filter {
             Some(filter) => conjuncts(self.scalar(filter)?),
@@ -346,7 +354,8 @@ impl Binder<'_> {
         }
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
-        let Joined { node, ordered, mut explain, .. } = self.plan_joins(tree, conditions, goal, false)?;
+        let Joined { node, ordered, mut explain, first, .. } =
+            self.plan_joins(tree, conditions, goal, false)?;
         let number = self.block().number;
         for row in &mut explain {
             row.id = Some(number);
@@ -362,7 +371,7 @@ impl Binder<'_> {
         } else {
             Node::Sort { input: Box::new(node), keys, limit: limit.clone() }
         };
-        Ok((limited(node, limit, false), index))
+        Ok((limited(node, limit, false), index, first))
     }
 
     /// DELETE from one table or several.
@@ -414,7 +423,8 @@ impl Binder<'_> {
             targets.push(target);
         }
         let limit = delete.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
-        let (node, _) = self.changed_rows(tree, delete.filter.as_ref(), &delete.order_by, limit, "DELETE")?;
+        let (node, ..) =
+            self.changed_rows(tree, delete.filter.as_ref(), &delete.order_by, limit, "DELETE")?;
         let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
         Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered })
     }
@@ -484,6 +494,25 @@ impl Binder<'_> {
         }
         Ok((defaults, assignments))
     }
+}
+
+/// Error 1706: a row that is changed under two names must be found again under the second one.
+fn check_key_conflicts(targets: &[TargetTable]) -> SqlResult<()> {
+    let changes_key = |target: &TargetTable| {
+        let key = target.table.indexes()[0].definition(&target.table);
+        let is_part =
+            |column: usize| key.is_some_and(|key| key.parts.iter().any(|part| part.column == column));
+        target.assignments.iter().any(|assignment| is_part(assignment.column))
+    };
+    for (at, target) in targets.iter().enumerate() {
+        let other = targets[at + 1..].iter().find(|other| other.table.id() == target.table.id());
+        if let Some(other) = other
+            && (changes_key(target) || changes_key(other))
+        {
+            return Err(sql_error!(ER_MULTI_UPDATE_KEY_CONFLICT, target.alias, other.alias));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the change may move a row within the index by which it was found.

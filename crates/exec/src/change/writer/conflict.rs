@@ -112,6 +112,7 @@ impl Writer<'_> {
             table,
             defaults: &self.plan.defaults,
             slots: None,
+            sees_changes: true,
             storing: self.storing,
             row_number: self.counts.records,
         };
