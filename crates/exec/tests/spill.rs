@@ -336,3 +336,32 @@ fn kill_stops_a_statement_that_is_on_disk() {
     let failed = world.run("SELECT * FROM t ORDER BY c, w");
     assert!(failed.last().unwrap().contains("1317"), "{:?}", failed.last());
 }
+
+/// What a subquery found for many outer rows counts as the statement's memory.
+#[test]
+fn remembered_values_of_subqueries_are_charged() {
+    let mut world = World::new();
+    assert!(world.run("CREATE TABLE o (id INT NOT NULL, PRIMARY KEY (id))").is_empty());
+    let rows: Vec<String> = (1..=100).map(|id| format!("({id})")).collect();
+    assert!(world.run(&format!("INSERT INTO o VALUES {}", rows.join(", "))).is_empty());
+    let sql = |bytes: u32| {
+        format!("SELECT COUNT(*) FROM o WHERE LENGTH((SELECT REPEAT('x', {bytes} + o.id) LIMIT 1)) > 0")
+    };
+    world.settings.memory_bytes_max = 24 << 20;
+    // Of 100 MB not more is kept than there is room for.
+    assert_eq!(world.run(&sql(1_000_000)), ["COUNT(*)", "100"]);
+    world.settings.memory_bytes_max = 100_000;
+    let failed = world.run(&sql(1_000_000));
+    assert!(failed.len() == 1 && failed[0].contains("1114"), "{failed:?}");
+}
+
+/// A statement that was killed while it waited for its turn is not planned first.
+#[test]
+fn planning_sees_that_the_statement_was_killed() {
+    let mut world = World::new();
+    world.kill.kill();
+    let failed = world.run("EXPLAIN SELECT * FROM (SELECT 1 a) d JOIN (SELECT 2 b) e");
+    assert!(failed.len() == 1 && failed[0].contains("1317"), "{failed:?}");
+    world.kill.lower();
+    assert!(world.run("EXPLAIN SELECT * FROM (SELECT 1 a) d JOIN (SELECT 2 b) e").len() > 3);
+}

@@ -15,6 +15,7 @@ mod set_operation;
 mod sort;
 mod source;
 pub(crate) mod subquery;
+mod subquery_set;
 pub(crate) mod table;
 
 pub(crate) use keys::{append_key, append_sort_key, compare_rows};

@@ -1,26 +1,30 @@
 //! Subqueries of expressions. What depends on no outer row runs once; what does runs once for each set of outer values
-//! that was not seen before. Main function: [`run`].
+//! that was not seen before. Main function: [`run`]. The sets of IN and its like are in `subquery_set.rs`.
 
-use super::{append_key, open};
+use super::open;
+use super::subquery_set::{Extremes, RowSet};
 use crate::batch::RowBatch;
 use crate::run::Run;
-use crate::spill::{KeySet, RowCursor, RowStore};
+use crate::spill::{Held, encode_row};
 use errors::{SqlResult, sql_error};
-use expression::operators::{ComparisonMode, ComparisonOperator, compare_values};
 use expression::{SubqueryUse, SubqueryValue};
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use values::{ColumnType, Value};
+use values::Value;
 
 /// Sets of outer values that are remembered for one subquery.
 const REMEMBERED_MAX: usize = 10_000;
+/// Bytes of what is remembered for them. What comes last is remembered whatever its size.
+const REMEMBERED_BYTES_MAX: u64 = 16 << 20;
+/// What an entry costs beside its key and its value.
+const ENTRY_BYTES: u64 = 128;
 
 /// What a subquery found, by the values of the outer row.
 #[derive(Default)]
 pub struct SubqueryMemory {
-    /// Key: the outer values' debug form is not canonical, so keys are compared as values.
     found: HashMap<Vec<u8>, Rc<Found>>,
+    bytes: u64,
+    held: Option<Held>,
 }
 
 /// What one run found.
@@ -28,35 +32,41 @@ enum Found {
     Value(Value),
     Exists(bool),
     Rows(RowSet),
+    Extremes(Extremes),
 }
 
-/// Rows of an IN, ANY or ALL subquery.
-struct RowSet {
-    rows: RowStore,
-    /// Keys of the rows without NULL.
-    keys: RefCell<KeySet>,
-    has_null: bool,
-}
-
-fn outer_key(outer: &[Value]) -> Vec<u8> {
-    let mut key = Vec::new();
-    for value in outer {
-        let mut text = Vec::new();
-        match value {
-            Value::Null => key.push(0),
-            Value::Bytes(bytes) => {
-                key.push(1);
-                text.extend_from_slice(bytes);
-            }
-            other => {
-                key.push(2);
-                text.extend_from_slice(format!("{other:?}").as_bytes());
+impl Found {
+    /// Bytes in memory, and how many of them nobody has charged yet.
+    fn bytes(&self) -> (u64, u64) {
+        let text = |value: &Value| match value {
+            Value::Bytes(bytes) => bytes.len() as u64,
+            _ => 0,
+        };
+        match self {
+            Found::Exists(_) => (0, 0),
+            Found::Value(value) => (text(value), text(value)),
+            Found::Rows(rows) => rows.memory_bytes(),
+            Found::Extremes(extremes) => {
+                let bytes = extremes.values().map(text).sum();
+                (bytes, bytes)
             }
         }
-        key.extend_from_slice(&(text.len() as u64).to_le_bytes());
-        key.extend_from_slice(&text);
     }
-    key
+}
+
+impl SubqueryMemory {
+    /// Remembers what was found; forgets all before if it is too much. Error 1114 if the statement has no memory left.
+    fn remember(&mut self, key: Vec<u8>, found: Rc<Found>, hold: impl FnOnce() -> Held) -> SqlResult<()> {
+        let (bytes, uncharged) = found.bytes();
+        let own = key.len() as u64 + ENTRY_BYTES;
+        if self.found.len() >= REMEMBERED_MAX || self.bytes + own + bytes > REMEMBERED_BYTES_MAX {
+            *self = SubqueryMemory::default();
+        }
+        self.held.get_or_insert_with(hold).grow(own + uncharged)?;
+        self.bytes += own + bytes;
+        self.found.insert(key, found);
+        Ok(())
+    }
 }
 
 /// Runs a subquery for the values of an outer row.
@@ -66,8 +76,10 @@ pub fn run(
     outer: Vec<Value>,
     operands: &[Value],
 ) -> SqlResult<SubqueryValue> {
-    let subquery = &run.plan.subqueries[id];
-    let key = outer_key(&outer);
+    let plan = run.plan;
+    let subquery = &plan.subqueries[id];
+    let mut key = Vec::new();
+    encode_row(&outer, &mut key);
     let known = run.subqueries[id].found.get(&key).cloned();
     let found = match known {
         Some(found) => found,
@@ -76,26 +88,27 @@ pub fn run(
             let found = execute(run, id);
             run.frames.pop();
             let found = Rc::new(found?);
-            let memory = &mut run.subqueries[id];
-            if memory.found.len() >= REMEMBERED_MAX {
-                memory.found.clear();
-            }
-            memory.found.insert(key, found.clone());
+            let mut memory = std::mem::take(&mut run.subqueries[id]);
+            let remembered = memory.remember(key, found.clone(), || run.hold());
+            run.subqueries[id] = memory;
+            remembered?;
             found
         }
     };
     let value = match (&*found, subquery.wanted) {
         (Found::Value(value), _) => value.clone(),
         (Found::Exists(exists), _) => Value::Int(i64::from(*exists)),
-        (Found::Rows(rows), SubqueryUse::In) => truth(is_in(run, id, rows, operands)?),
-        (Found::Rows(rows), SubqueryUse::NotIn) => truth(is_in(run, id, rows, operands)?.map(|found| !found)),
-        (Found::Rows(rows), SubqueryUse::Any(operator)) => {
-            truth(quantified(run, id, rows, operands, operator, true)?)
+        (Found::Rows(rows), SubqueryUse::NotIn) => {
+            truth(rows.holds(subquery, operands, run)?.map(|found| !found))
         }
-        (Found::Rows(rows), SubqueryUse::All(operator)) => {
-            truth(quantified(run, id, rows, operands, operator, false)?)
+        (Found::Rows(rows), _) => truth(rows.holds(subquery, operands, run)?),
+        (Found::Extremes(extremes), SubqueryUse::Any(operator)) => {
+            truth(extremes.quantified(subquery, operands, operator, true, run)?)
         }
-        (Found::Rows(_), _) => Value::Null,
+        (Found::Extremes(extremes), SubqueryUse::All(operator)) => {
+            truth(extremes.quantified(subquery, operands, operator, false, run)?)
+        }
+        (Found::Extremes(_), _) => Value::Null,
     };
     Ok(SubqueryValue::Scalar(value))
 }
@@ -107,130 +120,31 @@ fn truth(truth: Option<bool>) -> Value {
 fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
     let plan = run.plan;
     let subquery = &plan.subqueries[id];
-    let mut operator = open(&subquery.query.root);
-    let mut batch = RowBatch::new();
     match subquery.wanted {
         SubqueryUse::Exists => {
+            let mut batch = RowBatch::new();
             batch.want(1);
-            Ok(Found::Exists(operator.next(run, &mut batch)?))
+            Ok(Found::Exists(open(&subquery.query.root).next(run, &mut batch)?))
         }
-        SubqueryUse::Scalar | SubqueryUse::Row => {
-            let mut value = None;
-            while operator.next(run, &mut batch)? {
-                for row in batch.iter() {
-                    if value.replace(row[0].clone()).is_some() {
-                        return Err(sql_error!(ER_SUBQUERY_NO_1_ROW));
-                    }
-                }
-            }
-            Ok(Found::Value(value.unwrap_or(Value::Null)))
-        }
-        _ => {
-            let width = subquery.comparisons.len();
-            let (mut rows, mut keys) = (run.row_store(), run.key_set());
-            let mut has_null = false;
-            let mut key = Vec::new();
-            while operator.next(run, &mut batch)? {
-                for row in batch.iter() {
-                    let row = &row[..width];
-                    key.clear();
-                    let mut whole = true;
-                    for (index, value) in row.iter().enumerate() {
-                        let column_type = &subquery.query.columns[index].result.column_type;
-                        whole &=
-                            append_key(subquery.comparisons[index].0, value, column_type, run, &mut key)?;
-                    }
-                    if whole {
-                        keys.insert(&key)?;
-                    } else {
-                        has_null = true;
-                    }
-                    rows.push(row)?;
-                }
-            }
-            Ok(Found::Rows(RowSet { rows, keys: RefCell::new(keys), has_null }))
-        }
+        SubqueryUse::Scalar | SubqueryUse::Row => scalar(run, id),
+        SubqueryUse::In | SubqueryUse::NotIn => Ok(Found::Rows(RowSet::read(subquery, run)?)),
+        SubqueryUse::Any(_) | SubqueryUse::All(_) => Ok(Found::Extremes(Extremes::read(subquery, run)?)),
     }
 }
 
-fn is_in(run: &mut Run<'_, '_>, id: usize, set: &RowSet, operands: &[Value]) -> SqlResult<Option<bool>> {
+/// The value of the one row; error 1242 if there are more.
+fn scalar(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
     let plan = run.plan;
-    let comparisons = &plan.subqueries[id].comparisons;
-    if set.rows.len() == 0 {
-        return Ok(Some(false));
-    }
-    let mut key = Vec::new();
-    let mut whole = true;
-    for ((mode, column_type), operand) in comparisons.iter().zip(operands) {
-        whole &= append_key(*mode, operand, column_type, run, &mut key)?;
-    }
-    if whole && set.keys.borrow_mut().contains(&key)? {
-        return Ok(Some(true));
-    }
-    if whole && !set.has_null {
-        return Ok(Some(false));
-    }
-    // A NULL on either side makes the answer unknown, unless another column differs in every row.
-    let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
-    while cursor.next(&set.rows, set.rows.len(), &mut batch)? {
+    let mut operator = open(&plan.subqueries[id].query.root);
+    let mut batch = RowBatch::new();
+    batch.want(2);
+    let mut value = None;
+    while operator.next(run, &mut batch)? {
         for row in batch.iter() {
-            if row_equal(run, id, operands, row)? != Some(false) {
-                return Ok(None);
+            if value.replace(row[0].clone()).is_some() {
+                return Err(sql_error!(ER_SUBQUERY_NO_1_ROW));
             }
         }
     }
-    Ok(Some(false))
-}
-
-fn row_equal(run: &mut Run<'_, '_>, id: usize, operands: &[Value], row: &[Value]) -> SqlResult<Option<bool>> {
-    let plan = run.plan;
-    let subquery = &plan.subqueries[id];
-    let mut unknown = false;
-    for (index, (mode, column_type)) in subquery.comparisons.iter().enumerate() {
-        let inner = &subquery.query.columns[index].result.column_type;
-        match order(run, *mode, &operands[index], column_type, &row[index], inner)? {
-            Some(std::cmp::Ordering::Equal) => {}
-            Some(_) => return Ok(Some(false)),
-            None => unknown = true,
-        }
-    }
-    Ok(if unknown { None } else { Some(true) })
-}
-
-fn order(
-    run: &mut Run<'_, '_>,
-    mode: ComparisonMode,
-    left: &Value,
-    left_type: &ColumnType,
-    right: &Value,
-    right_type: &ColumnType,
-) -> SqlResult<Option<std::cmp::Ordering>> {
-    compare_values(mode, left, left_type, right, right_type, run)
-}
-
-/// `operand op ANY (rows)`, and ALL when not `any`.
-fn quantified(
-    run: &mut Run<'_, '_>,
-    id: usize,
-    set: &RowSet,
-    operands: &[Value],
-    operator: ComparisonOperator,
-    any: bool,
-) -> SqlResult<Option<bool>> {
-    let plan = run.plan;
-    let subquery = &plan.subqueries[id];
-    let (mode, column_type) = &subquery.comparisons[0];
-    let inner = &subquery.query.columns[0].result.column_type;
-    let mut unknown = false;
-    let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
-    while cursor.next(&set.rows, set.rows.len(), &mut batch)? {
-        for row in batch.iter() {
-            match order(run, *mode, &operands[0], column_type, &row[0], inner)? {
-                Some(order) if operator.holds(order) == any => return Ok(Some(any)),
-                Some(_) => {}
-                None => unknown = true,
-            }
-        }
-    }
-    Ok(if unknown { None } else { Some(!any) })
+    Ok(Found::Value(value.unwrap_or(Value::Null)))
 }

@@ -93,6 +93,11 @@ impl KeySet {
         }
     }
 
+    /// Bytes in memory.
+    pub fn held_bytes(&self) -> u64 {
+        self.held.bytes()
+    }
+
     /// Whether a key is in.
     pub fn contains(&mut self, key: &[u8]) -> SqlResult<bool> {
         if self.memory.contains(key) {

@@ -12,6 +12,7 @@ mod tests;
 mod workspace;
 
 pub(crate) use key_set::KeySet;
+pub(crate) use row_codec::encode as encode_row;
 pub(crate) use row_store::{RowCursor, RowStore};
 pub(crate) use sorter::{Sorted, Sorter};
 pub use workspace::SpillCounts;

@@ -57,6 +57,16 @@ impl RowStore {
         self.rows
     }
 
+    /// Bytes of rows that are not charged: those of the block that is being filled.
+    pub fn open_bytes(&self) -> u64 {
+        self.open.capacity() as u64
+    }
+
+    /// Bytes of rows in memory that are charged.
+    pub fn held_bytes(&self) -> u64 {
+        self.held.bytes()
+    }
+
     /// Forgets all rows; the file is used again.
     pub fn clear(&mut self) {
         self.blocks.clear();

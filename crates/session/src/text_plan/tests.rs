@@ -190,7 +190,8 @@ fn a_prepared_statement_is_planned_for_its_values() {
     let mut session = fresh(false);
     run(&mut session, "create table many (id int primary key, k int, v int, key (k))");
     for start in 0..20 {
-        let rows: Vec<String> = (start * 100..start * 100 + 100).map(|id| format!("({id}, {id}, 1)")).collect();
+        let rows: Vec<String> =
+            (start * 100..start * 100 + 100).map(|id| format!("({id}, {id}, 1)")).collect();
         run(&mut session, &format!("insert into many values {}", rows.join(", ")));
     }
     run(&mut session, "prepare s from 'select sum(v) from many where k between ? and ?'");
