@@ -108,9 +108,11 @@ impl Binder<'_> {
         };
         let ordered = ordered && !grouping && !select.options.distinct;
         let node = self.grouped(node, grouping, select.rollup, having);
-        let node = project(node, &items, &mut order, ordered);
         let needs_sort = !order.is_empty() && !ordered;
+        let last = limit.is_some() && projects_last(select, &items, &order, ordered);
+        let node = if last { node } else { project(node, &items, &mut order, ordered) };
         let node = self.finish(node, &columns, select, order, limit, needs_sort);
+        let node = if last { project(node, &items, &mut [], true) } else { node };
         if let Some(first) = explain.first_mut() {
             let by_key = grouping && !select.group_by.is_empty() || select.options.distinct;
             let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
@@ -508,6 +510,16 @@ pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> N
         Some(limit) => Node::Limit { input: Box::new(node), limit, count_all },
         None => node,
     }
+}
+
+/// Whether the select list is computed for the rows that LIMIT leaves only: where it is more than columns, and no sort
+/// key is one of its values.
+fn projects_last(select: &ast::Select, items: &[Item], order: &[SortKey], ordered: bool) -> bool {
+    let is_plain =
+        |expression: &Expression| expression.column_slot().is_some() || expression.literal().is_some();
+    !select.options.distinct
+        && !items.iter().all(|item| is_plain(&item.expression))
+        && (ordered || order.iter().all(|key| is_plain(&key.expression)))
 }
 
 /// The select list, with sort keys that are not in it appended. Sort keys become slots of the projected row.
