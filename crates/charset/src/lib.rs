@@ -10,6 +10,7 @@ mod encoding;
 mod multi_byte;
 mod pattern;
 mod registry;
+mod search;
 mod single_byte;
 mod sort_code;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod weights;
 pub use charset::{Charset, Conversion};
 pub use collation::Collation;
 pub use registry::{charset_by_name, charsets, collation, collation_by_name, collations};
+pub use search::{KeepOn, Stopped};
 
 /// A collation by MySQL's own number (as in information_schema.COLLATIONS.ID).
 /// The number also fixes the character set.

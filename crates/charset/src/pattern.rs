@@ -1,12 +1,18 @@
-//! LIKE patterns and searching for a text within a text, by a collation's equality of characters.
+//! LIKE patterns, by a collation's equality of characters. A pattern is tried from left to right; where that takes too
+//! long, its pieces between % are searched for one after another (see `search.rs`), so that only a piece with _ in it
+//! can take longer than text and pattern together; that asks its caller whether to go on.
 
-use crate::collation::Order;
+use crate::Collation;
 use crate::encoding::Encoding;
-use crate::weights::Weights;
-use crate::{Collation, encoding::Decoded};
+use crate::search::{KeepOn, Progress, Stopped, code_of};
 
 const ANY_CHARACTER: u32 = b'_' as u32;
 const ANY_TEXT: u32 = b'%' as u32;
+/// Steps after which trying is given up, besides those that reading text and pattern takes.
+const STEPS_MIN: usize = 1024;
+
+/// What stands between two %: characters, None for any one.
+type Piece = Vec<Option<u32>>;
 
 /// A pattern element and the bytes that it takes.
 enum Element {
@@ -15,15 +21,32 @@ enum Element {
     AnyText,
 }
 
-/// A byte that is no character stands for itself, outside the range of characters.
-fn code_of(step: Decoded, text: &[u8]) -> u32 {
-    step.character.unwrap_or_else(|| 0x8000_0000 | u32::from(text[0]))
-}
-
 impl Collation {
     /// Whether the text matches a LIKE pattern; `escape` is the escape character, if any.
     /// Characters are compared one by one; trailing spaces count, whatever the collation.
-    pub fn like(&self, text: &[u8], pattern: &[u8], escape: Option<u32>) -> bool {
+    pub fn like(
+        &self,
+        text: &[u8],
+        pattern: &[u8],
+        escape: Option<u32>,
+        keep_on: KeepOn<'_>,
+    ) -> Result<bool, Stopped> {
+        let steps_max = STEPS_MIN + 4 * (text.len() + pattern.len());
+        match self.like_within(text, pattern, escape, steps_max) {
+            Some(matches) => Ok(matches),
+            None => self.like_by_pieces(text, pattern, escape, keep_on),
+        }
+    }
+
+    /// The same by trying; None if that takes more steps.
+    pub(crate) fn like_within(
+        &self,
+        text: &[u8],
+        pattern: &[u8],
+        escape: Option<u32>,
+        steps_max: usize,
+    ) -> Option<bool> {
+        let mut steps = 0;
         let (mut text_at, mut pattern_at) = (0, 0);
         // Where to resume after the last %: one character further into the text each time.
         let mut resume: Option<(usize, usize)> = None;
@@ -33,12 +56,12 @@ impl Collation {
                 Some((Element::AnyText, length)) => {
                     pattern_at += length;
                     if pattern_at == pattern.len() {
-                        return true;
+                        return Some(true);
                     }
                     resume = Some((pattern_at, text_at));
                     continue;
                 }
-                None if text_at == text.len() => return true,
+                None if text_at == text.len() => return Some(true),
                 Some((element, length)) if text_at < text.len() => {
                     let step = self.encoding.decode(&text[text_at..]);
                     let matches = match element {
@@ -50,19 +73,128 @@ impl Collation {
                     if matches {
                         pattern_at += length;
                         text_at += step.length;
+                        steps += 1;
                         continue;
                     }
                 }
                 _ => {}
             }
-            let Some((resume_pattern, resume_text)) = resume else { return false };
+            let Some((resume_pattern, resume_text)) = resume else { return Some(false) };
             if resume_text >= text.len() {
-                return false;
+                return Some(false);
+            }
+            steps += 1;
+            if steps > steps_max {
+                return None;
             }
             text_at = resume_text + self.encoding.decode(&text[resume_text..]).length;
             pattern_at = resume_pattern;
             resume = Some((resume_pattern, text_at));
         }
+    }
+
+    /// The pattern's pieces between %.
+    fn pieces(&self, pattern: &[u8], escape: Option<u32>) -> Vec<Piece> {
+        let mut pieces = vec![Piece::new()];
+        let mut at = 0;
+        while let Some((element, length)) = self.element(&pattern[at..], escape) {
+            at += length;
+            let piece = match element {
+                Element::Literal(code) => Some(Some(code)),
+                Element::AnyCharacter => Some(None),
+                Element::AnyText => None,
+            };
+            match (piece, pieces.last_mut()) {
+                (Some(element), Some(last)) => last.push(element),
+                _ => pieces.push(Piece::new()),
+            }
+        }
+        pieces
+    }
+
+    /// The same piece by piece.
+    pub(crate) fn like_by_pieces(
+        &self,
+        text: &[u8],
+        pattern: &[u8],
+        escape: Option<u32>,
+        keep_on: KeepOn<'_>,
+    ) -> Result<bool, Stopped> {
+        let pieces = self.pieces(pattern, escape);
+        let Some((first, rest)) = pieces.split_first() else { return Ok(text.is_empty()) };
+        let Some(mut at) = self.piece_at(text, 0, first) else { return Ok(false) };
+        let Some((last, middle)) = rest.split_last() else { return Ok(at == text.len()) };
+        for piece in middle {
+            match self.find_piece(text, at, piece, keep_on)? {
+                Some(end) => at = end,
+                None => return Ok(false),
+            }
+        }
+        // The last piece stands at the text's end.
+        let mut ahead = at;
+        for _ in last {
+            if ahead == text.len() {
+                return Ok(false);
+            }
+            ahead += self.encoding.decode(&text[ahead..]).length;
+        }
+        while ahead < text.len() {
+            ahead += self.encoding.decode(&text[ahead..]).length;
+            at += self.encoding.decode(&text[at..]).length;
+        }
+        Ok(self.piece_at(text, at, last).is_some())
+    }
+
+    /// Where a piece ends that starts there.
+    fn piece_at(&self, text: &[u8], start: usize, piece: &Piece) -> Option<usize> {
+        let mut at = start;
+        for element in piece {
+            let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+            let step = self.encoding.decode(rest);
+            if element.is_some_and(|code| !self.characters_equal(code_of(step, rest), code)) {
+                return None;
+            }
+            at += step.length;
+        }
+        Some(at)
+    }
+
+    /// Where the first place of a piece ends.
+    fn find_piece(
+        &self,
+        text: &[u8],
+        from: usize,
+        piece: &Piece,
+        keep_on: KeepOn<'_>,
+    ) -> Result<Option<usize>, Stopped> {
+        if piece.is_empty() {
+            return Ok(Some(from));
+        }
+        let literal: Option<Vec<u32>> = piece.iter().copied().collect();
+        let same = |left: &u32, right: &u32| self.characters_equal(*left, *right);
+        let mut progress = literal.map(|codes| Progress::new(codes, &same));
+        let mut at = from;
+        while at < text.len() {
+            let step = self.encoding.decode(&text[at..]);
+            match &mut progress {
+                Some(progress) => {
+                    let met = progress.take(&code_of(step, &text[at..]), &same);
+                    if met {
+                        return Ok(Some(at + step.length));
+                    }
+                }
+                None => {
+                    if let Some(end) = self.piece_at(text, at, piece) {
+                        return Ok(Some(end));
+                    }
+                    if !keep_on() {
+                        return Err(Stopped);
+                    }
+                }
+            }
+            at += step.length;
+        }
+        Ok(None)
     }
 
     fn element(&self, pattern: &[u8], escape: Option<u32>) -> Option<(Element, usize)> {
@@ -97,61 +229,6 @@ impl Collation {
             at += length;
         }
         (prefix, true)
-    }
-
-    /// Offset and length in bytes of the first place in `text` that equals `needle`, from byte offset `from`.
-    /// The place starts at a character.
-    pub fn find(&self, text: &[u8], needle: &[u8], from: usize) -> Option<(usize, usize)> {
-        let mut at = from;
-        while at <= text.len() {
-            if let Some(length) = self.prefix_match(&text[at..], needle) {
-                return Some((at, length));
-            }
-            if at == text.len() {
-                return None;
-            }
-            at += self.encoding.decode(&text[at..]).length;
-        }
-        None
-    }
-
-    /// Bytes of `text`'s start that equal `needle`; None when it does not start with it.
-    fn prefix_match(&self, text: &[u8], needle: &[u8]) -> Option<usize> {
-        match self.order {
-            Order::Bytes | Order::Unsupported => text.starts_with(needle).then_some(needle.len()),
-            Order::SingleByte(order) => {
-                let weight = |byte: &u8| order[usize::from(*byte)];
-                let start = text.get(..needle.len())?;
-                start.iter().map(weight).eq(needle.iter().map(weight)).then_some(needle.len())
-            }
-            Order::MultiByte(listed) => {
-                let (mut at, mut wanted) = (0, 0);
-                while wanted < needle.len() {
-                    let left = self.encoding.decode(text.get(at..).filter(|rest| !rest.is_empty())?);
-                    let right = self.encoding.decode(&needle[wanted..]);
-                    let weight = |step: Decoded, rest: &[u8]| listed.weight(code_of(step, rest));
-                    if weight(left, &text[at..]) != weight(right, &needle[wanted..]) {
-                        return None;
-                    }
-                    at += left.length;
-                    wanted += right.length;
-                }
-                Some(at)
-            }
-            Order::Weights { table, levels, .. } => {
-                let mut weights = Weights::new(table, self.encoding, text, 1);
-                let starts = Weights::new(table, self.encoding, needle, 1).all(|w| weights.next() == Some(w));
-                if !starts {
-                    return None;
-                }
-                let matched = &text[..text.len() - weights.remaining()];
-                let same = (2..=levels).all(|level| {
-                    let left = Weights::new(table, self.encoding, matched, level);
-                    left.eq(Weights::new(table, self.encoding, needle, level))
-                });
-                same.then_some(matched.len())
-            }
-        }
     }
 
     /// Whether a byte offset is at a character's start, counted from the text's start.

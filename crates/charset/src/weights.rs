@@ -232,6 +232,7 @@ impl<'a> Weights<'a> {
     }
 
     /// Bytes of the text that have not been read.
+    #[cfg(test)]
     pub(crate) fn remaining(&self) -> usize {
         self.rest.len()
     }

@@ -95,10 +95,17 @@ fn start_byte(call: &Call<'_>, subject: &str, position: i64, past_end: bool) -> 
 }
 
 /// The match of that number (from 1) from a byte on: its bytes.
-fn find(regex: &Regex, subject: &str, start: usize, occurrence: i64) -> SqlResult<Option<(usize, usize)>> {
+fn find(
+    call: &mut Call<'_>,
+    regex: &Regex,
+    subject: &str,
+    start: usize,
+    occurrence: i64,
+) -> SqlResult<Option<(usize, usize)>> {
     let mut at = start;
     let mut count = 0;
     while at <= subject.len() {
+        call.context().check_killed()?;
         let found = regex.find_from_pos(subject, at).map_err(|_| sql_error!(ER_REGEXP_TIME_OUT))?;
         let Some(found) = found else { return Ok(None) };
         count += 1;
@@ -137,7 +144,7 @@ fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_instr: return_option must be 1 or 0."));
     }
     let start = start_byte(call, &subject, position, false)?;
-    let place = find(&regex, &subject, start, occurrence)?
+    let place = find(call, &regex, &subject, start, occurrence)?
         .map(|(start, end)| if wants_end == 1 { end } else { start });
     Ok(Value::Int(place.map_or(0, |byte| subject[..byte].chars().count() as i64 + 1)))
 }
@@ -149,7 +156,7 @@ fn substr(call: &mut Call<'_>) -> SqlResult<Value> {
     };
     let Some(regex) = compiled(call, 4)? else { return Ok(Value::Null) };
     let start = start_byte(call, &subject, position, true)?;
-    let found = find(&regex, &subject, start, occurrence)?;
+    let found = find(call, &regex, &subject, start, occurrence)?;
     Ok(found.map_or(Value::Null, |(start, end)| call.text_result(&subject[start..end])))
 }
 
@@ -165,6 +172,7 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     let mut out = subject[..start].to_owned();
     let (mut at, mut copied, mut count) = (start, start, 0);
     while at <= subject.len() {
+        call.context().check_killed()?;
         let captures = regex.captures_from_pos(&subject, at).map_err(|_| sql_error!(ER_REGEXP_TIME_OUT))?;
         let Some(captures) = captures else { break };
         let Some(whole) = captures.get(0) else { break };

@@ -4,7 +4,7 @@ use crate::context::EvaluationContext;
 use crate::convert;
 use crate::text;
 use crate::tree::Expression;
-use charset::CollationId;
+use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
 use values::Value;
@@ -42,14 +42,21 @@ impl Like {
         };
         let pattern = self.pattern.operand(row, context)?;
         let escape = self.escape.map(u32::from);
-        let found = match &*pattern {
+        let converted;
+        let pattern = match &*pattern {
             Value::Null => return Ok(None),
-            Value::Bytes(pattern) => self.collation.get().like(subject, pattern, escape),
+            Value::Bytes(pattern) => pattern,
             other => match convert::to_text(other, &self.pattern.result.column_type, context) {
-                Some(pattern) => self.collation.get().like(subject, &pattern, escape),
+                Some(pattern) => {
+                    converted = pattern;
+                    &converted
+                }
                 None => return Ok(None),
             },
         };
+        let mut keep_on = || context.check_killed().is_ok();
+        let found = self.collation.get().like(subject, pattern, escape, &mut keep_on);
+        let found = found.map_err(|Stopped| sql_error!(ER_QUERY_INTERRUPTED))?;
         Ok(Some(found != self.negated))
     }
 }

@@ -220,21 +220,17 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let mut out = Vec::with_capacity(text.len());
     let charset = result_charset(call);
-    let mut rest: &[u8] = &text;
-    while !rest.is_empty() {
-        if rest.starts_with(&from) {
-            out.extend_from_slice(&to);
-            rest = &rest[from.len()..];
-        } else {
-            let step = charset.prefix(rest, 1).len().max(1);
-            out.extend_from_slice(&rest[..step]);
-            rest = &rest[step..];
-        }
+    let mut at = 0;
+    while let Some(found) = charset.find_bytes(&text, &from, at) {
+        out.extend_from_slice(&text[at..found]);
+        out.extend_from_slice(&to);
+        at = found + from.len();
         if too_long(call, out.len() as u64) {
             return Ok(Value::Null);
         }
     }
-    Ok(Value::Bytes(out))
+    out.extend_from_slice(&text[at..]);
+    if too_long(call, out.len() as u64) { Ok(Value::Null) } else { Ok(Value::Bytes(out)) }
 }
 
 fn derive_elt(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

@@ -136,13 +136,9 @@ fn substring_index(call: &mut Call<'_>) -> SqlResult<Value> {
     let charset = result_charset(call);
     let mut places = Vec::new();
     let mut at = 0;
-    while at < text.len() {
-        if text[at..].starts_with(&delimiter) {
-            places.push(at);
-            at += delimiter.len();
-        } else {
-            at += charset.prefix(&text[at..], 1).len().max(1);
-        }
+    while let Some(found) = charset.find_bytes(&text, &delimiter, at) {
+        places.push(found);
+        at = found + delimiter.len();
     }
     let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
     if wanted > places.len() {

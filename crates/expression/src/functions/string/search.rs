@@ -3,8 +3,8 @@
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{ComparisonMode, compare_values};
 use crate::result_type::{ResultType, TypeClass};
-use charset::CollationId;
-use errors::SqlResult;
+use charset::{CollationId, Stopped};
+use errors::{SqlResult, sql_error};
 use std::cmp::Ordering;
 use values::{TypeKind, Value};
 
@@ -71,7 +71,9 @@ fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Valu
         return Ok(Value::Int(start as i64 + 1));
     }
     let from = charset.offset(&text, start);
-    let found = collation.get().find(&text, &needle, from);
+    let mut keep_on = || call.context().check_killed().is_ok();
+    let found = collation.get().find(&text, &needle, from, &mut keep_on);
+    let found = found.map_err(|Stopped| sql_error!(ER_QUERY_INTERRUPTED))?;
     Ok(Value::Int(found.map_or(0, |(at, _)| charset.character_count(&text[..at]) as i64 + 1)))
 }
 
