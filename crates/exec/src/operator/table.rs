@@ -209,15 +209,16 @@ impl<'p> TableReader<'p> {
     pub fn next_row(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
         while self.read(run)? {
             if !self.passes(run)? {
-                self.unlock(self.at - 1, run);
+                self.unlock(run);
                 continue;
             }
             self.fill(row, run)?;
             if self.implied || all_hold(&self.access.conditions, row, run)? {
                 return Ok(true);
             }
-            if !self.looks_up(run) {
-                self.unlock(self.at - 1, run);
+            // As in MySQL, a SELECT keeps the lock of a row that it looked up by its whole key.
+            if !self.looks_up(run) || self.access.key_slot.is_some() {
+                self.unlock(run);
             }
         }
         Ok(false)
@@ -245,12 +246,12 @@ impl<'p> TableReader<'p> {
         Ok(())
     }
 
-    /// READ COMMITTED gives back the locks of rows that do not meet the conditions.
-    fn unlock(&self, at: usize, run: &Run<'_, '_>) {
+    /// READ COMMITTED gives back the lock of the row that was read if it does not meet the conditions.
+    fn unlock(&self, run: &Run<'_, '_>) {
         let transaction = run.statement.transaction;
         let keeps = matches!(transaction.isolation(), Isolation::RepeatableRead | Isolation::Serializable);
         if self.access.lock != RowLock::None && !keeps {
-            transaction.unlock_row(&self.access.table, self.buffer.key(at));
+            transaction.unlock_row(&self.access.table, self.current(run).1);
         }
     }
 
