@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use super::*;
+use crate::wait_graph::{Blockers, WaiterId, Waiting};
 use std::sync::atomic::AtomicI64;
 
 const INDEX: IndexId = IndexId(1);
@@ -302,21 +303,18 @@ fn best_of_three(mut run: impl FnMut()) -> Duration {
     (0..3).map(|_| time()).min().unwrap_or_default()
 }
 
-/// Locking rows and writing them afterwards costs the same for each, however many there are.
+/// Locking rows and writing them afterwards costs the same for each, however many there are. With a search among all of the
+/// owner's keys for each, an optimised server took 24 seconds for as many rows.
 #[test]
 fn locks_are_given_back_in_linear_time() {
-    let cost = |rows: u64| {
-        best_of_three(|| {
-            let locks = LockManager::new();
-            let owner = locks.owner(1);
-            (0..rows)
-                .for_each(|row| assert_eq!(ask(&locks, &owner, &row.to_be_bytes(), X), Request::Granted));
-            (0..rows).for_each(|row| locks.make_implicit(&owner, INDEX, &row.to_be_bytes()));
-            assert_eq!((locks.object_count(), owner.lock_count()), (0, 0));
-        })
-    };
-    let (few, many) = (cost(2_000), cost(40_000));
-    assert!(many < few * 20 * 5, "2,000 rows {few:?}, 40,000 rows {many:?}");
+    let (locks, rows) = (LockManager::new(), 40_000_u64);
+    let owner = locks.owner(1);
+    let began = std::time::Instant::now();
+    (0..rows).for_each(|row| assert_eq!(ask(&locks, &owner, &row.to_be_bytes(), X), Request::Granted));
+    (0..rows).for_each(|row| locks.make_implicit(&owner, INDEX, &row.to_be_bytes()));
+    assert_eq!((locks.object_count(), owner.lock_count()), (0, 0));
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}");
 }
 
 /// A search walks neither the waiters of a row nor, for each of many waiters, all holders of the row they wait for.
@@ -340,11 +338,63 @@ fn a_thousand_waiters_are_searched_quickly() {
     let last_search = best_of_three(|| begin_wait(&locks, &last));
     assert_eq!(locks.counters().deadlocks.load(Ordering::Relaxed), 0);
     println!("{:?} a waiter, {last_search:?} for who waits for all", all / OWNERS as u32);
-    assert!(all < Duration::from_secs(2), "{all:?}");
-    assert!(last_search < Duration::from_millis(200), "{last_search:?}");
+    // A debug build on a busy machine; an optimised search that cloned all blockers took 137 ms a waiter.
+    assert!(all < Duration::from_secs(10), "{all:?}");
+    assert!(last_search < Duration::from_secs(2), "{last_search:?}");
     // And the cycle through all of them is found: the holder of the hot row wants the common one.
     holder.rows_changed.store(1 << 20, Ordering::Relaxed);
     ask(&locks, &holder, b"all", X);
     begin_wait(&locks, &holder);
     assert!(locks.counters().deadlocks.load(Ordering::Relaxed) > 0);
+}
+
+/// A wait of another kind of lock: session `of` waits for session `blocker`.
+#[derive(Debug)]
+struct OtherWait {
+    blocker: u64,
+    weight: u64,
+    ended: AtomicI64,
+}
+
+impl Waiting for OtherWait {
+    fn blockers(&self, found: &mut Blockers) -> Option<u64> {
+        found.tell(WaiterId::session(self.blocker));
+        (self.ended.load(Ordering::SeqCst) == 0).then_some(1)
+    }
+
+    fn weight(&self) -> u64 {
+        self.weight
+    }
+
+    fn end_as_victim(&self, wait_number: u64) -> bool {
+        wait_number == 1 && self.ended.fetch_add(1, Ordering::SeqCst) == 0
+    }
+}
+
+/// Session 1 waits for a row of session 2, session 2 for session 3 in another way, session 3 for a row of session 1.
+#[test]
+fn cycles_over_kinds_of_locks_have_one_victim() {
+    for (weight, row_victims) in [(0, 0), (1000, 1)] {
+        let locks = LockManager::new();
+        let (one, two, three) = (locks.owner(1), locks.owner(2), locks.owner(3));
+        ask(&locks, &one, b"1", X);
+        ask(&locks, &two, b"2", X);
+        ask(&locks, &three, b"3", X);
+        assert_eq!(ask(&locks, &one, b"2", X), Request::Queued);
+        begin_wait(&locks, &one);
+        let other = Arc::new(OtherWait { blocker: 3, weight, ended: AtomicI64::new(0) });
+        locks.waits().begin(WaiterId::session(2), other.clone());
+        locks.waits().search(WaiterId::session(2));
+        assert_eq!(other.ended.load(Ordering::SeqCst), 0, "session 3 does not wait yet");
+        assert_eq!(ask(&locks, &three, b"1", X), Request::Queued);
+        begin_wait(&locks, &three);
+        assert_eq!(locks.counters().deadlocks.load(Ordering::Relaxed), row_victims);
+        assert_eq!(other.ended.load(Ordering::SeqCst), 1 - row_victims as i64);
+        // Whoever asks again finds no cycle any more.
+        locks.waits().search(WaiterId::session(3));
+        locks.waits().search(WaiterId::session(1));
+        assert_eq!(locks.counters().deadlocks.load(Ordering::Relaxed), row_victims);
+        [one, two, three].iter().for_each(|owner| locks.finish(owner));
+        assert_eq!(locks.object_count(), 0);
+    }
 }
