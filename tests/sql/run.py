@@ -7,9 +7,10 @@
 A test is statements that end with `;` at a line's end. `-- connection NAME` switches to a named connection,
 `-- background` runs the next statement without waiting for it, `-- reap` waits for the connection's statement,
 `-- sorted` sorts the next result's rows, `-- novalues` compares only columns and row count (ids, times).
-A result holds each statement with its columns and types, rows, affected rows, ids, warnings or error."""
+LOAD DATA LOCAL finds files in this directory. A result holds each statement with its columns and types, rows, affected rows, ids, warnings or error."""
 import argparse
 import difflib
+import os
 import pathlib
 import re
 import sys
@@ -23,7 +24,7 @@ TYPE_NAMES = {value: name for name, value in vars(FIELD_TYPE).items() if isinsta
 
 
 def connect(host, port, schema):
-    return pymysql.connect(host=host, port=port, user="root", database=schema, charset="utf8mb4", autocommit=None,
+    return pymysql.connect(host=host, port=port, user="root", database=schema, charset="utf8mb4", autocommit=None, local_infile=True,
                            client_flag=CLIENT.MULTI_STATEMENTS, conv={}, use_unicode=False, init_command=None)
 
 
@@ -166,7 +167,8 @@ def main():
                         help="compare types, lengths and flags of result columns too, or only their names")
     options = parser.parse_args()
     host, port = options.target.split(":")
-    files = [pathlib.Path(name) for name in options.files] or sorted(HERE.rglob("*.test"))
+    files = [pathlib.Path(name).resolve() for name in options.files] or sorted(HERE.rglob("*.test"))
+    os.chdir(HERE)
     failed = 0
     names_only = options.columns == "names"
     for path in files:

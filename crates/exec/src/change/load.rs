@@ -7,11 +7,12 @@ use super::storing::{Given, Storing, as_seen, implicit_default};
 use super::writer::Writer;
 use crate::context::StatementOutcome;
 use crate::run::Run;
+use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
-use plan::{LoadPlan, LoadTarget};
+use plan::{DefaultValue, LoadPlan, LoadTarget};
 use values::store::{Source, store_text_plainly};
-use values::{ColumnType, Value};
+use values::{ColumnType, TypeKind, Value};
 use wire::result::ClientChannel;
 
 /// Runs the statement.
@@ -45,7 +46,7 @@ fn rows(
 ) -> SqlResult<StatementOutcome> {
     let storing = Storing::new(run, plan.insert.ignore, true);
     let mut writer = Writer::new(&plan.insert, storing, run);
-    let mut reader = LineReader::new(&plan.load.format, pieces);
+    let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces);
     for _ in 0..plan.load.ignore_lines {
         if !reader.skip_line()? {
             break;
@@ -95,6 +96,7 @@ impl<'p> LineRow<'p> {
             match target {
                 LoadTarget::Variable(name) => {
                     let field = if index < reader.count() { reader.field(index) } else { None };
+                    field.map_or(Ok(()), |text| check_characters(text, plan.collation))?;
                     let value = field.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
                     let typed = TypedValue { value, column_type: self.text_type.clone() };
                     run.statement.session.set_user_variable(name, typed);
@@ -104,18 +106,40 @@ impl<'p> LineRow<'p> {
                     self.store(run, *column, reader.field(index), row_number)?;
                 }
                 LoadTarget::Column(column) => {
-                    let target = &plan.insert.table.definition().columns[*column];
                     run.diagnostics().warning(sql_error!(ER_WARN_TOO_FEW_RECORDS, row_number));
                     self.given[*column] = true;
-                    self.row[*column] =
-                        if target.nullable { Value::Null } else { implicit_default(&target.column_type) };
+                    self.row[*column] = self.missing(run, *column, row_number)?;
                 }
             }
         }
-        if reader.count() > plan.fields.len() {
+        if reader.exceeds(plan.fields.len()) {
             run.diagnostics().warning(sql_error!(ER_WARN_TOO_MANY_RECORDS, row_number));
         }
         self.complete(run, row_number)
+    }
+
+    /// The value of a column that the line has no field for: of one without a default NULL, if it may be; else zero or
+    /// empty, or the present time. Rows of fixed widths have the default and no NULL.
+    fn missing(&self, run: &mut Run<'_, '_>, column: usize, row_number: u64) -> SqlResult<Value> {
+        let target = &self.plan.insert.table.definition().columns[column];
+        if target.column_type.kind == TypeKind::Timestamp && !target.nullable {
+            let now = Value::DateTime(run.statement.facts.statement_time);
+            let column_type = ColumnType::temporal(TypeKind::DateTime, 6);
+            let given = Given { value: &now, column_type: &column_type, source: Source::Expression };
+            return self.storing.store(given, target, row_number, run);
+        }
+        let default = match &self.plan.insert.defaults[column] {
+            DefaultValue::Stored(value) if *value != Value::Null => Some(value),
+            _ => None,
+        };
+        let is_fixed = self.plan.load.format.has_fixed_rows();
+        Ok(match default {
+            Some(value) if is_fixed => value.clone(),
+            None if target.nullable && !is_fixed => Value::Null,
+            // Not even the first member.
+            _ if target.column_type.kind == TypeKind::Enum && !is_fixed => Value::UInt(0),
+            _ => implicit_default(&target.column_type),
+        })
     }
 
     /// Stores a field. Most are what the column holds, and cost no allocation.
@@ -131,6 +155,11 @@ impl<'p> LineRow<'p> {
         let is_plain = run.statement.settings.fast_plans
             && field
                 .is_some_and(|text| store_text_plainly(text, self.plan.collation, &target.column_type, slot));
+        if let Some(text) = field.filter(|_| !is_plain || target.column_type.kind.is_binary())
+            && !self.plan.load.format.has_fixed_rows()
+        {
+            check_characters(text, self.plan.collation)?;
+        }
         if !is_plain {
             let value = field.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
             *slot = if value == Value::Null && target.auto_increment {
@@ -169,4 +198,48 @@ impl<'p> LineRow<'p> {
         }
         Ok(())
     }
+}
+
+/// Bytes of each field in a file of fixed rows: as wide as the column is shown. Empty for other files.
+fn field_widths(plan: &LoadPlan) -> Vec<usize> {
+    let columns = &plan.insert.table.definition().columns;
+    let width = |target: &LoadTarget| match target {
+        LoadTarget::Column(column) => {
+            let column_type = &columns[*column].column_type;
+            column_type.protocol_length(column_type.collation) as usize
+        }
+        LoadTarget::Variable(_) => 0,
+    };
+    match plan.load.format.has_fixed_rows() {
+        true => plan.fields.iter().map(width).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Error 1300 for a byte that begins no character of UTF-8. Characters that are begun and not ended are the conversion's
+/// business.
+fn check_characters(text: &[u8], collation: CollationId) -> SqlResult<()> {
+    let charset = collation.charset();
+    let lead_max = match charset.name {
+        "utf8mb4" => 0xF4,
+        "utf8mb3" => 0xEF,
+        _ => return Ok(()),
+    };
+    if text.is_ascii() {
+        return Ok(());
+    }
+    let mut at = 0;
+    while at < text.len() {
+        let length = match text[at] {
+            0..0x80 => 1,
+            lead @ 0xC2.. if lead <= lead_max => 2 + usize::from(lead >= 0xE0) + usize::from(lead >= 0xF0),
+            _ => {
+                let read = String::from_utf8_lossy(&text[..at]);
+                return Err(sql_error!(ER_INVALID_CHARACTER_STRING, charset.name, read));
+            }
+        };
+        let is_character = text.get(at..at + length).is_some_and(|bytes| std::str::from_utf8(bytes).is_ok());
+        at += if is_character { length } else { 1 };
+    }
+    Ok(())
 }

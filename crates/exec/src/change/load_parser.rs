@@ -13,6 +13,7 @@ pub struct Field {
     start: usize,
     end: usize,
     is_null: bool,
+    is_enclosed: bool,
     /// The range is one of the input: nothing had to be taken out of it.
     in_input: bool,
 }
@@ -47,13 +48,17 @@ pub struct LineReader<'s> {
     enclosed: Option<u8>,
     escape: Option<u8>,
     plain: Option<PlainFormat>,
+    /// Bytes of each field where fields are told apart by their width; empty where they end in something.
+    widths: Vec<usize>,
+    /// Whether bytes follow the last field of such a line.
+    is_cut: bool,
     buffer: Vec<u8>,
     fields: Vec<Field>,
 }
 
 impl<'s> LineReader<'s> {
-    /// A reader for that format.
-    pub fn new(format: &FileFormat, pieces: Pieces<'s>) -> LineReader<'s> {
+    /// A reader for that format. `widths` are those of the fields, for a format that has fixed rows.
+    pub fn new(format: &FileFormat, widths: Vec<usize>, pieces: Pieces<'s>) -> LineReader<'s> {
         let text =
             |given: &Option<Vec<u8>>, default: &[u8]| given.clone().unwrap_or_else(|| default.to_vec());
         let mut reader = LineReader {
@@ -67,6 +72,8 @@ impl<'s> LineReader<'s> {
             enclosed: format.fields_enclosed.as_ref().and_then(|text| text.first().copied()),
             escape: text(&format.fields_escaped, b"\\").first().copied(),
             plain: None,
+            widths,
+            is_cut: false,
             buffer: Vec::new(),
             fields: Vec::new(),
         };
@@ -139,6 +146,9 @@ impl<'s> LineReader<'s> {
         if !self.fill(1)? {
             return Ok(false);
         }
+        if !self.widths.is_empty() {
+            return self.read_fixed_line();
+        }
         while let Some(format) = self.plain {
             match self.read_plain_line(format) {
                 Plain::Line => return Ok(true),
@@ -181,7 +191,8 @@ impl<'s> LineReader<'s> {
                 continue;
             }
             let end = if is_null { start } else { place };
-            self.fields.push(Field { start, end, is_null: std::mem::take(&mut is_null), in_input: true });
+            let is_null = std::mem::take(&mut is_null);
+            self.fields.push(Field { start, end, is_null, is_enclosed: false, in_input: true });
             start = place + 1;
             at = start;
             if byte == line_end {
@@ -190,6 +201,45 @@ impl<'s> LineReader<'s> {
             }
         }
         Plain::Unfinished
+    }
+
+    /// Reads a line whose fields have fixed widths; what follows them on the line is left out. Nothing in it is NULL.
+    fn read_fixed_line(&mut self) -> SqlResult<bool> {
+        self.is_cut = false;
+        if !self.skip_to_start()? {
+            return Ok(false);
+        }
+        let line_end = self.line_end.clone();
+        let bytes_max = self.widths.iter().sum();
+        let mut is_whole = false;
+        while self.buffer.len() < bytes_max && !is_whole {
+            is_whole = self.takes(&line_end)?;
+            if is_whole {
+                break;
+            }
+            match self.byte()? {
+                None => is_whole = true,
+                Some(byte) if Some(byte) == self.escape => {
+                    let next = self.byte()?;
+                    self.buffer.push(next.map_or(byte, unescaped));
+                }
+                Some(byte) => self.buffer.push(byte),
+            }
+        }
+        while !is_whole && !line_end.is_empty() && !self.takes(&line_end)? {
+            is_whole = self.byte()?.is_none();
+            self.is_cut |= !is_whole;
+        }
+        let mut start = 0;
+        for width in &self.widths {
+            let end = self.buffer.len().min(start + width);
+            if start == end {
+                break;
+            }
+            self.fields.push(Field { start, end, is_null: false, is_enclosed: false, in_input: false });
+            start = end;
+        }
+        Ok(true)
     }
 
     /// LINES STARTING BY: everything up to the prefix is left out.
@@ -220,7 +270,8 @@ impl<'s> LineReader<'s> {
         // NULL is \N, or the bare word when fields are enclosed and nothing escapes.
         let word = !quoted && self.enclosed.is_some() && bytes == b"NULL";
         let is_null = escaped_null && bytes.is_empty() || word;
-        self.fields.push(Field { start, end: self.buffer.len(), is_null, in_input: false });
+        let end = self.buffer.len();
+        self.fields.push(Field { start, end, is_null, is_enclosed: quoted, in_input: false });
         Ok(more)
     }
 
@@ -281,6 +332,15 @@ impl<'s> LineReader<'s> {
         }
     }
 
+    /// Whether the line holds more than so many fields. A terminator behind the last one ends it and begins no other.
+    pub fn exceeds(&self, count: usize) -> bool {
+        let ends_there = || {
+            let last = &self.fields[count];
+            self.fields.len() == count + 1 && last.start == last.end && !last.is_null && !last.is_enclosed
+        };
+        self.is_cut || (self.fields.len() > count && !ends_there())
+    }
+
     /// How many fields the line has.
     pub fn count(&self) -> usize {
         self.fields.len()
@@ -313,7 +373,7 @@ mod tests {
     fn lines(format: &FileFormat, text: &[u8], piece_bytes: usize) -> Vec<Vec<Option<Vec<u8>>>> {
         let mut pieces = text.chunks(piece_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
         let mut next = || Ok(pieces.next());
-        let mut reader = LineReader::new(format, &mut next);
+        let mut reader = LineReader::new(format, Vec::new(), &mut next);
         let mut all = Vec::new();
         while reader.next_line().unwrap() {
             all.push((0..reader.count()).map(|index| reader.field(index).map(<[u8]>::to_vec)).collect());
@@ -350,13 +410,45 @@ mod tests {
             let piece_bytes = 1 + (random >> 40) as usize % 9;
             let mut pieces = text.chunks(piece_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
             let mut next = || Ok(pieces.next());
-            let mut reader = LineReader::new(&FileFormat::default(), &mut next);
+            let mut reader = LineReader::new(&FileFormat::default(), Vec::new(), &mut next);
             reader.plain = None;
             let mut slowly: Vec<Vec<Option<Vec<u8>>>> = Vec::new();
             while reader.next_line().unwrap() {
                 slowly.push((0..reader.count()).map(|at| reader.field(at).map(<[u8]>::to_vec)).collect());
             }
             assert_eq!(lines(&FileFormat::default(), &text, piece_bytes), slowly, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn fields_of_fixed_widths_at_any_piece_boundary() {
+        let text = b"ab 1x\ncd 2\nef\\n345xyz\n";
+        for piece_bytes in 1..text.len() {
+            let mut pieces = text.chunks(piece_bytes).map(<[u8]>::to_vec).collect::<Vec<_>>().into_iter();
+            let mut next = || Ok(pieces.next());
+            let mut reader = LineReader::new(&FileFormat::default(), vec![3, 1, 2], &mut next);
+            let mut seen = Vec::new();
+            while reader.next_line().unwrap() {
+                let fields: Vec<_> =
+                    (0..reader.count()).map(|at| reader.field(at).unwrap().to_vec()).collect();
+                seen.push((fields.concat(), fields.len(), reader.exceeds(3)));
+            }
+            assert_eq!(seen[0], (b"ab 1x".to_vec(), 3, false));
+            assert_eq!(seen[1], (b"cd 2".to_vec(), 2, false));
+            assert_eq!(seen[2], (b"ef\n345".to_vec(), 3, true));
+        }
+    }
+
+    #[test]
+    fn a_terminator_at_the_end_of_a_line_begins_no_field() {
+        for (text, expected) in
+            [("1\t2\n", false), ("1\t2\t\n", false), ("1\t2\t\t\n", true), ("1\t2\tx\n", true)]
+        {
+            let mut pieces = std::iter::once(text.as_bytes().to_vec());
+            let mut next = || Ok(pieces.next());
+            let mut reader = LineReader::new(&FileFormat::default(), Vec::new(), &mut next);
+            assert!(reader.next_line().unwrap());
+            assert_eq!(reader.exceeds(2), expected, "{text:?}");
         }
     }
 

@@ -178,6 +178,15 @@ pub struct FileFormat {
     pub lines_terminated: Option<Vec<u8>>,
 }
 
+impl FileFormat {
+    /// Whether fields end in nothing and are enclosed in nothing: they are as wide as their columns are.
+    pub fn has_fixed_rows(&self) -> bool {
+        let is_empty = |text: &Option<Vec<u8>>| text.as_ref().is_some_and(Vec::is_empty);
+        is_empty(&self.fields_terminated)
+            && (self.fields_enclosed.is_none() || is_empty(&self.fields_enclosed))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableReference {
     Table(TableFactor),

@@ -450,6 +450,10 @@ impl Binder<'_> {
                 ast::LoadColumn::UserVariable(name) => LoadTarget::Variable(name.to_lowercase()),
             });
         }
+        let has_variable = fields.iter().any(|field| matches!(field, LoadTarget::Variable(_)));
+        if has_variable && load.format.has_fixed_rows() {
+            return Err(sql_error!(ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR));
+        }
         if load.columns.is_empty() {
             let shown = (0..definition.columns.len()).filter(|column| !definition.columns[*column].invisible);
             fields = shown.map(LoadTarget::Column).collect();
