@@ -4,7 +4,7 @@
 
 use crate::run::{Run, engine_error};
 use dictionary::TableDefinition;
-use engine::{AutoIncrementRange, AutoIncrementRequest, Table};
+use engine::{AutoIncrementRange, AutoIncrementRequest, EngineError, Table};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use std::collections::VecDeque;
@@ -82,6 +82,11 @@ impl GeneratedIds {
             Value::Null => true,
             other => value_of(other) == Some(0) && !keeps_zero,
         }
+    }
+
+    /// Whether the current row's value was generated.
+    pub fn is_generated(&self) -> bool {
+        matches!(self.origin, Origin::Session | Origin::Reserved)
     }
 
     /// The current row's value, if the statement gave it.
@@ -211,7 +216,14 @@ impl GeneratedIds {
             column_max,
         };
         let reserved = run.statement.transaction.reserve_auto_increment(table, request);
-        let range = reserved.map_err(|error| engine_error(error, table))?;
+        let range = match reserved {
+            // At the end of its range a column gets the last value again, which then is a duplicate; but not where the
+            // statement's earlier rows used up the range.
+            Err(EngineError::AutoIncrementExhausted) if column_max < u64::MAX && self.reserved.is_none() => {
+                AutoIncrementRange { first: column_max, count: 1, increment: 1 }
+            }
+            reserved => reserved.map_err(|error| engine_error(error, table))?,
+        };
         self.granted.push(range);
         self.reserved = Some(range);
         self.taken = 0;

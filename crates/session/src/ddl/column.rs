@@ -193,7 +193,7 @@ pub(super) fn check_column(draft: &ColumnDraft) -> SqlResult<()> {
     }
     if column.auto_increment {
         let kind = column.column_type.kind;
-        if !kind.is_integer() && !kind.is_approximate() {
+        if !kind.is_integer() {
             return Err(sql_error!(ER_WRONG_FIELD_SPEC, column.name));
         }
         if column.default != ColumnDefault::None {

@@ -26,7 +26,7 @@ impl Writer<'_> {
                 Err(EngineError::DuplicateKey(duplicate)) => {
                     // Someone else may have taken the row away, or its key: then the insert is tried again.
                     run.check_killed()?;
-                    if self.plan.replace {
+                    if self.plan.replace && !self.is_generated_key(&duplicate) {
                         replaced += u64::from(self.remove_existing(&duplicate, bytes, run)?);
                         continue;
                     }
@@ -35,7 +35,7 @@ impl Writer<'_> {
                         return self.update_existing(&duplicate.existing_key, &existing, row, run);
                     }
                     let error = duplicate_error(table, &duplicate, row, run);
-                    if !self.plan.ignore {
+                    if !self.plan.ignore || self.plan.replace {
                         return Err(error);
                     }
                     self.counts.duplicates += 1;
@@ -49,6 +49,17 @@ impl Writer<'_> {
                 Err(error) => return Err(engine_error(error, table)),
             }
         }
+    }
+
+    /// Whether a generated AUTO_INCREMENT value is what the rows have in common: the column's range is used up, and each
+    /// REPLACE would take the place of the one before.
+    fn is_generated_key(&self, duplicate: &DuplicateKey) -> bool {
+        let table = &self.plan.table;
+        let definition = table.definition();
+        let column = definition.auto_increment_column();
+        let of_column = definition.indexes.iter().position(|index| Some(index.parts[0].column) == column);
+        self.ids.is_generated()
+            && of_column.is_some_and(|index| table.index_of_definition(index) == duplicate.index)
     }
 
     /// REPLACE: deletes the row that is in the way. False if it is not any more.
