@@ -17,12 +17,30 @@ fn warn_truncated(kind: &str, bytes: &[u8], context: &mut dyn EvaluationContext)
     context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
 }
 
-/// The dates that sql_mode lets an expression see. Zero dates are always readable.
-pub fn date_rules(facts: &StatementFacts) -> DateRules {
-    DateRules {
-        no_zero_date: false,
-        no_zero_in_date: false,
-        allow_invalid_dates: facts.sql_mode.contains(SqlMode::ALLOW_INVALID_DATES),
+/// Which dates with zero parts ('2024-00-10', '0000-00-00') a reader of dates takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroDates {
+    /// All: values are compared.
+    All,
+    /// All but a text of zeros where sql_mode says NO_ZERO_DATE: parts of the date are wanted (DAY, DATE_FORMAT).
+    Parts,
+    /// Those that sql_mode lets a column have: the date is the result (CAST, DATE, STR_TO_DATE).
+    Stored,
+    /// None: the date takes part in arithmetic (DATE_ADD, CONVERT_TZ).
+    None,
+}
+
+impl ZeroDates {
+    /// The dates to be taken; those of texts may be fewer.
+    pub fn rules(self, is_text: bool, facts: &StatementFacts) -> DateRules {
+        let has = |mode| facts.sql_mode.contains(mode);
+        let (no_zero_date, no_zero_in_date) = match self {
+            ZeroDates::All => (false, false),
+            ZeroDates::Parts => (is_text && has(SqlMode::NO_ZERO_DATE), false),
+            ZeroDates::Stored => return written_date_rules(facts.sql_mode),
+            ZeroDates::None => (true, true),
+        };
+        DateRules { no_zero_date, no_zero_in_date, allow_invalid_dates: has(SqlMode::ALLOW_INVALID_DATES) }
     }
 }
 
@@ -33,6 +51,11 @@ pub fn written_date_rules(sql_mode: SqlMode) -> DateRules {
         no_zero_in_date: sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
         allow_invalid_dates: sql_mode.contains(SqlMode::ALLOW_INVALID_DATES),
     }
+}
+
+/// Whether rules take a date that a column holds: its zero parts are looked at, not the calendar.
+fn takes_zero_parts(date: Date, rules: DateRules) -> bool {
+    date.is_allowed(DateRules { allow_invalid_dates: true, ..rules })
 }
 
 /// The bits of a number of BIGINT or BIGINT UNSIGNED.
@@ -121,21 +144,23 @@ pub fn to_datetime(
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
-    to_moment(value, column_type, MomentKind::DateTime, context)
+    to_moment(value, column_type, MomentKind::DateTime, ZeroDates::All, context)
 }
 
-/// A value as a moment; None for NULL and, with a warning of that kind, for what is none.
+/// A value as a moment; None for NULL and, with a warning of that kind, for what is none. A value of a temporal type whose
+/// zero parts are not wanted gives no warning.
 pub fn to_moment(
     value: &Value,
     column_type: &ColumnType,
     kind: MomentKind,
+    zero_dates: ZeroDates,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
-    let rules = date_rules(context.facts());
+    let rules = zero_dates.rules(matches!(value, Value::Bytes(_)), context.facts());
     let found = match value {
         Value::Null => return Ok(None),
-        Value::DateTime(value) => return Ok(Some(*value)),
-        Value::Date(date) => return Ok(Some(date.midnight())),
+        Value::DateTime(value) => return Ok(takes_zero_parts(value.date, rules).then_some(*value)),
+        Value::Date(date) => return Ok(takes_zero_parts(*date, rules).then_some(date.midnight())),
         Value::Time(time) => return Ok(time_on_date(*time, context.facts().statement_time.date)),
         Value::Bytes(bytes) => {
             let utf8 = text::to_utf8(bytes, column_type.collation);
@@ -150,7 +175,7 @@ pub fn to_moment(
         }
         Value::UInt(_) if column_type.kind.has_members() => {
             let member = values::convert::member_text(value.clone(), column_type);
-            return to_moment(&member, column_type, kind, context);
+            return to_moment(&member, column_type, kind, zero_dates, context);
         }
         _ => date_time_of_number(value, column_type, rules),
     };
@@ -245,7 +270,7 @@ pub fn to_type(
         TypeClass::Double => Ok(to_double(&value, from, context)?.map_or(Value::Null, Value::Double)),
         TypeClass::DateTime if target.kind == TypeKind::Date => match value {
             Value::Date(_) => Ok(value),
-            _ => Ok(to_moment(&value, from, MomentKind::Date, context)?
+            _ => Ok(to_moment(&value, from, MomentKind::Date, ZeroDates::All, context)?
                 .map_or(Value::Null, |value| Value::Date(value.date))),
         },
         TypeClass::DateTime => {

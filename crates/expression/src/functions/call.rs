@@ -1,7 +1,7 @@
 //! What a function sees when it runs for one row: its arguments, evaluated when asked for. Main type: [`Call`].
 
 use crate::context::{CallState, EvaluationContext};
-use crate::convert::{self, MomentKind};
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::result_type::ResultType;
 use crate::tree::{Expression, FunctionCall};
 use charset::CollationId;
@@ -133,16 +133,24 @@ impl<'a> Call<'a> {
 
     /// An argument as a date and time; None for NULL and, with a warning, for what is no date.
     pub fn datetime(&mut self, index: usize) -> SqlResult<Option<DateTime>> {
+        self.moment(index, MomentKind::DateTime, ZeroDates::Parts)
+    }
+
+    /// An argument as a moment of that kind, with those zero parts.
+    pub fn moment(
+        &mut self,
+        index: usize,
+        kind: MomentKind,
+        zero_dates: ZeroDates,
+    ) -> SqlResult<Option<DateTime>> {
         let operand = self.operand(index)?;
         let column_type = &self.argument(index).column_type;
-        convert::to_datetime(&operand, column_type, self.context)
+        convert::to_moment(&operand, column_type, kind, zero_dates, self.context)
     }
 
     /// An argument as a moment whose date alone is wanted.
     pub fn date(&mut self, index: usize) -> SqlResult<Option<DateTime>> {
-        let operand = self.operand(index)?;
-        let column_type = &self.argument(index).column_type;
-        convert::to_moment(&operand, column_type, MomentKind::Date, self.context)
+        self.moment(index, MomentKind::Date, ZeroDates::Parts)
     }
 
     /// An argument as a time span; None for NULL and, with a warning, for what is no time.

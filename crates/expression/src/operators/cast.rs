@@ -1,11 +1,11 @@
 //! CAST and CONVERT, and conversions that the binder puts in. Main type: [`Cast`].
 
 use crate::context::EvaluationContext;
-use crate::convert;
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use values::temporal::parse_date_time;
 use values::{ColumnType, TypeKind, Value};
 
@@ -56,6 +56,10 @@ impl Cast {
                 self.cast_text(whole, value, context)
             }
             kind if kind.is_large_object() => self.cast_text(whole, value, context),
+            kind if kind.has_date() && self.failure == CastFailure::Warn => {
+                cast_moment(&value, from, target, context)
+            }
+            TypeKind::Year => Ok(cast_year(&value, from, context)),
             _ => convert::to_type(value, from, target, context),
         }
     }
@@ -153,6 +157,64 @@ fn well_formed(
     }
     bytes.truncate(valid);
     Some(bytes)
+}
+
+/// CAST(.. AS DATE) and DATETIME: the dates that sql_mode lets a column have.
+fn cast_moment(
+    value: &Value,
+    from: &ColumnType,
+    target: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
+    let is_date = target.kind == TypeKind::Date;
+    let kind = if is_date { MomentKind::Date } else { MomentKind::DateTime };
+    let Some(moment) = convert::to_moment(value, from, kind, ZeroDates::Stored, context)? else {
+        return Ok(Value::Null);
+    };
+    if is_date {
+        return Ok(Value::Date(moment.date));
+    }
+    Ok(moment.rounded(target.decimals.unwrap_or(6)).map_or(Value::Null, Value::DateTime))
+}
+
+/// CAST(.. AS YEAR): of dates their year, of times the statement's; numbers below 100 are of 1970 to 2069, but the number 0
+/// is the year 0 and the text '0' is 2000. NULL with a warning for what is no year.
+fn cast_year(value: &Value, from: &ColumnType, context: &mut dyn EvaluationContext) -> Value {
+    let (number, is_text) = match value {
+        Value::Date(date) => return Value::UInt(u64::from(date.year)),
+        Value::DateTime(moment) => return Value::UInt(u64::from(moment.date.year)),
+        Value::Time(_) => return Value::UInt(u64::from(context.facts().statement_time.date.year)),
+        Value::Bytes(bytes) if !from.is_number_bytes() => match year_text(bytes, from, context) {
+            Some(number) => (number, true),
+            None => return Value::Null,
+        },
+        _ => (values::convert::to_integer(value, from, &mut Diagnostics::new(0)).unwrap_or(0), false),
+    };
+    let year = match number {
+        0 => Some(if is_text { 2000 } else { 0 }),
+        1..=69 => Some(number + 2000),
+        70..=99 => Some(number + 1900),
+        1901..=2155 => Some(number),
+        _ => None,
+    };
+    if year.is_none() {
+        context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", number));
+    }
+    year.map_or(Value::Null, |year| Value::UInt(year as u64))
+}
+
+/// The number that a text begins with; None, with warning 1525, if there is none or it is negative.
+fn year_text(bytes: &[u8], from: &ColumnType, context: &mut dyn EvaluationContext) -> Option<i128> {
+    let shown = text::to_utf8(bytes, from.collation);
+    let parsed = values::number::parse_integer(shown.as_bytes());
+    if parsed.length == 0 || parsed.negative || parsed.overflow {
+        context.diagnostics().warning(sql_error!(ER_WRONG_VALUE, "YEAR", shown));
+        return None;
+    }
+    if parsed.length < shown.len() {
+        context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", shown));
+    }
+    Some(i128::from(parsed.magnitude))
 }
 
 /// CAST(.. AS SIGNED) and UNSIGNED: out of range wraps as MySQL does, with a warning for text.

@@ -1,7 +1,7 @@
 //! `date + INTERVAL n unit` and its spellings. Main types: [`DateArithmetic`], [`Interval`].
 
 use crate::context::EvaluationContext;
-use crate::convert;
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::derive::temporal_digits;
 use crate::result_type::{ResultType, TypeClass};
 use crate::time_zone::{date_of_day, days_since_1970};
@@ -114,7 +114,14 @@ impl DateArithmetic {
             }
             return Ok(Value::Time(end));
         }
-        let Some(start) = convert::to_datetime(&operand, &self.operand.result.column_type, context)? else {
+        let Some(start) = convert::to_moment(
+            &operand,
+            &self.operand.result.column_type,
+            MomentKind::DateTime,
+            ZeroDates::None,
+            context,
+        )?
+        else {
             return Ok(Value::Null);
         };
         let Some(end) = add_interval(start, interval) else {

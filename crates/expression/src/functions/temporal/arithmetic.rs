@@ -124,6 +124,13 @@ fn add_time(call: &mut Call<'_>, sign: i64) -> SqlResult<Value> {
     let as_text = call.result().class() == TypeClass::Text;
     if has_date {
         let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+        if moment.date.month == 0 || moment.date.day == 0 {
+            if call.argument(0).class() == TypeClass::Text {
+                let shown = call.utf8(0)?.unwrap_or_default();
+                call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "datetime", shown));
+            }
+            return Ok(Value::Null);
+        }
         let Some(end) = add_interval(moment, Interval { months: 0, microseconds: i128::from(microseconds) })
         else {
             call.warn(sql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"));

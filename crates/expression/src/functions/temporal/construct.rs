@@ -2,7 +2,7 @@
 //! the PERIOD functions.
 
 use super::{digits, optional, time_value};
-use crate::convert;
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
@@ -16,7 +16,10 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         1,
         1,
         |_| Ok(ResultType::date().nullable()),
-        |call| optional(call.date(0)?.map(|moment| Value::Date(moment.date))),
+        |call| {
+            let moment = call.moment(0, MomentKind::Date, ZeroDates::Stored)?;
+            optional(moment.map(|moment| Value::Date(moment.date)))
+        },
     ),
     pure(
         "time",
@@ -61,7 +64,8 @@ fn derive_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let zero_dates = if call.count() == 1 { ZeroDates::Stored } else { ZeroDates::None };
+    let Some(moment) = call.moment(0, MomentKind::DateTime, zero_dates)? else { return Ok(Value::Null) };
     if call.count() == 1 {
         return Ok(Value::DateTime(moment));
     }
@@ -104,13 +108,23 @@ fn make_time(call: &mut Call<'_>) -> SqlResult<Value> {
     Ok(time_value(call, if hour < 0 { -magnitude } else { magnitude }))
 }
 
+/// Days of the year 0, for FROM_DAYS.
+const YEAR_ZERO_DAYS: u32 = 365;
+
 fn from_days(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(number) = call.integer(0)? else { return Ok(Value::Null) };
-    let number = u32::try_from(number).ok().filter(|number| *number <= DAY_NUMBER_MAX);
-    Ok(match number {
-        Some(366..) => Value::Date(Date::from_day_number(number.unwrap_or(0))),
-        _ => Value::Date(Date::ZERO),
-    })
+    let day = u32::try_from(number).ok().filter(|number| (1..=DAY_NUMBER_MAX).contains(number));
+    let Some(day) = day else {
+        let shown = format!("from_days({})", call.expression(0));
+        call.warn(sql_error!(ER_TEMPORAL_FUNCTION_OVERFLOW, "DATE", shown));
+        return Ok(Value::Null);
+    };
+    if day <= YEAR_ZERO_DAYS {
+        // The year 0 has the months of the year after it.
+        let next_year = Date::from_day_number(day + YEAR_ZERO_DAYS);
+        return Ok(Value::Date(Date { year: 0, ..next_year }));
+    }
+    Ok(Value::Date(Date::from_day_number(day)))
 }
 
 fn seconds_to_time(call: &mut Call<'_>) -> SqlResult<Value> {

@@ -1,7 +1,7 @@
 //! STR_TO_DATE: reads a text by a format.
 
 use super::locale;
-use crate::convert;
+use crate::convert::ZeroDates;
 use crate::functions::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
@@ -31,7 +31,7 @@ fn derive_str_to_date(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> 
 
 fn str_to_date(call: &mut Call<'_>) -> SqlResult<Value> {
     let (Some(text), Some(format)) = (call.utf8(0)?, call.utf8(1)?) else { return Ok(Value::Null) };
-    let rules = convert::date_rules(call.context().facts());
+    let rules = ZeroDates::Stored.rules(true, call.context().facts());
     let kind = call.result().kind();
     let found = Reader::new(&text).read(&format).and_then(|fields| fields.moment());
     let Some((moment, rest)) =

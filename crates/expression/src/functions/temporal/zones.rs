@@ -85,11 +85,9 @@ fn from_unixtime(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn convert_zone(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let moment = call.moment(0, convert::MomentKind::DateTime, convert::ZeroDates::None)?;
+    let Some(moment) = moment else { return Ok(Value::Null) };
     let (Some(from), Some(to)) = (zone(call, 1)?, zone(call, 2)?) else { return Ok(Value::Null) };
-    if moment.date.month == 0 || moment.date.day == 0 {
-        return Ok(Value::Null);
-    }
     let instant = from.instant(moment);
     Ok(Value::DateTime(within_range(moment, instant, &to)))
 }
