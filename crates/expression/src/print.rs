@@ -163,9 +163,9 @@ fn same_head(left: &Expression, right: &Expression) -> bool {
         (Kind::DateArithmetic(left), Kind::DateArithmetic(right)) => {
             left.unit == right.unit && left.subtract == right.subtract
         }
-        // RAND() and its like differ at every call.
         (Kind::Function(left), Kind::Function(right)) => {
-            std::ptr::eq(left.definition, right.definition) && left.definition.pure
+            left.definition.canonical_name() == right.definition.canonical_name()
+                && (!left.definition.differs_between_rows() || left.site == right.site)
         }
         (Kind::Subquery(left), Kind::Subquery(right)) => left.id == right.id,
         (Kind::AssignUserVariable(..), _) => false,

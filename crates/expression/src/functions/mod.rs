@@ -100,6 +100,50 @@ pub fn find(name: &str) -> Option<&'static FunctionDefinition> {
     BY_NAME.get(name).copied()
 }
 
+/// Pairs of names for one function: the one that is also spelled differently, and how it is spelled else.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("ceiling", "ceil"),
+    ("character_length", "char_length"),
+    ("current_date", "curdate"),
+    ("current_time", "curtime"),
+    ("current_timestamp", "now"),
+    ("dayofmonth", "day"),
+    ("lcase", "lower"),
+    ("localtime", "now"),
+    ("localtimestamp", "now"),
+    ("mid", "substring"),
+    ("octet_length", "length"),
+    ("power", "pow"),
+    ("substr", "substring"),
+    ("ucase", "upper"),
+];
+
+impl FunctionDefinition {
+    /// The name that stands for all synonyms.
+    pub fn canonical_name(&self) -> &'static str {
+        SYNONYMS.iter().find(|(synonym, _)| *synonym == self.name).map_or(self.name, |(_, name)| name)
+    }
+
+    /// Whether equal arguments give different results from row to row of one statement.
+    pub fn differs_between_rows(&self) -> bool {
+        !self.pure
+            && matches!(
+                self.name,
+                "benchmark"
+                    | "get_lock"
+                    | "last_insert_id"
+                    | "rand"
+                    | "random_bytes"
+                    | "release_all_locks"
+                    | "release_lock"
+                    | "sleep"
+                    | "sysdate"
+                    | "uuid"
+                    | "uuid_short"
+            )
+    }
+}
+
 /// Whether a function hands on an argument as it is, so that its text cannot be too long.
 pub fn picks_argument(name: &str) -> bool {
     matches!(
