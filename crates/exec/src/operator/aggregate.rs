@@ -180,8 +180,9 @@ impl<'p> Grouping<'p> {
     /// Ends the input: what comes out.
     fn finish(mut self, run: &mut Run<'_, '_>) -> SqlResult<Found> {
         let step = self.step;
-        if step.keys.is_empty() && self.groups.is_empty() {
-            self.groups.push(group(step, &[], 0, 0));
+        // Without rows there is still the row over all of them.
+        if (step.keys.is_empty() || step.rollup) && self.groups.is_empty() && self.outside.is_none() {
+            self.groups.push(group(step, &vec![Value::Null; step.keys.len()], 0, 0));
         }
         let none = Vec::new().into_iter();
         if self.outside.is_none() && !step.rollup {
