@@ -51,10 +51,11 @@ impl Session {
         if let Some(like) = &create.like {
             return self.create_like(name, like, channel);
         }
-        let definition = self.table_definition(&name, create)?;
+        let (mut definition, drafts) = self.table_definition(&name, create)?;
         match &create.query {
-            Some(query) => self.create_as_select(definition, query, create.on_duplicate, channel),
+            Some(query) => self.create_as_select(definition, &drafts, create, query, channel),
             None => {
+                self.add_key_elements(&mut definition, &drafts, &create.elements)?;
                 if definition.columns.is_empty() {
                     return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
                 }
@@ -94,8 +95,12 @@ impl Session {
         self.send_ok(sink)
     }
 
-    /// The definition that the elements and options say, without checks of the whole.
-    fn table_definition(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<TableDefinition> {
+    /// The definition that the elements and options say, without keys and checks of the whole, and its columns.
+    fn table_definition(
+        &mut self,
+        name: &TableName,
+        create: &CreateTable,
+    ) -> SqlResult<(TableDefinition, Vec<ColumnDraft>)> {
         let collation = match self.state.instance.engine().dictionary().schema(&name.schema) {
             Some(schema) => schema.collation,
             None => return Err(sql_error!(ER_BAD_DB_ERROR, name.schema)),
@@ -117,8 +122,7 @@ impl Session {
         }
         definition.columns = drafts.iter().map(|draft| draft.definition.clone()).collect();
         check_column_names(&definition.columns)?;
-        self.add_key_elements(&mut definition, &drafts, &create.elements)?;
-        Ok(definition)
+        Ok((definition, drafts))
     }
 
     /// Keys of column attributes and of key clauses.
@@ -319,12 +323,14 @@ impl Session {
         self.send_ok(sink)
     }
 
-    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, then its rows are inserted.
+    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, keys may be of either, then its
+    /// rows are inserted.
     fn create_as_select(
         &mut self,
         mut definition: TableDefinition,
+        drafts: &[ColumnDraft],
+        create: &CreateTable,
         query: &Query,
-        on_duplicate: SelectDuplicates,
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         let statement = Statement::Query(Box::new(query.clone()));
@@ -336,6 +342,7 @@ impl Session {
             })
         })?;
         let mut targets = Vec::new();
+        let mut computed = Vec::new();
         for column in &described {
             match definition.column_position(&column.name) {
                 Some(position) => move_last(&mut definition, position),
@@ -348,14 +355,18 @@ impl Session {
                         explicit_null: false,
                     })?;
                     definition.columns.push(made);
+                    computed.extend(column.table.is_empty().then(|| column.name.clone()));
                 }
             }
             targets.push(ColumnReference::unqualified(column.name.clone()));
         }
         check_column_names(&definition.columns)?;
+        self.add_key_elements(&mut definition, drafts, &create.elements)?;
+        forget_key_defaults(&mut definition, &computed);
         check_definition(&definition)?;
         let name = definition.name.clone();
         self.make_table(definition)?;
+        let on_duplicate = create.on_duplicate;
         let insert = Statement::Insert(Box::new(Insert {
             replace: on_duplicate == SelectDuplicates::Replace,
             priority: InsertPriority::Normal,
@@ -439,18 +450,22 @@ impl Session {
     }
 }
 
+/// Computed columns that CREATE .. SELECT makes have a default if they are never NULL, but not in the primary key.
+fn forget_key_defaults(definition: &mut TableDefinition, computed: &[String]) {
+    for index in definition.indexes.iter().filter(|index| index.kind == IndexKind::Primary) {
+        for part in &index.parts {
+            let column = &mut definition.columns[part.column];
+            if computed.contains(&column.name) {
+                column.default = ColumnDefault::None;
+            }
+        }
+    }
+}
+
 /// Puts a column behind the others: CREATE .. SELECT keeps the query's columns in its order, last.
 fn move_last(definition: &mut TableDefinition, position: usize) {
     let column = definition.columns.remove(position);
     definition.columns.push(column);
-    let last = definition.columns.len() - 1;
-    for part in definition.indexes.iter_mut().flat_map(|index| &mut index.parts) {
-        if part.column == position {
-            part.column = last;
-        } else if part.column > position {
-            part.column -= 1;
-        }
-    }
 }
 
 fn shown(name: &TableName) -> String {
