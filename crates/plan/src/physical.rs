@@ -2,6 +2,7 @@
 //! All rows within one query block have one width; each table fills its own slots, so that a join copies nothing
 //! but fills in. After grouping and projection the layout changes; each node says what it hands out.
 
+use crate::bind::DerivedDependence;
 use dictionary::TableDefinition;
 use engine::Table;
 use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
@@ -77,6 +78,8 @@ pub struct QueryPlan {
     pub outer: Vec<Expression>,
     /// What EXPLAIN prints, one entry a table.
     pub explain: Vec<ExplainRow>,
+    /// Of a derived table: what determines what among its columns.
+    pub(crate) dependence: Option<Arc<DerivedDependence>>,
 }
 
 /// One line of EXPLAIN.

@@ -203,6 +203,8 @@ impl<'a> QueryRows<'a> {
             let from = SourceRow { values, columns: &self.query.columns, given: &self.given };
             let stored = from.store(self.plan, &mut self.row, self.storing, writer.row_number(), run);
             stored.map_err(|error| writer.first_error(error, run))?;
+            writer.source.clear();
+            writer.source.extend_from_slice(&values[self.plan.columns.len()..self.query.columns.len()]);
             writer.write(&mut self.row, None, run)?;
         }
         Ok(())

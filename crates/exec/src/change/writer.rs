@@ -60,6 +60,8 @@ pub struct Writer<'p> {
     duplicates_reported_at: Option<usize>,
     /// Whether rows wait for others.
     bulk: bool,
+    /// Columns of the query's tables that ON DUPLICATE KEY UPDATE reads, for the row that is being put in.
+    pub source: Vec<Value>,
 }
 
 /// Whether rows of the statement may wait for others: nothing in it looks at the table meanwhile, and a duplicate
@@ -85,6 +87,7 @@ impl<'p> Writer<'p> {
             reports: Vec::new(),
             duplicates_reported_at: None,
             bulk: run.statement.settings.fast_plans && may_wait(plan, run),
+            source: Vec::new(),
         }
     }
 

@@ -1,27 +1,56 @@
 //! Aggregate functions: typing, collection in the block, and the step from rows to groups.
 
 use super::Binder;
-use super::column::{Block, Clause};
+use super::column::Block;
 use crate::physical::{AggregateCall, AggregateKind, SortKey};
 use ::expression::derive::common_collation;
-use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass};
+use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use parser::ast;
 
 impl Binder<'_> {
-    /// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped.
+    /// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped. It gathers the
+    /// rows of the innermost query whose columns it reads: within a subquery that may be an enclosing one.
     pub fn aggregate(&mut self, call: &ast::AggregateCall) -> SqlResult<Expression> {
         if call.over.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
-        let block = self.block();
-        if block.in_aggregate || !block.clause.allows_aggregates() {
+        // There is a block to bind in, even outside of queries.
+        self.block();
+        let here = self.blocks.len() - 1;
+        let allowed: Vec<bool> = self.blocks.iter().map(Block::allows_aggregate).collect();
+        if !allowed.contains(&true) {
             return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
         }
-        block.in_aggregate = true;
-        let bound = self.aggregate_parts(call);
-        self.block().in_aggregate = false;
-        let (mut arguments, order_by) = bound?;
+        let outer_counts: Vec<usize> = self.blocks.iter().map(|block| block.outer.len()).collect();
+        let subqueries = self.subqueries.len();
+        let parts = self.aggregate_parts(call)?;
+        if self.subqueries.len() == subqueries
+            && let Some(read) = self.outer_level(&parts)
+            && let Some(level) = (read..here).find(|level| allowed[*level])
+        {
+            // What was bound here is bound anew in the enclosing block.
+            for (block, count) in self.blocks.iter_mut().zip(outer_counts) {
+                block.outer.truncate(count);
+            }
+            let inner = self.blocks.split_off(level + 1);
+            let parts = self.aggregate_parts(call);
+            let bound = parts.and_then(|parts| self.finish_aggregate(call, parts));
+            self.blocks.extend(inner);
+            return Ok(self.lift(level, bound?));
+        }
+        if !allowed[here] {
+            return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
+        }
+        self.finish_aggregate(call, parts)
+    }
+
+    fn finish_aggregate(
+        &mut self,
+        call: &ast::AggregateCall,
+        parts: AggregateParts,
+    ) -> SqlResult<Expression> {
+        let (mut arguments, order_by) = parts;
         let kind = kind_of(call)?;
         if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {
             arguments.iter_mut().for_each(member_as_text);
@@ -33,7 +62,41 @@ impl Binder<'_> {
         Ok(self.add_aggregate(AggregateCall { kind, distinct, arguments, order_by, separator, result }))
     }
 
-    fn aggregate_parts(&mut self, call: &ast::AggregateCall) -> SqlResult<(Vec<Expression>, Vec<SortKey>)> {
+    /// The level of the innermost block of which the arguments read columns; None if that is the current block, or if
+    /// they read none.
+    fn outer_level(&self, (arguments, order_by): &AggregateParts) -> Option<usize> {
+        let here = self.blocks.len() - 1;
+        let mut innermost = None;
+        for expression in arguments.iter().chain(order_by.iter().map(|key| &key.expression)) {
+            innermost = innermost.max(self.level_read(expression, here));
+        }
+        innermost.filter(|level| *level < here)
+    }
+
+    /// The level of the innermost block of which an expression over the block at `level` reads columns.
+    fn level_read(&self, expression: &Expression, level: usize) -> Option<usize> {
+        let mut innermost = None;
+        expression.visit(&mut |part| {
+            let read = match &part.kind {
+                ExpressionKind::Column(_) => Some(level),
+                ExpressionKind::Outer(number) if level > 0 => {
+                    self.level_read(&self.blocks[level].outer[*number], level - 1)
+                }
+                _ => None,
+            };
+            innermost = innermost.max(read);
+        });
+        innermost
+    }
+
+    fn aggregate_parts(&mut self, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
+        let nested = std::mem::replace(&mut self.block().in_aggregate, true);
+        let parts = self.bind_aggregate_parts(call);
+        self.block().in_aggregate = nested;
+        parts
+    }
+
+    fn bind_aggregate_parts(&mut self, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for syntax in &call.arguments {
             arguments.push(self.scalar(syntax)?);
@@ -124,47 +187,20 @@ impl Binder<'_> {
         Ok(result)
     }
 
-    /// ANY_VALUE: the value of some row of the group.
-    pub fn any_value(&mut self, argument: &ast::Expression) -> SqlResult<Expression> {
-        let block = self.block();
-        if block.in_aggregate || !block.clause.allows_aggregates() {
-            let argument = self.scalar(argument)?;
-            let result = argument.result.clone();
-            return Ok(Expression::retyped(argument, result));
-        }
-        let argument = self.scalar(argument)?;
-        if argument.any(&|part| matches!(part.kind, ExpressionKind::Aggregate(_))) {
-            return Ok(argument);
-        }
-        // A value of its own, not the column.
-        let first = self.first_value(argument);
-        let result = first.result.clone();
-        Ok(Expression::retyped(first, result))
-    }
-
-    fn first_value(&mut self, argument: Expression) -> Expression {
-        let result = argument.result.clone();
-        self.add_aggregate(AggregateCall {
-            kind: AggregateKind::First,
-            distinct: false,
-            arguments: vec![argument],
-            order_by: Vec::new(),
-            separator: Vec::new(),
-            result,
-        })
-    }
-
     /// GROUPING(): which keys a ROLLUP row sums over, as bits.
+    /// The keys are not known yet: until [`Binder::find_groupings`] the calls have numbers of their own.
     pub fn grouping(&mut self, arguments: &[ast::Expression]) -> SqlResult<Expression> {
         let mut total: Option<Expression> = None;
-        for syntax in arguments {
+        for (position, syntax) in arguments.iter().enumerate() {
             let bound = self.scalar(syntax)?;
-            let keys = &self.block().group_keys;
-            let Some(key) = keys.iter().position(|key| key.same(&bound)) else {
-                return Err(sql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, 0));
-            };
+            let groupings = &mut self.block().groupings;
+            let known = groupings.iter().position(|(_, known)| known.same(&bound));
+            let number = known.unwrap_or_else(|| {
+                groupings.push((position, bound));
+                groupings.len() - 1
+            });
             let bit = self.add_aggregate(AggregateCall {
-                kind: AggregateKind::Grouping(key),
+                kind: AggregateKind::Grouping(number),
                 distinct: false,
                 arguments: Vec::new(),
                 order_by: Vec::new(),
@@ -181,25 +217,20 @@ impl Binder<'_> {
                 }
             });
         }
-        total.ok_or_else(|| sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, "grouping"))
+        let total = total.ok_or_else(|| sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, "grouping"))?;
+        Ok(Expression { result: ResultType::integer(21).nullable(), ..total })
     }
 
     /// Rewrites an expression over rows to one over groups: group keys and aggregates become slots of the grouped
-    /// row. A column that is neither takes the group's first value, or is error 1055 (1140 without GROUP BY).
-    pub fn over_groups(
-        &mut self,
-        expression: &mut Expression,
-        position: usize,
-        rollup: bool,
-    ) -> SqlResult<()> {
+    /// row. A column that is neither has the group's first value.
+    pub fn over_groups(&mut self, expression: &mut Expression, rollup: bool) {
         let keys = self.block().group_keys.clone();
-        let mut stray: Option<Expression> = None;
-        let strict = self.facts.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
-        let dependent = strict && self.block().depends_on_keys(&keys);
         let mut added = Vec::new();
         let mut aggregates = self.block().aggregates.clone();
+        let mut reads_keys = false;
         expression.replace(&mut |part| {
             if let Some(key) = keys.iter().position(|key| key.same(part)) {
+                reads_keys = true;
                 let mut result = keys[key].result.clone();
                 result.nullable |= rollup;
                 return Some(Expression::slot(key, keys[key].to_string().into(), result));
@@ -210,9 +241,6 @@ impl Binder<'_> {
                     Some(Expression::slot(keys.len() + number, name, part.result.clone()))
                 }
                 ExpressionKind::Column(_) => {
-                    if strict && !dependent && stray.is_none() {
-                        stray = Some(part.clone());
-                    }
                     let call = AggregateCall {
                         kind: AggregateKind::First,
                         distinct: false,
@@ -228,57 +256,32 @@ impl Binder<'_> {
                         aggregates.len() - 1
                     });
                     let name = part.to_string().into();
-                    let result =
-                        if keys.is_empty() { part.result.clone().nullable() } else { part.result.clone() };
-                    Some(Expression::slot(keys.len() + number, name, result))
+                    // Where no row is, there is no first one.
+                    let result = part.result.clone().nullable_if(keys.is_empty() || rollup);
+                    Some(Expression::slot(
+                        keys.len() + number,
+                        name,
+                        result.nullable_if(part.result.nullable),
+                    ))
                 }
                 _ => None,
             }
         });
         self.block().aggregates.extend(added);
-        match stray {
-            None => Ok(()),
-            Some(column) => Err(self.not_grouped(&column, position, keys.is_empty())),
-        }
-    }
-
-    fn not_grouped(&mut self, column: &Expression, position: usize, no_keys: bool) -> errors::SqlError {
-        let name = column.to_string().replace('`', "");
-        let clause = match self.block().clause {
-            Clause::Having => "HAVING clause",
-            Clause::OrderBy => "ORDER BY clause",
-            _ => "SELECT list",
-        };
-        if no_keys {
-            let detailed = sql_error!(ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2, position, clause, name);
-            return errors::code::ER_MIX_OF_GROUP_FUNC_AND_FIELDS.message(detailed.message());
-        }
-        let detailed = sql_error!(ER_WRONG_FIELD_WITH_GROUP_V2, position, clause, name);
-        errors::code::ER_WRONG_FIELD_WITH_GROUP.message(detailed.message())
+        // What is computed of a key that was rolled up is NULL as a rule.
+        expression.result.nullable |= rollup && reads_keys;
     }
 }
 
 impl Block {
-    /// Whether the keys hold a whole unique key without NULL of every table, so that each group is one row of each.
-    fn depends_on_keys(&self, keys: &[Expression]) -> bool {
-        let grouped: Vec<usize> = keys.iter().filter_map(Expression::column_slot).collect();
-        if grouped.is_empty() {
-            return false;
-        }
-        self.tables.iter().all(|table| {
-            let super::Source::Base(base) = &table.source else { return false };
-            let definition = base.definition();
-            definition.indexes.iter().any(|index| {
-                index.kind != dictionary::IndexKind::Plain
-                    && index.parts.iter().all(|part| {
-                        part.prefix_length.is_none()
-                            && !definition.columns[part.column].nullable
-                            && table.slots[part.column].is_some_and(|slot| grouped.contains(&slot))
-                    })
-            })
-        })
+    /// Whether an aggregate of this block may stand where it is being bound.
+    fn allows_aggregate(&self) -> bool {
+        !self.in_aggregate && self.clause.allows_aggregates()
     }
 }
+
+/// Arguments, and the order in which GROUP_CONCAT takes them.
+type AggregateParts = (Vec<Expression>, Vec<SortKey>);
 
 fn same_call(left: &AggregateCall, right: &AggregateCall) -> bool {
     left.kind == right.kind

@@ -1,9 +1,9 @@
 //! INSERT, REPLACE, UPDATE, DELETE and LOAD DATA.
 
-use super::Binder;
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::select::limited;
+use super::{Binder, ChangedTable};
 use crate::catalog::TablePrivilege;
 use crate::change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
@@ -34,17 +34,12 @@ impl Binder<'_> {
         if insert.replace {
             self.require(&name.schema, &name.table, None, TablePrivilege::Delete);
         }
-        let rows = match &insert.source {
-            ast::InsertSource::Query(query) => {
-                let plan = self.query(query, "SIMPLE")?;
-                if plan.columns.len() != columns.len() {
-                    return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
-                }
-                InsertRows::Query(plan)
-            }
+        let (explained, block_number) = (self.explain.len(), self.block_number);
+        let mut rows = match &insert.source {
+            ast::InsertSource::Query(query) => self.inserted_query(insert, query, columns.len())?,
             ast::InsertSource::Values(rows) => {
                 self.push_target(&table, &insert.table.name);
-                self.changed.push(table.id());
+                self.changed.push(ChangedTable::by_insert(&table, &insert.table.name));
                 let rows = self.value_rows(rows, columns.len());
                 self.changed.clear();
                 self.blocks.pop();
@@ -52,12 +47,22 @@ impl Binder<'_> {
             }
         };
         self.push_target(&table, &insert.table.name);
-        self.changed.push(table.id());
+        self.changed.push(ChangedTable::by_insert(&table, &insert.table.name));
         let bound = self.insert_parts(insert, &definition, &columns);
         self.changed.clear();
         self.blocks.pop();
         self.leave();
         let (defaults, on_duplicate, on_update) = bound?;
+        if let ast::InsertSource::Query(query) = &insert.source
+            && !self.source.handed_on.is_empty()
+        {
+            // Bound anew, with the columns that the updates read.
+            self.explain.truncate(explained);
+            self.block_number = block_number;
+            self.enter()?;
+            rows = InsertRows::Query(self.query(query, "SIMPLE")?);
+            self.leave();
+        }
         let row = ExplainRow {
             id: Some(1),
             select_type: if insert.replace { "REPLACE" } else { "INSERT" },
@@ -78,6 +83,23 @@ impl Binder<'_> {
         })
     }
 
+    /// The query whose rows are inserted.
+    fn inserted_query(
+        &mut self,
+        insert: &ast::Insert,
+        query: &ast::Query,
+        count: usize,
+    ) -> SqlResult<InsertRows> {
+        let is_select = matches!(query.body, ast::QueryBody::Select(_) | ast::QueryBody::Table(_));
+        self.source.wanted = is_select && !insert.on_duplicate.is_empty();
+        let plan = self.query(query, "SIMPLE")?;
+        self.source.wanted = false;
+        if plan.columns.len() != count {
+            return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+        }
+        Ok(InsertRows::Query(plan))
+    }
+
     fn insert_parts(
         &mut self,
         insert: &ast::Insert,
@@ -90,6 +112,7 @@ impl Binder<'_> {
             self.row_alias(alias, definition, columns)?;
         } else {
             self.block().inserted_slots = (count..2 * count).collect();
+            self.show_source(count);
         }
         let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
         for assignment in &insert.on_duplicate {
@@ -103,7 +126,25 @@ impl Binder<'_> {
             self.require(&name.schema, &name.table, Some(&column), TablePrivilege::Update);
         }
         let on_update = self.on_update(definition, &on_duplicate)?;
+        if insert.row_alias.is_none() {
+            let read = self.block().slots.iter().skip(2 * count);
+            let handed_on = read.map(|(table, column)| (table - 1, *column)).collect();
+            self.source.handed_on = handed_on;
+        }
         Ok((defaults, on_duplicate, on_update))
+    }
+
+    /// Brings the tables of the inserted SELECT into sight of ON DUPLICATE KEY UPDATE. Their slots follow those of the
+    /// row that is there and of the row to be inserted, `count` each.
+    fn show_source(&mut self, count: usize) {
+        let source = std::mem::take(&mut self.source);
+        let block = self.block();
+        block.slots.extend((0..count).map(|column| (0, column)));
+        for mut table in source.tables {
+            table.slots.fill(None);
+            block.tables.push(table);
+        }
+        block.visible.extend(source.visible.iter().map(|(table, column)| (table + 1, *column)));
     }
 
     /// `VALUES (...) AS new(a, b)`: the row to be inserted under a name of its own.
@@ -306,7 +347,8 @@ impl Binder<'_> {
     fn change(&mut self, number: usize) {
         if let Source::Base(table) = &self.block().tables[number].source {
             let id = table.id();
-            self.changed.push(id);
+            let name = self.block().tables[number].alias.clone();
+            self.changed.push(ChangedTable { id, name, by_name: false });
         }
     }
 

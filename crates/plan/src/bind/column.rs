@@ -2,10 +2,12 @@
 //! Main types: [`Block`], [`BoundTable`].
 
 use super::Binder;
+use super::dependence::DerivedDependence;
+use super::names::SelectItem;
 use crate::catalog::TablePrivilege;
 use crate::physical::{AggregateCall, ColumnOrigin, OutputColumn, QueryPlan, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
-use dictionary::{ColumnDefault, IndexKind, TableDefinition};
+use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -95,12 +97,18 @@ pub(crate) struct Block {
     pub outer: Vec<Expression>,
     pub clause: Clause,
     pub aggregates: Vec<AggregateCall>,
-    /// Select items by name, once they are bound: for GROUP BY, HAVING and ORDER BY.
-    pub aliases: Vec<(String, Expression)>,
+    /// Select items, as far as they are bound: for GROUP BY, HAVING, ORDER BY and subqueries.
+    pub items: Vec<SelectItem>,
+    /// Aliases of select items that are not bound yet.
+    pub later_aliases: Vec<String>,
     /// Within the arguments of an aggregate: another one may not stand there.
     pub in_aggregate: bool,
-    /// Group keys, once bound: for GROUPING().
+    /// Group keys, once bound.
     pub group_keys: Vec<Expression>,
+    /// Arguments of GROUPING() with their positions, until they are found among the group keys.
+    pub groupings: Vec<(usize, Expression)>,
+    /// Of a derived table: what determines what among its columns.
+    pub dependence: Option<Arc<DerivedDependence>>,
     /// For ON DUPLICATE KEY UPDATE: the slot of each column of the row to be inserted.
     pub inserted_slots: Vec<usize>,
 }
@@ -137,12 +145,12 @@ impl Block {
         self.outer.len() - 1
     }
 
-    /// A select item by its name.
-    pub fn alias(&self, name: &str) -> Option<Expression> {
-        self.aliases.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, item)| item.clone())
+    /// The table and column that a slot holds.
+    pub fn place(&self, expression: &Expression) -> Option<(usize, usize)> {
+        self.slots.get(expression.column_slot()?).copied()
     }
 
-    fn table_matches(table: &BoundTable, reference: &ast::ColumnReference) -> bool {
+    pub(super) fn table_matches(table: &BoundTable, reference: &ast::ColumnReference) -> bool {
         let Some(wanted) = &reference.table else { return true };
         if table.alias != *wanted {
             return false;
@@ -152,6 +160,13 @@ impl Block {
             (Some(_), None) => false,
             (None, _) => true,
         }
+    }
+
+    /// The column of that name in the first table.
+    pub fn find_in_first(&self, reference: &ast::ColumnReference) -> Option<(usize, usize)> {
+        let table = self.tables.first().filter(|table| Block::table_matches(table, reference))?;
+        let is_it = |column: &BoundColumn| column.name.eq_ignore_ascii_case(&reference.column);
+        table.columns.iter().position(is_it).map(|column| (0, column))
     }
 
     /// The column of that name; None if there is none, error 1052 if there are several.
@@ -193,10 +208,19 @@ fn column_flags(definition: &TableDefinition, position: usize) -> u16 {
     let mut flags = 0;
     let mut set = |on: bool, flag: u16| flags |= if on { flag } else { 0 };
     set(!column.nullable, 1);
-    for index in &definition.indexes {
+    // Without a primary key the first unique key that is never NULL stands for it.
+    let has_primary = definition.indexes.iter().any(|index| index.kind == IndexKind::Primary);
+    let is_firm = |index: &IndexDefinition| {
+        let is_firm =
+            |part: &IndexPart| part.prefix_length.is_none() && !definition.columns[part.column].nullable;
+        index.kind == IndexKind::Unique && index.parts.iter().all(is_firm)
+    };
+    let stand_in = definition.indexes.iter().position(is_firm).filter(|_| !has_primary);
+    for (number, index) in definition.indexes.iter().enumerate() {
         let Some(part) = index.parts.iter().position(|part| part.column == position) else { continue };
         match index.kind {
             IndexKind::Primary => set(true, 2),
+            IndexKind::Unique if stand_in == Some(number) => set(true, 2),
             IndexKind::Unique if part == 0 && index.parts.len() == 1 => set(true, 4),
             IndexKind::Unique | IndexKind::Plain => set(part == 0, 8),
         }
@@ -278,25 +302,6 @@ impl Binder<'_> {
             self.require(&owner.schema, &owner.table, Some(&column), TablePrivilege::Select);
         }
         Expression::slot(slot, name, result)
-    }
-
-    /// A column by name, through the enclosing blocks.
-    pub fn resolve(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
-        let innermost = self.blocks.len();
-        for level in (0..innermost).rev() {
-            if let Some((table, column)) = self.blocks[level].find(reference)? {
-                let found = self.column_at(level, table, column);
-                return Ok(self.lift(level, found));
-            }
-            if reference.table.is_none()
-                && level + 1 < innermost
-                && let Some(found) = self.blocks[level].alias(&reference.column)
-            {
-                return Ok(self.lift(level, found));
-            }
-        }
-        let clause = self.blocks.last().map_or(Clause::FieldList, |block| block.clause);
-        Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause.name()))
     }
 
     /// Brings an expression over the block at `level` into the innermost block, as an outer reference.

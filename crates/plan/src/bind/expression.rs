@@ -1,6 +1,5 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
-use super::column::Clause;
 use super::{Binder, literal};
 use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator};
 use ::expression::result_type::class_of;
@@ -144,27 +143,6 @@ impl Binder<'_> {
 
     fn conditions(&mut self, terms: &[ast::Expression]) -> SqlResult<Vec<Expression>> {
         terms.iter().map(|term| self.scalar(term)).collect()
-    }
-
-    fn column(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
-        let block = self.block();
-        let (clause, in_aggregate) = (block.clause, block.in_aggregate);
-        if reference.table.is_none()
-            && clause == Clause::Having
-            && !in_aggregate
-            && let Some(found) = self.block().alias(&reference.column)
-        {
-            return Ok(found);
-        }
-        match self.resolve(reference) {
-            Err(error) if error.is(&errors::code::ER_BAD_FIELD_ERROR) && reference.table.is_none() => {
-                match self.block().alias(&reference.column) {
-                    Some(found) if matches!(clause, Clause::OrderBy | Clause::GroupBy) => Ok(found),
-                    _ => Err(error),
-                }
-            }
-            other => other,
-        }
     }
 
     fn parameter(&mut self, index: usize) -> Expression {

@@ -1,7 +1,7 @@
 //! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main type: [`JoinTree`].
 
 use super::column::{BoundColumn, Clause, derived_columns, table_columns};
-use super::{Binder, BoundCommonTable, BoundTable, CommonTable, Source};
+use super::{Binder, BoundCommonTable, BoundTable, ChangedTable, CommonTable, Source};
 use crate::physical::{CommonTableUse, QueryPlan, RowLock};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
@@ -184,7 +184,8 @@ impl Binder<'_> {
         left.into_iter().filter(|name| names.iter().any(|other| other.eq_ignore_ascii_case(name))).collect()
     }
 
-    /// USING: equal columns shown once, first.
+    /// USING: equal columns are shown once and first, in the order that they have in the first table. For RIGHT JOIN
+    /// that is the right one.
     fn using(
         &mut self,
         names: &[String],
@@ -206,8 +207,10 @@ impl Binder<'_> {
             shown.push(if flipped { right_at } else { left_at });
             hidden.extend([left_at, right_at]);
         }
-        let rest = left.iter().chain(right).filter(|at| !hidden.contains(at)).copied();
-        let visible = shown.iter().copied().chain(rest).collect();
+        let (first, second) = if flipped { (right, left) } else { (left, right) };
+        let common = first.iter().filter(|at| shown.contains(at));
+        let rest = first.iter().chain(second).filter(|at| !hidden.contains(at));
+        let visible = common.chain(rest).copied().collect();
         Ok((conditions, visible))
     }
 
@@ -239,8 +242,11 @@ impl Binder<'_> {
         let schema = self.schema_of(&factor.name)?;
         if self.input.engine.dictionary().table(&schema, &factor.name.name).is_some() {
             let table = self.base_table(&factor.name)?;
-            if self.changed.contains(&table.id()) {
-                return Err(sql_error!(ER_UPDATE_TABLE_USED, alias));
+            let is_it = |changed: &&ChangedTable| {
+                changed.id == table.id() && (!changed.by_name || changed.name == alias)
+            };
+            if let Some(changed) = self.changed.iter().find(is_it) {
+                return Err(sql_error!(ER_UPDATE_TABLE_USED, changed.name));
             }
             let columns = table_columns(table.definition(), &alias);
             return self.add_table(

@@ -111,15 +111,11 @@ impl Binder<'_> {
             return Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name));
         }
         let name = call.name.to_ascii_lowercase();
-        match (name.as_str(), call.arguments.as_slice()) {
-            ("any_value", [argument]) => return self.any_value(argument),
-            ("mod", [left, right]) => {
-                let (left, right) = (self.scalar(left)?, self.scalar(right)?);
-                let modulo = ::expression::operators::ArithmeticOperator::Modulo;
-                let bound = Expression::arithmetic(modulo, left, right, self.facts)?;
-                return Ok(self.fold(bound));
-            }
-            _ => {}
+        if let ("mod", [left, right]) = (name.as_str(), call.arguments.as_slice()) {
+            let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+            let modulo = ::expression::operators::ArithmeticOperator::Modulo;
+            let bound = Expression::arithmetic(modulo, left, right, self.facts)?;
+            return Ok(self.fold(bound));
         }
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for syntax in &call.arguments {
@@ -132,7 +128,8 @@ impl Binder<'_> {
     pub fn inserted_value(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
         let block = self.block();
         let slots = block.inserted_slots.clone();
-        let Some((table, column)) = block.find(reference)? else {
+        let found = if slots.is_empty() { block.find(reference)? } else { block.find_in_first(reference) };
+        let Some((table, column)) = found else {
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
         };
         let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {

@@ -4,10 +4,13 @@
 mod aggregate;
 mod change;
 mod column;
+mod dependence;
 mod expression;
 mod from;
 mod function;
+mod group;
 mod literal;
+mod names;
 mod output;
 mod query;
 mod recursive;
@@ -15,6 +18,7 @@ mod select;
 mod subquery;
 
 pub(crate) use column::{Block, BoundTable, Source};
+pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
 
 use crate::catalog::{PrivilegeRequest, TablePrivilege, VirtualTables};
@@ -75,6 +79,34 @@ pub(crate) struct BoundCommonTable {
     pub block_number: u32,
 }
 
+/// A table that the statement changes.
+pub(crate) struct ChangedTable {
+    pub id: stdx::ids::TableId,
+    /// The name by which the statement changes it.
+    pub name: String,
+    /// Whether subqueries may read it under another name: INSERT evaluates them before it stores the row.
+    pub by_name: bool,
+}
+
+/// What ON DUPLICATE KEY UPDATE sees of the SELECT whose rows are inserted.
+#[derive(Default)]
+pub(crate) struct SelectSource {
+    /// Whether the SELECT that is bound next at the top is one.
+    pub wanted: bool,
+    /// Its tables, and the columns that unqualified names find, once it is bound. Nothing if it groups.
+    pub tables: Vec<BoundTable>,
+    pub visible: Vec<(usize, usize)>,
+    /// Columns of its tables that it hands on behind its result columns.
+    pub handed_on: Vec<(usize, usize)>,
+}
+
+impl ChangedTable {
+    /// The target of INSERT under its own name.
+    fn by_insert(table: &Table, name: &str) -> ChangedTable {
+        ChangedTable { id: table.id(), name: name.to_owned(), by_name: true }
+    }
+}
+
 /// Deepest nesting of query blocks, views included.
 const BLOCK_DEPTH_MAX: usize = 64;
 
@@ -91,7 +123,9 @@ pub(crate) struct Binder<'a> {
     pub privileges: Vec<PrivilegeRequest>,
     pub tables: Vec<Arc<Table>>,
     /// Tables that the statement changes: its subqueries may not read them.
-    pub changed: Vec<stdx::ids::TableId>,
+    pub changed: Vec<ChangedTable>,
+    /// For INSERT .. SELECT .. ON DUPLICATE KEY UPDATE.
+    pub source: SelectSource,
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
     pub explain: Vec<ExplainRow>,
@@ -117,6 +151,7 @@ impl<'a> Binder<'a> {
             privileges: Vec::new(),
             tables: Vec::new(),
             changed: Vec::new(),
+            source: SelectSource::default(),
             volatile: false,
             explain: Vec::new(),
             block_number: 0,

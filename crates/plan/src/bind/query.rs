@@ -2,6 +2,7 @@
 
 use super::Binder;
 use super::column::{Block, Clause};
+use super::names::{SelectItem, has_aggregate};
 use super::select::{Surroundings, limited};
 use crate::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
 use ::expression::derive::{DerivedCollation, common_collation};
@@ -101,7 +102,8 @@ impl Binder<'_> {
         let bound = self.values_parts(rows);
         let block = self.blocks.pop().unwrap_or_default();
         let (rows, columns) = bound?;
-        Ok(QueryPlan { root: Node::Values { rows }, columns, outer: block.outer, explain: Vec::new() })
+        let root = Node::Values { rows };
+        Ok(QueryPlan { root, columns, outer: block.outer, explain: Vec::new(), dependence: None })
     }
 
     fn values_parts(
@@ -136,14 +138,14 @@ impl Binder<'_> {
 
     /// ORDER BY and LIMIT around a set operation: keys are result columns.
     pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
-        let QueryPlan { root, columns, outer, explain } = plan;
+        let QueryPlan { root, columns, outer, explain, dependence } = plan;
         let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
-            let item = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
-            block.aliases.push((column.name.clone(), item));
+            let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
+            block.items.push(SelectItem { name: column.name.clone(), expression });
         }
         self.blocks.push(block);
-        let bound = self.order_and_limit(query, &columns);
+        let bound = self.order_and_limit(query);
         self.blocks.pop();
         let (keys, limit) = bound?;
         let node = if keys.is_empty() {
@@ -151,29 +153,23 @@ impl Binder<'_> {
         } else {
             Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
         };
-        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain })
+        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain, dependence })
     }
 
     fn order_and_limit(
         &mut self,
         query: &ast::Query,
-        columns: &[OutputColumn],
     ) -> SqlResult<(Vec<SortKey>, Option<crate::physical::RowLimit>)> {
-        let mut keys = Vec::with_capacity(query.order_by.len());
         for item in &query.order_by {
-            let expression = match &item.expression {
-                ast::Expression::Literal(ast::Literal::Integer(number)) => {
-                    let at = (*number as usize).wrapping_sub(1);
-                    match columns.get(at) {
-                        Some(column) => {
-                            Expression::slot(at, column.name.as_str().into(), column.result.clone())
-                        }
-                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
-                    }
-                }
-                other => self.scalar(other)?,
-            };
-            keys.push(SortKey { expression, descending: item.descending });
+            if let ast::Expression::Column(ast::ColumnReference { table: Some(table), .. }) = &item.expression
+            {
+                return Err(sql_error!(ER_TABLENAME_NOT_ALLOWED_HERE, table, "global ORDER clause"));
+            }
+        }
+        let keys = self.order_keys(&query.order_by, true)?;
+        let aggregates = |key: &SortKey| has_aggregate(&key.expression);
+        if let Some(position) = keys.iter().position(aggregates) {
+            return Err(sql_error!(ER_AGGREGATE_ORDER_FOR_UNION, position + 1));
         }
         let limit = match &query.limit {
             None => None,
@@ -222,7 +218,7 @@ impl Binder<'_> {
         let root =
             Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
         let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-        Ok(QueryPlan { root, columns, outer, explain: first.explain })
+        Ok(QueryPlan { root, columns, outer, explain: first.explain, dependence: None })
     }
 
     /// The type that holds the values of all of these.

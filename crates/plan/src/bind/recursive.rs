@@ -113,7 +113,7 @@ impl Binder<'_> {
         let seed = joined_seeds(seed, seeds, &types);
         let names = columns.iter().map(|column| column.name.clone()).collect();
         let root = Node::Recursive(Box::new(Recursive { id, seed, steps, names, all, columns: types }));
-        let plan = QueryPlan { root, columns, outer: Vec::new(), explain };
+        let plan = QueryPlan { root, columns, outer: Vec::new(), explain, dependence: None };
         self.ordered(plan, &common.query)
     }
 }

@@ -1,20 +1,24 @@
 //! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
 //! MySQL resolves them.
 
-use super::Binder;
 use super::column::{Block, Clause};
+use super::dependence::DerivedDependence;
 use super::from::conjuncts;
+use super::group::Grouped;
+use super::names::SelectItem;
 use super::output::Grouping;
+use super::{Binder, JoinTree};
 use crate::catalog::TablePrivilege;
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
     SortKey,
 };
-use ::expression::Expression;
+use ::expression::{Expression, SqlMode};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use std::sync::Arc;
 
 /// What stands around a SELECT and belongs to it.
 pub(crate) struct Surroundings<'q> {
@@ -24,10 +28,18 @@ pub(crate) struct Surroundings<'q> {
     pub select_type: &'static str,
 }
 
-/// A bound select item.
-struct Item {
-    name: String,
-    expression: Expression,
+/// The clauses of a SELECT but FROM. What follows the grouping reads groups.
+struct BoundClauses {
+    items: Vec<SelectItem>,
+    /// WHERE, taken apart at its ANDs; likewise HAVING.
+    conditions: Vec<Expression>,
+    having: Vec<Expression>,
+    order: Vec<SortKey>,
+    limit: Option<RowLimit>,
+    /// Whether it groups, be it in one group.
+    grouping: bool,
+    /// How many items behind the others are not of the result.
+    handed_on: usize,
 }
 
 impl Binder<'_> {
@@ -39,6 +51,11 @@ impl Binder<'_> {
         let bound = self.select_parts(select, around);
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
+        if self.source.wanted && self.depth == 1 && select.group_by.is_empty() && block.aggregates.is_empty()
+        {
+            self.source.tables.clone_from(&block.tables);
+            self.source.visible.clone_from(&block.visible);
+        }
         let (root, columns, mut explain) = bound?;
         let dependent = !block.outer.is_empty();
         for row in &mut explain {
@@ -49,7 +66,8 @@ impl Binder<'_> {
             };
         }
         self.explain.extend(explain.iter().cloned());
-        Ok(QueryPlan { root, columns, outer: block.outer, explain })
+        let (outer, dependence) = (block.outer, block.dependence);
+        Ok(QueryPlan { root, columns, outer, explain, dependence })
     }
 
     fn select_parts(
@@ -63,35 +81,8 @@ impl Binder<'_> {
         let tree = self.bind_from(&select.from)?;
         self.require_tables();
         self.lock_tables(around.locking)?;
-        // MySQL reports mistakes in the select list before those in WHERE.
-        if select.rollup {
-            self.bind_group_keys(select)?;
-        }
-        self.block().clause = Clause::FieldList;
-        let mut items = self.select_items(select)?;
-        let mut conditions = Vec::new();
-        if let Some(filter) = &select.filter {
-            self.block().clause = Clause::Where;
-            conditions = conjuncts(self.scalar(filter)?);
-        }
-        if !select.rollup {
-            self.bind_group_keys(select)?;
-        }
-        let aliases = items.iter().map(|item| (item.name.clone(), item.expression.clone())).collect();
-        self.block().aliases = aliases;
-        self.block().clause = Clause::Having;
-        let mut having = match &select.having {
-            Some(condition) => conjuncts(self.scalar(condition)?),
-            None => Vec::new(),
-        };
-        self.block().clause = Clause::OrderBy;
-        let mut order = self.order_keys(around.order_by, &items)?;
-        let limit = self.limit(around.limit)?;
-
-        let grouping = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
-        if grouping {
-            self.group_expressions(&mut items, &mut having, &mut order, select.rollup)?;
-        }
+        let bound = self.bind_clauses(select, around, tree.as_ref())?;
+        let BoundClauses { items, conditions, having, mut order, limit, grouping, handed_on } = bound;
         let columns = self.output_columns(&items, select, &order, grouping);
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
             let row = ExplainRow {
@@ -111,7 +102,8 @@ impl Binder<'_> {
         let needs_sort = !order.is_empty() && !ordered;
         let last = limit.is_some() && projects_last(select, &items, &order, ordered);
         let node = if last { node } else { project(node, &items, &mut order, ordered) };
-        let node = self.finish(node, &columns, select, order, limit, needs_sort);
+        let shown = &columns[..columns.len() - handed_on];
+        let node = self.finish(node, shown, select, order, limit, needs_sort);
         let node = if last { project(node, &items, &mut [], true) } else { node };
         if let Some(first) = explain.first_mut() {
             let by_key = grouping && !select.group_by.is_empty() || select.options.distinct;
@@ -119,6 +111,63 @@ impl Binder<'_> {
             first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
         }
         Ok((node, columns, explain))
+    }
+
+    /// Binds the clauses in MySQL's order, and rewrites what follows the grouping to read groups.
+    fn bind_clauses(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+        tree: Option<&JoinTree>,
+    ) -> SqlResult<BoundClauses> {
+        // MySQL reports mistakes in the select list before those in WHERE.
+        self.block().clause = Clause::FieldList;
+        self.select_items(select)?;
+        let handed_on = self.hand_on_columns();
+        let mut conditions = Vec::new();
+        if let Some(filter) = &select.filter {
+            self.block().clause = Clause::Where;
+            conditions = conjuncts(self.scalar(filter)?);
+        }
+        self.bind_group_keys(select)?;
+        self.block().clause = Clause::Having;
+        let mut having = match &select.having {
+            Some(condition) => conjuncts(self.scalar(condition)?),
+            None => Vec::new(),
+        };
+        self.block().clause = Clause::OrderBy;
+        let groups = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
+        let mut order = self.order_keys(around.order_by, groups)?;
+        let limit = self.limit(around.limit)?;
+
+        // An aggregate of this query may stand in a subquery of any clause.
+        let grouping = groups || !self.block().aggregates.is_empty();
+        if grouping && select.group_by.is_empty() {
+            // One row needs no order.
+            order.clear();
+        }
+        self.check_distinct_order(select, &order)?;
+        if around.select_type == "DERIVED" && !select.rollup {
+            self.describe_dependence(tree, &conditions, grouping);
+        }
+        let mut items = self.block().items.clone();
+        if grouping {
+            self.find_groupings()?;
+            let query = Grouped { select, having: &having, order: &order, tree, conditions: &conditions };
+            self.check_groups(&query)?;
+            self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
+        }
+        order.retain(|key| key.expression.literal().is_none());
+        Ok(BoundClauses { items, conditions, having, order, limit, grouping, handed_on })
+    }
+
+    /// For a derived table: what the query that reads it may know of its columns.
+    fn describe_dependence(&mut self, tree: Option<&JoinTree>, conditions: &[Expression], grouped: bool) {
+        if self.facts.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY) {
+            let block = self.block();
+            let described = DerivedDependence::of(block, tree, conditions, grouped);
+            block.dependence = Some(Arc::new(described));
+        }
     }
 
     fn grouped(&mut self, node: Node, grouping: bool, rollup: bool, having: Vec<Expression>) -> Node {
@@ -195,53 +244,13 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// GROUP BY: a number or a name of a select item stands for the item, but a column goes before a name.
-    fn bind_group_keys(&mut self, select: &ast::Select) -> SqlResult<()> {
-        self.block().clause = Clause::GroupBy;
-        let mut keys = Vec::with_capacity(select.group_by.len());
-        for syntax in &select.group_by {
-            let key = match syntax {
-                ast::Expression::Literal(ast::Literal::Integer(number)) => {
-                    let item = select.items.get((*number as usize).wrapping_sub(1));
-                    match item {
-                        Some(ast::SelectItem::Expression { expression, .. }) => self.group_key(expression)?,
-                        Some(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "GROUP BY a position of *")),
-                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "group statement")),
-                    }
-                }
-                ast::Expression::Column(reference) if reference.table.is_none() => {
-                    match self.scalar(syntax) {
-                        Err(error) if error.is(&errors::code::ER_BAD_FIELD_ERROR) => {
-                            match item_by_alias(select, &reference.column) {
-                                Some(item) => self.group_key(item)?,
-                                None => return Err(error),
-                            }
-                        }
-                        other => other?,
-                    }
-                }
-                other => self.scalar(other)?,
-            };
-            // A constant key groups nothing; it would only clash with literals in the select list.
-            if key.literal().is_none() || select.group_by.len() == 1 {
-                keys.push(key);
-            }
-        }
-        self.block().group_keys = keys;
-        Ok(())
-    }
-
-    fn group_key(&mut self, item: &ast::Expression) -> SqlResult<Expression> {
-        match self.scalar(item) {
-            Err(error) if error.is(&errors::code::ER_INVALID_GROUP_FUNC_USE) => {
-                Err(sql_error!(ER_WRONG_GROUP_FIELD, "aggregate"))
-            }
-            other => other,
-        }
-    }
-
-    fn select_items(&mut self, select: &ast::Select) -> SqlResult<Vec<Item>> {
-        let mut items = Vec::with_capacity(select.items.len());
+    /// Binds the select list, item by item: subqueries see the aliases of those before.
+    fn select_items(&mut self, select: &ast::Select) -> SqlResult<()> {
+        let aliases = select.items.iter().rev().filter_map(|item| match item {
+            ast::SelectItem::Expression { alias, .. } => alias.clone(),
+            _ => None,
+        });
+        self.block().later_aliases = aliases.collect();
         for item in &select.items {
             match item {
                 ast::SelectItem::Wildcard => {
@@ -249,7 +258,7 @@ impl Binder<'_> {
                         return Err(sql_error!(ER_NO_TABLES_USED));
                     }
                     let visible = self.block().visible.clone();
-                    self.expand(&visible, &mut items);
+                    self.expand(&visible);
                 }
                 ast::SelectItem::TableWildcard(name) => {
                     let found = self.block().tables.iter().position(|table| {
@@ -262,7 +271,7 @@ impl Binder<'_> {
                         .filter(|column| !columns[*column].invisible)
                         .map(|column| (table, column))
                         .collect();
-                    self.expand(&shown, &mut items);
+                    self.expand(&shown);
                 }
                 ast::SelectItem::Expression { expression, alias, text } => {
                     let bound = self.scalar(expression)?;
@@ -270,11 +279,25 @@ impl Binder<'_> {
                         Some(alias) => alias.clone(),
                         None => self.item_name(expression, text)?,
                     };
-                    items.push(Item { name, expression: bound });
+                    let block = self.block();
+                    if alias.is_some() {
+                        block.later_aliases.pop();
+                    }
+                    block.items.push(SelectItem { name, expression: bound });
                 }
             }
         }
-        Ok(items)
+        Ok(())
+    }
+
+    /// Adds the columns that ON DUPLICATE KEY UPDATE reads to the select list of the rows to be inserted; says how many.
+    fn hand_on_columns(&mut self) -> usize {
+        if self.depth != 2 {
+            return 0;
+        }
+        let columns = std::mem::take(&mut self.source.handed_on);
+        self.expand(&columns);
+        columns.len()
     }
 
     /// The name of a select item without alias.
@@ -313,39 +336,13 @@ impl Binder<'_> {
         Ok(reference.column.clone())
     }
 
-    fn expand(&mut self, columns: &[(usize, usize)], items: &mut Vec<Item>) {
+    fn expand(&mut self, columns: &[(usize, usize)]) {
         let level = self.blocks.len() - 1;
         for (table, column) in columns {
             let expression = self.column_at(level, *table, *column);
             let name = self.blocks[level].tables[*table].columns[*column].name.clone();
-            items.push(Item { name, expression });
+            self.blocks[level].items.push(SelectItem { name, expression });
         }
-    }
-
-    /// ORDER BY: a number or a name of a select item stands for the item.
-    fn order_keys(&mut self, order_by: &[ast::OrderItem], items: &[Item]) -> SqlResult<Vec<SortKey>> {
-        let mut keys = Vec::with_capacity(order_by.len());
-        for item in order_by {
-            let expression = match &item.expression {
-                ast::Expression::Literal(ast::Literal::Integer(number)) => {
-                    match items.get((*number as usize).wrapping_sub(1)) {
-                        Some(item) => item.expression.clone(),
-                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
-                    }
-                }
-                ast::Expression::Column(reference) if reference.table.is_none() => {
-                    match self.block().alias(&reference.column) {
-                        Some(found) => found,
-                        None => self.scalar(&item.expression)?,
-                    }
-                }
-                other => self.scalar(other)?,
-            };
-            if expression.literal().is_none() {
-                keys.push(SortKey { expression, descending: item.descending });
-            }
-        }
-        Ok(keys)
     }
 
     /// LIMIT takes constants and parameters.
@@ -360,31 +357,22 @@ impl Binder<'_> {
         Ok(Some(RowLimit { count, offset }))
     }
 
+    /// Rewrites what follows the grouping to read groups.
     fn group_expressions(
         &mut self,
-        items: &mut [Item],
+        items: &mut [SelectItem],
         having: &mut [Expression],
         order: &mut [SortKey],
         rollup: bool,
-    ) -> SqlResult<()> {
-        self.block().clause = Clause::FieldList;
-        for (position, item) in items.iter_mut().enumerate() {
-            self.over_groups(&mut item.expression, position + 1, rollup)?;
-        }
-        self.block().clause = Clause::Having;
-        for condition in having {
-            self.over_groups(condition, 1, rollup)?;
-        }
-        self.block().clause = Clause::OrderBy;
-        for (position, key) in order.iter_mut().enumerate() {
-            self.over_groups(&mut key.expression, position + 1, rollup)?;
-        }
-        Ok(())
+    ) {
+        let items = items.iter_mut().map(|item| &mut item.expression);
+        let order = order.iter_mut().map(|key| &mut key.expression);
+        items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
     }
 
     fn output_columns(
         &mut self,
-        items: &[Item],
+        items: &[SelectItem],
         select: &ast::Select,
         order: &[SortKey],
         grouping: bool,
@@ -404,14 +392,14 @@ impl Binder<'_> {
     fn count_only(
         &mut self,
         select: &ast::Select,
-        items: &[Item],
-        tree: &Option<super::from::JoinTree>,
+        items: &[SelectItem],
+        tree: &Option<JoinTree>,
         conditions: &[Expression],
         grouping: bool,
     ) -> Option<Node> {
         let plain =
             grouping && select.group_by.is_empty() && select.having.is_none() && conditions.is_empty();
-        let Some(super::from::JoinTree::Table(0)) = tree else { return None };
+        let Some(JoinTree::Table(0)) = tree else { return None };
         let block = self.block();
         let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);
         if !plain || !counts || block.tables[0].lock != RowLock::None {
@@ -427,10 +415,10 @@ impl Binder<'_> {
     /// MIN or MAX of the first column of an index needs one row: the first or the last that is not NULL.
     fn extreme_row(
         &mut self,
-        tree: &Option<super::from::JoinTree>,
+        tree: &Option<JoinTree>,
         conditions: &[Expression],
     ) -> Option<(Node, ExplainRow)> {
-        let Some(super::from::JoinTree::Table(0)) = tree else { return None };
+        let Some(JoinTree::Table(0)) = tree else { return None };
         let block = self.block();
         let [call] = block.aggregates.as_slice() else { return None };
         let highest = match call.kind {
@@ -494,17 +482,6 @@ fn literal_count(expression: &Expression) -> Option<u64> {
     }
 }
 
-fn item_by_alias<'s>(select: &'s ast::Select, name: &str) -> Option<&'s ast::Expression> {
-    select.items.iter().find_map(|item| match item {
-        ast::SelectItem::Expression { expression, alias: Some(alias), .. }
-            if alias.eq_ignore_ascii_case(name) =>
-        {
-            Some(expression)
-        }
-        _ => None,
-    })
-}
-
 pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> Node {
     match limit {
         Some(limit) => Node::Limit { input: Box::new(node), limit, count_all },
@@ -514,7 +491,7 @@ pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> N
 
 /// Whether the select list is computed for the rows that LIMIT leaves only: where it is more than columns, and no sort
 /// key is one of its values.
-fn projects_last(select: &ast::Select, items: &[Item], order: &[SortKey], ordered: bool) -> bool {
+fn projects_last(select: &ast::Select, items: &[SelectItem], order: &[SortKey], ordered: bool) -> bool {
     let is_plain =
         |expression: &Expression| expression.column_slot().is_some() || expression.literal().is_some();
     !select.options.distinct
@@ -523,7 +500,7 @@ fn projects_last(select: &ast::Select, items: &[Item], order: &[SortKey], ordere
 }
 
 /// The select list, with sort keys that are not in it appended. Sort keys become slots of the projected row.
-fn project(node: Node, items: &[Item], order: &mut [SortKey], ordered: bool) -> Node {
+fn project(node: Node, items: &[SelectItem], order: &mut [SortKey], ordered: bool) -> Node {
     let mut expressions: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
     if !ordered {
         for key in order {

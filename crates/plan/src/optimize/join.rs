@@ -4,7 +4,7 @@
 use super::access::{Candidate, selectivity, table_rows};
 use super::build::filtered;
 use super::{JoinGoal, Joined, tables_of};
-use crate::bind::{Binder, JoinTree, Source};
+use crate::bind::{Binder, Block, JoinTree, Source};
 use crate::physical::{ExplainRow, Node};
 use errors::SqlResult;
 use expression::operators::ComparisonOperator;
@@ -53,6 +53,33 @@ pub(super) struct Step {
     pub rows_after: f64,
 }
 
+impl Block {
+    /// Whether a condition cannot hold for a row of NULLs of these tables, so that the outer join is an inner one.
+    pub fn rejects_null(&self, condition: &Expression, tables: u64) -> bool {
+        rejects_null(condition, &|column| tables_of(self, column) & tables != 0)
+    }
+}
+
+/// Whether a condition cannot hold when a column of those that `is_meant` picks is NULL.
+pub(crate) fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
+    let is_column = |expression: &Expression| {
+        matches!(expression.kind, ExpressionKind::Column(_)) && is_meant(expression)
+    };
+    match &condition.kind {
+        ExpressionKind::Compare(comparison) => {
+            comparison.operator != ComparisonOperator::NullSafeEqual
+                && (is_column(&comparison.left) || is_column(&comparison.right))
+        }
+        ExpressionKind::Between(between) => !between.negated && is_column(&between.operand),
+        ExpressionKind::In(list) => is_column(&list.operand),
+        ExpressionKind::Like(like) => is_column(&like.operand),
+        ExpressionKind::Not(inner) => {
+            matches!(&inner.kind, ExpressionKind::IsNull(operand) if is_column(operand))
+        }
+        _ => false,
+    }
+}
+
 impl Binder<'_> {
     /// Plans FROM and WHERE of the current block.
     pub fn plan_joins(
@@ -97,7 +124,8 @@ impl Binder<'_> {
             }),
             JoinTree::Join { left, right, outer, conditions, straight } => {
                 let right_tables = right.tables();
-                let rejects = |filter: &Expression| self.rejects_null(filter, right_tables);
+                let block = self.block();
+                let rejects = |filter: &Expression| block.rejects_null(filter, right_tables);
                 let outer = outer && !filters.iter().any(rejects);
                 group.straight |= straight;
                 if !outer {
@@ -130,27 +158,6 @@ impl Binder<'_> {
                     needs,
                 });
             }
-        }
-    }
-
-    /// Whether a condition cannot hold for a row of NULLs of these tables, so that the outer join is an inner one.
-    fn rejects_null(&mut self, condition: &Expression, tables: u64) -> bool {
-        let block = self.block();
-        let is_column = |expression: &Expression| {
-            matches!(expression.kind, ExpressionKind::Column(_)) && tables_of(block, expression) & tables != 0
-        };
-        match &condition.kind {
-            ExpressionKind::Compare(comparison) => {
-                comparison.operator != ComparisonOperator::NullSafeEqual
-                    && (is_column(&comparison.left) || is_column(&comparison.right))
-            }
-            ExpressionKind::Between(between) => !between.negated && is_column(&between.operand),
-            ExpressionKind::In(list) => is_column(&list.operand),
-            ExpressionKind::Like(like) => is_column(&like.operand),
-            ExpressionKind::Not(inner) => {
-                matches!(&inner.kind, ExpressionKind::IsNull(operand) if is_column(operand))
-            }
-            _ => false,
         }
     }
 

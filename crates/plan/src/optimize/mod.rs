@@ -6,6 +6,7 @@ mod join;
 mod order;
 mod terms;
 
+pub(crate) use join::rejects_null;
 pub(crate) use terms::tables_of;
 
 use crate::bind::{Binder, Source};

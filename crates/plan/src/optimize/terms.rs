@@ -75,10 +75,7 @@ impl TermReader<'_> {
     fn is_known(&self, expression: &Expression) -> bool {
         let fixed = !expression.any(&|part| match &part.kind {
             ExpressionKind::UserVariable(_) | ExpressionKind::AssignUserVariable(..) => true,
-            ExpressionKind::Function(call) => {
-                !call.definition.pure
-                    && matches!(call.definition.name, "rand" | "uuid" | "uuid_short" | "sleep")
-            }
+            ExpressionKind::Function(call) => call.definition.differs_between_rows(),
             _ => false,
         });
         fixed && tables_of(self.block, expression) & !self.placed == 0

@@ -112,12 +112,13 @@ impl Writer<'_> {
         let existing = stored_values(table, existing);
         let definition = table.definition();
         let count = definition.columns.len();
-        let mut seen: Vec<Value> = Vec::with_capacity(2 * count);
+        let mut seen: Vec<Value> = Vec::with_capacity(2 * count + self.source.len());
         for values in [&existing[..], row] {
             for (value, column) in values.iter().zip(&definition.columns) {
                 seen.push(as_seen(value, column, run));
             }
         }
+        seen.extend_from_slice(&self.source);
         let mut changed = existing.clone();
         let assigning = Assigning {
             table,
