@@ -267,7 +267,7 @@ impl Collector<'_> {
         match &self.block.tables[table].source {
             Source::Base(base) => self.keys(table, base.definition(), filters),
             Source::Virtual(definition) => self.keys(table, definition, filters),
-            Source::Derived(plan) => {
+            Source::Derived(plan, _) => {
                 let Some(dependence) = &plan.dependence else { return };
                 let firm = (0..plan.columns.len()).filter(|column| !plan.columns[*column].result.nullable);
                 self.facts.derived.push(DerivedTable {

@@ -84,7 +84,9 @@ impl Binder<'_> {
         };
         let all_plain = select.items.iter().all(|item| matches!(item, ast::SelectItem::Expression { .. }));
         let position = select.items.iter().position(expression_of).filter(|_| all_plain)?;
-        self.block().items.get(position).cloned()
+        let item = self.block().items.get(position)?;
+        let is_aggregate = matches!(syntax, ast::Expression::Aggregate(_));
+        (is_aggregate || !item.has_aggregate()).then(|| item.clone())
     }
 
     /// ORDER BY: a number or a name of a select item means the item. Error 3029 for an aggregate that makes groups where

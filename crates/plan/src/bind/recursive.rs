@@ -2,7 +2,7 @@
 //! An operand is a step if binding it used the table that is being defined (see [`RecursionScope`]).
 
 use super::query::{convert_columns, shift_outer};
-use super::{Binder, CommonTable};
+use super::{Binder, BoundTable, CommonTable, Source};
 use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, RecursiveStep, SetOperation, SetTerm};
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
@@ -44,6 +44,20 @@ impl Binder<'_> {
         self.recursion_scopes.len() - 1
     }
 
+    /// The name of the recursive table, if the current block is a step that reads it, not a subquery of one.
+    pub fn recursive_table_in_block(&mut self) -> Option<String> {
+        let recursion = |table: &BoundTable| match table.source {
+            Source::Recursion(id) => Some(id),
+            _ => None,
+        };
+        let id = self.block().tables.iter().find_map(recursion)?;
+        if self.recursion_scopes.get(id)?.depth + 1 != self.depth {
+            return None;
+        }
+        let is_it = |known: &&CommonTable| known.recursion.as_ref().is_some_and(|(own, _)| *own == id);
+        self.common_tables.iter().find(is_it).map(|known| known.name.clone())
+    }
+
     /// Binds an operand; says whether it names the table.
     fn recursion_operand(
         &mut self,
@@ -65,9 +79,6 @@ impl Binder<'_> {
         let plan = plan?;
         if scope.uses > 1 || scope.nested_uses > 0 {
             return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, common.name));
-        }
-        if scope.uses > 0 && groups(body) {
-            return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, common.name));
         }
         Ok((plan, scope.uses > 0))
     }
@@ -152,20 +163,4 @@ fn joined_seeds(
         })
         .collect();
     Node::SetOperation(Box::new(SetOperation { first: first_node, rest, columns: types.to_vec() }))
-}
-
-/// Whether a SELECT groups: a step may not.
-fn groups(body: &ast::QueryBody) -> bool {
-    match body {
-        ast::QueryBody::Select(select) => {
-            !select.group_by.is_empty()
-                || select.items.iter().any(|item| {
-                    matches!(
-                        item,
-                        ast::SelectItem::Expression { expression: ast::Expression::Aggregate(_), .. }
-                    )
-                })
-        }
-        _ => false,
-    }
 }

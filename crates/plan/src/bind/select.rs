@@ -146,7 +146,7 @@ impl Binder<'_> {
             // One row needs no order.
             order.clear();
         }
-        self.check_distinct_order(select, &order)?;
+        self.refuse_in_recursion(select, around, grouping)?;
         if around.select_type == "DERIVED" && !select.rollup {
             self.describe_dependence(tree, &conditions, grouping);
         }
@@ -155,10 +155,34 @@ impl Binder<'_> {
             self.find_groupings()?;
             let query = Grouped { select, having: &having, order: &order, tree, conditions: &conditions };
             self.check_groups(&query)?;
+            self.check_distinct_order(select, &order)?;
             self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
+        }
+        if !grouping {
+            self.check_distinct_order(select, &order)?;
         }
         order.retain(|key| key.expression.literal().is_none());
         Ok(BoundClauses { items, conditions, having, order, limit, grouping, handed_on })
+    }
+
+    /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups, 1235 for a
+    /// part or an order of them.
+    fn refuse_in_recursion(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+        grouping: bool,
+    ) -> SqlResult<()> {
+        let Some(name) = self.recursive_table_in_block() else { return Ok(()) };
+        if grouping {
+            return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, name));
+        }
+        if select.options.distinct || !around.order_by.is_empty() || around.limit.is_some() {
+            let what =
+                "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
+        }
+        Ok(())
     }
 
     /// For a derived table: what the query that reads it may know of its columns.

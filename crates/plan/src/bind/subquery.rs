@@ -51,11 +51,18 @@ impl Binder<'_> {
             }
         };
         // The subquery's aggregates are its own, whatever stands around it.
+        let explained = self.explain.len();
         let mut plan = self.nested_query(query, "SUBQUERY")?;
         let width = plan.columns.len();
         let expected = operands.len().max(1);
         if wanted != SubqueryUse::Exists && width != expected {
             return Err(sql_error!(ER_OPERAND_COLUMNS, expected));
+        }
+        if wanted == SubqueryUse::Scalar
+            && let Some(expression) = as_expression(&plan)
+        {
+            self.explain.truncate(explained);
+            return Ok(expression);
         }
         let comparisons = self.compared_columns(wanted, &mut operands, &mut plan)?;
         if wanted == SubqueryUse::Scalar {
@@ -63,11 +70,7 @@ impl Binder<'_> {
         }
         let result = match wanted {
             SubqueryUse::Scalar | SubqueryUse::Row => {
-                // What reads no table has its one row for certain.
-                let certain = matches!(&plan.root, Node::Project { input, .. } if matches!(**input, Node::OneRow { .. }));
-                let result =
-                    plan.columns.first().map_or_else(ResultType::null, |column| column.result.clone());
-                result.nullable_if(!certain)
+                plan.columns.first().map_or_else(ResultType::null, |column| column.result.clone()).nullable()
             }
             SubqueryUse::Exists => ResultType::boolean(),
             _ => ResultType::boolean().nullable(),
@@ -130,4 +133,16 @@ fn retype_columns(plan: &mut QueryPlan, types: Vec<ResultType>) {
     for (column, result) in plan.columns.iter_mut().zip(types) {
         column.result = result;
     }
+}
+
+/// What a subquery for one value that reads no table shows, over the enclosing row: `(SELECT a + 1)` is `a + 1`.
+fn as_expression(plan: &QueryPlan) -> Option<Expression> {
+    let Node::Project { input, expressions } = &plan.root else { return None };
+    let (Node::OneRow { .. }, [shown]) = (&**input, expressions.as_slice()) else { return None };
+    let mut shown = shown.clone();
+    shown.replace(&mut |part| match part.kind {
+        ExpressionKind::Outer(number) => plan.outer.get(number).cloned(),
+        _ => None,
+    });
+    Some(shown)
 }
