@@ -111,7 +111,7 @@ impl Expression {
     pub fn negate(operand: Expression) -> SqlResult<Expression> {
         scalar(&operand)?;
         match operand.literal() {
-            Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer && *value != i64::MIN => {
+            Some(Value::Int(value)) if operand.result.kind().is_integer() && *value != i64::MIN => {
                 return Ok(new(ExpressionKind::Literal(Value::Int(-value)), operand.result.clone()));
             }
             Some(Value::Int(i64::MIN)) if operand.result.class() == TypeClass::Integer => {

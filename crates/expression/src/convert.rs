@@ -327,9 +327,12 @@ fn text_of_type(
 }
 
 /// Text in another character set; error 3854 where that set lacks a character or bytes are no text of it.
-pub fn text_of_set(bytes: Vec<u8>, from: CollationId, to: CollationId) -> SqlResult<Vec<u8>> {
+pub fn text_of_set(mut bytes: Vec<u8>, from: CollationId, to: CollationId) -> SqlResult<Vec<u8>> {
     let (source, target) = (from.charset(), to.charset());
     let from_bytes = from == CollationId::BINARY && to != CollationId::BINARY;
+    if from_bytes {
+        text::pad_to_characters(&mut bytes, to);
+    }
     if from_bytes && target.is_valid(&bytes) || !from_bytes && source.converts_unchanged(&bytes, target) {
         return Ok(bytes);
     }

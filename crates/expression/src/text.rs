@@ -88,6 +88,12 @@ pub fn convert(bytes: Vec<u8>, from: CollationId, to: CollationId) -> Vec<u8> {
     source.convert(&bytes, target).text
 }
 
+/// Puts zeros in front of bytes up to whole characters of the set.
+pub fn pad_to_characters(bytes: &mut Vec<u8>, collation: CollationId) {
+    let missing = bytes.len().next_multiple_of(collation.charset().min_bytes()) - bytes.len();
+    bytes.splice(..0, std::iter::repeat_n(0, missing));
+}
+
 /// How many characters a text has.
 pub fn character_count(bytes: &[u8], collation: CollationId) -> usize {
     collation.charset().character_count(bytes)

@@ -140,8 +140,7 @@ fn well_formed(
     context: &mut dyn EvaluationContext,
 ) -> Option<Vec<u8>> {
     let charset = collation.charset();
-    let missing = bytes.len().next_multiple_of(charset.min_bytes()) - bytes.len();
-    bytes.splice(..0, std::iter::repeat_n(0, missing));
+    text::pad_to_characters(&mut bytes, collation);
     let valid = charset.valid_length(&bytes);
     if valid == bytes.len() {
         return Some(bytes);

@@ -112,10 +112,8 @@ fn number_bytes(bytes: Vec<u8>, hexadecimal: bool) -> Expression {
 
 /// Bytes of a hexadecimal literal with leading zeros up to whole characters of the set.
 fn padded(bytes: &[u8], collation: CollationId) -> Vec<u8> {
-    let unit = collation.charset().min_bytes();
-    let missing = bytes.len().next_multiple_of(unit) - bytes.len();
-    let mut padded = vec![0; missing];
-    padded.extend_from_slice(bytes);
+    let mut padded = bytes.to_vec();
+    text::pad_to_characters(&mut padded, collation);
     padded
 }
 

@@ -380,7 +380,8 @@ fn derive_format(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 
 fn format(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(decimals) = call.integer(1)? else { return Ok(Value::Null) };
-    let decimals = decimals.clamp(0, FORMAT_DECIMALS_MAX);
+    // MySQL takes the low 32 bits of the number of decimals.
+    let decimals = i64::from(decimals as i32).clamp(0, FORMAT_DECIMALS_MAX);
     let mut text = Vec::new();
     match call.argument(0).class() {
         TypeClass::Integer | TypeClass::Decimal => {

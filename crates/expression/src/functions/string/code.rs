@@ -127,7 +127,7 @@ fn derive_base_text(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 /// already.
 fn convert_base(call: &mut Call<'_>, from: i64, to: i64) -> SqlResult<Value> {
     let bases = 2..=36;
-    if !bases.contains(&from.abs()) || !bases.contains(&to.abs()) {
+    if !bases.contains(&from.unsigned_abs()) || !bases.contains(&to.unsigned_abs()) {
         return Ok(Value::Null);
     }
     let bits = if call.argument(0).kind() == TypeKind::Bit || call.argument(0).is_number_bytes() {

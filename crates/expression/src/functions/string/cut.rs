@@ -121,7 +121,7 @@ fn at_border(charset: &charset::Charset, text: &[u8], offset: usize) -> bool {
 }
 
 fn derive_first_of_two(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let common = derivation.comparison_collation(0..2)?;
+    let common = derivation.collation(0..2)?;
     Ok(text_of(derivation, common, length(derivation, 0)))
 }
 

@@ -19,7 +19,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("position", 2, 2, derive_search, |call| locate(call, 0, 1)),
     pure("instr", 2, 2, derive_search, |call| locate(call, 1, 0)),
     pure("field", 2, usize::MAX, derive_field, field),
-    pure("find_in_set", 2, 2, derive_search, find_in_set),
+    pure("find_in_set", 2, 2, derive_find_in_set, find_in_set),
     pure("strcmp", 2, 2, derive_strcmp, compare),
 ];
 
@@ -36,7 +36,13 @@ fn character_length(call: &mut Call<'_>) -> SqlResult<Value> {
     measure(call, |text, collation| collation.charset().character_count(text))
 }
 
+/// Searches take texts of one character set whatever their collations.
 fn derive_search(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    derivation.collation(0..2)?;
+    Ok(ResultType::integer(11).nullable_if(derivation.any_nullable()))
+}
+
+fn derive_find_in_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     derivation.comparison_collation(0..2)?;
     Ok(ResultType::integer(11).nullable_if(derivation.any_nullable()))
 }
@@ -80,7 +86,7 @@ fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Valu
 fn derive_field(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let all_text = derivation.arguments.iter().all(|argument| argument.result.class() == TypeClass::Text);
     if all_text {
-        derivation.comparison_collation(0..derivation.count())?;
+        derivation.collation(0..derivation.count())?;
     }
     Ok(ResultType::integer(11))
 }
