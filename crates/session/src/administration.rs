@@ -50,10 +50,19 @@ impl Session {
         if !self.grants().dynamic("FLUSH_TABLES") {
             self.require_global(Privileges::RELOAD)?;
         }
+        if !self.explicit_locks.in_force() {
+            self.commit_implicitly()?;
+        }
         match &flush.target {
             FlushTarget::Tables { tables, with_read_lock, for_export } => {
                 if *for_export {
                     return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FLUSH TABLES FOR EXPORT"));
+                }
+                if *with_read_lock {
+                    self.explicit_locks.refuse()?;
+                    if !tables.is_empty() {
+                        self.refuse_read_only_session()?;
+                    }
                 }
                 if *with_read_lock && tables.is_empty() {
                     self.lock_global()?;
@@ -125,6 +134,14 @@ impl Session {
     ) -> SqlResult<()> {
         if maintenance.histogram.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "histograms"));
+        }
+        match maintenance.command {
+            MaintenanceCommand::Checksum => {}
+            MaintenanceCommand::Analyze | MaintenanceCommand::Check => self.commit_implicitly()?,
+            MaintenanceCommand::Optimize | MaintenanceCommand::Repair => {
+                self.refuse_read_only_session()?;
+                self.commit_implicitly()?;
+            }
         }
         let mut rows = Vec::new();
         for table in &maintenance.tables {
@@ -214,9 +231,9 @@ impl Session {
         mode: LockMode,
         run: impl FnOnce(&mut Session) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.lock_metadata(&LockKey::table(&name.schema, &name.table), mode)?;
-        let outcome = run(self);
-        if !self.in_transaction_block() {
+        let outcome =
+            self.lock_metadata(&LockKey::table(&name.schema, &name.table), mode).and_then(|()| run(self));
+        if self.transaction.current.is_none() && !self.transaction.explicit {
             self.release_transaction_locks();
         }
         outcome

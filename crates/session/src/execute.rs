@@ -3,8 +3,8 @@
 use crate::accounts::{Grants, Privileges};
 use crate::connection::ClientHost;
 use crate::files::SessionFiles;
-use crate::metadata_lock::{LockKey, LockMode};
-use crate::planned::{Planned, StatementTraits};
+use crate::metadata_lock::{Intent, LockMode};
+use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
@@ -109,15 +109,6 @@ impl Session {
         Ok(TableName { schema, table: name.name.clone() })
     }
 
-    /// Takes metadata locks, after LOCK TABLES had its say.
-    fn take_table_locks(&mut self, locks: &[(LockKey, LockMode)]) -> SqlResult<()> {
-        for (key, mode) in locks {
-            self.explicit_locks.check(key, *mode)?;
-            self.lock_metadata(key, *mode)?;
-        }
-        Ok(())
-    }
-
     /// Runs a query or row change and answers it.
     pub(crate) fn run_data_statement(
         &mut self,
@@ -157,7 +148,8 @@ impl Session {
             session.with_context(reads_lock, parameters, |context| {
                 let prepared = exec::prepare(statement, context)?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
-                *kept = Some(Planned { prepared, fingerprint, traits, locks: Vec::new() });
+                let locks = TableLocks::default();
+                *kept = Some(Planned { prepared, fingerprint, traits, locks });
                 outcome
             })
         });
@@ -239,7 +231,27 @@ impl Session {
     /// Locks tables, begins a transaction if need be, runs, and commits or undoes the statement.
     pub(crate) fn run_in_transaction<T>(
         &mut self,
-        locks: &[(LockKey, LockMode)],
+        locks: &TableLocks,
+        changes: bool,
+        run: impl FnOnce(&mut Session, bool) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        if !locks.locks.iter().any(|(_, mode)| *mode == LockMode::Write) {
+            return self.run_locked(locks, changes, run);
+        }
+        let mut has_begun = false;
+        let outcome = self.with_intent(Intent::Statement, |session| {
+            has_begun = true;
+            session.run_locked(locks, changes, run)
+        });
+        if let (Err(error), false) = (&outcome, has_begun) {
+            self.after_failure(error)?;
+        }
+        outcome
+    }
+
+    fn run_locked<T>(
+        &mut self,
+        locks: &TableLocks,
         changes: bool,
         run: impl FnOnce(&mut Session, bool) -> SqlResult<T>,
     ) -> SqlResult<T> {

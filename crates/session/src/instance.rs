@@ -63,7 +63,7 @@ pub struct Instance {
     /// Held while accounts are changed, so that changes follow one another.
     accounts_writer: Mutex<()>,
     registry: Registry,
-    metadata_locks: MetadataLocks,
+    metadata_locks: Arc<MetadataLocks>,
     user_locks: UserLocks,
     ended_counters: Counters,
     server: RwLock<Option<Arc<dyn ServerControl>>>,
@@ -90,13 +90,15 @@ impl Instance {
         let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
             .map_err(|error| error.into_sql(""))?;
         let clock = Arc::clone(&environment.clock);
+        let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
+        metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());
         let mut seed = [0; 8];
         environment.random.fill(&mut seed);
         let seed = u64::from_le_bytes(seed);
         let instance = Arc::new(Instance {
             started_microseconds: clock.wall().as_micros() as u64,
-            metadata_locks: MetadataLocks::new(Arc::clone(&clock)),
-            user_locks: UserLocks::new(clock),
+            user_locks: UserLocks::new(Arc::clone(&metadata_locks)),
+            metadata_locks,
             environment,
             engine,
             globals: RwLock::new(Arc::new(start.values)),

@@ -13,6 +13,8 @@ mod execute;
 mod field_list;
 mod files;
 mod instance;
+#[cfg(test)]
+mod lock_tests;
 mod metadata_lock;
 mod options;
 mod persisted;
@@ -30,6 +32,7 @@ mod shape;
 mod show;
 mod state;
 mod statement;
+mod statement_locks;
 mod statement_settings;
 pub mod status;
 mod status_values;

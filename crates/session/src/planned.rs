@@ -49,7 +49,21 @@ fn keeps_diagnostics(statement: &Statement) -> bool {
 }
 
 /// The metadata locks of a statement.
-pub(crate) type TableLocks = Vec<(LockKey, LockMode)>;
+#[derive(Debug, Default)]
+pub(crate) struct TableLocks {
+    /// Each table once with its strongest mode, in the order in which they are locked.
+    pub locks: Vec<(LockKey, LockMode)>,
+    /// Each use of a table: LOCK TABLES wants them one by one, by alias.
+    pub uses: Vec<LockUse>,
+}
+
+/// A table as it is used at one place of a statement.
+#[derive(Debug)]
+pub(crate) struct LockUse {
+    pub key: LockKey,
+    pub alias: String,
+    pub mode: LockMode,
+}
 
 /// A plan that is kept, with what else an execution needs.
 pub(crate) struct Planned {
@@ -66,12 +80,21 @@ pub(crate) struct Planned {
 impl Session {
     /// The metadata locks that a statement needs. Tables of system schemas need none.
     pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
-        let used = tables_used(statement).into_iter();
-        used.filter_map(|(name, mode)| {
-            let full = self.table_name(&name).ok()?;
-            let stored = !crate::system_tables::is_system_schema(&full.schema);
-            stored.then(|| (LockKey::table(&full.schema, &full.table), mode))
-        })
-        .collect()
+        let mut needed = TableLocks::default();
+        for found in tables_used(statement) {
+            let Ok(full) = self.table_name(&found.name) else { continue };
+            if crate::system_tables::is_system_schema(&full.schema) {
+                continue;
+            }
+            let key = LockKey::table(&full.schema, &full.table);
+            match needed.locks.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, mode)) if mode.covers(found.mode) => {}
+                Some((_, mode)) => *mode = found.mode,
+                None => needed.locks.push((key.clone(), found.mode)),
+            }
+            needed.uses.push(LockUse { key, alias: found.alias, mode: found.mode });
+        }
+        needed.locks.sort_by(|(left, _), (right, _)| left.cmp(right));
+        needed
     }
 }

@@ -9,6 +9,7 @@ use crate::prepared_under::Resolution;
 use crate::registry::{Command, SessionShared};
 use crate::server_port::RefusedConnection;
 use crate::state::{SessionState, SessionVariables};
+use crate::statement_locks::HeldLocks;
 use crate::statement_settings::StatementSettings;
 use crate::status::{StatusId, id as status};
 use crate::table_locks::ExplicitLocks;
@@ -38,6 +39,7 @@ pub struct Session {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
     pub(crate) explicit_locks: ExplicitLocks,
+    pub(crate) locks: HeldLocks,
     pub(crate) prepared: PreparedStatements,
     /// The account that was matched.
     pub(crate) account: Arc<AccountName>,
@@ -123,6 +125,7 @@ impl Session {
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
             transaction: TransactionState::default(),
             explicit_locks: ExplicitLocks::default(),
+            locks: HeldLocks::default(),
             prepared: PreparedStatements::default(),
             current_user_text,
             account: Arc::new(account),
@@ -354,6 +357,7 @@ impl Session {
     /// Ends what the session holds: transaction, locks, prepared statements, user variables.
     fn clean_up(&mut self) {
         self.rollback_open();
+        self.abandon_statement();
         self.unlock_tables();
         self.unlock_global();
         self.state.instance.user_locks().release_all(self.state.shared.id);
@@ -367,6 +371,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.clean_up();
+        self.forget_intents();
         let instance = &self.state.instance;
         instance.registry().remove(self.state.shared.id);
         instance.ended_counters().absorb(&self.state.shared.counters);

@@ -59,7 +59,10 @@ impl Session {
                 self.set_names_statement(charset.as_deref(), collation.as_deref())
             }
             SetItem::CharacterSet(name) => self.set_character_set(name.as_deref()),
-            SetItem::Password(password) => self.set_password(password),
+            SetItem::Password(password) => {
+                self.refuse_read_only_session()?;
+                self.set_password(password)
+            }
             SetItem::Transaction { scope, isolation, read_only } => {
                 self.set_transaction(*scope, *isolation, *read_only, changes)
             }
@@ -353,6 +356,7 @@ impl Session {
                 instance.engine().set_flush_level(crate::options::flush_level(value.unsigned()));
             }
             id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
+            id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
             id::SUPER_READ_ONLY if value.is_on() => instance.set_global(id::READ_ONLY, value),
             id::READ_ONLY if !value.is_on() => instance.set_global(id::SUPER_READ_ONLY, value),
             id::CHARACTER_SET_SERVER => {

@@ -134,6 +134,7 @@ impl Session {
             }
             Err(_) => {
                 self.rollback_open();
+                self.abandon_statement();
                 self.fail(sql_error!(ER_INTERNAL_ERROR, "statement stopped by an internal error"), channel);
                 false
             }
@@ -336,6 +337,9 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         self.refuse_read_only_server()?;
+        if !matches!(statement, Statement::SetRole(_) | Statement::SetDefaultRole { .. }) {
+            self.refuse_read_only_session()?;
+        }
         if let Some(privileged) = self.run_account_statement(statement, channel) {
             return privileged;
         }

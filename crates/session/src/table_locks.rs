@@ -1,32 +1,42 @@
 //! LOCK TABLES, UNLOCK TABLES and FLUSH TABLES WITH READ LOCK. Main type: [`ExplicitLocks`].
 
 use crate::accounts::Privileges;
-use crate::metadata_lock::{LockKey, LockMode};
+use crate::metadata_lock::{Intent, LockDuration, LockKey, LockMode};
+use crate::planned::LockUse;
 use crate::session::Session;
 use errors::{SqlResult, sql_error};
 use parser::ast::{LockTable, TableLockMode};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use wire::result::ResultSink;
 
 /// Tables that LOCK TABLES holds, and the global read lock.
 #[derive(Debug, Default)]
 pub struct ExplicitLocks {
     /// None while LOCK TABLES is not in force.
-    tables: Option<BTreeMap<LockKey, LockMode>>,
+    tables: Option<Vec<LockedTable>>,
+    /// Schemas of the tables that are locked for writing.
+    schemas: Vec<LockKey>,
     /// FLUSH TABLES WITH READ LOCK.
     pub global: bool,
 }
 
+/// One item of LOCK TABLES.
+#[derive(Clone, Debug)]
+struct LockedTable {
+    key: LockKey,
+    /// Statements use the table by this name only, each item once.
+    alias: String,
+    mode: LockMode,
+}
+
 impl ExplicitLocks {
-    /// Whether LOCK TABLES is in force and has that table locked strongly enough.
-    pub fn is_some_and_covering(&self, key: &LockKey, mode: LockMode) -> bool {
-        let held = self.tables.as_ref().and_then(|tables| tables.get(key));
-        held.is_some_and(|held| *held == LockMode::Exclusive || mode == LockMode::Read)
+    fn of(&self, key: &LockKey) -> impl Iterator<Item = &LockedTable> {
+        self.tables.iter().flatten().filter(move |locked| locked.key == *key)
     }
 
-    /// Whether LOCK TABLES holds that table.
-    pub fn contains(&self, key: &LockKey) -> bool {
-        self.tables.as_ref().is_some_and(|tables| tables.contains_key(key))
+    /// Whether LOCK TABLES is in force and has that table locked strongly enough.
+    pub fn covers(&self, key: &LockKey, mode: LockMode) -> bool {
+        self.tables.is_some() && self.of(key).any(|locked| locked.mode.covers(mode))
     }
 
     /// Whether LOCK TABLES is in force.
@@ -34,23 +44,53 @@ impl ExplicitLocks {
         self.tables.is_some()
     }
 
-    /// Errors 1099 and 1100: a statement may use only what LOCK TABLES named.
+    /// Errors 1099 and 1100: a change of definitions may use only what LOCK TABLES named, by whatever alias.
     pub fn check(&self, key: &LockKey, mode: LockMode) -> SqlResult<()> {
-        let Some(tables) = &self.tables else { return Ok(()) };
-        match tables.get(key) {
-            None => Err(sql_error!(ER_TABLE_NOT_LOCKED, key.table_name())),
-            Some(LockMode::ReadOnly) if mode != LockMode::Read => {
-                Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, key.table_name()))
-            }
-            Some(_) => Ok(()),
+        if !self.in_force() || self.of(key).any(|locked| allows(locked.mode, mode)) {
+            return Ok(());
+        }
+        match self.of(key).next() {
+            None => Err(sql_error!(ER_TABLE_NOT_LOCKED, key.object_name())),
+            Some(_) => Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, key.object_name())),
         }
     }
+
+    /// The same for the tables of a query or row change: each use needs an item of its own with the use's alias.
+    pub(crate) fn check_uses(&self, uses: &[LockUse]) -> SqlResult<()> {
+        let Some(tables) = &self.tables else { return Ok(()) };
+        let mut free: Vec<&LockedTable> = tables.iter().collect();
+        for table in uses {
+            let fits = |locked: &&LockedTable| {
+                locked.key == table.key && locked.alias.eq_ignore_ascii_case(&table.alias)
+            };
+            let Some(at) = free.iter().position(fits) else {
+                return Err(sql_error!(ER_TABLE_NOT_LOCKED, table.alias));
+            };
+            if !allows(free.swap_remove(at).mode, table.mode) {
+                return Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, table.alias));
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1192: LOCK TABLES has no words for what the statement would change.
+    pub fn refuse(&self) -> SqlResult<()> {
+        match self.in_force() {
+            true => Err(sql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A table that is locked for writing may be changed and redefined, the others only read.
+fn allows(locked: LockMode, mode: LockMode) -> bool {
+    locked == LockMode::NoReadWrite || locked.covers(mode)
 }
 
 impl Session {
     /// LOCK TABLES: commits, gives earlier locks back, takes all locks or none.
     pub(crate) fn lock_tables(&mut self, tables: &[LockTable], sink: &mut dyn ResultSink) -> SqlResult<()> {
-        let mut wanted = BTreeMap::new();
+        let mut wanted: Vec<LockedTable> = Vec::new();
         for table in tables {
             let name = self.table_name(&table.table)?;
             self.require_table(
@@ -59,29 +99,56 @@ impl Session {
                 &name.table,
                 "LOCK TABLES",
             )?;
-            if !self.table_exists(&name.schema, &name.table) {
-                return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
-            }
             let mode = match table.mode {
                 TableLockMode::Read | TableLockMode::ReadLocal => LockMode::ReadOnly,
-                TableLockMode::Write | TableLockMode::LowPriorityWrite => LockMode::Exclusive,
+                TableLockMode::Write | TableLockMode::LowPriorityWrite => LockMode::NoReadWrite,
             };
-            let entry = wanted.entry(LockKey::table(&name.schema, &name.table)).or_insert(mode);
-            *entry = (*entry).max(mode);
-        }
-        self.commit_open()?;
-        self.unlock_tables();
-        let timeout = self.settings().metadata_lock_timeout;
-        for (key, mode) in &wanted {
-            let shared = &self.state.shared;
-            let locks = self.state.instance.metadata_locks();
-            if let Err(error) = locks.acquire(shared.id, key, *mode, timeout, &shared.kill) {
-                wanted.keys().take_while(|held| *held != key).for_each(|held| locks.release(shared.id, held));
-                return Err(error);
+            let key = LockKey::table(&name.schema, &name.table);
+            let alias = table.alias.clone().unwrap_or(name.table);
+            if wanted.iter().any(|other| other.alias == alias && other.key.schema_name() == name.schema) {
+                return Err(sql_error!(ER_NONUNIQ_TABLE, alias));
             }
+            wanted.push(LockedTable { key, alias, mode });
         }
-        self.explicit_locks.tables = Some(wanted);
+        // In the order of their keys, the stronger lock of a table first.
+        wanted.sort_by(|left, right| {
+            left.key.cmp(&right.key).then(right.mode.covers(left.mode).cmp(&left.mode.covers(right.mode)))
+        });
+        let writes = wanted.iter().any(|locked| locked.mode == LockMode::NoReadWrite);
+        if writes {
+            self.refuse_read_only_session()?;
+        }
+        self.commit_implicitly()?;
+        self.unlock_tables();
+        self.explicit_locks.tables = Some(Vec::new());
+        if let Err(error) = self.take_explicit_locks(wanted, writes) {
+            self.unlock_tables();
+            return Err(error);
+        }
         self.send_ok(sink)
+    }
+
+    /// Takes what LOCK TABLES asks for; on an error some of it is held.
+    fn take_explicit_locks(&mut self, wanted: Vec<LockedTable>, writes: bool) -> SqlResult<()> {
+        if writes {
+            self.intend_locked_tables()?;
+        }
+        let written = wanted.iter().filter(|locked| locked.mode == LockMode::NoReadWrite);
+        let schemas: BTreeSet<LockKey> =
+            written.map(|locked| LockKey::schema(locked.key.schema_name())).collect();
+        for key in schemas {
+            self.acquire(&key, LockMode::Intention, LockDuration::Explicit)?;
+            self.explicit_locks.schemas.push(key);
+        }
+        for locked in wanted {
+            self.acquire(&locked.key, locked.mode, LockDuration::Explicit)?;
+            let (schema, table) = (locked.key.schema_name(), locked.key.object_name());
+            let missing =
+                (!self.table_exists(schema, table)).then(|| sql_error!(ER_NO_SUCH_TABLE, schema, table));
+            self.explicit_locks.tables.get_or_insert_default().push(locked);
+            missing.map_or(Ok(()), Err)?;
+        }
+        Ok(())
     }
 
     /// UNLOCK TABLES as a statement: commits if LOCK TABLES was in force.
@@ -96,9 +163,38 @@ impl Session {
 
     /// Gives back what LOCK TABLES took.
     pub(crate) fn unlock_tables(&mut self) {
-        for key in self.explicit_locks.tables.take().into_iter().flatten().map(|(key, _)| key) {
-            self.state.instance.metadata_locks().release(self.state.shared.id, &key);
+        let tables = self.explicit_locks.tables.take().into_iter().flatten().map(|locked| locked.key);
+        for key in tables.chain(std::mem::take(&mut self.explicit_locks.schemas)) {
+            self.release_explicit(&key);
         }
+        self.relent(Intent::LockedTables);
+    }
+
+    fn release_explicit(&self, key: &LockKey) {
+        let session = self.state.shared.id;
+        self.state.instance.metadata_locks().release(session, key, LockDuration::Explicit);
+    }
+
+    /// A table that LOCK TABLES holds is gone.
+    pub(crate) fn forget_locked_table(&mut self, key: &LockKey) {
+        if let Some(tables) = &mut self.explicit_locks.tables {
+            tables.retain(|locked| locked.key != *key);
+            self.release_explicit(key);
+        }
+    }
+
+    /// A table that LOCK TABLES holds has another name, which this session has locked exclusively for the statement.
+    pub(crate) fn rename_locked_table(&mut self, from: &LockKey, to: &LockKey) -> SqlResult<()> {
+        let Some(mut tables) = self.explicit_locks.tables.take() else { return Ok(()) };
+        let mut outcome = Ok(());
+        for locked in tables.iter_mut().filter(|locked| locked.key == *from) {
+            outcome = outcome.and_then(|()| self.acquire(to, locked.mode, LockDuration::Explicit));
+            locked.key = to.clone();
+            locked.alias = to.object_name().to_owned();
+        }
+        self.explicit_locks.tables = Some(tables);
+        self.release_explicit(from);
+        outcome
     }
 
     /// Gives back the global read lock.
@@ -106,15 +202,5 @@ impl Session {
         if std::mem::take(&mut self.explicit_locks.global) {
             self.state.instance.metadata_locks().unlock_global(self.state.shared.id);
         }
-    }
-
-    /// FLUSH TABLES WITH READ LOCK.
-    pub(crate) fn lock_global(&mut self) -> SqlResult<()> {
-        self.commit_open()?;
-        let timeout = self.settings().metadata_lock_timeout;
-        let shared = &self.state.shared;
-        self.state.instance.metadata_locks().lock_global(shared.id, timeout, &shared.kill)?;
-        self.explicit_locks.global = true;
-        Ok(())
     }
 }

@@ -1,35 +1,51 @@
 //! The tables that a statement names, with the metadata lock that each needs. Main function: [`tables_used`].
+//! Names of common tables are resolved as the binder does it: by the scope in which they stand.
 
 use crate::metadata_lock::LockMode;
 use parser::ast::*;
-use std::collections::{BTreeMap, BTreeSet};
 
-/// Collects names. Names of common table expressions are left out when they are not qualified.
-#[derive(Default)]
-struct Walk {
-    tables: BTreeMap<(Option<String>, String), LockMode>,
-    common: BTreeSet<String>,
+/// One place of a statement where a table is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableUse {
+    /// The table as written.
+    pub name: ObjectName,
+    /// What it is called in the statement.
+    pub alias: String,
+    /// What is done to it there.
+    pub mode: LockMode,
 }
 
-/// Tables by (schema, name) as written, each with the strongest mode that the statement needs.
-pub fn tables_used(statement: &Statement) -> Vec<(ObjectName, LockMode)> {
+/// Collects uses of tables.
+#[derive(Default)]
+struct Walk<'s> {
+    uses: Vec<TableUse>,
+    /// Common tables in scope, the innermost last.
+    common: Vec<&'s str>,
+}
+
+/// The uses of tables in a statement, in no particular order.
+pub fn tables_used(statement: &Statement) -> Vec<TableUse> {
     let mut walk = Walk::default();
     walk.statement(statement);
-    let Walk { tables, common } = walk;
-    tables
-        .into_iter()
-        .filter(|((schema, name), _)| schema.is_some() || !common.contains(name))
-        .map(|((schema, name), mode)| (ObjectName { schema, name }, mode))
-        .collect()
+    walk.uses
 }
 
-impl Walk {
+impl<'s> Walk<'s> {
     fn name(&mut self, name: &ObjectName, mode: LockMode) {
-        let entry = self.tables.entry((name.schema.clone(), name.name.clone())).or_insert(mode);
-        *entry = (*entry).max(mode);
+        self.table(name, &name.name, mode);
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    fn factor(&mut self, factor: &TableFactor, mode: LockMode) {
+        self.table(&factor.name, factor.alias.as_ref().unwrap_or(&factor.name.name), mode);
+    }
+
+    fn table(&mut self, name: &ObjectName, alias: &str, mode: LockMode) {
+        if name.schema.is_some() || !self.common.contains(&name.name.as_str()) {
+            self.uses.push(TableUse { name: name.clone(), alias: alias.to_owned(), mode });
+        }
+    }
+
+    fn statement(&mut self, statement: &'s Statement) {
         match statement {
             Statement::Query(query) => self.query(query, LockMode::Read),
             Statement::Insert(insert) => self.insert(insert),
@@ -49,7 +65,7 @@ impl Walk {
         }
     }
 
-    fn insert(&mut self, insert: &Insert) {
+    fn insert(&mut self, insert: &'s Insert) {
         self.name(&insert.table, LockMode::Write);
         match &insert.source {
             InsertSource::Values(rows) => rows.iter().for_each(|row| self.expressions(row)),
@@ -58,40 +74,72 @@ impl Walk {
         self.assignments(&insert.on_duplicate);
     }
 
-    fn update(&mut self, update: &Update) {
-        self.with(update.with.as_ref());
-        self.references(&update.tables, LockMode::Write);
+    fn update(&mut self, update: &'s Update) {
+        let outside = self.with(update.with.as_ref());
+        let first = self.uses.len();
+        self.references(&update.tables, LockMode::Read);
+        let is_named = |found: &TableUse, target: &Option<String>| {
+            target.as_ref().is_some_and(|target| target.eq_ignore_ascii_case(&found.alias))
+        };
+        let targets = || update.assignments.iter().map(|assignment| &assignment.column.table);
+        // An assignment that does not name one of the tables may be to any of them.
+        let all = targets().any(|target| !self.uses[first..].iter().any(|found| is_named(found, target)));
+        for found in &mut self.uses[first..] {
+            if all || targets().any(|target| is_named(found, target)) {
+                found.mode = LockMode::Write;
+            }
+        }
         self.assignments(&update.assignments);
         self.option(update.filter.as_ref());
         self.order(&update.order_by);
+        self.common.truncate(outside);
     }
 
-    fn delete(&mut self, delete: &Delete) {
-        self.with(delete.with.as_ref());
+    fn delete(&mut self, delete: &'s Delete) {
+        let outside = self.with(delete.with.as_ref());
         match &delete.source {
-            DeleteSource::Single(table) => self.name(&table.name, LockMode::Write),
-            // Targets may be aliases, so every table of the join is locked for writing.
-            DeleteSource::Multiple { from, .. } => self.references(from, LockMode::Write),
+            DeleteSource::Single(table) => self.factor(table, LockMode::Write),
+            DeleteSource::Multiple { targets, from } => {
+                let first = self.uses.len();
+                self.references(from, LockMode::Read);
+                for found in &mut self.uses[first..] {
+                    if targets.iter().any(|target| target.name.eq_ignore_ascii_case(&found.alias)) {
+                        found.mode = LockMode::Write;
+                    }
+                }
+            }
         }
         self.option(delete.filter.as_ref());
         self.order(&delete.order_by);
+        self.common.truncate(outside);
     }
 
-    fn with(&mut self, with: Option<&With>) {
-        for table in with.into_iter().flat_map(|with| &with.tables) {
-            self.common.insert(table.name.clone());
+    /// Puts common tables in scope: each sees those before it, and itself where it may be recursive. Returns how many there
+    /// were outside.
+    fn with(&mut self, with: Option<&'s With>) -> usize {
+        let outside = self.common.len();
+        let Some(with) = with else { return outside };
+        for table in &with.tables {
+            if with.recursive {
+                self.common.push(&table.name);
+            }
             self.query(&table.query, LockMode::Read);
+            if !with.recursive {
+                self.common.push(&table.name);
+            }
         }
+        outside
     }
 
-    fn query(&mut self, query: &Query, mode: LockMode) {
-        self.with(query.with.as_ref());
-        let locks = !query.locking.is_empty();
+    fn query(&mut self, query: &'s Query, mode: LockMode) {
+        let outside = self.with(query.with.as_ref());
+        let locks = query.locking.iter().any(|clause| clause.strength == LockStrength::Update);
         self.body(&query.body, if locks { LockMode::Write } else { mode });
         self.order(&query.order_by);
+        self.common.truncate(outside);
     }
 
-    fn body(&mut self, body: &QueryBody, mode: LockMode) {
+    fn body(&mut self, body: &'s QueryBody, mode: LockMode) {
         match body {
             QueryBody::Select(select) => self.select(select, mode),
             QueryBody::Values(rows) => rows.iter().for_each(|row| self.expressions(row)),
@@ -104,7 +152,7 @@ impl Walk {
         }
     }
 
-    fn select(&mut self, select: &Select, mode: LockMode) {
+    fn select(&mut self, select: &'s Select, mode: LockMode) {
         for item in &select.items {
             if let SelectItem::Expression { expression, .. } = item {
                 self.expression(expression);
@@ -120,10 +168,10 @@ impl Walk {
         }
     }
 
-    fn references(&mut self, references: &[TableReference], mode: LockMode) {
+    fn references(&mut self, references: &'s [TableReference], mode: LockMode) {
         for reference in references {
             match reference {
-                TableReference::Table(table) => self.name(&table.name, mode),
+                TableReference::Table(table) => self.factor(table, mode),
                 TableReference::Derived { query, .. } => self.query(query, LockMode::Read),
                 TableReference::JsonTable(table) => self.expression(&table.document),
                 TableReference::Join(join) => {
@@ -138,34 +186,34 @@ impl Walk {
         }
     }
 
-    fn assignments(&mut self, assignments: &[Assignment]) {
+    fn assignments(&mut self, assignments: &'s [Assignment]) {
         assignments.iter().for_each(|assignment| self.expression(&assignment.value));
     }
 
-    fn order(&mut self, items: &[OrderItem]) {
+    fn order(&mut self, items: &'s [OrderItem]) {
         items.iter().for_each(|item| self.expression(&item.expression));
     }
 
-    fn window(&mut self, window: &WindowSpecification) {
+    fn window(&mut self, window: &'s WindowSpecification) {
         self.expressions(&window.partition_by);
         self.order(&window.order_by);
     }
 
-    fn over(&mut self, over: &Over) {
+    fn over(&mut self, over: &'s Over) {
         if let Over::Window(window) = over {
             self.window(window);
         }
     }
 
-    fn option(&mut self, expression: Option<&Expression>) {
+    fn option(&mut self, expression: Option<&'s Expression>) {
         expression.into_iter().for_each(|expression| self.expression(expression));
     }
 
-    fn expressions(&mut self, expressions: &[Expression]) {
+    fn expressions(&mut self, expressions: &'s [Expression]) {
         expressions.iter().for_each(|expression| self.expression(expression));
     }
 
-    fn expression(&mut self, expression: &Expression) {
+    fn expression(&mut self, expression: &'s Expression) {
         use Expression as E;
         match expression {
             E::Literal(_) | E::Column(_) | E::Parameter(_) | E::UserVariable(_) | E::SystemVariable(_) => {}
@@ -229,8 +277,49 @@ impl Walk {
         }
     }
 
-    fn both(&mut self, left: &Expression, right: &Expression) {
+    fn both(&mut self, left: &'s Expression, right: &'s Expression) {
         self.expression(left);
         self.expression(right);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(sql: &str) -> String {
+        let parsed = parser::parse_one(sql.as_bytes(), 0, parser::ParseOptions::default()).unwrap();
+        let mut uses: Vec<String> = tables_used(&parsed.statement)
+            .into_iter()
+            .map(|found| format!("{} {} {:?}", found.name.name, found.alias, found.mode))
+            .collect();
+        uses.sort();
+        uses.join(", ")
+    }
+
+    /// Fails when a common table's name hides tables outside of the query that it belongs to.
+    #[test]
+    fn common_tables_hide_tables_in_their_scope_only() {
+        assert_eq!(used("SELECT * FROM m WHERE EXISTS (WITH m AS (SELECT 1) SELECT * FROM m)"), "m m Read");
+        assert_eq!(used("WITH m AS (SELECT * FROM m) SELECT * FROM m"), "m m Read");
+        assert_eq!(
+            used("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT * FROM a, b"),
+            "b b Read"
+        );
+        assert_eq!(used("WITH RECURSIVE m AS (SELECT 1 UNION ALL SELECT * FROM m) SELECT * FROM m"), "");
+        assert_eq!(used("WITH m AS (SELECT 1) SELECT * FROM m, (SELECT * FROM m) d, s.m"), "m m Read");
+        assert_eq!(used("(WITH m AS (SELECT 1) SELECT * FROM m) UNION SELECT * FROM m"), "m m Read");
+        assert_eq!(used("WITH m AS (SELECT 1 a) UPDATE t, m SET t.a = m.a"), "t t Write");
+        assert_eq!(used("INSERT INTO m WITH m AS (SELECT 1) SELECT * FROM m"), "m m Write");
+    }
+
+    #[test]
+    fn modes_follow_what_is_done_to_each_table() {
+        assert_eq!(used("DELETE x FROM t x JOIN u ON x.a = u.a"), "t x Write, u u Read");
+        assert_eq!(used("UPDATE t x, u SET x.a = 1"), "t x Write, u u Read");
+        assert_eq!(used("UPDATE t x, u SET x.a = 1, b = 2"), "t x Write, u u Write");
+        assert_eq!(used("SELECT * FROM t FOR SHARE"), "t t Read");
+        assert_eq!(used("SELECT (SELECT 1 FROM u) FROM t FOR UPDATE"), "t t Write, u u Read");
+        assert_eq!(used("INSERT INTO t SELECT * FROM t y"), "t t Write, t y Read");
     }
 }

@@ -1,6 +1,6 @@
 //! Transactions of a session: BEGIN to COMMIT, autocommit, savepoints, SET TRANSACTION. Main type: [`TransactionState`].
 
-use crate::metadata_lock::{LockKey, LockMode};
+use crate::metadata_lock::Intent;
 use crate::session::Session;
 use crate::variables::id;
 use engine::{Isolation, Mark, Transaction, TransactionOptions};
@@ -25,8 +25,6 @@ pub struct TransactionState {
     savepoints: Vec<(String, Mark)>,
     /// The last commit: later snapshots of this session include it.
     pub last_commit: Lsn,
-    /// Metadata locks held to the end of the transaction.
-    locks: Vec<(LockKey, LockMode)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,13 +143,48 @@ impl Session {
         self.send_ok(sink)
     }
 
-    /// Commits whatever is open and forgets BEGIN: also what DDL does before it starts (implicit commit).
+    /// Commits whatever is open and forgets BEGIN.
     pub(crate) fn commit_open(&mut self) -> SqlResult<()> {
         self.transaction.explicit = false;
         self.commit_engine_transaction()
     }
 
+    /// What DDL and its like do before they start: they end the open transaction, and count as the one that
+    /// SET TRANSACTION spoke of.
+    pub(crate) fn commit_implicitly(&mut self) -> SqlResult<()> {
+        self.transaction.next_isolation = None;
+        self.transaction.next_read_only = None;
+        self.commit_open()
+    }
+
+    /// Error 1792 for a statement that changes more than rows, in a session whose transactions are READ ONLY. Like
+    /// any other of its kind it has ended the open transaction.
+    pub(crate) fn refuse_read_only_session(&mut self) -> SqlResult<()> {
+        if !self.settings().read_only {
+            return Ok(());
+        }
+        self.commit_implicitly()?;
+        Err(sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION))
+    }
+
+    /// A transaction that changed nothing commits at any time; another one waits while the global read lock is held.
+    /// If it waits in vain, it is rolled back.
     fn commit_engine_transaction(&mut self) -> SqlResult<()> {
+        if !self.transaction.current.as_ref().is_some_and(Transaction::has_written) {
+            return self.commit_unhindered();
+        }
+        let mut has_begun = false;
+        let outcome = self.with_intent(Intent::Commit, |session| {
+            has_begun = true;
+            session.commit_unhindered()
+        });
+        if !has_begun {
+            self.rollback_engine_transaction();
+        }
+        outcome
+    }
+
+    fn commit_unhindered(&mut self) -> SqlResult<()> {
         self.transaction.savepoints.clear();
         let outcome = match self.transaction.current.take() {
             Some(transaction) => {
@@ -252,34 +285,5 @@ impl Session {
         let position = self.savepoint_position(name)?;
         self.transaction.savepoints.truncate(position);
         self.send_ok(sink)
-    }
-
-    /// Takes a metadata lock to the end of the transaction.
-    pub(crate) fn lock_metadata(&mut self, key: &LockKey, mode: LockMode) -> SqlResult<()> {
-        if self.explicit_locks.is_some_and_covering(key, mode) {
-            return Ok(());
-        }
-        let held = self.transaction.locks.iter_mut().find(|(held, _)| held == key);
-        if held.as_ref().is_some_and(|(_, held)| *held >= mode) {
-            return Ok(());
-        }
-        let timeout = self.settings().metadata_lock_timeout;
-        let shared = &self.state.shared;
-        self.state.instance.metadata_locks().acquire(shared.id, key, mode, timeout, &shared.kill)?;
-        match self.transaction.locks.iter_mut().find(|(held, _)| held == key) {
-            Some((_, held)) => *held = mode,
-            None => self.transaction.locks.push((key.clone(), mode)),
-        }
-        Ok(())
-    }
-
-    /// Gives back the metadata locks of the transaction; those of LOCK TABLES stay.
-    pub(crate) fn release_transaction_locks(&mut self) {
-        let locks = std::mem::take(&mut self.transaction.locks);
-        for (key, _) in &locks {
-            if !self.explicit_locks.contains(key) {
-                self.state.instance.metadata_locks().release(self.state.shared.id, key);
-            }
-        }
     }
 }

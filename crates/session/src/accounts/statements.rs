@@ -67,18 +67,23 @@ impl Session {
         &mut self,
         change: impl FnOnce(&mut Session, &mut AccountTable) -> SqlResult<Vec<AccountName>>,
     ) -> SqlResult<()> {
-        self.commit_open()?;
-        let instance = Arc::clone(&self.state.instance);
-        let _writer = instance.accounts_writer();
-        let mut table = (*instance.accounts()).clone();
-        let mut names = change(self, &mut table)?;
-        names.sort();
-        names.dedup();
-        if !names.is_empty() {
-            let lsn = store::save(&instance, table, &names)?;
-            self.wait_for(lsn);
+        self.commit_implicitly()?;
+        if self.explicit_locks.in_force() {
+            return Err(sql_error!(ER_TABLE_NOT_LOCKED, "user"));
         }
-        Ok(())
+        self.with_definition_locks(Vec::new(), |session| {
+            let instance = Arc::clone(&session.state.instance);
+            let _writer = instance.accounts_writer();
+            let mut table = (*instance.accounts()).clone();
+            let mut names = change(session, &mut table)?;
+            names.sort();
+            names.dedup();
+            if !names.is_empty() {
+                let lsn = store::save(&instance, table, &names)?;
+                session.wait_for(lsn);
+            }
+            Ok(())
+        })
     }
 
     fn create_user(&mut self, create: &CreateUser, sink: &mut dyn ResultSink) -> SqlResult<()> {

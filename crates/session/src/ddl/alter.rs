@@ -4,7 +4,7 @@
 use super::alter_plan::reports_rows;
 use super::column::ColumnDraft;
 use super::index::sort_indexes;
-use super::table::{check_column_names, check_definition, check_table_name};
+use super::table::{check_column_names, check_definition, check_table_name, locks_to_change};
 use crate::accounts::Privileges;
 use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
@@ -71,13 +71,18 @@ impl Session {
         copies: bool,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.commit_open()?;
+        self.commit_implicitly()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
-        self.lock_metadata(&key, LockMode::Exclusive)?;
-        let outcome = self.alter_locked(name, actions, copies);
-        self.release_transaction_locks();
-        let rows = outcome?;
+        let mut names = vec![name.clone()];
+        for action in actions {
+            if let AlterAction::RenameTable(to) = action {
+                names.push(self.table_name(to)?);
+            }
+        }
+        let rows = self.with_definition_locks(locks_to_change(&names), |session| {
+            session.alter_locked(name, actions, copies)
+        })?;
         let warnings = self.diagnostics.count();
         self.send_info(rows, format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"), sink)
     }

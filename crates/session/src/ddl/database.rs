@@ -8,9 +8,10 @@ use crate::system_tables;
 use crate::variables::id;
 use charset::CollationId;
 use dictionary::SchemaDefinition;
-use engine::EngineError;
+use engine::{EngineError, Table};
 use errors::{SqlResult, sql_error};
 use parser::ast::{AlterDatabase, CreateDatabase, DatabaseOption};
+use std::sync::Arc;
 use wire::result::ResultSink;
 
 /// Error 1102 for a name that no schema can have, 1059 for a long one.
@@ -34,25 +35,28 @@ impl Session {
         check_name(&create.name)?;
         self.require_schema(Privileges::CREATE, &create.name)?;
         let collation = self.database_collation(&create.options)?;
-        self.commit_open()?;
-        self.lock_metadata(&LockKey::schema(&create.name), LockMode::Exclusive)?;
+        self.commit_implicitly()?;
+        self.explicit_locks.refuse()?;
         let collation = match collation {
             Some(collation) => collation,
             None => self.server_collation(),
         };
         let definition = SchemaDefinition { name: create.name.clone(), collation };
         let exists = system_tables::is_system_schema(&create.name);
-        let made = match exists {
-            true => Err(EngineError::SchemaExists(create.name.clone())),
-            false => self.state.instance.engine().create_schema(definition),
-        };
-        self.release_transaction_locks();
-        match made {
-            Err(EngineError::SchemaExists(name)) if create.if_not_exists => {
-                self.diagnostics.note(sql_error!(ER_DB_CREATE_EXISTS, name));
+        let wanted = vec![(LockKey::schema(&create.name), LockMode::Exclusive)];
+        self.with_definition_locks(wanted, |session| {
+            let made = match exists {
+                true => Err(EngineError::SchemaExists(create.name.clone())),
+                false => session.state.instance.engine().create_schema(definition),
+            };
+            match made {
+                Err(EngineError::SchemaExists(name)) if create.if_not_exists => {
+                    session.diagnostics.note(sql_error!(ER_DB_CREATE_EXISTS, name));
+                    Ok(())
+                }
+                other => other.map_err(|error| error.into_sql("")),
             }
-            other => other.map_err(|error| error.into_sql(""))?,
-        }
+        })?;
         self.send_affected(1, sink)
     }
 
@@ -69,11 +73,16 @@ impl Session {
         };
         self.require_schema(Privileges::ALTER, &name)?;
         let collation = self.database_collation(&alter.options)?;
-        self.commit_open()?;
-        let engine = self.state.instance.engine().clone();
-        let old = engine.dictionary().schema(&name).ok_or_else(|| sql_error!(ER_BAD_DB_ERROR, name))?;
-        let definition = SchemaDefinition { collation: collation.unwrap_or(old.collation), ..(*old).clone() };
-        engine.alter_schema(definition).map_err(|error| error.into_sql(""))?;
+        self.commit_implicitly()?;
+        self.explicit_locks.refuse()?;
+        let wanted = vec![(LockKey::schema(&name), LockMode::Exclusive)];
+        self.with_definition_locks(wanted, |session| {
+            let engine = session.state.instance.engine();
+            let old = engine.dictionary().schema(&name).ok_or_else(|| sql_error!(ER_BAD_DB_ERROR, name))?;
+            let collation = collation.unwrap_or(old.collation);
+            let definition = SchemaDefinition { collation, ..(*old).clone() };
+            engine.alter_schema(definition).map_err(|error| error.into_sql(""))
+        })?;
         if self.schema.as_deref() == Some(name.as_str()) {
             self.follow_schema_collation();
         }
@@ -88,27 +97,11 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.require_schema(Privileges::DROP, name)?;
-        self.commit_open()?;
-        let engine = self.state.instance.engine().clone();
-        self.lock_metadata(&LockKey::schema(name), LockMode::Exclusive)?;
-        for table in engine.dictionary().tables(name) {
-            let key = LockKey::table(name, &table.definition().name.table);
-            if let Err(error) = self.lock_metadata(&key, LockMode::Exclusive) {
-                self.release_transaction_locks();
-                return Err(error);
-            }
-        }
-        let dropped = engine.drop_schema(name);
-        self.release_transaction_locks();
-        let tables = match dropped {
-            Ok(tables) => tables,
-            Err(EngineError::NoSuchSchema(_)) if if_exists => {
-                self.diagnostics.note(sql_error!(ER_DB_DROP_EXISTS, name));
-                0
-            }
-            Err(EngineError::NoSuchSchema(_)) => return Err(sql_error!(ER_DB_DROP_EXISTS, name)),
-            Err(other) => return Err(other.into_sql("")),
-        };
+        self.commit_implicitly()?;
+        self.explicit_locks.refuse()?;
+        let wanted = vec![(LockKey::schema(name), LockMode::Exclusive)];
+        let tables =
+            self.with_definition_locks(wanted, |session| session.drop_schema_locked(name, if_exists))?;
         if self.schema.as_deref() == Some(name) {
             self.schema = None;
             self.forget_settings();
@@ -116,6 +109,23 @@ impl Session {
             self.follow_schema_collation();
         }
         self.send_affected(tables as u64, sink)
+    }
+
+    /// No table comes into a locked schema or leaves it; those that are in it may still be in use.
+    fn drop_schema_locked(&mut self, name: &str, if_exists: bool) -> SqlResult<usize> {
+        let engine = self.state.instance.engine().clone();
+        let tables = engine.dictionary().tables(name);
+        let key = |table: &Arc<Table>| LockKey::table(name, &table.definition().name.table);
+        self.lock_for_statement(tables.iter().map(|table| (key(table), LockMode::Exclusive)).collect())?;
+        match engine.drop_schema(name) {
+            Ok(tables) => Ok(tables),
+            Err(EngineError::NoSuchSchema(_)) if if_exists => {
+                self.diagnostics.note(sql_error!(ER_DB_DROP_EXISTS, name));
+                Ok(0)
+            }
+            Err(EngineError::NoSuchSchema(_)) => Err(sql_error!(ER_DB_DROP_EXISTS, name)),
+            Err(other) => Err(other.into_sql("")),
+        }
     }
 
     fn server_collation(&self) -> CollationId {

@@ -13,6 +13,7 @@ use dictionary::{
 };
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
 use wire::result::{ClientChannel, ResultSink};
@@ -33,19 +34,46 @@ impl Session {
         let name = self.table_name(&create.name)?;
         check_table_name(&name.table)?;
         self.require_table(Privileges::CREATE, &name.schema, &name.table, "CREATE")?;
-        if self.explicit_locks.in_force() {
-            return Err(sql_error!(ER_TABLE_NOT_LOCKED, name.table));
+        let key = LockKey::table(&name.schema, &name.table);
+        self.explicit_locks.check(&key, LockMode::Shared)?;
+        self.commit_implicitly()?;
+        let mut wanted = self.locks_of_sources(create)?;
+        wanted.push((LockKey::schema(&name.schema), LockMode::Intention));
+        wanted.push((key.clone(), LockMode::Shared));
+        self.with_definition_locks(wanted, |session| session.create_locked(&key, name, create, channel))
+    }
+
+    /// The tables that the new one is made of. They are locked before its name is locked exclusively.
+    fn locks_of_sources(&mut self, create: &CreateTable) -> SqlResult<Vec<(LockKey, LockMode)>> {
+        if let Some(like) = &create.like {
+            let other = self.table_name(like)?;
+            return Ok(vec![(LockKey::table(&other.schema, &other.table), LockMode::Read)]);
         }
+        let query = create.query.as_ref().map(|query| Statement::Query(query.clone()));
+        Ok(query.map_or_else(Vec::new, |query| self.locks_needed(&query).locks))
+    }
+
+    /// Looks whether the table is there under a lock that lets others use it; only then is its name locked exclusively,
+    /// after which it may be there all the same.
+    fn create_locked(
+        &mut self,
+        key: &LockKey,
+        name: TableName,
+        create: &CreateTable,
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
         if !self.schema_exists(&name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
-        self.commit_open()?;
-        if self.table_exists(&name.schema, &name.table) {
-            let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
-            if !create.if_not_exists {
-                return Err(error);
-            }
-            self.diagnostics.note(error);
+        if self.explicit_locks.in_force() && !self.table_exists(&name.schema, &name.table) {
+            return Err(sql_error!(ER_TABLE_NOT_LOCKED, name.table));
+        }
+        if self.is_there_already(&name, create)? {
+            return self.send_ok(channel);
+        }
+        self.unlock_for_statement(key);
+        self.lock_for_statement(vec![(key.clone(), LockMode::Exclusive)])?;
+        if self.is_there_already(&name, create)? {
             return self.send_ok(channel);
         }
         if let Some(like) = &create.like {
@@ -66,11 +94,23 @@ impl Session {
         }
     }
 
+    /// Error 1050, or a note with IF NOT EXISTS.
+    fn is_there_already(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<bool> {
+        if !self.table_exists(&name.schema, &name.table) {
+            return Ok(false);
+        }
+        let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
+        if !create.if_not_exists {
+            return Err(error);
+        }
+        self.diagnostics.note(error);
+        Ok(true)
+    }
+
+    /// The caller has locked the name.
     fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
         let name = definition.name.clone();
-        self.lock_metadata(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
         let made = self.state.instance.engine().create_table(definition);
-        self.release_transaction_locks();
         made.map(|_| ()).map_err(|error| table_error(error, &name))
     }
 
@@ -211,26 +251,33 @@ impl Session {
             let unknown = names.iter().map(shown).collect::<Vec<_>>().join(",");
             return self.missing_tables(unknown, drop.if_exists, sink);
         }
-        self.commit_open()?;
+        self.commit_implicitly()?;
         for name in &names {
-            let key = LockKey::table(&name.schema, &name.table);
-            self.explicit_locks.check(&key, LockMode::Exclusive)?;
-            self.lock_metadata(&key, LockMode::Exclusive)?;
+            self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
         }
-        let engine = self.state.instance.engine().clone();
-        let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
-        let missing: Vec<&TableName> = names.iter().filter(|name| !exists(name)).collect();
-        let unknown = missing.iter().map(|name| shown(name)).collect::<Vec<_>>();
-        if !missing.is_empty() && !drop.if_exists {
-            self.release_transaction_locks();
-            return Err(sql_error!(ER_BAD_TABLE_ERROR, unknown.join(",")));
-        }
-        let present: Vec<TableName> = names.iter().filter(exists).cloned().collect();
-        let dropped = if present.is_empty() { Ok(()) } else { engine.drop_tables(&present) };
-        self.release_transaction_locks();
-        dropped.map_err(|error| error.into_sql(""))?;
+        let wanted = locks_to_change(&names);
+        let unknown = self.with_definition_locks(wanted, |session| session.drop_locked(&names, drop))?;
         unknown.iter().for_each(|name| self.diagnostics.note(sql_error!(ER_BAD_TABLE_ERROR, name)));
         self.send_ok(sink)
+    }
+
+    /// Returns the names of which there was no table.
+    fn drop_locked(&mut self, names: &[TableName], drop: &DropTable) -> SqlResult<Vec<String>> {
+        let engine = self.state.instance.engine().clone();
+        let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
+        let (present, missing): (Vec<&TableName>, Vec<&TableName>) = names.iter().partition(exists);
+        let unknown = missing.into_iter().map(shown).collect::<Vec<_>>();
+        if !unknown.is_empty() && !drop.if_exists {
+            return Err(sql_error!(ER_BAD_TABLE_ERROR, unknown.join(",")));
+        }
+        let present: Vec<TableName> = present.into_iter().cloned().collect();
+        if !present.is_empty() {
+            engine.drop_tables(&present).map_err(|error| error.into_sql(""))?;
+        }
+        for name in &present {
+            self.forget_locked_table(&LockKey::table(&name.schema, &name.table));
+        }
+        Ok(unknown)
     }
 
     fn missing_tables(
@@ -257,7 +304,7 @@ impl Session {
         let names: SqlResult<Vec<String>> =
             views.iter().map(|view| self.table_name(view).map(|name| shown(&name))).collect();
         let names = names?;
-        self.commit_open()?;
+        self.commit_implicitly()?;
         self.missing_tables(names.join(","), if_exists, sink)
     }
 
@@ -281,31 +328,29 @@ impl Session {
             )?;
             renames.push((from, to));
         }
-        self.commit_open()?;
-        self.rename_locked(&renames)?;
+        self.commit_implicitly()?;
+        for (from, _) in &renames {
+            self.explicit_locks.check(&LockKey::table(&from.schema, &from.table), LockMode::Exclusive)?;
+        }
+        let names: Vec<TableName> = renames.iter().flat_map(|(from, to)| [from, to]).cloned().collect();
+        self.with_definition_locks(locks_to_change(&names), |session| session.rename_locked(&renames))?;
         self.send_ok(sink)
     }
 
-    /// Locks all names in one order, so that two renames cannot wait for each other, and renames.
+    /// Renames tables whose old and new names are locked.
     pub(super) fn rename_locked(&mut self, renames: &[(TableName, TableName)]) -> SqlResult<()> {
-        let mut keys: Vec<LockKey> = renames
-            .iter()
-            .flat_map(|(from, to)| [from, to])
-            .map(|name| LockKey::table(&name.schema, &name.table))
-            .collect();
-        keys.sort();
-        keys.dedup();
-        for key in keys {
-            self.lock_metadata(&key, LockMode::Exclusive)?;
-        }
         let renamed = self.state.instance.engine().rename_tables(renames);
-        self.release_transaction_locks();
         renamed.map_err(|error| match error {
             engine::EngineError::TableExists(name) => {
                 let table = name.rsplit('.').next().unwrap_or(&name).to_owned();
                 sql_error!(ER_TABLE_EXISTS_ERROR, table)
             }
             other => other.into_sql(""),
+        })?;
+        renames.iter().try_for_each(|(from, to)| {
+            let (from, to) =
+                (LockKey::table(&from.schema, &from.table), LockKey::table(&to.schema, &to.table));
+            self.rename_locked_table(&from, &to)
         })
     }
 
@@ -313,13 +358,13 @@ impl Session {
     pub(crate) fn truncate_table(&mut self, table: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(table)?;
         self.require_table(Privileges::DROP, &name.schema, &name.table, "DROP")?;
-        self.commit_open()?;
+        self.commit_implicitly()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
-        self.lock_metadata(&key, LockMode::Exclusive)?;
-        let truncated = self.state.instance.engine().truncate_table(&name);
-        self.release_transaction_locks();
-        truncated.map_err(|error| table_error(error, &name))?;
+        self.with_definition_locks(locks_to_change(std::slice::from_ref(&name)), |session| {
+            let truncated = session.state.instance.engine().truncate_table(&name);
+            truncated.map(|_| ()).map_err(|error| table_error(error, &name))
+        })?;
         self.send_ok(sink)
     }
 
@@ -466,6 +511,16 @@ fn forget_key_defaults(definition: &mut TableDefinition, computed: &[String]) {
 fn move_last(definition: &mut TableDefinition, position: usize) {
     let column = definition.columns.remove(position);
     definition.columns.push(column);
+}
+
+/// What a statement locks to make, change, rename or remove those tables: their names, and their schemas against DROP DATABASE.
+pub(super) fn locks_to_change(names: &[TableName]) -> Vec<(LockKey, LockMode)> {
+    let tables = names.iter().map(|name| LockKey::table(&name.schema, &name.table));
+    let schemas = names.iter().map(|name| LockKey::schema(&name.schema));
+    let tables: BTreeSet<LockKey> = tables.collect();
+    let schemas: BTreeSet<LockKey> = schemas.collect();
+    let schemas = schemas.into_iter().map(|key| (key, LockMode::Intention));
+    schemas.chain(tables.into_iter().map(|key| (key, LockMode::Exclusive))).collect()
 }
 
 fn shown(name: &TableName) -> String {

@@ -3,6 +3,7 @@
 use super::Listing;
 use super::create::{create_database, create_table};
 use crate::accounts::Privileges;
+use crate::metadata_lock::Namespace;
 use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
 };
@@ -135,13 +136,13 @@ impl Session {
         ];
         let locks = self.state.instance.metadata_locks().rows();
         let mut rows = Vec::new();
-        for lock in locks.iter().filter(|lock| lock.granted && !lock.key.table_name().is_empty()) {
+        for lock in locks.iter().filter(|lock| lock.granted && lock.key.namespace() == Namespace::Table) {
             if schema.as_ref().is_some_and(|wanted| *wanted != lock.key.schema_name()) {
                 continue;
             }
             rows.push(vec![
                 text(lock.key.schema_name()),
-                text(lock.key.table_name()),
+                text(lock.key.object_name()),
                 Value::Int(1),
                 Value::Int(0),
             ]);

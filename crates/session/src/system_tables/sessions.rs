@@ -223,13 +223,13 @@ impl SystemTables {
 
     pub(super) fn metadata_locks(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
         for lock in self.instance.metadata_locks().rows() {
-            let is_schema = lock.key.table_name().is_empty();
+            let named = |name: &'_ str| optional_text((!name.is_empty()).then_some(name));
             let row = RowBuilder::new(table)
-                .set("OBJECT_TYPE", text(if is_schema { "SCHEMA" } else { "TABLE" }))
-                .set("OBJECT_SCHEMA", text(lock.key.schema_name()))
-                .set("OBJECT_NAME", optional_text((!is_schema).then_some(lock.key.table_name())))
+                .set("OBJECT_TYPE", text(lock.key.namespace().name()))
+                .set("OBJECT_SCHEMA", named(lock.key.schema_name()))
+                .set("OBJECT_NAME", named(lock.key.object_name()))
                 .set("LOCK_TYPE", text(lock.mode.name()))
-                .set("LOCK_DURATION", text("TRANSACTION"))
+                .set("LOCK_DURATION", text(lock.duration.name()))
                 .set("LOCK_STATUS", text(if lock.granted { "GRANTED" } else { "PENDING" }))
                 .set("OWNER_THREAD_ID", Value::UInt(u64::from(lock.session)))
                 .finish();

@@ -1,0 +1,179 @@
+//! The queues of all names. Main type: [`LockTable`]; nothing here sleeps.
+//! Thread rules: one mutex a shard of names; it is held while a waiter is told its end (which takes the waiter's own).
+
+use super::intention::Intentions;
+use super::mistakes::{Mistake, planted};
+use super::mode::{LockDuration, LockMode, Modes};
+use super::queue::{Fairness, Queue, Ticket, Waiting};
+use super::wait::{WaitEnd, Waiter};
+use super::{LockKey, LockRequest, LockRow, Namespace};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stdx::known_hash::BuildKnownHash;
+use txn::WaiterId;
+
+const SHARDS: usize = 64;
+/// Names of a shard that stay when nobody holds them: they will be used again.
+const IDLE_NAMES_MAX: usize = 64;
+
+type Shard = HashMap<LockKey, Queue, BuildKnownHash>;
+
+/// What became of a request.
+pub(super) enum Requested {
+    Granted,
+    /// It is in the queue; its number and where to sleep.
+    Queued(u64, Arc<Waiter>),
+}
+
+/// Queues by name.
+#[derive(Debug)]
+pub(super) struct LockTable {
+    shards: Vec<Mutex<Shard>>,
+    pub(super) intentions: Intentions,
+    next_number: AtomicU64,
+    /// max_write_lock_count.
+    pub(super) passes_max: AtomicU64,
+}
+
+impl LockTable {
+    pub fn new() -> LockTable {
+        LockTable {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            intentions: Intentions::new(),
+            next_number: AtomicU64::new(1),
+            passes_max: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    fn fairness(&self) -> Fairness {
+        Fairness { passes_max: self.passes_max.load(Ordering::Relaxed) }
+    }
+
+    fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
+        // The map uses the low bits.
+        let shard = &self.shards[(key.hash_value() >> 32) as usize % SHARDS];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Grants the request or queues it.
+    pub fn request(&self, request: &LockRequest<'_>) -> Requested {
+        let LockRequest { session, key, mode, duration } = *request;
+        let ticket = Ticket { session, mode, duration };
+        let fairness = self.fairness();
+        let mut shard = self.shard(key);
+        let queue = match shard.get_mut(key) {
+            Some(queue) => queue,
+            None => shard.entry(key.clone()).or_default(),
+        };
+        if queue.covers(ticket) {
+            return Requested::Granted;
+        }
+        if closes_gate(key, mode) {
+            self.intentions.raise_gate(key.namespace());
+        }
+        if !queue.blocks(ticket, fairness) && !self.is_held_back(key, ticket) {
+            queue.grant(ticket, None);
+            return Requested::Granted;
+        }
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let waiter = Arc::new(Waiter::default());
+        queue.enqueue(Waiting { ticket, number, passed: 0, waiter: Arc::clone(&waiter) });
+        Requested::Queued(number, waiter)
+    }
+
+    /// Whether sessions that are in no queue keep the request waiting.
+    fn is_held_back(&self, key: &LockKey, ticket: Ticket) -> bool {
+        closes_gate(key, ticket.mode)
+            && !planted(Mistake::OverlooksIntentions)
+            && !self.intentions.holders(key.namespace(), ticket.session).is_empty()
+    }
+
+    /// Grants what can be granted now: somebody who is in no queue stands back.
+    pub fn serve(&self, key: &LockKey) {
+        if let Some(queue) = self.shard(key).get_mut(key) {
+            self.serve_queue(key, queue);
+        }
+    }
+
+    fn serve_queue(&self, key: &LockKey, queue: &mut Queue) {
+        queue.serve(self.fairness(), |ticket| self.is_held_back(key, ticket));
+    }
+
+    /// Takes a waiting request out of its queue and tells its waiter why. False if it has ended already.
+    pub fn withdraw(&self, key: &LockKey, number: u64, end: WaitEnd) -> bool {
+        let mut shard = self.shard(key);
+        let Some(queue) = shard.get_mut(key) else { return false };
+        let Some(withdrawn) = queue.withdraw(number) else { return false };
+        if closes_gate(key, withdrawn.ticket.mode) && !planted(Mistake::LeavesTheGate) {
+            self.intentions.lower_gate(key.namespace());
+        }
+        withdrawn.waiter.end(end);
+        if !planted(Mistake::GivesUpAlone) {
+            self.serve_queue(key, queue);
+        }
+        true
+    }
+
+    /// Gives back what a session holds for that time.
+    pub fn release(&self, session: u32, key: &LockKey, duration: LockDuration) {
+        let mut shard = self.shard(key);
+        let Some(queue) = shard.get_mut(key) else { return };
+        let Some(released) = queue.release(session, duration) else { return };
+        if matches!(key.namespace(), Namespace::Global | Namespace::Commit)
+            && released.meets(const { Modes::of(&[LockMode::Shared]) })
+        {
+            self.intentions.lower_gate(key.namespace());
+        }
+        if queue.has_waiting() && !planted(Mistake::LeavesWaiters) {
+            self.serve_queue(key, queue);
+        }
+        if queue.is_idle() && shard.len() > IDLE_NAMES_MAX {
+            shard.remove(key);
+        }
+    }
+
+    /// Tells whom a wait is for. False if it is over.
+    pub fn tell_blockers(
+        &self,
+        key: &LockKey,
+        number: u64,
+        wanted: WaiterId,
+        tell: &mut dyn FnMut(u32),
+    ) -> bool {
+        let shard = self.shard(key);
+        let Some(queue) = shard.get(key) else { return false };
+        let is_wanted = |session: u32| WaiterId::session(u64::from(session)) == wanted;
+        let Some(ticket) = queue.tell_blockers(number, &is_wanted, self.fairness(), tell) else {
+            return false;
+        };
+        if closes_gate(key, ticket.mode) {
+            self.intentions.holders(key.namespace(), ticket.session).into_iter().for_each(tell);
+        }
+        true
+    }
+
+    /// Every lock and request, but for intentions.
+    pub fn rows(&self) -> Vec<LockRow> {
+        let mut rows = Vec::new();
+        for shard in &self.shards {
+            for (key, queue) in shard.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                let granted = queue.granted().iter().map(|ticket| (*ticket, true));
+                let waiting = queue.waiting().map(|waiting| (waiting.ticket, false));
+                rows.extend(granted.chain(waiting).map(|(ticket, granted)| LockRow {
+                    key: key.clone(),
+                    session: ticket.session,
+                    mode: ticket.mode,
+                    duration: ticket.duration,
+                    granted,
+                }));
+            }
+        }
+        rows
+    }
+}
+
+/// Whether the lock is one against intentions, which are in no queue.
+fn closes_gate(key: &LockKey, mode: LockMode) -> bool {
+    mode == LockMode::Shared && matches!(key.namespace(), Namespace::Global | Namespace::Commit)
+}

@@ -1,0 +1,170 @@
+//! What a statement locks: tables for its transaction, names for a change of definitions, and the server against
+//! FLUSH TABLES WITH READ LOCK. Main type: [`HeldLocks`].
+//! All that is taken for one statement is given back in one place, however the statement ends.
+
+use crate::metadata_lock::{
+    Intent, LockDuration, LockKey, LockMode, LockRequest, SessionIntents, WaitEnd, WaitLimit,
+};
+use crate::planned::TableLocks;
+use crate::session::Session;
+use errors::{SqlResult, sql_error};
+use std::sync::Arc;
+
+/// Metadata locks that a session holds, but for those of LOCK TABLES.
+#[derive(Default)]
+pub struct HeldLocks {
+    /// To the end of the transaction.
+    transaction: Vec<(LockKey, LockMode)>,
+    /// To the end of the statement.
+    statement: Vec<LockKey>,
+    /// Made when the session first changes something.
+    intents: Option<Arc<SessionIntents>>,
+}
+
+impl Session {
+    /// Waits at most as long as lock_wait_timeout says. Errors: 1205, 1213, 1317.
+    pub(crate) fn acquire(&self, key: &LockKey, mode: LockMode, duration: LockDuration) -> SqlResult<()> {
+        let shared = &self.state.shared;
+        let limit = WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &shared.kill };
+        let request = LockRequest { session: shared.id, key, mode, duration };
+        self.state.instance.metadata_locks().acquire(&request, limit).into_sql()
+    }
+
+    /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
+    pub(crate) fn take_table_locks(&mut self, needed: &TableLocks) -> SqlResult<()> {
+        self.explicit_locks.check_uses(&needed.uses)?;
+        needed.locks.iter().try_for_each(|(key, mode)| self.lock_metadata(key, *mode))
+    }
+
+    /// Takes a metadata lock to the end of the transaction.
+    pub(crate) fn lock_metadata(&mut self, key: &LockKey, mode: LockMode) -> SqlResult<()> {
+        if self.explicit_locks.covers(key, mode) {
+            return Ok(());
+        }
+        let held = self.locks.transaction.iter().position(|(held, _)| held == key);
+        if held.is_some_and(|at| self.locks.transaction[at].1.covers(mode)) {
+            return Ok(());
+        }
+        self.acquire(key, mode, LockDuration::Transaction)?;
+        match held {
+            Some(at) => self.locks.transaction[at].1 = mode,
+            None => self.locks.transaction.push((key.clone(), mode)),
+        }
+        Ok(())
+    }
+
+    /// Gives back the metadata locks of the transaction; those of LOCK TABLES and of the running statement stay.
+    pub(crate) fn release_transaction_locks(&mut self) {
+        let locks = std::mem::take(&mut self.locks.transaction);
+        for (key, _) in &locks {
+            let session = self.state.shared.id;
+            self.state.instance.metadata_locks().release(session, key, LockDuration::Transaction);
+        }
+    }
+
+    /// Runs a change of definitions under locks on the names that it needs, which are given back at its end.
+    pub(crate) fn with_definition_locks<T>(
+        &mut self,
+        wanted: Vec<(LockKey, LockMode)>,
+        change: impl FnOnce(&mut Session) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        self.with_intent(Intent::Statement, |session| {
+            let outcome = session.lock_for_statement(wanted).and_then(|()| change(session));
+            session.release_statement_locks();
+            outcome
+        })
+    }
+
+    /// More locks for the running change of definitions, taken in the order of their keys.
+    pub(crate) fn lock_for_statement(&mut self, wanted: Vec<(LockKey, LockMode)>) -> SqlResult<()> {
+        let mut wanted = wanted;
+        wanted.sort_by(|(left, _), (right, _)| left.cmp(right));
+        for (key, mode) in wanted {
+            self.acquire(&key, mode, LockDuration::Statement)?;
+            self.locks.statement.push(key);
+        }
+        Ok(())
+    }
+
+    /// Gives one name back before the statement ends.
+    pub(crate) fn unlock_for_statement(&mut self, key: &LockKey) {
+        self.locks.statement.retain(|held| held != key);
+        let session = self.state.shared.id;
+        self.state.instance.metadata_locks().release(session, key, LockDuration::Statement);
+    }
+
+    /// Gives back the locks of the running statement.
+    pub(crate) fn release_statement_locks(&mut self) {
+        for key in std::mem::take(&mut self.locks.statement) {
+            let session = self.state.shared.id;
+            self.state.instance.metadata_locks().release(session, &key, LockDuration::Statement);
+        }
+    }
+
+    /// Runs something that changes the server, while nobody holds the global read lock.
+    /// Errors: 1205, 1213, 1317; 1223 if this session holds it.
+    pub(crate) fn with_intent<T>(
+        &mut self,
+        intent: Intent,
+        change: impl FnOnce(&mut Session) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let intents = self.intents();
+        if intents.has(intent) {
+            return change(self);
+        }
+        self.intend(&intents, intent)?;
+        let outcome = change(self);
+        self.state.instance.metadata_locks().relent(&intents, intent);
+        outcome
+    }
+
+    /// LOCK TABLES .. WRITE changes the server for as long as it is in force.
+    pub(crate) fn intend_locked_tables(&mut self) -> SqlResult<()> {
+        let intents = self.intents();
+        self.intend(&intents, Intent::LockedTables)
+    }
+
+    fn intend(&self, intents: &SessionIntents, intent: Intent) -> SqlResult<()> {
+        if self.explicit_locks.global && intent != Intent::Commit {
+            return Err(sql_error!(ER_CANT_UPDATE_WITH_READLOCK));
+        }
+        let limit =
+            WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &self.state.shared.kill };
+        self.state.instance.metadata_locks().intend(intents, intent, limit).into_sql()
+    }
+
+    fn intents(&mut self) -> Arc<SessionIntents> {
+        let (id, instance) = (self.state.shared.id, &self.state.instance);
+        Arc::clone(self.locks.intents.get_or_insert_with(|| instance.metadata_locks().enrol(id)))
+    }
+
+    /// Gives an intention back if it is held: the end of LOCK TABLES, and of a statement that panicked.
+    pub(crate) fn relent(&mut self, intent: Intent) {
+        if let Some(intents) = self.locks.intents.as_ref().filter(|intents| intents.has(intent)) {
+            self.state.instance.metadata_locks().relent(intents, intent);
+        }
+    }
+
+    /// The end of a session or of a statement that panicked: nothing that belongs to a statement stays.
+    pub(crate) fn abandon_statement(&mut self) {
+        self.release_statement_locks();
+        self.relent(Intent::Statement);
+        self.relent(Intent::Commit);
+    }
+
+    /// The session ends.
+    pub(crate) fn forget_intents(&mut self) {
+        if self.locks.intents.take().is_some() {
+            self.state.instance.metadata_locks().leave(self.state.shared.id);
+        }
+    }
+
+    /// FLUSH TABLES WITH READ LOCK: commits, waits for statements that change something and for commits.
+    pub(crate) fn lock_global(&mut self) -> SqlResult<()> {
+        let shared = &self.state.shared;
+        let limit = WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &shared.kill };
+        let end = self.state.instance.metadata_locks().lock_global(shared.id, limit);
+        self.explicit_locks.global = end == WaitEnd::Granted;
+        end.into_sql()
+    }
+}
