@@ -89,6 +89,11 @@ impl FrameReader {
         self.expected_sequence
     }
 
+    /// Whether frames of a packet that goes on were taken.
+    pub fn is_joining(&self) -> bool {
+        self.joining
+    }
+
     /// Stops checking sequence numbers: from now on frames arrive inside numbered compressed packets.
     pub fn trust_sequence(&mut self) {
         self.check_sequence = false;

@@ -154,7 +154,12 @@ impl<'a> Channel<'a> {
                     return Ok(self.frames.take_joined());
                 }
                 Received::Continued { consumed } => self.side.consume(consumed),
-                Received::Incomplete { missing_bytes } => self.receive_more(missing_bytes)?,
+                Received::Incomplete { missing_bytes } => {
+                    let moved = self.transport.take_compressed(self.side);
+                    if !moved.map_err(|error| self.lost(error))? {
+                        self.receive_more(missing_bytes)?;
+                    }
+                }
             }
         }
     }
@@ -240,8 +245,8 @@ impl ClientChannel for Channel<'_> {
     fn read_file_piece(&mut self) -> SqlResult<Option<Vec<u8>>> {
         let piece = self.receive_packet()?;
         // The answer goes on after the client's last packet.
-        self.encoder.output.set_sequence(self.frames.expected_sequence());
-        self.transport.begin_answer();
+        let sequence = self.transport.begin_answer(self.frames.expected_sequence());
+        self.encoder.output.set_sequence(sequence);
         Ok(if piece.is_empty() { None } else { Some(piece) })
     }
 }

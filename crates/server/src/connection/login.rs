@@ -192,6 +192,7 @@ impl Connection {
             Next::Ask(payload) => {
                 self.encoder.raw(&payload);
                 self.frames.set_expected_sequence(self.encoder.output.sequence());
+                self.transport.expect_reply();
                 self.login = Some(login);
                 Flow::Continue
             }

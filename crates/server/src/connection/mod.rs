@@ -47,6 +47,8 @@ pub struct Connection {
     buffer: ReceiveBuffer,
     /// The socket may hold more than was received.
     may_receive: bool,
+    /// The peer sends nothing more: bytes may still lie in the socket, and its end behind them.
+    has_ended: bool,
     /// A login or change of user that is going on.
     login: Option<Box<Login>>,
     session: Option<Box<dyn SqlSession>>,
@@ -103,6 +105,7 @@ impl Connection {
             encoder: Encoder::new(0),
             buffer: ReceiveBuffer::default(),
             may_receive: false,
+            has_ended: false,
             login: None,
             session: None,
             is_lingering: false,
@@ -126,9 +129,10 @@ impl Connection {
         self.deadline
     }
 
-    /// The socket has something to read.
-    pub fn note_readable(&mut self) {
+    /// The socket has something to read; `has_ended`: the end of what the peer sends is there too.
+    pub fn note_readable(&mut self, has_ended: bool) {
         self.may_receive = true;
+        self.has_ended |= has_ended;
     }
 
     /// Whether bytes wait for the socket to take them.
@@ -172,7 +176,8 @@ impl Connection {
                     Flow::Close
                 }
                 Err(Broken::Frame(error)) => {
-                    self.encoder.output.set_sequence(self.frames.expected_sequence());
+                    let sequence = self.transport.begin_answer(self.frames.expected_sequence());
+                    self.encoder.output.set_sequence(sequence);
                     self.encoder.error(&error);
                     Flow::Linger
                 }
@@ -184,10 +189,14 @@ impl Connection {
                 Flow::Linger => {
                     self.is_lingering = true;
                     self.deadline = now + LINGER;
-                    return Turn { lsn, next: Next::Wait };
+                    let next = if self.has_ended { Next::Again } else { Next::Wait };
+                    return Turn { lsn, next };
                 }
             }
-            if self.encoder.output.len() >= OUTPUT_BYTES_PER_TURN {
+            let output = &self.encoder.output;
+            // Each command's answer is compressed for itself: its packets have the numbers after the command's.
+            let is_alone = self.transport.is_compressed() && !output.is_empty();
+            if is_alone || output.len() >= OUTPUT_BYTES_PER_TURN {
                 break;
             }
         }
@@ -212,6 +221,9 @@ impl Connection {
                     Received::Incomplete { missing_bytes } => missing = missing_bytes,
                 }
             }
+            if self.transport.take_compressed(&mut self.buffer).map_err(Broken::Network)? {
+                continue;
+            }
             if !self.may_receive || !self.receive(missing)? {
                 return Ok(None);
             }
@@ -223,8 +235,9 @@ impl Connection {
         let room = self.buffer.room(expected_bytes).len();
         match self.transport.receive(&mut self.buffer, expected_bytes).map_err(Broken::Network)? {
             Receive::Bytes(count) => {
-                // The socket is edge-triggered: a call that did not fill the room emptied it.
-                self.may_receive = self.transport.may_have_more(count, room);
+                // The socket is edge-triggered: a call that did not fill the room emptied it. An edge that announced
+                // the peer's end with the bytes does not come again, so then the end is read too.
+                self.may_receive = self.has_ended || self.transport.may_have_more(count, room);
                 Ok(true)
             }
             Receive::Empty => {
@@ -265,8 +278,8 @@ impl Connection {
         side: &'a mut ReceiveBuffer,
     ) -> (Option<&'a mut Box<dyn SqlSession>>, Channel<'a>) {
         let status = self.session.as_ref().map_or(0, |session| session.server_status());
-        self.encoder.begin_answer(self.frames.expected_sequence(), binary, status);
-        self.transport.begin_answer();
+        let sequence = self.transport.begin_answer(self.frames.expected_sequence());
+        self.encoder.begin_answer(sequence, binary, status);
         let channel = Channel::new(
             &mut self.transport,
             &mut self.encoder,
@@ -287,10 +300,18 @@ impl Connection {
 
     fn update_deadline(&mut self, now: Duration) {
         match (&self.session, &self.login) {
+            (Some(session), None) if self.is_inside_packet() => {
+                self.deadline = now + session.network_timeouts().0;
+            }
             (Some(session), None) => self.deadline = now + session.idle_timeout(),
             (None, Some(login)) => self.deadline = login.deadline(now, self.transport.is_handshaking()),
             _ => {}
         }
+    }
+
+    /// Whether a part of a packet was received: the client is not idle, it owes the rest.
+    fn is_inside_packet(&self) -> bool {
+        !self.buffer.is_empty() || self.frames.is_joining() || self.transport.is_inside_packet()
     }
 
     fn count_lost(&mut self, error: NetworkError) {
@@ -341,8 +362,13 @@ impl Connection {
     /// The client was silent for too long: says so, if it is one that waits for nothing.
     pub fn time_out(&mut self) {
         if self.session.is_some() && self.login.is_none() && !self.is_lingering {
-            self.encoder.output.set_sequence(0);
-            self.encoder.error(&errors::sql_error!(ER_CLIENT_INTERACTION_TIMEOUT));
+            let (sequence, error) = if self.is_inside_packet() {
+                (1, errors::sql_error!(ER_NET_READ_INTERRUPTED))
+            } else {
+                (0, errors::sql_error!(ER_CLIENT_INTERACTION_TIMEOUT))
+            };
+            self.encoder.output.set_sequence(sequence);
+            self.encoder.error(&error);
             // The connection is closed next, whether the client took it or not.
             let _ = self.send(self.deadline);
         } else if self.session.is_none() && !self.is_lingering {

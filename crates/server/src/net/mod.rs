@@ -4,6 +4,7 @@
 mod listener;
 mod receive;
 mod socket;
+mod tls_records;
 mod transport;
 
 pub use listener::Listener;

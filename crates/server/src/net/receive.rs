@@ -28,6 +28,13 @@ impl ReceiveBuffer {
         self.is_empty() && (CAPACITY_BYTES..=KEPT_BYTES_MAX).contains(&self.memory.len())
     }
 
+    /// Gives memory back that is empty and larger than what is kept.
+    pub fn release_surplus(&mut self) {
+        if self.is_empty() && self.memory.len() > KEPT_BYTES_MAX {
+            *self = ReceiveBuffer::default();
+        }
+    }
+
     /// Whether everything was used.
     pub fn is_empty(&self) -> bool {
         self.start == self.end

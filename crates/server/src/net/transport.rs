@@ -2,9 +2,11 @@
 //! The plain path receives straight into the buffer that frames are read from, and sends straight from the buffer
 //! that answers are written to.
 
+use super::tls_records::RecordPosition;
 use super::{Receive, ReceiveBuffer, Socket};
 use rustix::io::Errno;
 use rustls::ServerConnection;
+use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +16,11 @@ use wire::compression::{Algorithm, Compressor, Decompressor};
 const UNSENT_BYTES_KEPT: usize = 1 << 10;
 /// Bytes of one receive call when TLS or compression follows.
 const SCRATCH_BYTES: usize = 16 << 10;
+
+thread_local! {
+    /// What a receive call writes to when TLS or compression follows: empty until the thread's first such call.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Why a connection is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +43,8 @@ impl From<Errno> for NetworkError {
 pub struct Transport {
     socket: Arc<Socket>,
     tls: Option<Box<ServerConnection>>,
+    /// Where in the client's TLS records the received bytes end.
+    record_position: RecordPosition,
     compression: Option<Box<Compression>>,
     /// Bytes ready for the socket that it did not take yet.
     unsent: Vec<u8>,
@@ -47,8 +56,11 @@ pub struct Transport {
 struct Compression {
     compressor: Compressor,
     decompressor: Decompressor,
-    /// Received compressed packets that are not complete.
+    /// Received compressed packets that are not used. They wait here for the one before to be used up: the number that
+    /// a packet must have is known only then.
     packets: ReceiveBuffer,
+    /// The next packet replies to what was sent, so its number follows the last one sent.
+    expects_reply: bool,
 }
 
 impl Transport {
@@ -57,6 +69,7 @@ impl Transport {
         Transport {
             socket,
             tls: None,
+            record_position: RecordPosition::default(),
             compression: None,
             unsent: Vec::new(),
             received_bytes: 0,
@@ -102,6 +115,7 @@ impl Transport {
             compressor: Compressor::new(algorithm),
             decompressor: Decompressor::new(algorithm),
             packets: ReceiveBuffer::default(),
+            expects_reply: false,
         }));
     }
 
@@ -114,26 +128,34 @@ impl Transport {
     pub fn expect_command(&mut self) {
         if let Some(compression) = &mut self.compression {
             compression.decompressor.set_expected_sequence(0);
+            compression.expects_reply = false;
         }
     }
 
     /// The client is to answer what was sent: compressed packets go on with the number after the last one.
     pub fn expect_reply(&mut self) {
         if let Some(compression) = &mut self.compression {
-            compression.decompressor.set_expected_sequence(compression.compressor.sequence());
+            compression.expects_reply = true;
         }
     }
 
-    /// The answer begins: compressed packets go on with the number after the command's last one.
-    pub fn begin_answer(&mut self) {
-        if let Some(compression) = &mut self.compression {
-            let sequence = compression.decompressor.expected_sequence();
-            compression.compressor.set_sequence(sequence);
-        }
+    /// The answer begins: its sequence number. That is the one after the request's last frame, or its last compressed
+    /// packet: then both count on together.
+    pub fn begin_answer(&mut self, after_frames: u8) -> u8 {
+        let Some(compression) = &mut self.compression else { return after_frames };
+        let sequence = compression.decompressor.expected_sequence();
+        compression.compressor.set_sequence(sequence);
+        sequence
+    }
+
+    /// Whether a part of a TLS record or of a compressed packet was received.
+    pub fn is_inside_packet(&self) -> bool {
+        let compressed = self.compression.as_ref().is_some_and(|compression| !compression.packets.is_empty());
+        compressed || self.record_position.is_inside()
     }
 
     /// Receives once without waiting. `expected_bytes` more are needed to go on; `Bytes` counts what came off the
-    /// socket, and may have added nothing to `into`.
+    /// socket, and may have added nothing to `into`. What was compressed is fetched by [`Transport::take_compressed`].
     pub fn receive(
         &mut self,
         into: &mut ReceiveBuffer,
@@ -147,16 +169,37 @@ impl Transport {
             }
             return Ok(received);
         }
-        let mut scratch = [0; SCRATCH_BYTES];
-        let received = self.socket.receive(&mut scratch)?;
-        if let Receive::Bytes(count) = received {
-            self.received_bytes += count as u64;
-            match self.tls {
-                Some(_) => self.decrypt(&scratch[..count], into)?,
-                None => self.decompress(&scratch[..count], into)?,
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.resize(SCRATCH_BYTES, 0);
+            let received = self.socket.receive(scratch)?;
+            if let Receive::Bytes(count) = received {
+                self.received_bytes += count as u64;
+                match (&self.tls, &mut self.compression) {
+                    (None, Some(compression)) => compression.packets.append(&scratch[..count]),
+                    _ => self.decrypt(&scratch[..count], into)?,
+                }
             }
+            Ok(received)
+        })
+    }
+
+    /// Moves the content of the next compressed packet on; false if none is complete.
+    pub fn take_compressed(&mut self, into: &mut ReceiveBuffer) -> Result<bool, NetworkError> {
+        let Some(compression) = &mut self.compression else { return Ok(false) };
+        if compression.packets.is_empty() {
+            return Ok(false);
         }
-        Ok(received)
+        if std::mem::take(&mut compression.expects_reply) {
+            compression.decompressor.set_expected_sequence(compression.compressor.sequence());
+        }
+        let mut plain = Vec::new();
+        let packets = compression.packets.bytes();
+        let consumed = compression.decompressor.decompress(packets, &mut plain);
+        let Some(consumed) = consumed.map_err(|_| NetworkError::Protocol)? else { return Ok(false) };
+        compression.packets.consume(consumed);
+        compression.packets.release_surplus();
+        into.append(&plain);
+        Ok(true)
     }
 
     /// Whether a receive call of `count` bytes filled the room, so that the socket may hold more.
@@ -166,6 +209,7 @@ impl Transport {
     }
 
     fn decrypt(&mut self, mut bytes: &[u8], into: &mut ReceiveBuffer) -> Result<(), NetworkError> {
+        self.record_position.advance(bytes);
         while !bytes.is_empty() {
             let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
             tls.read_tls(&mut bytes).map_err(|_| NetworkError::Protocol)?;
@@ -192,14 +236,9 @@ impl Transport {
     /// Moves some of the `left` decrypted bytes on; returns their number.
     fn take_plain(&mut self, left: usize, into: &mut ReceiveBuffer) -> Result<usize, NetworkError> {
         let Some(tls) = self.tls.as_mut() else { return Err(NetworkError::Protocol) };
-        if self.compression.is_none() {
-            let count = tls.reader().read(into.room(left)).map_err(|_| NetworkError::Protocol)?;
-            into.fill(count);
-            return Ok(count);
-        }
-        let mut plain = [0; SCRATCH_BYTES];
-        let count = tls.reader().read(&mut plain).map_err(|_| NetworkError::Protocol)?;
-        self.decompress(&plain[..count], into)?;
+        let target = self.compression.as_mut().map_or(into, |compression| &mut compression.packets);
+        let count = tls.reader().read(target.room(left)).map_err(|_| NetworkError::Protocol)?;
+        target.fill(count);
         Ok(count)
     }
 
@@ -218,22 +257,6 @@ impl Transport {
                 }
             }
         }
-    }
-
-    fn decompress(&mut self, bytes: &[u8], into: &mut ReceiveBuffer) -> Result<(), NetworkError> {
-        let Some(compression) = &mut self.compression else { return Err(NetworkError::Protocol) };
-        compression.packets.append(bytes);
-        let mut plain = Vec::new();
-        loop {
-            let packets = compression.packets.bytes();
-            match compression.decompressor.decompress(packets, &mut plain) {
-                Ok(Some(consumed)) => compression.packets.consume(consumed),
-                Ok(None) => break,
-                Err(_) => return Err(NetworkError::Protocol),
-            }
-        }
-        into.append(&plain);
-        Ok(())
     }
 
     /// Sends without waiting. What the socket does not take is kept; false if there is such a rest.

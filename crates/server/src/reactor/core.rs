@@ -26,6 +26,8 @@ const TOKEN_LISTENER: u64 = u64::MAX - 64;
 /// Edges of both directions would wake the reactor for each answer that the client takes: writing is only
 /// watched while a socket is full.
 const READING: EventFlags = EventFlags::IN.union(EventFlags::RDHUP).union(EventFlags::ET);
+/// The peer sends nothing more, or the socket is broken.
+const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 const READING_AND_WRITING: EventFlags = READING.union(EventFlags::OUT);
 
 /// A reactor's own state.
@@ -34,8 +36,8 @@ pub(crate) struct Core {
     listeners: Arc<Vec<Listener>>,
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Tokens of the sockets that epoll named.
-    events: Vec<u64>,
+    /// Sockets that epoll named: the token, and whether the peer closed or the socket failed.
+    events: Vec<(u64, bool)>,
     /// Events before this one are done.
     next_event: usize,
     /// Connections that want another turn although epoll is silent.
@@ -69,6 +71,8 @@ struct Slot {
     place: Place,
     /// Something happened while the connection was away.
     was_touched: bool,
+    /// The peer closed or the socket failed. The edge comes once, perhaps together with bytes, so it is remembered.
+    has_ended: bool,
     /// Writing is watched.
     watches_writing: bool,
 }
@@ -127,7 +131,7 @@ impl Core {
 
     /// The next thing to do in this round; None when the round is over.
     pub fn next_work(&mut self) -> Option<Work> {
-        while let Some(&token) = self.events.get(self.next_event) {
+        while let Some(&(token, has_ended)) = self.events.get(self.next_event) {
             self.next_event += 1;
             if token == TOKEN_WAKE {
                 return Some(Work::Inbox);
@@ -136,7 +140,7 @@ impl Core {
                 return Some(Work::Accept((token - TOKEN_LISTENER) as usize));
             }
             let (slot, generation) = (token as u32, (token >> 32) as u32);
-            if let Some(connection) = self.touch(slot, Some(generation)) {
+            if let Some(connection) = self.touch(slot, Some(generation), has_ended) {
                 return Some(Work::Turn(slot, connection));
             }
         }
@@ -144,16 +148,17 @@ impl Core {
     }
 
     /// Takes a connection that something happened to, if it is here.
-    fn touch(&mut self, slot: u32, generation: Option<u32>) -> Option<Box<Connection>> {
+    fn touch(&mut self, slot: u32, generation: Option<u32>, has_ended: bool) -> Option<Box<Connection>> {
         let entry = self.slots.get_mut(slot as usize)?;
         if generation.is_some_and(|generation| generation != entry.generation) {
             return None;
         }
         entry.was_touched = true;
+        entry.has_ended |= has_ended;
         match std::mem::replace(&mut entry.place, Place::Away) {
             Place::Here(mut connection) => {
                 entry.was_touched = false;
-                connection.note_readable();
+                connection.note_readable(entry.has_ended);
                 self.lend_memory(&mut connection);
                 Some(connection)
             }
@@ -189,6 +194,7 @@ impl Core {
                     generation: 0,
                     place: Place::Free,
                     was_touched: false,
+                    has_ended: false,
                     watches_writing: false,
                 });
                 (self.slots.len() - 1) as u32
@@ -203,6 +209,7 @@ impl Core {
             return Err(error);
         }
         entry.watches_writing = false;
+        entry.has_ended = false;
         entry.place = Place::Here(connection);
         self.reactor.connection_count.fetch_add(1, Ordering::Relaxed);
         Ok(slot)
@@ -244,7 +251,7 @@ impl Core {
     /// Connections that want another turn come into the next round.
     pub fn take_ready(&mut self) -> Option<(u32, Box<Connection>)> {
         while let Some(slot) = self.ready.pop_front() {
-            if let Some(connection) = self.touch(slot, None) {
+            if let Some(connection) = self.touch(slot, None, false) {
                 return Some((slot, connection));
             }
         }
@@ -276,7 +283,11 @@ impl Core {
         let events = rustix::buffer::spare_capacity(found);
         match epoll::wait(&self.reactor.epoll, events, timeout.as_ref()) {
             Ok(_) => {
-                self.events.extend(found.iter().map(|event| event.data.u64()));
+                // The fields of the packed event are copied, not borrowed.
+                self.events.extend(found.iter().map(|event| {
+                    let flags = event.flags;
+                    (event.data.u64(), flags.intersects(ENDED))
+                }));
                 Ok(())
             }
             Err(Errno::INTR) => Ok(()),

@@ -15,6 +15,9 @@ mod monitor;
 mod spares;
 mod worker;
 
+#[cfg(test)]
+mod tests;
+
 use crate::connection::Connection;
 use crate::net::{Listener, Socket};
 use crate::shared::Shared;

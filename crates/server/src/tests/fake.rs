@@ -31,6 +31,14 @@ pub struct FakeInstance {
     controls: Arc<Mutex<HashMap<u32, Arc<dyn ConnectionControl>>>>,
     pub refused: Mutex<Vec<RefusedConnection>>,
     pub idle_timeout: Duration,
+    pub read_timeout: Duration,
+}
+
+impl FakeInstance {
+    /// Sessions that are open.
+    pub fn session_count(&self) -> usize {
+        self.controls.lock().unwrap().len()
+    }
 }
 
 impl Default for FakeInstance {
@@ -51,6 +59,7 @@ impl Default for FakeInstance {
             controls: Arc::default(),
             refused: Mutex::default(),
             idle_timeout: Duration::from_secs(3600),
+            read_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -98,6 +107,7 @@ impl SqlInstance for FakeInstance {
             statement: BoundParameters { count: 2, ..BoundParameters::default() },
             left: 0,
             idle_timeout: self.idle_timeout,
+            read_timeout: self.read_timeout,
         }))
     }
 
@@ -144,6 +154,7 @@ struct FakeSession {
     /// Rows left of the cursor.
     left: u32,
     idle_timeout: Duration,
+    read_timeout: Duration,
 }
 
 impl Drop for FakeSession {
@@ -264,7 +275,7 @@ impl SqlSession for FakeSession {
     }
 
     fn network_timeouts(&self) -> (Duration, Duration) {
-        (Duration::from_secs(5), Duration::from_secs(5))
+        (self.read_timeout, Duration::from_secs(5))
     }
 
     fn query(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) -> Lsn {

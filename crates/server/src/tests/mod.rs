@@ -1,7 +1,8 @@
 //! The server against a small SQL layer of its own: every command over real sockets, without an engine.
 
-mod client;
-mod fake;
+pub mod client;
+mod compression;
+pub mod fake;
 mod logins;
 mod protocol;
 mod stock_clients;
@@ -26,25 +27,31 @@ pub struct TestServer {
 
 impl TestServer {
     pub fn start(instance: FakeInstance) -> TestServer {
-        let environment = Environment::real(&std::env::temp_dir());
-        let log = Arc::new(ErrorLog::to_standard_error(&environment));
         let instance = Arc::new(instance);
-        let certificates = crate::tls::generate().unwrap();
-        let shared = Shared {
-            instance: Arc::clone(&instance) as Arc<dyn crate::port::SqlInstance>,
-            environment,
-            log,
-            passwords: Default::default(),
-            key: Some(RsaKey::generate().unwrap().0),
-            tls: Some(crate::tls::server_config(&certificates.certificate, &certificates.key).unwrap()),
-            connection_count: AtomicU32::new(0),
-            is_stopping: AtomicBool::new(false),
-        };
+        let (shared, _) = shared(&instance);
         let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), 128).unwrap();
         let port = listener.port().unwrap();
-        let group = Group::start(Arc::new(shared), vec![listener], 2).unwrap();
+        let group = Group::start(shared, vec![listener], 2).unwrap();
         TestServer { port, instance, group }
     }
+}
+
+/// What connections share, and the certificate of the authority that clients trust.
+pub fn shared(instance: &Arc<FakeInstance>) -> (Arc<Shared>, String) {
+    let environment = Environment::real(&std::env::temp_dir());
+    let log = Arc::new(ErrorLog::to_standard_error(&environment));
+    let certificates = crate::tls::generate().unwrap();
+    let shared = Shared {
+        instance: Arc::clone(instance) as Arc<dyn crate::port::SqlInstance>,
+        environment,
+        log,
+        passwords: Default::default(),
+        key: Some(RsaKey::generate().unwrap().0),
+        tls: Some(crate::tls::server_config(&certificates.certificate, &certificates.key).unwrap()),
+        connection_count: AtomicU32::new(0),
+        is_stopping: AtomicBool::new(false),
+    };
+    (Arc::new(shared), certificates.authority)
 }
 
 impl Drop for TestServer {

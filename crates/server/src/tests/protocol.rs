@@ -1,12 +1,11 @@
 //! Commands, big packets and results, broken packets, statements that run long or wait, KILL, group commit.
 
 use super::TestServer;
-use super::client::{CAPABILITIES, TestClient, error_number};
+use super::client::{TestClient, error_number};
 use super::fake::FakeInstance;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use wire::capabilities::client;
 
 fn server() -> TestServer {
     TestServer::start(FakeInstance::default())
@@ -240,44 +239,17 @@ fn a_panic_in_a_statement_ends_only_its_connection() {
 }
 
 #[test]
-fn compressed_connections() {
-    use wire::compression::{Algorithm, Compressor, Decompressor};
-    let server = server();
-    for (flag, algorithm) in
-        [(client::COMPRESS, Algorithm::Zlib), (client::ZSTD_COMPRESSION, Algorithm::Zstd { level: 3 })]
-    {
-        let mut client = TestClient::root_with(server.port, CAPABILITIES | flag);
-        for length in [10, 5000, 3_000_000] {
-            let sql = format!("LENGTH {}", "a".repeat(length));
-            let mut plain = wire::output::Output::new();
-            plain.packet(&[&[3], sql.as_bytes()].concat());
-            let mut sent = Vec::new();
-            Compressor::new(algorithm).compress(plain.bytes(), &mut sent);
-            client.stream.write_all(&sent).unwrap();
-            let mut decompressor = Decompressor::new(algorithm);
-            // One sequence over question and answer.
-            decompressor.set_expected_sequence(sent_packets(&sent));
-            let (mut received, mut answer) = (Vec::new(), Vec::new());
-            while !answer.ends_with(&[5, 0, 0, 5, 0xFE, 0, 0, 2, 0]) {
-                let mut piece = [0; 4096];
-                let count = std::io::Read::read(&mut client.stream, &mut piece).unwrap();
-                assert!(count > 0);
-                received.extend_from_slice(&piece[..count]);
-                while let Some(used) = decompressor.decompress(&received, &mut answer).unwrap() {
-                    received.drain(..used);
-                }
-            }
-            let text = length.to_string();
-            assert!(answer.windows(text.len()).any(|window| window == text.as_bytes()));
-        }
-    }
-}
-
-fn sent_packets(sent: &[u8]) -> u8 {
-    let (mut at, mut count) = (0, 0);
-    while at < sent.len() {
-        at += 7 + u32::from_le_bytes([sent[at], sent[at + 1], sent[at + 2], 0]) as usize;
-        count += 1;
-    }
-    count
+fn a_packet_that_was_begun_has_net_read_timeout_to_end() {
+    let mut instance = FakeInstance::default();
+    instance.read_timeout = Duration::from_millis(300);
+    let server = TestServer::start(instance);
+    let (mut silent, mut idle) = (TestClient::root(server.port), TestClient::root(server.port));
+    let started = now();
+    silent.stream.write_all(b"\x20\0\0\0\x03LENGTH a").unwrap();
+    let mut packet = Vec::new();
+    std::io::Read::read_to_end(&mut silent.stream, &mut packet).unwrap();
+    assert_eq!(error_number(&packet[4..]), 1159);
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    // Between two packets the other limit counts.
+    assert_eq!(idle.value("LENGTH abc"), "3");
 }
