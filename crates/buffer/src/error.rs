@@ -1,6 +1,7 @@
 //! [`StorageError`]: what can go wrong below the transaction layer. Environment faults only: bugs are assertions.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use env::{DiskError, DiskErrorKind};
 use page::CorruptPage;
@@ -27,6 +28,10 @@ pub enum StorageError {
     SpaceMissing(SpaceId),
     /// The space, or a file of that name, exists already.
     SpaceExists(SpaceId),
+    /// Two files claim to be the same space: nobody can tell which one is right.
+    SpaceTwice(SpaceId, PathBuf, PathBuf),
+    /// There is no redo log, but a data file: the directory is not new, and without its log the file cannot be trusted.
+    LogMissing(PathBuf),
     /// All frames are latched or cannot be written.
     PoolExhausted,
     /// The redo log failed, or cannot be read.
@@ -83,6 +88,18 @@ impl fmt::Display for StorageError {
             StorageError::PageOutOfRange(page) => write!(f, "page {page} lies beyond the end of its file"),
             StorageError::SpaceMissing(space) => write!(f, "tablespace {space} has no file"),
             StorageError::SpaceExists(space) => write!(f, "tablespace {space} exists already"),
+            StorageError::SpaceTwice(space, one, other) => write!(
+                f,
+                "tablespace {space} is in two files, '{}' and '{}': move the one that is a copy out of the data directory",
+                one.display(),
+                other.display()
+            ),
+            StorageError::LogMissing(file) => write!(
+                f,
+                "the redo log ('{}/control') is missing, but '{}' shows that the data directory was in use",
+                redo::LOG_DIRECTORY,
+                file.display()
+            ),
             StorageError::PoolExhausted => f.write_str("no free page in the buffer pool"),
             StorageError::Log(error) => error.fmt(f),
             StorageError::LogFull => f.write_str("disk full: no room in the redo log"),

@@ -312,6 +312,14 @@ impl BufferPool {
         if error.is_crash() { StorageError::Disk(error.clone()) } else { StorageError::Stopped }
     }
 
+    /// At start, where nobody else tells what failed: what failed in place of `Stopped`.
+    pub fn name_failure(&self, error: StorageError) -> StorageError {
+        match (error, self.redo.failure()) {
+            (StorageError::Stopped, Some(failure)) => StorageError::Log(failure),
+            (error, _) => error,
+        }
+    }
+
     pub(crate) fn assemble(
         environment: Environment,
         options: &PoolOptions,

@@ -25,6 +25,8 @@ use crate::spaces::SpaceFile;
 use crate::{BufferPool, DATA_FILE_SUFFIX, PoolOptions, RecoveryHandler, StorageError};
 
 const LOCK_NAME: &str = "iruka.lock";
+/// Where files go that belong to no table. They are never looked at again.
+pub(crate) const LOST_DIRECTORY: &str = "#lost+found";
 
 impl BufferPool {
     /// Opens the data directory (made if it is empty): finds the last checkpoint, repairs torn pages, replays the log,
@@ -37,6 +39,11 @@ impl BufferPool {
     ) -> Result<Arc<BufferPool>, StorageError> {
         environment.disk.create_directory(Path::new(""))?;
         let lock = environment.disk.lock(Path::new(LOCK_NAME))?;
+        if !RedoLog::exists(&environment)?
+            && let Some(file) = data_files(&environment)?.into_iter().find(|path| is_data_file(path))
+        {
+            return Err(StorageError::LogMissing(file));
+        }
         let redo_options = RedoOptions {
             capacity_bytes: options.log_capacity_bytes,
             segment_bytes: options.log_segment_bytes,
@@ -48,11 +55,8 @@ impl BufferPool {
         let reader = opened.reader();
         let copies = Doublewrite::copies(&environment)?;
         let pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
-        pool.find_files(&copies)?;
-        pool.repair_torn_pages(&copies)?;
-        pool.sync_files()?;
-        pool.replay(reader, end, handler)?;
-        pool.update_throttle();
+        let recovered = pool.recover(&copies, reader, end, handler);
+        recovered.map_err(|error| pool.name_failure(error))?;
         let pool = Arc::new(pool);
         if options.background {
             pool.start_flusher();
@@ -60,30 +64,35 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// Opens every tablespace file in the root and in the directories below it; removes those that were never finished.
+    fn recover(
+        &self,
+        copies: &BTreeMap<PageId, Vec<u8>>,
+        reader: LogReader,
+        end: Lsn,
+        handler: &mut dyn RecoveryHandler,
+    ) -> Result<(), StorageError> {
+        self.find_files(copies)?;
+        self.repair_torn_pages(copies)?;
+        self.sync_files()?;
+        self.replay(reader, end, handler)?;
+        self.update_throttle();
+        Ok(())
+    }
+
+    /// Opens every tablespace file; removes those that were never finished.
     fn find_files(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
-        let disk = Arc::clone(&self.environment.disk);
-        let mut directories = vec![PathBuf::new()];
-        for name in disk.list(Path::new(""))? {
-            if let Some(name) = name.strip_suffix('/').filter(|name| *name != redo::LOG_DIRECTORY) {
-                directories.push(PathBuf::from(name));
-            }
-        }
-        let unfinished = format!("{DATA_FILE_SUFFIX}{NEW_SUFFIX}");
-        for directory in directories {
-            for name in disk.list(&directory)? {
-                let path = directory.join(&name);
-                if name.ends_with(&unfinished) {
-                    disk.remove(&path)?;
-                } else if is_data_file(&path) && !self.open_found_file(&path, copies)? {
-                    lock(&self.damaged_files).push(path);
-                }
+        for path in data_files(&self.environment)? {
+            if !is_data_file(&path) {
+                self.environment.disk.remove(&path)?;
+            } else if !self.open_found_file(&path, copies)? {
+                lock(&self.damaged_files).push(path);
             }
         }
         Ok(())
     }
 
-    /// Opens a file that was found; false if it is none of ours, or damaged beyond repair.
+    /// Opens a file that was found; false if it is none of ours, or damaged beyond repair. Two files of one space are an
+    /// error: only a person knows which of them is the copy.
     fn open_found_file(&self, path: &Path, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<bool, StorageError> {
         let file = self.environment.disk.open(path, OpenMode::Existing)?;
         let pages = file_pages(file.as_ref())?;
@@ -101,7 +110,10 @@ impl BufferPool {
         let file = SpaceFile { space: page.space, path: path.to_path_buf(), file };
         match self.spaces.add(file, pages) {
             Ok(()) => Ok(true),
-            Err(StorageError::SpaceExists(_)) => Ok(false),
+            Err(StorageError::SpaceExists(space)) => {
+                let first = self.spaces.require(space)?.with_file(space, |file| file.path.clone())?;
+                Err(StorageError::SpaceTwice(space, first, path.to_path_buf()))
+            }
             Err(error) => Err(error),
         }
     }
@@ -260,6 +272,26 @@ impl<'pool> GroupPages<'pool> {
             held.frame.header().page_lsn.store(self.range.end.0, Ordering::Release);
         }
     }
+}
+
+/// The files in the root and in the directories below it that are tablespaces by their names, or were to become some
+/// ([`NEW_SUFFIX`]).
+fn data_files(environment: &Environment) -> Result<Vec<PathBuf>, StorageError> {
+    let disk = &environment.disk;
+    let mut directories = vec![PathBuf::new()];
+    for name in disk.list(Path::new(""))? {
+        let name = name.strip_suffix('/');
+        let is_ours = |name: &&str| ![redo::LOG_DIRECTORY, LOST_DIRECTORY].contains(name);
+        directories.extend(name.filter(is_ours).map(PathBuf::from));
+    }
+    let unfinished = format!("{DATA_FILE_SUFFIX}{NEW_SUFFIX}");
+    let mut files = Vec::new();
+    for directory in directories {
+        let names = disk.list(&directory)?.into_iter();
+        let ours = names.filter(|name| name.ends_with(DATA_FILE_SUFFIX) || name.ends_with(&unfinished));
+        files.extend(ours.map(|name| directory.join(name)));
+    }
+    Ok(files)
 }
 
 /// Reads the log once, to find where it ends.

@@ -16,6 +16,7 @@ use stdx::sync::lock;
 
 use crate::mini_transaction::zero_page;
 use crate::pool::check_page;
+use crate::recovery::LOST_DIRECTORY;
 use crate::spaces::SpaceFile;
 use crate::{BufferPool, StorageError};
 
@@ -125,6 +126,27 @@ impl BufferPool {
         self.sync_directory(parent_of(&file.path))
     }
 
+    /// Writes the pages of a space that belongs to nobody, forgets it, and moves its file to the directory of lost files,
+    /// durably. Returns the file's new path. For the start, when nobody else uses the space.
+    pub fn set_space_aside(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
+        while self.flush_space_some(space)? > 0 {}
+        let path = self.detach_space(space)?.path;
+        let directory = Path::new(LOST_DIRECTORY);
+        self.make_directory(directory)?;
+        let name = path.to_string_lossy().replace('/', ".");
+        let mut target = directory.join(&name);
+        for attempt in 2.. {
+            if !self.file_exists(&target)? {
+                break;
+            }
+            target = directory.join(format!("{name}.{attempt}"));
+        }
+        self.environment.disk.rename(&path, &target)?;
+        self.sync_directory(directory)?;
+        self.sync_directory(parent_of(&path))?;
+        Ok(target)
+    }
+
     /// Renames the file of a space, durably. The directory is made if it is missing.
     pub fn rename_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
         assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
@@ -154,8 +176,7 @@ impl BufferPool {
         object.with_file(space, |_| object.file_pages())
     }
 
-    /// Files that look like tablespaces but whose header cannot be read, or whose space another file claims: found at
-    /// start-up, and left alone.
+    /// Files that look like tablespaces but whose header cannot be read: found at start-up, and left alone.
     pub fn damaged_files(&self) -> Vec<PathBuf> {
         lock(&self.damaged_files).clone()
     }

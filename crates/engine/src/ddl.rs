@@ -54,7 +54,7 @@ impl Engine {
         self.inner.need_schema(name)?;
         let tables = self.inner.dictionary.tables(name);
         let mut changes = vec![Change::Remove(DictionaryStore::schema_key(name))];
-        changes.extend(tables.iter().map(|table| Change::Remove(DictionaryStore::table_key(table.id()))));
+        changes.extend(self.removals(&tables)?);
         self.commit_changes(changes)?;
         self.inner.dictionary.remove_schema(name);
         for table in &tables {
@@ -84,9 +84,7 @@ impl Engine {
         let _ddl = self.inner.ddl_guard();
         let tables =
             names.iter().map(|name| self.inner.need_table(name)).collect::<EngineResult<Vec<_>>>()?;
-        let changes =
-            tables.iter().map(|table| Change::Remove(DictionaryStore::table_key(table.id()))).collect();
-        self.commit_changes(changes)?;
+        self.commit_changes(self.removals(&tables)?)?;
         let removed: Vec<_> = names.iter().map(|name| (name.schema.clone(), name.table.clone())).collect();
         self.inner.dictionary.replace_tables(&removed, Vec::new());
         tables.iter().try_for_each(|table| self.discard(table))
@@ -176,16 +174,23 @@ impl Engine {
         );
         let path = table_path(&definition.name);
         let path = if temporary { temporary_path(&path, space) } else { path };
+        inner.store.put_leftover(&inner.pool, space)?;
         // The ids must be taken for good before a file carries them.
         self.sync_log(inner.pool.redo().end_lsn())?;
         inner.pool.create_space(space, &path)?;
         match (first..first + index_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
             Ok(roots) => Ok(TableRecord { definition, space, roots }),
             Err(error) => {
-                inner.pool.remove_space(space)?;
+                self.abandon_storage(space)?;
                 Err(error)
             }
         }
+    }
+
+    /// Removes storage that became no table's.
+    pub(crate) fn abandon_storage(&self, space: SpaceId) -> EngineResult<()> {
+        self.inner.pool.remove_space(space)?;
+        self.inner.store.remove_leftover(&self.inner.pool, space)
     }
 
     pub(crate) fn create_tree(&self, space: SpaceId, index: IndexId) -> EngineResult<(IndexId, PageNumber)> {
@@ -197,10 +202,8 @@ impl Engine {
 
     /// Puts new storage in the place of a table's: TRUNCATE and ALTER by copy.
     pub(crate) fn swap_storage(&self, old: &Arc<Table>, record: TableRecord) -> EngineResult<Arc<Table>> {
-        let changes = vec![
-            Change::Remove(DictionaryStore::table_key(old.id())),
-            Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()),
-        ];
+        let mut changes = self.removals(std::slice::from_ref(old))?;
+        changes.push(Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()));
         let name = old.definition.name.clone();
         let path = table_path(&record.definition.name);
         let table = self.open_committed(record, changes)?;
@@ -215,9 +218,19 @@ impl Engine {
     fn open_committed(&self, record: TableRecord, changes: Vec<Change>) -> EngineResult<Arc<Table>> {
         let committed = self.commit_changes(changes);
         let commit = committed.or_else(|error| self.forget_storage(record.space, &error).and(Err(error)))?;
+        self.inner.store.remove_leftover(&self.inner.pool, record.space)?;
         let table = Table::open(record.definition, record.space, &record.roots);
         table.note_commit(commit, None);
         Ok(Arc::new(table))
+    }
+
+    /// The changes that drop these tables; their files are noted as ours to remove.
+    fn removals(&self, tables: &[Arc<Table>]) -> EngineResult<Vec<Change>> {
+        let removal = |table: &Arc<Table>| {
+            self.inner.store.put_leftover(&self.inner.pool, table.space)?;
+            Ok(Change::Remove(DictionaryStore::table_key(table.id())))
+        };
+        tables.iter().map(removal).collect()
     }
 
     /// Gives tables new definitions over the same storage, in one step, and their files the new names.
@@ -294,8 +307,7 @@ impl Engine {
             inner.remove_index(index.id());
         }
         inner.store.forget_table(&inner.pool, table.id())?;
-        inner.pool.remove_space(table.space)?;
-        Ok(())
+        self.abandon_storage(table.space)
     }
 
     /// Removes the file of a table whose dictionary change failed. Not after a failed log: the commit may still turn out to be
@@ -304,7 +316,7 @@ impl Engine {
         if matches!(error, EngineError::Io(_) | EngineError::Stopped) {
             return Ok(());
         }
-        Ok(self.inner.pool.remove_space(space)?)
+        self.abandon_storage(space)
     }
 
     /// Makes changes of the dictionary in one transaction, durable on return. Returns its place in the order of commits.

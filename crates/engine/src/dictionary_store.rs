@@ -10,6 +10,7 @@
 //! | 4, table id | first AUTO_INCREMENT value that was not handed out, u64 |
 //! | 5, table id | statistics |
 //! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
+//! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
 
 use crate::entry::{HEADER_BYTES, header};
 use crate::error::{EngineError, EngineResult};
@@ -26,6 +27,7 @@ const IDS: u8 = 3;
 const AUTO_INCREMENT: u8 = 4;
 const STATISTICS: u8 = 5;
 const UNFINISHED: u8 = 6;
+const LEFTOVER: u8 = 7;
 
 /// The dictionary tree.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub(crate) struct Contents {
     pub(crate) statistics: Vec<(TableId, Vec<u8>)>,
     /// Spaces in which an ALTER was at work.
     pub(crate) unfinished: Vec<SpaceId>,
+    /// Spaces that were being made or dropped.
+    pub(crate) leftovers: Vec<SpaceId>,
 }
 
 impl DictionaryStore {
@@ -116,6 +120,17 @@ impl DictionaryStore {
     /// Takes that note back.
     pub(crate) fn remove_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
         self.remove_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat())
+    }
+
+    /// Notes that a space is about to be made or dropped: if a start finds its file and no table for it, the file is ours
+    /// to remove. Must be in the log before the file is made, and before the commit that drops its table.
+    pub(crate) fn put_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+        self.put_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat(), &[]).map(|_| ())
+    }
+
+    /// Takes that note back: the table is committed, or the file is gone.
+    pub(crate) fn remove_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+        self.remove_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat())
     }
 
     /// Reads the whole dictionary. At start, when every entry is committed.
@@ -193,10 +208,8 @@ impl Contents {
             TABLE => self.tables.push(TableRecord::decode(entry.row)?),
             AUTO_INCREMENT => self.auto_increments.push((TableId(big_endian(rest)?), number(entry.row)?)),
             STATISTICS => self.statistics.push((TableId(big_endian(rest)?), entry.row.to_vec())),
-            UNFINISHED => {
-                let space = u32::from_be_bytes(rest.try_into().ok()?);
-                self.unfinished.push(SpaceId(space));
-            }
+            UNFINISHED => self.unfinished.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
+            LEFTOVER => self.leftovers.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             IDS => {}
             _ => return None,
         }

@@ -75,6 +75,8 @@ pub(crate) struct EngineInner {
     pub(crate) stopped: AtomicBool,
     /// Ids below this were given before the engine was opened.
     pub(crate) first_id: TransactionId,
+    /// What the start found odd, for the error log.
+    pub(crate) start_messages: Mutex<Vec<String>>,
 }
 
 /// A tree that undo and purge can find by its index id.
@@ -186,6 +188,7 @@ impl EngineInner {
             background: Arc::new(Background::default()),
             stopped: AtomicBool::new(false),
             first_id: parts.next_id,
+            start_messages: Mutex::default(),
             pool: parts.pool,
         }
     }

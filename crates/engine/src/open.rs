@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
+use stdx::sync::lock;
 
 /// The tablespace of dictionary and undo tree.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -36,6 +37,25 @@ impl Engine {
     pub fn open(environment: Environment, options: EngineOptions) -> EngineResult<Engine> {
         let mut losers = Losers::default();
         let pool = BufferPool::open(environment.clone(), pool_options(&options), &mut losers)?;
+        let opened = Engine::open_over(&pool, environment, options, losers);
+        opened.map_err(|error| match error {
+            EngineError::Stopped => pool.name_failure(StorageError::Stopped).into(),
+            other => other,
+        })
+    }
+
+    /// Warnings of the start for the error log: files without a table, tables without a file. Empties the list.
+    pub fn take_start_messages(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.inner.start_messages))
+    }
+
+    fn open_over(
+        pool: &Arc<BufferPool>,
+        environment: Environment,
+        options: EngineOptions,
+        mut losers: Losers,
+    ) -> EngineResult<Engine> {
+        let pool = Arc::clone(pool);
         environment.remove_temporary_leftovers().map_err(StorageError::from)?;
         create_system_space(&pool)?;
         let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
@@ -84,10 +104,32 @@ fn pool_options(options: &EngineOptions) -> PoolOptions {
     }
 }
 
-/// Makes what is missing of the system tablespace: all of it in a new directory, the rest after a crash in between.
+/// Makes what is missing of the system tablespace: all of it in a new directory, the rest after a crash in between. A directory is
+/// new while nothing was ever logged, for the first thing that is logged is the dictionary's root. What is missing of any other
+/// directory was lost, and to make it anew would lose the rest.
 fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
-    if !pool.spaces().iter().any(|(space, _)| *space == SYSTEM_SPACE) {
+    let spaces = pool.spaces();
+    let is_new = pool.redo().end_lsn() == Lsn(redo::FIRST_LSN);
+    if !spaces.iter().any(|(space, _)| *space == SYSTEM_SPACE) {
+        if pool.damaged_files().iter().any(|path| path == Path::new(SYSTEM_FILE)) {
+            return Err(EngineError::Corrupt(format!("the header of '{SYSTEM_FILE}' is damaged")));
+        }
+        let sign = match spaces.first() {
+            Some((_, path)) => Some(format!("'{}'", path.display())),
+            None if !is_new => Some("the redo log".to_owned()),
+            None => None,
+        };
+        if let Some(sign) = sign {
+            return Err(EngineError::Corrupt(format!(
+                "'{SYSTEM_FILE}' is missing, but {sign} shows that the data directory was in use"
+            )));
+        }
         pool.create_space(SYSTEM_SPACE, Path::new(SYSTEM_FILE))?;
+    }
+    if !is_new && !has_root(pool, DICTIONARY_INDEX, DICTIONARY_ROOT)? {
+        return Err(EngineError::Corrupt(format!(
+            "the root of the data dictionary in '{SYSTEM_FILE}' is damaged"
+        )));
     }
     for (index, root) in [(DICTIONARY_INDEX, DICTIONARY_ROOT), (UNDO_INDEX, UNDO_ROOT)] {
         if has_root(pool, index, root)? {
@@ -125,13 +167,16 @@ impl EngineInner {
             self.undo_dictionary_part(writer)?;
         }
         let contents = self.store.load(&self.pool)?;
-        let unfinished = contents.unfinished.clone();
+        let (unfinished, leftovers) = (contents.unfinished.clone(), contents.leftovers.clone());
         self.open_tables(contents)?;
         for writer in &writers {
             self.roll_back_writer(writer)?;
         }
         for space in unfinished {
             self.finish_alter(space)?;
+        }
+        for space in leftovers {
+            self.store.remove_leftover(&self.pool, space)?;
         }
         self.undo_store.discard_finished(self)?;
         self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
@@ -203,7 +248,7 @@ impl EngineInner {
             *table.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;
             tables.push(Arc::new(table));
         }
-        self.reconcile_files(&tables)?;
+        self.reconcile_files(&tables, &contents.leftovers)?;
         for table in &tables {
             self.add_table(table);
         }
@@ -218,17 +263,40 @@ impl EngineInner {
         }
     }
 
-    /// Brings files in line with the dictionary: removes those of tables that were dropped or never committed, and gives the
-    /// others the name of their table.
-    fn reconcile_files(&self, tables: &[Arc<Table>]) -> EngineResult<()> {
+    /// Brings files in line with the dictionary: removes those of tables that were dropped or never committed, sets aside those
+    /// that nothing is known of, and gives the others the name of their table.
+    fn reconcile_files(&self, tables: &[Arc<Table>], leftovers: &[SpaceId]) -> EngineResult<()> {
         let wanted: HashMap<SpaceId, std::path::PathBuf> =
             tables.iter().map(|table| (table.space, table_path(&table.definition.name))).collect();
         let present = self.pool.spaces();
-        for (space, _) in
-            present.iter().filter(|(space, _)| *space != SYSTEM_SPACE && !wanted.contains_key(space))
-        {
-            self.pool.remove_space(*space)?;
+        let mut messages = Vec::new();
+        let strangers =
+            present.iter().filter(|(space, _)| *space != SYSTEM_SPACE && !wanted.contains_key(space));
+        for (space, path) in strangers {
+            if leftovers.contains(space) {
+                self.pool.remove_space(*space)?;
+                continue;
+            }
+            let path = path.display().to_string();
+            let target = self.pool.set_space_aside(*space)?;
+            messages.push(format!(
+                "The file '{path}' (tablespace {space}) belongs to no table. It was moved to '{}'.",
+                target.display()
+            ));
         }
+        for path in self.pool.damaged_files() {
+            messages.push(format!(
+                "The file '{}' is not a tablespace, or its header is damaged.",
+                path.display()
+            ));
+        }
+        for table in tables.iter().filter(|table| !present.iter().any(|(space, _)| *space == table.space)) {
+            let (name, path) = (&table.definition.name, table_path(&table.definition.name));
+            let path = path.display();
+            messages
+                .push(format!("The file '{path}' of table `{}`.`{}` is missing.", name.schema, name.table));
+        }
+        lock(&self.start_messages).extend(messages);
         // A file may stand where another belongs: move all misnamed ones away first.
         let misnamed: Vec<_> = present
             .iter()

@@ -5,11 +5,15 @@ use std::fmt;
 use env::DiskError;
 use stdx::ids::Lsn;
 
+use crate::LOG_DIRECTORY;
+
 /// A failed log call.
 #[derive(Clone, Debug)]
 pub enum RedoError {
     /// A disk call failed while the log was opened or read.
     Disk(DiskError),
+    /// The control file is missing, but a log file was written: the directory is not new. The text names that file.
+    ControlMissing(std::path::PathBuf),
     /// A write or sync failed earlier. The log is latched: nothing is written or acknowledged any more (I2).
     Failed(DiskError),
     /// The log ends before a place that is known to have been durable, or its control file is damaged.
@@ -38,6 +42,11 @@ impl fmt::Display for RedoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RedoError::Disk(error) => write!(f, "redo log: {error}"),
+            RedoError::ControlMissing(file) => write!(
+                f,
+                "'{LOG_DIRECTORY}/control' is missing, but '{}' shows that the data directory was in use",
+                file.display()
+            ),
             RedoError::Failed(error) => write!(f, "redo log stopped: {error}"),
             RedoError::Corrupt { reason, lsn } => write!(f, "redo log is corrupt at LSN {lsn}: {reason}"),
         }

@@ -137,6 +137,11 @@ impl OpenedLog {
 }
 
 impl RedoLog {
+    /// Whether there is a log below the data directory.
+    pub fn exists(environment: &Environment) -> Result<bool, RedoError> {
+        Ok(Control::open(environment)?.is_some())
+    }
+
     /// Finds the log below the data directory, or makes an empty one.
     pub fn open(environment: &Environment, options: &RedoOptions) -> Result<OpenedLog, RedoError> {
         environment.disk.create_directory(Path::new(LOG_DIRECTORY))?;
@@ -151,7 +156,10 @@ impl RedoLog {
                 )?;
                 (control, segments)
             }
-            None => RedoLog::create(environment, options)?,
+            None => match Segments::find_used(environment)? {
+                Some(file) => return Err(RedoError::ControlMissing(file)),
+                None => RedoLog::create(environment, options)?,
+            },
         };
         Ok(OpenedLog { environment: environment.clone(), options: options.clone(), control, segments })
     }

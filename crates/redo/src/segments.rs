@@ -10,7 +10,7 @@ use std::sync::Arc;
 use env::{DiskError, Environment, File, OpenMode};
 use stdx::ids::Lsn;
 
-use crate::{LOG_DIRECTORY, RedoError};
+use crate::{BLOCK_BYTES, LOG_DIRECTORY, RedoError};
 
 const NAME_PREFIX: &str = "log_";
 /// Under this name a file is prepared.
@@ -55,6 +55,13 @@ impl Segments {
         while segments.files.contains_key(&segments.ready_end) {
             segments.ready_end += 1;
         }
+        // Files are made ready one by one: a later one proves that the run was longer.
+        if segments.files.keys().next_back().is_some_and(|last| *last > segments.ready_end) {
+            return Err(RedoError::Corrupt {
+                reason: "a log file is missing, and later ones are there",
+                lsn: Lsn(segments.ready_end * segment_bytes),
+            });
+        }
         if segments.ready_end == checkpoint.0 / segment_bytes {
             return Err(RedoError::Corrupt {
                 reason: "the file of the checkpoint is missing",
@@ -62,6 +69,30 @@ impl Segments {
             });
         }
         Ok(segments)
+    }
+
+    /// A log file that holds something, although there is no control file. A start that was cut short before the first
+    /// one leaves zeroes only.
+    pub fn find_used(environment: &Environment) -> Result<Option<PathBuf>, DiskError> {
+        let directory = Path::new(LOG_DIRECTORY);
+        let mut block = vec![0; BLOCK_BYTES as usize];
+        for name in environment.disk.list(directory)? {
+            if !name.starts_with(NAME_PREFIX) {
+                continue;
+            }
+            let path = directory.join(name);
+            let file = environment.disk.open(&path, OpenMode::Existing)?;
+            // A log starts with its second block, files that follow others with their first.
+            for offset in [0, BLOCK_BYTES] {
+                let is_there = offset + BLOCK_BYTES <= file.len()?;
+                if is_there
+                    && file.read_at(&mut block, offset).map(|()| block.iter().any(|byte| *byte != 0))?
+                {
+                    return Ok(Some(path));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// No files yet; `prepare_first` makes them.
@@ -94,7 +125,7 @@ impl Segments {
     /// than the maximum exist or `beyond_maximum` is set. None if neither is possible. One plan at a time.
     pub fn plan_next(&mut self, checkpoint: Lsn, beyond_maximum: bool) -> Option<NextFile> {
         let (first_needed, next) = (checkpoint.0 / self.segment_bytes, self.ready_end);
-        let spare = self.files.keys().copied().find(|number| *number < first_needed || *number > next);
+        let spare = self.files.keys().copied().find(|number| *number < first_needed);
         let reused = spare.and_then(|number| Some((number, self.files.remove(&number)?)));
         let may_create = beyond_maximum || (self.files.len() as u64) < self.files_max;
         (reused.is_some() || may_create).then(|| NextFile {

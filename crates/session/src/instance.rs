@@ -117,6 +117,7 @@ impl Instance {
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
         });
+        lock(&instance.start_messages).extend(instance.engine.take_start_messages());
         crate::accounts::store::load(&instance, options.loopback_only)?;
         Ok(instance)
     }
