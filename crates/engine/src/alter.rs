@@ -11,6 +11,7 @@ use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, Lsn};
+use txn::KillFlag;
 
 /// Gets a row in the old layout and appends it in the new layout.
 pub type ConvertRow<'a, E> = dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E> + 'a;
@@ -21,9 +22,15 @@ type VisitRow<'a, E> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
 const COPY_ROWS: usize = 1024;
 
 impl Engine {
-    /// ADD INDEX by scan, sort and bulk load. Returns the new table.
-    /// Errors: DuplicateKey (its `existing_key` is the clustered key of a row whose key another row has too), TooBig, NoSpace.
-    pub fn add_indexes(&self, name: &TableName, indexes: Vec<IndexDefinition>) -> EngineResult<Arc<Table>> {
+    /// ADD INDEX by scan, sort and bulk load. Returns the new table. On error nothing has changed.
+    /// Errors: DuplicateKey (its `existing_key` is the clustered key of a row whose key another row has too), TooBig, NoSpace,
+    /// Killed.
+    pub fn add_indexes(
+        &self,
+        name: &TableName,
+        indexes: Vec<IndexDefinition>,
+        kill: &KillFlag,
+    ) -> EngineResult<Arc<Table>> {
         let _ddl = self.inner.ddl_guard();
         if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
             return Err(EngineError::Unsupported("adding a primary key without a copy"));
@@ -41,7 +48,7 @@ impl Engine {
         let record = TableRecord { definition, space: old.space, roots };
         let built = Table::open(record.definition.clone(), record.space, &record.roots);
         let first_new = old.indexes.len();
-        if let Err(error) = self.fill_indexes(&old, &built, first_new) {
+        if let Err(error) = self.fill_indexes(&old, &built, first_new, kill) {
             for index in &built.indexes[first_new..] {
                 self.free_tree(&built, index.id())?;
             }
@@ -54,11 +61,17 @@ impl Engine {
     }
 
     /// Fills the indexes from that number on with the rows of the table.
-    fn fill_indexes(&self, source: &Arc<Table>, target: &Table, first: usize) -> EngineResult<()> {
+    fn fill_indexes(
+        &self,
+        source: &Arc<Table>,
+        target: &Table,
+        first: usize,
+        kill: &KillFlag,
+    ) -> EngineResult<()> {
         let mut loads = (first..target.indexes.len())
-            .map(|number| SortedLoad::new(&self.inner, target, number))
+            .map(|number| SortedLoad::new(&self.inner, target, number, kill))
             .collect::<EngineResult<Vec<_>>>()?;
-        self.for_each_row(source, &mut |key, row| -> EngineResult<()> {
+        self.for_each_row(source, kill, &mut |key, row| -> EngineResult<()> {
             let view = target.view(row)?;
             loads.iter_mut().try_for_each(|load| load.push_secondary(&view, key))
         })?;
@@ -110,11 +123,12 @@ impl Engine {
 
     /// ALTER by copy: builds a table of the new definition from the rows of the old one and puts it in its place. `convert` gets each row in the
     /// old layout and appends the row in the new layout to the buffer. Returns the new table and the number of rows.
-    /// Errors: what `convert` returns; DuplicateKey; NoSpace. On error the old table is untouched.
+    /// Errors: what `convert` returns; DuplicateKey; NoSpace; Killed. On error the old table is untouched.
     pub fn rebuild_table<E: From<EngineError>>(
         &self,
         name: &TableName,
         definition: TableDefinition,
+        kill: &KillFlag,
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
         let _ddl = self.inner.ddl_guard();
@@ -127,10 +141,10 @@ impl Engine {
         }
         let record = self.build_storage(definition, true)?;
         let built = Table::open(record.definition.clone(), record.space, &record.roots);
-        let rows = match self.copy_rows(&old, &built, convert) {
+        let rows = match self.copy_rows(&old, &built, kill, convert) {
             Ok(rows) => rows,
             Err(error) => {
-                self.inner.pool.remove_space(record.space).map_err(EngineError::from)?;
+                self.abandon_storage(record.space)?;
                 return Err(error);
             }
         };
@@ -147,13 +161,14 @@ impl Engine {
         &self,
         old: &Arc<Table>,
         new: &Table,
+        kill: &KillFlag,
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<u64, E> {
         let mut loads = (0..new.indexes.len())
-            .map(|number| SortedLoad::new(&self.inner, new, number))
+            .map(|number| SortedLoad::new(&self.inner, new, number, kill))
             .collect::<EngineResult<Vec<_>>>()?;
         let (mut rows, mut row, mut key) = (0u64, Vec::new(), Vec::new());
-        self.for_each_row(old, &mut |_, old_row| -> Result<(), E> {
+        self.for_each_row(old, kill, &mut |_, old_row| -> Result<(), E> {
             row.clear();
             convert(old_row, &mut row)?;
             rows += 1;
@@ -175,14 +190,17 @@ impl Engine {
         Ok(rows)
     }
 
-    /// Calls `visit` with clustered key and row of every committed row.
+    /// Calls `visit` with clustered key and row of every committed row. The flag ends it between batches.
     fn for_each_row<E: From<EngineError>>(
         &self,
         table: &Arc<Table>,
+        kill: &KillFlag,
         visit: &mut VisitRow<'_, E>,
     ) -> Result<(), E> {
         let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
-        let transaction = self.begin(TransactionOptions { sees_at_least, ..TransactionOptions::default() });
+        let options =
+            TransactionOptions { sees_at_least, kill: kill.clone(), ..TransactionOptions::default() };
+        let transaction = self.begin(options);
         let mut scan = transaction.scan(table, ScanOptions::default())?;
         let mut batch = RowBatch::new();
         while scan.next_batch(&transaction, &mut batch, COPY_ROWS)? {

@@ -8,10 +8,13 @@ use crate::sorted_entries::SortedEntries;
 use crate::table::{Index, Table};
 use btree::BulkAppend;
 use stdx::ids::TransactionId;
+use txn::KillFlag;
 use values::row::RowView;
 
 /// Bytes of entries that are sorted at once.
 const SORT_BYTES_MAX: usize = 64 << 20;
+/// Entries that are written or looked up before the kill flag is looked at again.
+const ENTRIES_BETWEEN_CHECKS: usize = 256;
 /// Writer of entries that everyone may see as soon as the dictionary shows their index.
 const EVERYONE: TransactionId = TransactionId(0);
 
@@ -23,6 +26,8 @@ pub(crate) struct SortedLoad<'a> {
     pending: SortedEntries,
     /// Greatest key written so far.
     last: Option<Vec<u8>>,
+    /// Ends sorting and writing.
+    kill: &'a KillFlag,
 }
 
 impl<'a> SortedLoad<'a> {
@@ -30,6 +35,7 @@ impl<'a> SortedLoad<'a> {
         engine: &'a EngineInner,
         table: &'a Table,
         number: usize,
+        kill: &'a KillFlag,
     ) -> EngineResult<SortedLoad<'a>> {
         Ok(SortedLoad {
             engine,
@@ -37,6 +43,7 @@ impl<'a> SortedLoad<'a> {
             number,
             pending: SortedEntries::default(),
             last: None,
+            kill,
         })
     }
 
@@ -72,10 +79,13 @@ impl<'a> SortedLoad<'a> {
     }
 
     fn flush(&mut self) -> EngineResult<()> {
-        self.pending.sort();
+        if !self.pending.sort_unless(|| self.kill.is_raised()) {
+            return Err(EngineError::Killed);
+        }
         self.check_unique()?;
         let mut load = BulkAppend::new(&self.index.tree, &self.engine.pool, EVERYONE.0);
-        for (entry, _) in self.pending.iter() {
+        for (at, (entry, _)) in self.pending.iter().enumerate() {
+            self.check_kill(at)?;
             load.push(entry.key, entry.value)?;
         }
         load.finish()?;
@@ -85,6 +95,12 @@ impl<'a> SortedLoad<'a> {
         }
         self.pending.clear();
         Ok(())
+    }
+
+    /// Looks at the flag once in a while.
+    fn check_kill(&self, at: usize) -> EngineResult<()> {
+        let is_time = at.is_multiple_of(ENTRIES_BETWEEN_CHECKS);
+        if is_time && self.kill.is_raised() { Err(EngineError::Killed) } else { Ok(()) }
     }
 
     /// Looks for two entries with one unique key, within what is pending and against what is written.
@@ -98,7 +114,9 @@ impl<'a> SortedLoad<'a> {
             before = entry.key;
         }
         let Some(last) = &self.last else { return Ok(()) };
-        for (entry, _) in self.pending.iter().filter(|(entry, _)| entry.unique_bytes > 0) {
+        let unique_entries = self.pending.iter().filter(|(entry, _)| entry.unique_bytes > 0);
+        for (at, (entry, _)) in unique_entries.enumerate() {
+            self.check_kill(at)?;
             let unique = &entry.key[..entry.unique_bytes];
             if unique > last.as_slice() {
                 break;

@@ -4,6 +4,9 @@
 use crate::entry::HEADER_BYTES;
 use btree::RunEntry;
 
+/// Entries that are sorted by one call: some tens of milliseconds.
+const SORTED_AT_ONCE_MAX: usize = 1 << 18;
+
 /// Entries of one index.
 #[derive(Debug, Default)]
 pub(crate) struct SortedEntries {
@@ -81,18 +84,38 @@ impl SortedEntries {
 
     /// Puts the entries in key order, those of one key in the order of their rows.
     pub(crate) fn sort(&mut self) {
+        self.sort_unless(|| false);
+    }
+
+    /// As [`SortedEntries::sort`]; false, with the entries in any order, if `is_stopped` said so meanwhile. It is asked
+    /// before each part of the work: many entries are divided first, until the parts sort quickly.
+    pub(crate) fn sort_unless(&mut self, is_stopped: impl Fn() -> bool) -> bool {
         let shared = self.shared_bytes();
         let bytes = &self.bytes;
         let key = |place: &Place| &bytes[place.start..place.start + usize::from(place.key_bytes)];
         for place in &mut self.places {
             place.head = head_of(&key(place)[shared..]);
         }
-        self.places.sort_unstable_by(|one, other| {
+        let order = |one: &Place, other: &Place| {
             one.head
                 .cmp(&other.head)
                 .then_with(|| key(one).cmp(key(other)))
                 .then_with(|| one.ordinal.cmp(&other.ordinal))
-        });
+        };
+        let mut parts = vec![&mut self.places[..]];
+        while let Some(part) = parts.pop() {
+            if is_stopped() {
+                return false;
+            }
+            if part.len() <= SORTED_AT_ONCE_MAX {
+                part.sort_unstable_by(order);
+                continue;
+            }
+            let (before, _, behind) = part.select_nth_unstable_by(part.len() / 2, order);
+            parts.push(behind);
+            parts.push(before);
+        }
+        true
     }
 
     /// Bytes with which all keys begin.
@@ -147,5 +170,24 @@ mod tests {
             assert_eq!((entry.key, entry.unique_bytes), (keys[ordinal], 2));
             assert_eq!(entry.value, [&[7; HEADER_BYTES][..], &[ordinal as u8]].concat());
         }
+    }
+    #[test]
+    fn many_entries_are_divided_and_a_stop_is_heard_between_the_parts() {
+        let filled = || {
+            let mut entries = SortedEntries::default();
+            for at in 0..3 * SORTED_AT_ONCE_MAX as u64 {
+                let (start, bytes) = entries.begin();
+                bytes.extend_from_slice(&(at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8).to_be_bytes());
+                let (key_bytes, _) = entries.end_key(start, &[0; HEADER_BYTES]);
+                entries.end_entry(start, key_bytes, 0, at as usize);
+            }
+            entries
+        };
+        let mut entries = filled();
+        assert!(entries.sort_unless(|| false));
+        assert!(entries.iter().map(|(entry, _)| entry.key).is_sorted());
+        let asked = std::cell::Cell::new(0);
+        assert!(!filled().sort_unless(|| asked.replace(asked.get() + 1) == 3));
+        assert_eq!(asked.get(), 4, "nothing is done after the stop");
     }
 }

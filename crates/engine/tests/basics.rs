@@ -220,7 +220,9 @@ fn older_snapshots_do_not_read_new_storage() {
     let changed = |result: EngineResult<u64>| matches!(result, Err(EngineError::TableDefinitionChanged));
     let (old, late) = (begin(&engine), begin(&engine));
     old.take_snapshot().unwrap();
-    let with_index = engine.add_indexes(&name("t"), vec![index("later", IndexKind::Plain, 1)]).unwrap();
+    let with_index = engine
+        .add_indexes(&name("t"), vec![index("later", IndexKind::Plain, 1)], &KillFlag::default())
+        .unwrap();
     let added = with_index.indexes().len() - 1;
     assert_eq!(count(&old, &with_index, 0).unwrap(), 1, "the rows are where they were");
     assert!(changed(count(&old, &with_index, added)));

@@ -138,7 +138,15 @@ fn every_ddl_statement_is_all_or_nothing() {
         ]))?;
         next(engine.truncate_table(&name("a")).map(|_| ()))?;
         next(engine.drop_indexes(&name("b"), &["k".to_owned()]).map(|_| ()))?;
-        next(engine.add_indexes(&name("b"), vec![index("a2", dictionary::IndexKind::Plain, 1)]).map(|_| ()))?;
+        next(
+            engine
+                .add_indexes(
+                    &name("b"),
+                    vec![index("a2", dictionary::IndexKind::Plain, 1)],
+                    &KillFlag::default(),
+                )
+                .map(|_| ()),
+        )?;
         next(engine.drop_tables(&[name("a")]))?;
         next(engine.drop_schema("test").map(|_| ()))
     };

@@ -179,6 +179,12 @@ impl Session {
             MaintenanceCommand::Repair => "repair",
         };
         let line = |kind: &str, message: &str| vec![text(&*shown), text(word), text(kind), text(message)];
+        // What is wrong with a table is a line of the result; a kill ends the statement.
+        let line_of = |outcome: SqlResult<()>| match outcome {
+            Ok(()) => Ok(line("status", "OK")),
+            Err(error) if error.is(&errors::code::ER_QUERY_INTERRUPTED) => Err(error),
+            Err(error) => Ok(line("Error", error.message())),
+        };
         let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
         let Some(table) = table else {
             let error = sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table);
@@ -198,19 +204,13 @@ impl Session {
                 let outcome = self.with_locked(name, LockMode::Read, |_| {
                     engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
                 });
-                Ok(vec![match outcome {
-                    Ok(()) => line("status", "OK"),
-                    Err(error) => line("Error", error.message()),
-                }])
+                Ok(vec![line_of(outcome)?])
             }
             MaintenanceCommand::Check => {
                 // A full read of every index decodes each page and each row.
                 let outcome =
                     self.with_locked(name, LockMode::Read, |session| session.read_everything(&table));
-                Ok(vec![match outcome {
-                    Ok(()) => line("status", "OK"),
-                    Err(error) => line("Error", error.message()),
-                }])
+                Ok(vec![line_of(outcome)?])
             }
             MaintenanceCommand::Optimize => {
                 let action = [parser::ast::AlterAction::Force];

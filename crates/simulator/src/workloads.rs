@@ -2,7 +2,7 @@
 //! affordable, and each leans on one mechanism.
 
 use dictionary::IndexKind;
-use engine::{EngineError, EngineResult};
+use engine::{EngineError, EngineResult, KillFlag};
 use values::Value;
 use values::row::RowView;
 
@@ -256,7 +256,11 @@ fn alter(world: &mut World<'_>) -> EngineResult<()> {
                 table.indexes.insert("pad_k".into());
             }
         },
-        |engine| engine.add_indexes(&name, vec![index("pad_k", IndexKind::Plain, &[2, 1])]).map(|_| ()),
+        |engine| {
+            engine
+                .add_indexes(&name, vec![index("pad_k", IndexKind::Plain, &[2, 1])], &KillFlag::default())
+                .map(|_| ())
+        },
     )?;
     fill_missing(world, "t", 50)?;
     world.definition_change(
@@ -300,7 +304,11 @@ fn add_column(world: &mut World<'_>) -> EngineResult<()> {
             }
             tables.insert("t".into(), altered);
         },
-        |engine| engine.rebuild_table(&table_name("t"), definition.clone(), &mut convert).map(|_| ()),
+        |engine| {
+            engine
+                .rebuild_table(&table_name("t"), definition.clone(), &KillFlag::default(), &mut convert)
+                .map(|_| ())
+        },
     )
 }
 

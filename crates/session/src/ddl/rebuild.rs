@@ -75,7 +75,7 @@ impl Session {
                     // The engine numbers new indexes behind the old ones.
                     let mut numbered = new.clone();
                     numbered.indexes = old.indexes.iter().chain(&fresh).cloned().collect();
-                    let made = engine.add_indexes(name, fresh);
+                    let made = engine.add_indexes(name, fresh, &self.state.shared.kill);
                     made.map_err(|error| self.duplicate_or(error, table, &numbered))?;
                 }
                 if !dropped.is_empty() {
@@ -129,9 +129,11 @@ impl Session {
             row: 0,
             diagnostics: &mut self.diagnostics,
         };
-        let outcome = engine.rebuild_table(&old.name, new.clone(), &mut |row: &[u8], out: &mut Vec<u8>| {
-            converter.convert(row, out)
-        });
+        let kill = &self.state.shared.kill;
+        let outcome =
+            engine.rebuild_table(&old.name, new.clone(), kill, &mut |row: &[u8], out: &mut Vec<u8>| {
+                converter.convert(row, out)
+            });
         match outcome {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),

@@ -1,0 +1,234 @@
+//! Starts over a data directory that lost a part, or that holds files of others: nothing is made anew, nothing is removed
+//! that is not proved to be ours, and once the part is back everything is there.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use engine::*;
+use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
+use env::{Disk, DiskErrorKind, Environment, OpenMode};
+use std::path::{Path, PathBuf};
+
+fn path(text: &str) -> &Path {
+    Path::new(text)
+}
+
+/// A directory with two tables, whose last commit is durable, left by a shutdown or by a crash.
+fn directory(shut_down: bool) -> SimulatedDisk {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    for table in ["t", "u"] {
+        let made = create(&engine, table);
+        insert(&engine, &made, &(0..300).map(|id| row(id, id * 10, "text")).collect::<Vec<_>>());
+    }
+    let last = begin(&engine);
+    let u = table(&engine, "u");
+    last.insert(&u, &encode(&u, &row(300, 3000, "last"))).unwrap();
+    engine.flush_log(last.commit().unwrap()).unwrap();
+    if shut_down {
+        engine.shutdown().unwrap();
+    }
+    drop(engine);
+    if shut_down { disk.restart_with_durable_state() } else { disk.restart_after_kill() }
+}
+
+fn try_open(disk: &SimulatedDisk) -> EngineResult<Engine> {
+    Engine::open(Environment::simulated(disk.clone(), 1), options())
+}
+
+fn check_rows(engine: &Engine) {
+    assert_eq!(all(&begin(engine), &table(engine, "t")).len(), 300);
+    assert_eq!(all(&begin(engine), &table(engine, "u")).len(), 301);
+}
+
+/// All files with their contents.
+fn files(disk: &SimulatedDisk) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let mut directories = vec![PathBuf::new()];
+    let mut found = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for name in disk.list(&directory).unwrap() {
+            match name.strip_suffix('/') {
+                Some(name) => directories.push(directory.join(name)),
+                None => found.push(directory.join(name)),
+            }
+        }
+    }
+    found.into_iter().map(|file| (file.clone(), disk.contents(&file))).collect()
+}
+
+fn log_files(disk: &SimulatedDisk) -> Vec<PathBuf> {
+    let names = disk.list(path("redo")).unwrap();
+    names.iter().map(|name| path("redo").join(name)).collect()
+}
+
+/// Moves files away, asserts that the start refuses and names one of them, changes nothing, and that all is well once they are
+/// back.
+fn check_refused(shut_down: bool, missing: &[PathBuf], named: &str) {
+    let disk = directory(shut_down);
+    for (at, file) in missing.iter().enumerate() {
+        disk.rename(file, &PathBuf::from(format!("aside_{at}"))).unwrap();
+    }
+    let tables = |disk: &SimulatedDisk| {
+        let all = files(disk).into_iter();
+        all.filter(|(file, _)| file.extension().is_some_and(|suffix| suffix == "ibd")).collect::<Vec<_>>()
+    };
+    let before = tables(&disk);
+    for _ in 0..2 {
+        let error = try_open(&disk).err().unwrap_or_else(|| panic!("started without {missing:?}"));
+        assert!(error.to_string().contains(named), "{missing:?}: {error}");
+    }
+    assert!(tables(&disk) == before, "{missing:?}: a refused start changed data files");
+    for (at, file) in missing.iter().enumerate() {
+        disk.rename(&PathBuf::from(format!("aside_{at}")), file).unwrap();
+    }
+    let engine = try_open(&disk).unwrap();
+    check_rows(&engine);
+    assert_eq!(engine.take_start_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn a_directory_that_was_in_use_is_never_made_anew() {
+    for shut_down in [true, false] {
+        let (system, control) = ([PathBuf::from("iruka_system.ibd")], [PathBuf::from("redo/control")]);
+        let tables = [PathBuf::from("test/t.ibd"), PathBuf::from("test/u.ibd")];
+        let log = log_files(&directory(shut_down));
+        check_refused(shut_down, &system, "'iruka_system.ibd' is missing");
+        check_refused(shut_down, &control, "redo/control'");
+        check_refused(shut_down, &log, "is missing");
+        check_refused(shut_down, &[&system[..], &log[..]].concat(), "is missing");
+        check_refused(shut_down, &[&system[..], &tables[..]].concat(), "'iruka_system.ibd' is missing");
+        check_refused(shut_down, &[&system[..], &control, &tables[..]].concat(), "redo/control'");
+        // Any one log file that recovery needs.
+        let numbered: Vec<_> = log.iter().filter(|file| file.to_string_lossy().contains("log_")).collect();
+        assert!(numbered.len() > 2);
+        for file in &numbered[..numbered.len() - 1] {
+            let disk = directory(shut_down);
+            disk.rename(file, path("aside")).unwrap();
+            // A file before the checkpoint is not needed.
+            if let Err(error) = try_open(&disk) {
+                assert!(error.to_string().contains("missing"), "{error}");
+                continue;
+            }
+            let engine = try_open(&disk).unwrap();
+            check_rows(&engine);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_system_file_is_not_made_anew() {
+    for offset in [100, 16_384 + 100, 2 * 16_384 + 100] {
+        let disk = directory(true);
+        disk.remove(path("redo/doublewrite")).unwrap();
+        disk.corrupt(path("iruka_system.ibd"), offset, &[0x5A; 64]);
+        let tables = disk.contents(path("test/t.ibd"));
+        try_open(&disk).err().unwrap_or_else(|| panic!("started with damage at {offset}"));
+        assert!(disk.contents(path("test/t.ibd")) == tables);
+    }
+}
+
+#[test]
+fn a_first_start_may_end_anywhere() {
+    let whole = SimulatedDisk::new(1);
+    drop(open(&whole));
+    for operation in 0..whole.counts().mutations {
+        let disk = SimulatedDisk::new(1);
+        disk.crash_at(operation);
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(try_open(&disk))));
+        let disk = match operation % 3 {
+            0 => disk.restart_with_durable_state(),
+            1 => disk.restart_after_kill(),
+            _ => disk.restart(operation),
+        };
+        let engine = try_open(&disk).unwrap_or_else(|error| panic!("{operation}: {error}"));
+        assert!(engine.check().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_file_without_a_table_is_set_aside() {
+    let disk = directory(true);
+    let stranger = disk.contents(path("test/t.ibd")).unwrap();
+    let engine = try_open(&disk).unwrap();
+    engine.drop_tables(&[name("t")]).unwrap();
+    engine.shutdown().unwrap();
+    drop(engine);
+    let disk = disk.restart_with_durable_state();
+    for _ in 0..2 {
+        let file = disk.open(path("test/old.ibd"), OpenMode::CreateNew).unwrap();
+        file.write_at(&stranger, 0).unwrap();
+        let engine = try_open(&disk).unwrap();
+        let messages = engine.take_start_messages();
+        assert!(
+            messages[0].contains("'test/old.ibd'") && messages[0].contains("#lost+found"),
+            "{messages:?}"
+        );
+        drop(engine);
+    }
+    // Both are kept, whole.
+    let lost = disk.list(path("#lost+found")).unwrap();
+    assert_eq!(lost.len(), 2, "{lost:?}");
+    for name in lost {
+        assert!(disk.contents(&path("#lost+found").join(name)).unwrap().len() == stranger.len());
+    }
+    assert!(
+        try_open(&disk).unwrap().take_start_messages().is_empty(),
+        "what was set aside is not looked at again"
+    );
+}
+
+#[test]
+fn two_files_of_one_space_are_named() {
+    for copy in ["test/a.ibd", "test/z.ibd", "a.ibd"] {
+        let disk = directory(true);
+        let bytes = disk.contents(path("test/t.ibd")).unwrap();
+        disk.open(path(copy), OpenMode::CreateNew).unwrap().write_at(&bytes, 0).unwrap();
+        let error = try_open(&disk).err().unwrap().to_string();
+        assert!(error.contains("'test/t.ibd'") && error.contains(&format!("'{copy}'")), "{error}");
+        disk.remove(path(copy)).unwrap();
+        assert!(try_open(&disk).is_ok());
+    }
+}
+
+#[test]
+fn a_missing_table_is_named() {
+    let disk = directory(true);
+    disk.rename(path("test/t.ibd"), path("aside")).unwrap();
+    let engine = try_open(&disk).unwrap();
+    assert_eq!(engine.take_start_messages(), ["The file 'test/t.ibd' of table `test`.`t` is missing."]);
+    assert_eq!(all(&begin(&engine), &table(&engine, "u")).len(), 301);
+}
+
+#[test]
+fn a_failed_sync_in_recovery_is_named() {
+    let disk = directory(false);
+    disk.add_fault(Fault { class: OperationClass::Sync, nth: 3, kind: FaultKind::InputOutput });
+    let error = try_open(&disk).err().unwrap();
+    assert!(error.to_string().contains("failed"), "{error}");
+    assert!(!matches!(error, EngineError::Stopped));
+    let missing = disk.open(path("nothing"), OpenMode::Existing).err().unwrap();
+    assert_eq!(missing.kind, DiskErrorKind::NotFound);
+}
+
+#[test]
+fn a_kill_ends_the_building_of_an_index_and_a_copy() {
+    let disk = directory(true);
+    let engine = try_open(&disk).unwrap();
+    let kill = KillFlag::default();
+    kill.kill();
+    let added = engine.add_indexes(&name("t"), vec![index("k", dictionary::IndexKind::Plain, 1)], &kill);
+    assert_eq!(added.err(), Some(EngineError::Killed));
+    let copied =
+        engine.rebuild_table(&name("t"), definition("t"), &kill, &mut |row: &[u8], out: &mut Vec<u8>| {
+            out.extend_from_slice(row);
+            Ok::<(), EngineError>(())
+        });
+    assert_eq!(copied.err(), Some(EngineError::Killed));
+    assert_eq!(engine.check().unwrap(), Vec::<String>::new());
+    let table = engine.dictionary().table("test", "t").unwrap();
+    assert_eq!(all(&begin(&engine), &table).len(), 300);
+    drop(engine);
+    assert!(try_open(&disk).unwrap().take_start_messages().is_empty());
+}
