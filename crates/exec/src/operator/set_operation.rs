@@ -156,6 +156,8 @@ impl<'p> SetOperationRun<'p> {
     /// Fetches rows of the operands that stream. False at the end.
     fn fetch(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         loop {
+            // Rows that were there already make no batch: nobody above looks at the flag meanwhile.
+            run.check_killed()?;
             if let Some(input) = &mut self.input
                 && input.next(run, &mut self.rows)?
             {
