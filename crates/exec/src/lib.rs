@@ -23,7 +23,7 @@ mod spill;
 pub use context::{
     ExecutionSettings, FilePieces, FileWriter, NoServerFiles, ServerFiles, StatementContext, StatementOutcome,
 };
-pub use spill::SpillCounts;
+pub use spill::{KeptRows, SpillCounts};
 
 use engine::Engine;
 use errors::SqlResult;

@@ -8,6 +8,7 @@ mod administration;
 mod charsets;
 mod commands;
 mod connection;
+mod cursor;
 mod ddl;
 mod execute;
 mod field_list;

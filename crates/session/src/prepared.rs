@@ -2,17 +2,17 @@
 //! Main types: [`PreparedDescription`] (answer to COM_STMT_PREPARE), [`BoundParameters`] (input of COM_STMT_EXECUTE).
 //! A plan is kept with its statement and made anew when a definition changed since.
 
+use crate::cursor::Cursor;
 use crate::planned::{Planned, StatementTraits};
 use crate::prepared_under::PreparedUnder;
 use crate::registry::Command;
-use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
 use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
 use parser::ast::{PrepareSource, Statement};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
@@ -66,12 +66,6 @@ struct Entry {
     cursor: Option<Cursor>,
     /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
     long_data_error: Option<errors::SqlError>,
-}
-
-/// Rows that wait for COM_STMT_FETCH.
-struct Cursor {
-    columns: Vec<ResultColumn>,
-    rows: VecDeque<Vec<Value>>,
 }
 
 /// The prepared statements of a session.
@@ -244,12 +238,12 @@ impl Session {
         let text = Arc::clone(&entry.text);
         let (plan, cursor) = (&mut entry.plan, &mut entry.cursor);
         self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
-            let mut collector = Collector::default();
-            session.run_prepared(&statement, plan, parameters, &mut collector)?;
-            channel.columns(&collector.columns, session.results_collation())?;
+            let mut filled = Cursor::new(session.state.instance.environment());
+            session.run_prepared(&statement, plan, parameters, &mut filled)?;
+            channel.columns(&filled.columns, session.results_collation())?;
             let mut end = session.statement_end(0, 0, String::new());
             end.server_status |= server_status::CURSOR_EXISTS;
-            *cursor = Some(Cursor { columns: collector.columns, rows: collector.rows.into() });
+            *cursor = Some(filled);
             channel.end_rows(&end)
         });
     }
@@ -311,7 +305,10 @@ impl Session {
         };
         sink.resume_rows(&cursor.columns, results)?;
         for _ in 0..rows_max {
-            let Some(row) = cursor.rows.pop_front() else { break };
+            if self.state.shared.kill.is_raised() {
+                return Err(sql_error!(ER_QUERY_INTERRUPTED));
+            }
+            let Some(row) = cursor.rows.take_next()? else { break };
             sink.row(&row)?;
         }
         let at_end = cursor.rows.is_empty();

@@ -2,6 +2,7 @@
 //! [`Sorter`] (rows in order), [`RowStore`] (rows in the order they came) and [`KeySet`] (which keys were there).
 //! All of one statement's thread. The rules are in the crate's README, "Larger than memory".
 
+mod kept_rows;
 mod key_set;
 mod row_codec;
 mod row_store;
@@ -11,6 +12,7 @@ mod sorter;
 mod tests;
 mod workspace;
 
+pub use kept_rows::KeptRows;
 pub(crate) use key_set::KeySet;
 pub(crate) use row_codec::encode as encode_row;
 pub(crate) use row_store::{RowCursor, RowStore};

@@ -83,7 +83,7 @@ pub(crate) fn full() -> SqlError {
     sql_error!(ER_RECORD_FILE_FULL, "#sql_temporary")
 }
 
-fn disk_error(error: DiskError) -> SqlError {
+pub(super) fn disk_error(error: DiskError) -> SqlError {
     match error.kind {
         DiskErrorKind::NoSpace => full(),
         _ => sql_error!(ER_GET_ERRNO, error.errno, error),
