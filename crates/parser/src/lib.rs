@@ -6,6 +6,7 @@
 pub mod ast;
 mod deprecation;
 pub mod digest;
+mod hints;
 pub mod keyword;
 pub mod lexer;
 mod literal;
@@ -14,6 +15,7 @@ mod parser;
 mod printer;
 pub mod token;
 
+pub use hints::max_execution_time;
 pub use keyword::Keyword;
 pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
 pub use printer::{print_expression, print_name};

@@ -7,6 +7,7 @@ use crate::status::StatusId;
 use crate::tables_used::tables_used;
 use exec::Prepared;
 use parser::ast::{Show, Statement};
+use std::time::Duration;
 
 /// What the session must know of a statement before it runs.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct StatementTraits {
     pub keeps_diagnostics: bool,
     /// max_execution_time holds for it.
     pub is_query: bool,
+    /// The limit that its hint sets in place of max_execution_time.
+    pub execution_time_max: Option<Duration>,
     /// It changes rows.
     pub changes_rows: bool,
 }
@@ -28,6 +31,10 @@ impl StatementTraits {
             counter: crate::commands::counter(statement),
             keeps_diagnostics: keeps_diagnostics(statement),
             is_query: matches!(statement, Statement::Query(_)),
+            execution_time_max: match statement {
+                Statement::Query(query) => parser::max_execution_time(query).map(Duration::from_millis),
+                _ => None,
+            },
             changes_rows: matches!(
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)

@@ -88,7 +88,8 @@ fn run(deadlines: &Weak<Deadlines>, clock: &dyn env::Clock) {
 impl Session {
     /// The time limit of a query, if it has one.
     pub(crate) fn arm_timer(&self, traits: StatementTraits) -> Option<Armed> {
-        let limit = self.settings().execution_time_max.filter(|_| traits.is_query)?;
+        let of_session = self.settings().execution_time_max.filter(|_| traits.is_query);
+        let limit = traits.execution_time_max.or(of_session)?;
         self.count(status::MAX_EXECUTION_TIME_SET, 1);
         let instance = &self.state.instance;
         Some(instance.timer().arm(instance.environment(), &self.state.shared, limit))
