@@ -3,7 +3,7 @@
 use crate::instance::{InstanceOptions, OptionSetting};
 use crate::persisted::PersistedVariables;
 use crate::variables::value::check;
-use crate::variables::{Assigned, Kind, SystemValue, ValueTable, find, id};
+use crate::variables::{Assigned, Kind, SystemValue, ValueTable, VariableId, find, id};
 use engine::{EngineOptions, FlushLevel};
 use env::{Environment, OpenMode};
 use errors::{SqlResult, sql_error};
@@ -120,7 +120,10 @@ pub fn start_values(
             let variable = id.variable();
             let assigned = Assigned::Option(value.to_owned());
             let default = SystemValue::default_of(variable);
-            start.values.set(id, check(variable, &assigned, &default, &default)?.value);
+            let value = check(variable, &assigned, &default, &default)?.value;
+            if !is_refused_log(id, &value, &mut start.messages) {
+                start.values.set(id, value);
+            }
         }
     }
     Ok(start)
@@ -184,6 +187,16 @@ fn server_uuid(environment: &Environment) -> String {
     })
 }
 
+/// Whether that switches on a log that is not written: the start goes on without, and says so.
+fn is_refused_log(id: VariableId, value: &SystemValue, messages: &mut Vec<String>) -> bool {
+    let is_refused = crate::set::is_log_not_written(id, value);
+    if is_refused {
+        messages
+            .push(format!("option '{}': this log is not written; the option is ignored", id.variable().name));
+    }
+    is_refused
+}
+
 fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
     let mut name = setting.name.to_ascii_lowercase().replace('-', "_");
     let mut value = setting.value.clone();
@@ -221,6 +234,7 @@ fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
             .push(format!("option '{name}': value {asked} adjusted to {}", adjusted.value.text(variable)));
     }
     let value = match (id, adjusted.value) {
+        (_, value) if is_refused_log(id, &value, &mut start.messages) => return Ok(()),
         (id::SQL_MODE, SystemValue::Bits(mode)) => {
             SystemValue::Bits(crate::variables::sql_mode::expand(mode))
         }

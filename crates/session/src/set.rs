@@ -209,6 +209,9 @@ impl Session {
                 crate::variables::sql_mode::warn(mode, &mut self.diagnostics);
                 SystemValue::Bits(mode)
             }
+            (_, value) if is_log_not_written(id, &value) => {
+                return Err(sql_error!(ER_NOT_SUPPORTED_YET, variable.name));
+            }
             (_, value) => value,
         })
     }
@@ -413,6 +416,11 @@ fn isolation_position(level: IsolationLevel) -> u8 {
 }
 
 /// Error 1231 for NULL.
+/// Logs that cannot be switched on: an audit that is asked for and not written would be worse than none.
+pub(crate) fn is_log_not_written(id: VariableId, value: &SystemValue) -> bool {
+    matches!(id, id::GENERAL_LOG | id::SLOW_QUERY_LOG) && value.is_on()
+}
+
 fn refuse_null(id: VariableId, is_null: bool) -> SqlResult<()> {
     match is_null {
         true => Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL")),
