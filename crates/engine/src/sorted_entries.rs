@@ -3,9 +3,7 @@
 
 use crate::entry::HEADER_BYTES;
 use btree::RunEntry;
-
-/// Entries that are sorted by one call: some tens of milliseconds.
-const SORTED_AT_ONCE_MAX: usize = 1 << 18;
+use stdx::sort::sort_unless;
 
 /// Entries of one index.
 #[derive(Debug, Default)]
@@ -87,8 +85,7 @@ impl SortedEntries {
         self.sort_unless(|| false);
     }
 
-    /// As [`SortedEntries::sort`]; false, with the entries in any order, if `is_stopped` said so meanwhile. It is asked
-    /// before each part of the work: many entries are divided first, until the parts sort quickly.
+    /// As [`SortedEntries::sort`]; false, with the entries in any order, if `is_stopped` said so meanwhile.
     pub(crate) fn sort_unless(&mut self, is_stopped: impl Fn() -> bool) -> bool {
         let shared = self.shared_bytes();
         let bytes = &self.bytes;
@@ -102,20 +99,7 @@ impl SortedEntries {
                 .then_with(|| key(one).cmp(key(other)))
                 .then_with(|| one.ordinal.cmp(&other.ordinal))
         };
-        let mut parts = vec![&mut self.places[..]];
-        while let Some(part) = parts.pop() {
-            if is_stopped() {
-                return false;
-            }
-            if part.len() <= SORTED_AT_ONCE_MAX {
-                part.sort_unstable_by(order);
-                continue;
-            }
-            let (before, _, behind) = part.select_nth_unstable_by(part.len() / 2, order);
-            parts.push(behind);
-            parts.push(before);
-        }
-        true
+        sort_unless(&mut self.places, order, is_stopped)
     }
 
     /// Bytes with which all keys begin.
@@ -170,24 +154,5 @@ mod tests {
             assert_eq!((entry.key, entry.unique_bytes), (keys[ordinal], 2));
             assert_eq!(entry.value, [&[7; HEADER_BYTES][..], &[ordinal as u8]].concat());
         }
-    }
-    #[test]
-    fn many_entries_are_divided_and_a_stop_is_heard_between_the_parts() {
-        let filled = || {
-            let mut entries = SortedEntries::default();
-            for at in 0..3 * SORTED_AT_ONCE_MAX as u64 {
-                let (start, bytes) = entries.begin();
-                bytes.extend_from_slice(&(at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8).to_be_bytes());
-                let (key_bytes, _) = entries.end_key(start, &[0; HEADER_BYTES]);
-                entries.end_entry(start, key_bytes, 0, at as usize);
-            }
-            entries
-        };
-        let mut entries = filled();
-        assert!(entries.sort_unless(|| false));
-        assert!(entries.iter().map(|(entry, _)| entry.key).is_sorted());
-        let asked = std::cell::Cell::new(0);
-        assert!(!filled().sort_unless(|| asked.replace(asked.get() + 1) == 3));
-        assert_eq!(asked.get(), 4, "nothing is done after the stop");
     }
 }

@@ -5,5 +5,6 @@ pub mod aligned;
 pub mod checksum;
 pub mod ids;
 pub mod known_hash;
+pub mod sort;
 pub mod sync;
 pub mod varint;

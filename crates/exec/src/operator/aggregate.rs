@@ -8,6 +8,7 @@ use crate::batch::RowBatch;
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, Sorted, Sorter};
 use errors::SqlResult;
+use expression::EvaluationContext;
 use expression::operators::ComparisonMode;
 use plan::physical::{Aggregate, AggregateKind};
 use std::collections::HashMap;
@@ -88,6 +89,7 @@ impl<'p> Grouping<'p> {
         let mut batch = RowBatch::new();
         let mut keys = Vec::with_capacity(step.keys.len());
         while input.next(run, &mut batch)? {
+            run.check_killed()?;
             self.width = batch.row(0).len();
             self.held_before.get_or_insert_with(|| run.workspace().held_bytes());
             for row in batch.iter() {

@@ -8,8 +8,8 @@ use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, Sorter};
 use errors::SqlResult;
-use expression::convert;
 use expression::operators::ComparisonMode;
+use expression::{EvaluationContext, convert};
 use plan::physical::{HashJoin, JoinKey, JoinKind};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -139,6 +139,7 @@ impl<'p> HashJoinRun<'p> {
         let mut batch = RowBatch::new();
         let mut sorter: Option<Sorter> = None;
         while input.next(run, &mut batch)? {
+            run.check_killed()?;
             for row in batch.iter() {
                 let key = row_key(&join.keys, row, false, run, &mut self.key)?;
                 if key == RowKey::Nothing {

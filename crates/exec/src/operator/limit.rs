@@ -4,7 +4,7 @@ use super::Operator;
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
 use errors::{SqlResult, sql_error};
-use expression::Expression;
+use expression::{EvaluationContext, Expression};
 use plan::physical::RowLimit;
 use values::Value;
 
@@ -40,6 +40,7 @@ impl<'p> Limit<'p> {
         if self.count_all {
             self.rows.want(BATCH_ROWS_MAX);
             while self.input.next(run, &mut self.rows)? {
+                run.check_killed()?;
                 self.seen += self.rows.len() as u64;
             }
             run.found_rows = Some(self.seen);

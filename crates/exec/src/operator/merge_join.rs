@@ -49,6 +49,7 @@ impl MergeJoin {
         let (mut bytes, mut width, mut number) = (Vec::new(), 0, 0_u64);
         let mut numbered = Vec::new();
         while probe.next(run, &mut batch)? {
+            run.check_killed()?;
             width = batch.row(0).len();
             for row in batch.iter() {
                 number += 1;

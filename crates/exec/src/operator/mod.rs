@@ -24,6 +24,7 @@ use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::RowStore;
 use errors::SqlResult;
+use expression::EvaluationContext;
 use plan::physical::Node;
 use values::Value;
 
@@ -68,6 +69,7 @@ pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
     let mut batch = RowBatch::new();
     let mut rows = run.row_store();
     while operator.next(run, &mut batch)? {
+        run.check_killed()?;
         for row in batch.iter() {
             rows.push(row)?;
         }

@@ -7,6 +7,7 @@ use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::{Sorted, Sorter};
 use errors::SqlResult;
+use expression::EvaluationContext;
 use expression::operators::ComparisonMode;
 use plan::physical::{RowLimit, SortKey};
 
@@ -45,6 +46,7 @@ impl<'p> Sort<'p> {
         let mut batch = RowBatch::new();
         let mut bytes = Vec::new();
         while self.input.next(run, &mut batch)? {
+            run.check_killed()?;
             for row in batch.iter() {
                 bytes.clear();
                 for (key, mode) in self.keys.iter().zip(&modes) {

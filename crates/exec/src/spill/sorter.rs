@@ -8,6 +8,7 @@ use super::{Held, Workspace};
 use crate::batch::RowBatch;
 use errors::{SqlResult, sql_error};
 use std::rc::Rc;
+use stdx::sort::sort_unless;
 use values::Value;
 
 /// Entries lie in pieces of this size.
@@ -84,12 +85,20 @@ impl Entries {
         Ok(())
     }
 
-    fn sort(&mut self) {
+    /// Rows with equal keys stay in the order in which they came: that of their places. Error 1317.
+    fn sort(&mut self, workspace: &Workspace) -> SqlResult<()> {
         let mut items = std::mem::take(&mut self.items);
-        items.sort_by(|left, right| {
-            left.prefix.cmp(&right.prefix).then_with(|| self.key(*left).cmp(self.key(*right)))
-        });
+        let order = |left: &Item, right: &Item| {
+            left.prefix
+                .cmp(&right.prefix)
+                .then_with(|| self.key(*left).cmp(self.key(*right)))
+                .then_with(|| (left.piece, left.at).cmp(&(right.piece, right.at)))
+        };
+        if !sort_unless(&mut items, order, || workspace.is_killed()) {
+            return Err(sql_error!(ER_QUERY_INTERRUPTED));
+        }
         self.items = items;
+        Ok(())
     }
 
     /// Keeps the first entries, in pieces of their own.
@@ -161,15 +170,16 @@ impl Sorter {
         if let Some(wanted) = self.wanted
             && self.entries.items.len() >= wanted.saturating_mul(2).saturating_add(SURPLUS_ROWS_MIN)
         {
-            self.drop_surplus(wanted);
+            self.drop_surplus(wanted)?;
         }
         Ok(())
     }
 
-    fn drop_surplus(&mut self, wanted: usize) {
-        self.entries.sort();
+    fn drop_surplus(&mut self, wanted: usize) -> SqlResult<()> {
+        self.entries.sort(self.held.workspace())?;
         self.entries.keep_first(wanted);
         self.last_wanted = self.entries.items.last().map(|last| self.entries.key(*last).to_vec());
+        Ok(())
     }
 
     fn hold_more(&mut self) -> SqlResult<()> {
@@ -191,7 +201,7 @@ impl Sorter {
         if self.entries.items.is_empty() {
             return Ok(());
         }
-        self.entries.sort();
+        self.entries.sort(self.held.workspace())?;
         if let Some(wanted) = self.wanted
             && self.entries.items.len() >= wanted
         {
@@ -218,7 +228,7 @@ impl Sorter {
     pub fn finish(mut self) -> SqlResult<Sorted> {
         let remaining = self.wanted.unwrap_or(usize::MAX);
         if self.file.is_none() {
-            self.entries.sort();
+            self.entries.sort(self.held.workspace())?;
             return Ok(Sorted {
                 remaining,
                 source: Source::Memory { entries: self.entries, at: 0, _held: self.held },

@@ -57,6 +57,11 @@ impl Workspace {
         self.held_bytes.get()
     }
 
+    /// Whether the statement was killed.
+    pub fn is_killed(&self) -> bool {
+        self.kill.is_raised()
+    }
+
     /// What went to disk so far.
     pub fn counts(&self) -> SpillCounts {
         self.counts.get()
