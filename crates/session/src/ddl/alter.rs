@@ -117,6 +117,12 @@ impl Session {
         check_column_names(&draft.definition.columns)?;
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
+        // Rows whose NULLs turn to zeros are always copied.
+        let gives_up_null = |(column, source): (&dictionary::ColumnDefinition, &Option<usize>)| {
+            source.is_some_and(|source| old.columns[source].nullable && !column.nullable)
+        };
+        draft.copy_asked |= !self.sql_mode().is_strict()
+            && draft.definition.columns.iter().zip(&draft.sources).any(gives_up_null);
         let copied = self.carry_out(&table, &old, &draft)?;
         let reported = draft.copy_asked || reports_rows(&old, &draft.definition, &draft.sources);
         let rows = if reported { copied } else { 0 };

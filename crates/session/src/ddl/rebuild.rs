@@ -34,6 +34,8 @@ struct RowConverter<'a> {
     new_layout: RowLayout,
     mode: StoreMode,
     now: Value,
+    /// Whether some column gets another type, or ALGORITHM=COPY was said.
+    changes_type: bool,
     time_zone: TimeZone,
     /// Next value of an AUTO_INCREMENT column that the old table has not got.
     next_id: u64,
@@ -124,6 +126,7 @@ impl Session {
             new_layout: RowLayout::new(columns),
             mode,
             now: Value::DateTime(facts.statement_time),
+            changes_type: draft.copy_asked || changes_type(old, draft),
             time_zone: facts.time_zone.clone(),
             next_id: new.options.auto_increment.unwrap_or(1).max(1),
             row: 0,
@@ -183,6 +186,14 @@ fn duplicate_error(
     sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown.unwrap_or_default(), key)
 }
 
+/// Whether a column of the old table has another type in the new one.
+fn changes_type(old: &TableDefinition, draft: &Draft) -> bool {
+    let mut columns = draft.definition.columns.iter().zip(&draft.sources);
+    columns.any(|(column, source)| {
+        source.is_some_and(|source| old.columns[source].column_type != column.column_type)
+    })
+}
+
 impl RowConverter<'_> {
     fn convert(&mut self, row: &[u8], out: &mut Vec<u8>) -> Result<(), CopyError> {
         self.row += 1;
@@ -207,11 +218,7 @@ impl RowConverter<'_> {
         to: &ColumnDefinition,
     ) -> Result<Value, CopyError> {
         if matches!(value, Value::Null) && !to.nullable {
-            if self.mode.strict {
-                return Err(CopyError::Sql(sql_error!(ER_INVALID_USE_OF_NULL)));
-            }
-            self.diagnostics.warning(sql_error!(WARN_DATA_TRUNCATED, to.name, self.row));
-            return Ok(implicit_default(&to.column_type));
+            return self.without_null(to);
         }
         if from.column_type == to.column_type {
             return Ok(value.clone());
@@ -223,6 +230,26 @@ impl RowConverter<'_> {
             other => other.clone(),
         };
         self.stored(&seen, &from.column_type, Source::Rebuild, to)
+    }
+
+    /// What a column that takes NULL no longer holds for it: the present time in a TIMESTAMP; elsewhere zero or empty, which
+    /// strict mode refuses. MySQL has another error for it where no type changes.
+    fn without_null(&mut self, to: &ColumnDefinition) -> Result<Value, CopyError> {
+        if to.column_type.kind == TypeKind::Timestamp {
+            let (now, from) = (self.now.clone(), ColumnType::temporal(TypeKind::DateTime, 6));
+            return self.stored(&now, &from, Source::Expression, to);
+        }
+        let truncated = sql_error!(WARN_DATA_TRUNCATED, to.name, self.row);
+        if self.mode.strict {
+            let error = if self.changes_type { truncated } else { sql_error!(ER_INVALID_USE_OF_NULL) };
+            return Err(CopyError::Sql(error));
+        }
+        self.diagnostics.warning(truncated);
+        Ok(match to.column_type.kind {
+            // Not even the first member.
+            TypeKind::Enum => Value::UInt(0),
+            _ => implicit_default(&to.column_type),
+        })
     }
 
     /// A value of the session's as the new column holds it.
