@@ -1,0 +1,331 @@
+"""Every shape of statement that can hold memory, time, files or threads has a bound and can be killed:
+`run.py --binary B [--only TEXT] [--report]`.
+
+Each shape is made large enough to run for seconds, and is killed (KILL QUERY) early, and in the middle. It must answer within
+100 ms of the kill (the best of some attempts: the machine may be busy), must not have taken more memory than its bound, and
+must leave no file and no connection behind. `--report` prints all figures instead of ending at the first that is too large."""
+import argparse
+import os
+import pathlib
+import socket
+import struct
+import sys
+import tempfile
+import threading
+import time
+
+import pymysql
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from with_server import Server  # noqa: E402
+
+ANSWER_SECONDS = 0.1
+ATTEMPTS = 4
+KILL_AFTER_SECONDS = (0.05, 0.4)
+MEMORY_BYTES = 300 << 20
+ROWS = 200_000
+KILLED = {1317, 1028, 1030, 3024}
+
+SETUP = [
+    "CREATE DATABASE resources", "USE resources", "SET cte_max_recursion_depth = 1000000",
+    "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT, s VARCHAR(100), KEY (a))",
+    f"INSERT INTO t (a, s) WITH RECURSIVE n AS (SELECT 1 x UNION ALL SELECT x + 1 FROM n WHERE x < {ROWS})"
+    " SELECT x * 7919 % 100003, CONCAT(SHA2(x, 256), x) FROM n",
+    "CREATE TABLE copy LIKE t", "CREATE TABLE one (x INT)", "INSERT INTO one VALUES (1)",
+]
+TABLES_JOINED = 14
+LONG = "REPEAT('ab', 2000000)"
+
+# Name, statement. `{...}` are filled by SHAPES_TEXT below where a text is too long to write down.
+SHAPES = [
+    ("sort", "SELECT COUNT(*) FROM (SELECT x.s, y.s AS z FROM t x JOIN t y ON x.a % 500 = y.a % 500 ORDER BY x.s, y.s LIMIT 3000000) q"),
+    ("sort of a table", "SELECT x.s FROM t x, t y ORDER BY CONCAT(x.s, y.s), y.id"),
+    ("group by", "SELECT COUNT(*) FROM (SELECT x.s, y.a, COUNT(*) FROM t x, t y GROUP BY x.s, y.a) q"),
+    ("distinct", "SELECT COUNT(*) FROM (SELECT DISTINCT x.s, y.id FROM t x, t y) q"),
+    ("hash join", "SELECT COUNT(*) FROM t x JOIN t y ON x.s > y.s AND x.a % 3 = y.a % 3"),
+    ("nested loops", "SELECT COUNT(*) FROM t x, t y, t z WHERE x.a + y.a + z.a = 0"),
+    ("union", "SELECT COUNT(*) FROM (SELECT x.s, y.id FROM t x, t y UNION SELECT y.s, x.id FROM t x, t y) q"),
+    ("group_concat", "SELECT LENGTH(GROUP_CONCAT(x.s, y.s SEPARATOR '')) FROM t x, t y"),
+    ("count distinct", "SELECT COUNT(DISTINCT x.s, y.s) FROM t x, t y"),
+    ("recursive cte", "WITH RECURSIVE n AS (SELECT 1 x, CAST('' AS CHAR(300)) s UNION ALL SELECT x + 1, SHA2(x, 512) FROM n"
+                      " WHERE x < 100000000) SELECT COUNT(*) FROM n"),
+    ("correlated subquery", "SELECT COUNT(*) FROM t x WHERE (SELECT COUNT(*) FROM t y WHERE y.s > x.s) = -1"),
+    ("subquery cache", "SELECT MAX(LENGTH(v)) FROM (SELECT (SELECT REPEAT(CHAR(64 + t.id % 26), 1000000 + t.id)) v FROM t) z"),
+    ("not in subquery", "SELECT COUNT(*) FROM t x WHERE x.id NOT IN (SELECT NULLIF(a, 3) FROM t) OR x.a + 1 NOT IN (SELECT NULLIF(id, 5) FROM t)"),
+    ("in list", "IN LIST"),
+    ("locate", f"SELECT LOCATE(CONCAT(REPEAT('a', 1000000), 'b'), REPEAT('a', 8000000)) FROM t"),
+    ("like", f"SELECT COUNT(*) FROM t WHERE REPEAT('a', 200000) LIKE CONCAT('%', REPEAT('a%', 20), 'b', a, '%')"),
+    ("regexp", f"SELECT COUNT(*) FROM t WHERE CONCAT({LONG}, id) REGEXP '(a|b)*c'"),
+    ("replace", f"SELECT MAX(LENGTH(REPLACE(CONCAT({LONG}, id), 'ab', 'xyz'))) FROM t"),
+    ("substring_index", f"SELECT MAX(LENGTH(SUBSTRING_INDEX(CONCAT({LONG}, id), 'a', -1000000))) FROM t"),
+    ("benchmark", "SELECT BENCHMARK(1000000000, SHA2('x', 512))"),
+    ("benchmark of a subquery", "SELECT BENCHMARK(1000000000, (SELECT COUNT(*) FROM one))"),
+    ("sleep", "SELECT SLEEP(100)"),
+    ("sleep for each row", "SELECT SLEEP(0.01) FROM t"),
+    ("get_lock", "SELECT GET_LOCK('resources', 100)"),
+    ("row lock", "UPDATE one SET x = 2"),
+    ("user variables", "SELECT @v := CONCAT(COALESCE(@v, ''), REPEAT('x', 1000)) IS NULL FROM t"),
+    ("alter by copy", "ALTER TABLE t MODIFY s VARCHAR(150) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, FORCE"),
+    ("create index", "CREATE INDEX k ON t (s, a)"),
+    ("create unique index", "CREATE UNIQUE INDEX k ON t (s)"),
+    ("optimize", "OPTIMIZE TABLE t"),
+    ("check table", "CHECK TABLE t, t, t, t, t, t, t, t, t, t"),
+    ("checksum table", "CHECKSUM TABLE t, t, t, t, t, t, t, t, t, t"),
+    ("insert select", "INSERT INTO copy (a, s) SELECT x.a, x.s FROM t x, t y"),
+    ("create table select", "CREATE TABLE made AS SELECT x.a, y.s FROM t x, t y"),
+    ("update", "UPDATE t SET s = SHA2(CONCAT(s, REPEAT('x', 20000)), 512) WHERE id > 0"),
+    ("delete", "DELETE FROM t WHERE SHA2(CONCAT(s, REPEAT('x', 50000)), 512) <> 'x'"),
+    ("big result", "SELECT x.s, y.s FROM t x, t y"),
+    ("planning of many joins", "JOINS"),
+    ("nested ctes", "CTES"),
+    ("explain analyze", "EXPLAIN ANALYZE SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s"),
+    ("do", "DO (SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s)"),
+    ("set", "SET @n = (SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s)"),
+    ("information_schema", "SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c"),
+]
+
+
+def text_of(shape):
+    if shape == "IN LIST":
+        return "SELECT COUNT(*) FROM t x, t y WHERE x.id + 0 IN (" + ",".join(map(str, range(300_000))) + ") AND x.s > y.s"
+    if shape == "JOINS":
+        tables = ", ".join(f"t t{number}" for number in range(TABLES_JOINED))
+        equal = " AND ".join(f"t{number}.a = t{number + 1}.id" for number in range(TABLES_JOINED - 1))
+        return f"SELECT COUNT(*) FROM {tables} WHERE {equal} AND t0.s > t1.s AND SLEEP(0.01) = 0"
+    if shape == "CTES":
+        ctes = ", ".join(f"c{n} AS (SELECT x.id FROM c{n - 1} x, c{n - 1} y)" for n in range(1, 20))
+        return f"WITH c0 AS (SELECT 1 id UNION ALL SELECT 2), {ctes} SELECT COUNT(*) FROM c19"
+    return shape
+
+
+class Bench:
+    def __init__(self, server):
+        self.server = server
+        self.killer = self.connect().cursor()
+        self.holder = self.connect().cursor()
+
+    def connect(self):
+        return pymysql.connect(host="127.0.0.1", port=self.server.port, user="root", autocommit=True, ssl_disabled=True,
+                               read_timeout=120, max_allowed_packet=64 << 20)
+
+    def prepare(self):
+        for sql in SETUP:
+            self.holder.execute(sql)
+        self.holder.execute("SELECT GET_LOCK('resources', 0)")
+        self.holder.execute("BEGIN")
+        self.holder.execute("SELECT * FROM one FOR UPDATE")
+
+    def resident_bytes(self):
+        with open(f"/proc/{self.server.process.pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def temporary_files(self):
+        folder = f"/proc/{self.server.process.pid}/fd"
+        links = []
+        for name in os.listdir(folder):
+            try:
+                links.append(os.readlink(f"{folder}/{name}"))
+            except OSError:
+                pass
+        return sum("#innodb_temp" in link for link in links)
+
+    def kill_once(self, sql, after_seconds):
+        """Runs a statement and kills it: seconds until it answered (None: it had ended before), its error, peak growth."""
+        connection = self.connect()
+        connection.select_db("resources")
+        connection.cursor().execute("SET cte_max_recursion_depth = 4294967295")
+        cursor = connection.cursor(pymysql.cursors.SSCursor)
+        ended, outcome = threading.Event(), {}
+
+        def run():
+            try:
+                cursor.execute(sql)
+                for _ in cursor:
+                    pass
+                outcome["error"] = None
+            except pymysql.err.MySQLError as error:
+                outcome["error"] = error
+            outcome["end"] = time.monotonic()
+            ended.set()
+
+        before = peak = self.resident_bytes()
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        kill_at = time.monotonic() + after_seconds
+        while time.monotonic() < kill_at and not ended.is_set():
+            peak = max(peak, self.resident_bytes())
+            time.sleep(0.005)
+        if ended.is_set():
+            connection._force_close()
+            return None, outcome["error"], peak - before
+        self.killer.execute(f"KILL QUERY {connection.thread_id()}")
+        killed = time.monotonic()
+        ended.wait(60)
+        peak = max(peak, self.resident_bytes())
+        connection._force_close()
+        return outcome.get("end", killed + 60) - killed, outcome.get("error"), peak - before
+
+    def check(self, name, shape):
+        """What is wrong with a shape, in words; and its figures."""
+        sql, faults, figures = text_of(shape), [], []
+        for after_seconds in KILL_AFTER_SECONDS:
+            best, growth = None, 0
+            for _ in range(ATTEMPTS):
+                seconds, error, grown = self.kill_once(sql, after_seconds)
+                growth = max(growth, grown)
+                if seconds is None:
+                    number = error.args[0] if error else 0
+                    if number not in KILLED and number != 0:
+                        return [f"fails with {error}"], "-"
+                    best = 0.0
+                    break
+                if error is not None and error.args[0] not in KILLED:
+                    faults.append(f"answered with {error}")
+                best = seconds if best is None else min(best, seconds)
+                if best <= ANSWER_SECONDS:
+                    break
+            figures.append(f"{best * 1000:.0f} ms, {growth >> 20} MB")
+            if best > ANSWER_SECONDS:
+                faults.append(f"answers KILL after {best:.2f} s (killed after {after_seconds} s)")
+            if growth > MEMORY_BYTES:
+                faults.append(f"took {growth >> 20} MB")
+        for table in ("made",):
+            self.killer.execute(f"DROP TABLE IF EXISTS resources.{table}")
+        return faults, "; ".join(figures)
+
+
+def packet(payload):
+    return struct.pack("<I", len(payload)) + payload
+
+
+def read_packet(sock):
+    def exactly(count):
+        data = b""
+        while len(data) < count:
+            piece = sock.recv(count - len(data))
+            if not piece:
+                raise EOFError
+            data += piece
+        return data
+    header = exactly(4)
+    return exactly(int.from_bytes(header[:3], "little"))
+
+
+def cursors_stay_small(bench):
+    """Server-side cursors keep their rows on disk: twenty of them, of some 40 MB each."""
+    before, connections = bench.resident_bytes(), []
+    for _ in range(20):
+        connection = bench.connect()
+        sock = connection._sock
+        sock.sendall(packet(b"\x16SELECT x.id, x.s FROM resources.t x, (SELECT 1 UNION ALL SELECT 2) y"))
+        statement = read_packet(sock)[1:5]
+        for _ in range(2):
+            read_packet(sock)
+        read_packet(sock)
+        sock.sendall(packet(b"\x17" + statement + b"\x01\x01\0\0\0"))
+        for _ in range(4):
+            read_packet(sock)
+        sock.sendall(packet(b"\x1c" + statement + struct.pack("<I", 1000)))
+        for _ in range(1000):
+            assert read_packet(sock)[0] == 0
+        assert read_packet(sock)[0] == 0xFE
+        connections.append(connection)
+    growth = bench.resident_bytes() - before
+    files = bench.temporary_files()
+    for connection in connections:
+        connection._force_close()
+    return ([f"20 cursors took {growth >> 20} MB"] if growth > 100 << 20 else []), f"{growth >> 20} MB, {files} files"
+
+
+def long_statements_are_bounded(bench):
+    """Prepared statements of a long text: the text is kept, not several times its size."""
+    connection = bench.connect()
+    before = bench.resident_bytes()
+    text = b"SELECT 1 IN (" + b",".join(b"%d" % number for number in range(500_000)) + b")"
+    for _ in range(20):
+        connection._sock.sendall(packet(b"\x16" + text))
+        assert read_packet(connection._sock)[0] == 0
+        for _ in range(2):
+            read_packet(connection._sock)
+    growth = bench.resident_bytes() - before
+    connection._force_close()
+    return ([f"20 statements of {len(text) >> 20} MB took {growth >> 20} MB"] if growth > 20 * 12 * len(text) else []), f"{growth >> 20} MB"
+
+
+def limits_are_kept(bench):
+    """MAX_EXECUTION_TIME, as a hint and as a variable: error 3024, in time, whenever the statement runs."""
+    cursor, faults, slowest = bench.connect().cursor(), [], 0.0
+    query = "COUNT(*) FROM resources.t x, resources.t y WHERE x.s > y.s"
+    cursor.execute(f"PREPARE s FROM 'SELECT /*+ MAX_EXECUTION_TIME(50) */ {query}'")
+    for setup, sql in [("", f"SELECT /*+ MAX_EXECUTION_TIME(50) */ {query}")] * 2 + [("", "EXECUTE s")] * 2 + [
+            ("SET max_execution_time = 50", f"SELECT {query}"),
+            ("SET max_execution_time = 100000", f"SELECT /*+ MAX_EXECUTION_TIME(50) */ {query}"),
+            ("SET max_execution_time = 50", f"SELECT /*+ MAX_EXECUTION_TIME(0) */ {query}")]:
+        best = 60.0
+        for _ in range(ATTEMPTS):
+            cursor.execute(setup or "DO 0")
+            started = time.monotonic()
+            try:
+                cursor.execute(sql)
+                faults.append(f"{sql} ended")
+            except pymysql.err.MySQLError as error:
+                if error.args[0] != 3024:
+                    faults.append(f"{sql} gives {error}")
+            best = min(best, time.monotonic() - started)
+            if best <= 0.05 + ANSWER_SECONDS:
+                break
+        slowest = max(slowest, best)
+    if slowest > 0.05 + ANSWER_SECONDS:
+        faults.append(f"a limit of 50 ms ended after {slowest:.2f} s")
+    return faults, f"{slowest * 1000:.0f} ms"
+
+
+def run(bench, options):
+    bad = []
+
+    def judge(name, faults, figures):
+        print(f"{name:28} {figures:34} {'; '.join(faults)}", flush=True)
+        bad.extend(f"{name}: {fault}" for fault in faults)
+        if bad and not options.report:
+            raise AssertionError(bad)
+
+    for name, shape in SHAPES:
+        if options.only in name:
+            judge(name, *bench.check(name, shape))
+    for name, test in (("cursors", cursors_stay_small), ("long prepared statements", long_statements_are_bounded),
+                       ("time limits", limits_are_kept)):
+        if options.only in name:
+            judge(name, *test(bench))
+    end = time.monotonic() + 10
+    while bench.temporary_files() > 1 and time.monotonic() < end:
+        time.sleep(0.1)
+    judge("afterwards", [f"{bench.temporary_files()} temporary files"] if bench.temporary_files() > 1 else [], "")
+    if bad:
+        raise AssertionError(bad)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--report", action="store_true")
+    options = parser.parse_args()
+    server = Server(options.binary, ["--innodb-buffer-pool-size=256M", "--max-allowed-packet=64M"],
+                    datadir=pathlib.Path(tempfile.mkdtemp(prefix="iruka-resources-")) / "data")
+    server.start()
+    try:
+        bench = Bench(server)
+        bench.prepare()
+        run(bench, options)
+        server.stop()
+    except BaseException:
+        print(server.log()[-2000:], file=sys.stderr)
+        if server.process.poll() is None:
+            server.kill()
+        raise
+    finally:
+        server.remove()
+
+
+if __name__ == "__main__":
+    main()
