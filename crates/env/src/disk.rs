@@ -34,6 +34,11 @@ pub trait Disk: Send + Sync {
     /// Takes the exclusive lock that the file at `path` stands for; `Locked` if another process has it. It is
     /// released when the returned value is dropped.
     fn lock(&self, path: &Path) -> DiskResult<Box<dyn FileLock>>;
+    /// Where a path leads once every symbolic link on it is followed, as an absolute path. `NotFound` if nothing is there.
+    /// Disks without links give the path back.
+    fn real_path(&self, path: &Path) -> DiskResult<PathBuf> {
+        Ok(path.to_path_buf())
+    }
     /// The path as the operating system knows it, for messages to people.
     fn display_path(&self, path: &Path) -> PathBuf {
         path.to_path_buf()
@@ -79,6 +84,8 @@ pub enum OpenMode {
     CreateNew,
     /// Opened if it exists, else created empty.
     CreateIfMissing,
+    /// As `CreateIfMissing`, readable by nobody but the account that the process runs under: keys.
+    CreatePrivate,
     /// As `Existing`, past the operating system's cache where the file system can (buffers, offsets and lengths must
     /// then be multiples of 4096 bytes, buffers 4096-aligned); opened normally where it cannot.
     ExistingDirect,

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +15,13 @@ use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode
 
 /// What messages call a file without a name.
 const UNNAMED: &str = "(temporary file)";
+
+/// Rights of directories: the server's account, and its group to look.
+const DIRECTORY_MODE: u32 = 0o750;
+/// Rights of files: the same.
+const FILE_MODE: u32 = 0o640;
+/// Rights of files that hold secrets.
+const PRIVATE_MODE: u32 = 0o600;
 
 /// Files of the operating system.
 pub struct RealDisk {
@@ -33,7 +40,7 @@ impl RealDisk {
 
     fn open_with(&self, path: &Path, mode: OpenMode, direct: bool) -> std::io::Result<std::fs::File> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(0o640);
+        options.read(true).write(true).mode(FILE_MODE);
         match mode {
             OpenMode::Existing | OpenMode::ExistingDirect => {}
             OpenMode::CreateNew => {
@@ -42,17 +49,25 @@ impl RealDisk {
             OpenMode::CreateIfMissing => {
                 options.create(true).truncate(false);
             }
+            OpenMode::CreatePrivate => {
+                options.create(true).truncate(false).mode(PRIVATE_MODE);
+            }
         }
         if direct {
             options.custom_flags(OFlags::DIRECT.bits().cast_signed());
         }
-        options.open(self.full(path))
+        let file = options.open(self.full(path))?;
+        if mode == OpenMode::CreatePrivate {
+            // The file may have been there with other rights.
+            file.set_permissions(std::fs::Permissions::from_mode(PRIVATE_MODE))?;
+        }
+        Ok(file)
     }
 
     /// A file without a name; where the file system knows none, one whose name is removed at once.
     fn open_unnamed(&self, directory: &Path) -> DiskResult<RealFile> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(0o600).custom_flags(OFlags::TMPFILE.bits().cast_signed());
+        options.read(true).write(true).mode(PRIVATE_MODE).custom_flags(OFlags::TMPFILE.bits().cast_signed());
         match options.open(self.full(directory)) {
             Ok(file) => Ok(RealFile { file, path: directory.join(UNNAMED) }),
             // EISDIR is what kernels say that do not know the flag.
@@ -133,7 +148,13 @@ impl Disk for RealDisk {
     }
 
     fn create_directory(&self, path: &Path) -> DiskResult<()> {
-        std::fs::create_dir_all(self.full(path)).map_err(|error| disk_error(error, "create directory", path))
+        let mut builder = std::fs::DirBuilder::new();
+        let made = builder.recursive(true).mode(DIRECTORY_MODE).create(self.full(path));
+        made.map_err(|error| disk_error(error, "create directory", path))
+    }
+
+    fn real_path(&self, path: &Path) -> DiskResult<PathBuf> {
+        std::fs::canonicalize(self.full(path)).map_err(|error| disk_error(error, "resolve", path))
     }
 
     fn remove_directory(&self, path: &Path) -> DiskResult<()> {

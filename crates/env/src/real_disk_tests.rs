@@ -109,6 +109,37 @@ fn entropy_differs() {
 }
 
 #[test]
+fn rights_keep_others_out() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    let root = scratch.0.join("made");
+    let disk = RealDisk::new(&root);
+    disk.create_directory(Path::new("x")).unwrap();
+    disk.open(Path::new("plain"), OpenMode::CreateNew).unwrap();
+    std::fs::write(root.join("key"), b"old").unwrap();
+    disk.open(Path::new("key"), OpenMode::CreatePrivate).unwrap();
+    disk.open(Path::new("new key"), OpenMode::CreatePrivate).unwrap();
+    let rights =
+        |name: &str| std::fs::metadata(root.join(name)).unwrap().permissions().mode() & 0o777 & !0o022;
+    assert_eq!(["", "x"].map(rights), [0o750 & !0o022; 2]);
+    assert_eq!(rights("plain") & 0o007, 0);
+    assert_eq!(["key", "new key"].map(rights), [0o600; 2]);
+}
+
+#[test]
+fn real_paths_follow_links() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    std::fs::create_dir(scratch.0.join("folder")).unwrap();
+    std::fs::write(scratch.0.join("folder/file"), b"x").unwrap();
+    std::os::unix::fs::symlink(scratch.0.join("folder"), scratch.0.join("link")).unwrap();
+    let real = disk.real_path(Path::new("folder/file")).unwrap();
+    assert_eq!(disk.real_path(Path::new("link/file")).unwrap(), real);
+    assert_eq!(disk.real_path(Path::new("link/../folder/file")).unwrap(), real);
+    assert_eq!(kind(disk.real_path(Path::new("link/none"))), Some(DiskErrorKind::NotFound));
+}
+
+#[test]
 fn temporary_files_have_no_name_and_give_blocks_back() {
     use std::os::unix::fs::MetadataExt;
     let scratch = Scratch::new();

@@ -39,7 +39,8 @@ fn make_certificates(disk: &dyn Disk) -> Result<(), String> {
     let made = tls::generate().map_err(|error| error.to_string())?;
     let files = [(AUTHORITY, &made.authority), (KEY, &made.key), (CERTIFICATE, &made.certificate)];
     for (name, text) in files {
-        write(disk, name, text).map_err(|error| error.to_string())?;
+        let mode = if name == KEY { OpenMode::CreatePrivate } else { OpenMode::CreateIfMissing };
+        write(disk, name, text, mode).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
@@ -51,15 +52,14 @@ pub fn password_key(disk: &dyn Disk) -> Result<RsaKey, String> {
         return RsaKey::from_pem(&pem).map_err(|error| format!("{PRIVATE_KEY}: {}", error.0));
     }
     let (key, pem) = RsaKey::generate().map_err(|error| error.0)?;
-    write(disk, PUBLIC_KEY, &String::from_utf8_lossy(key.public_key_pem()))
-        .map_err(|error| error.to_string())?;
-    write(disk, PRIVATE_KEY, &pem).map_err(|error| error.to_string())?;
+    let public = String::from_utf8_lossy(key.public_key_pem());
+    write(disk, PUBLIC_KEY, &public, OpenMode::CreateIfMissing).map_err(|error| error.to_string())?;
+    write(disk, PRIVATE_KEY, &pem, OpenMode::CreatePrivate).map_err(|error| error.to_string())?;
     Ok(key)
 }
 
-/// Keys are for the server's user only; the data directory itself is not open to others either.
-fn write(disk: &dyn Disk, name: &str, text: &str) -> Result<(), DiskError> {
-    let file = disk.open(Path::new(name), OpenMode::CreateIfMissing)?;
+fn write(disk: &dyn Disk, name: &str, text: &str, mode: OpenMode) -> Result<(), DiskError> {
+    let file = disk.open(Path::new(name), mode)?;
     file.set_len(0)?;
     file.write_at(text.as_bytes(), 0)?;
     file.sync_all()?;

@@ -1,12 +1,13 @@
 //! Files on the server's disk for LOAD DATA, INTO OUTFILE and LOAD_FILE(), within secure_file_priv.
-//! Main type: [`SessionFiles`].
+//! Main type: [`SessionFiles`]. NULL, the default, allows no file at all; a folder allows what really lies in it, wherever
+//! symbolic links on the way lead; the empty text allows all.
 
 use crate::instance::Instance;
 use crate::variables::{SystemValue, id};
 use env::{DiskError, DiskErrorKind, File, OpenMode};
-use errors::{SqlError, SqlResult, sql_error};
+use errors::{ErrorCode, SqlError, SqlResult, sql_error};
 use exec::{FilePieces, FileWriter, ServerFiles};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 const PIECE_BYTES: usize = 1 << 16;
@@ -24,44 +25,75 @@ impl SessionFiles {
         SessionFiles { instance: Arc::clone(instance), allowed }
     }
 
-    /// Errors: 1045 without FILE, 1290 outside secure_file_priv.
-    fn check(&self, path: &str) -> SqlResult<()> {
+    /// Where the file really is. Errors: 1227 without FILE, 1290 outside secure_file_priv.
+    fn allowed_path(&self, path: &str, purpose: Purpose) -> SqlResult<PathBuf> {
         if !self.allowed {
             return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "FILE"));
         }
-        if is_within(&self.instance, path) {
-            Ok(())
-        } else {
-            Err(sql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv"))
-        }
+        let found = real_path(&self.instance, path, purpose);
+        found.ok_or_else(|| sql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv"))
     }
 }
 
-/// Whether secure_file_priv allows that path: NULL allows none, the empty text all.
-fn is_within(instance: &Instance, path: &str) -> bool {
-    match instance.global_value(id::SECURE_FILE_PRIV) {
-        SystemValue::Text(folder) if folder.is_empty() => true,
-        SystemValue::Text(folder) => {
-            let climbs = Path::new(path).components().any(|part| part == Component::ParentDir);
-            !climbs && Path::new(path).starts_with(&*folder)
+/// What a file is looked up for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Read,
+    Create,
+}
+
+/// Where a path leads, if secure_file_priv allows that place. A new file has the place of its folder. A path to nothing
+/// is allowed by its text alone: opening it fails.
+fn real_path(instance: &Instance, path: &str, purpose: Purpose) -> Option<PathBuf> {
+    let written = Path::new(path);
+    let folder = match instance.global_value(id::SECURE_FILE_PRIV) {
+        SystemValue::Text(folder) if folder.is_empty() => return Some(written.to_path_buf()),
+        SystemValue::Text(folder) if !folder.eq_ignore_ascii_case("NULL") => folder,
+        _ => return None,
+    };
+    let disk = &instance.environment().disk;
+    let folder = disk.real_path(Path::new(&*folder)).ok()?;
+    let place = match purpose {
+        Purpose::Read => disk.real_path(written),
+        Purpose::Create => {
+            let name = written.file_name()?;
+            disk.real_path(written.parent()?).map(|parent| parent.join(name))
         }
-        _ => false,
+    };
+    match place {
+        Ok(place) => place.starts_with(&folder).then_some(place),
+        Err(error) if error.kind == DiskErrorKind::NotFound => {
+            let climbs = written.components().any(|part| part == Component::ParentDir);
+            (!climbs && written.starts_with(&folder)).then(|| written.to_path_buf())
+        }
+        Err(_) => None,
     }
 }
 
-fn cannot_open(path: &str, error: &DiskError) -> SqlError {
-    match error.kind {
-        DiskErrorKind::NotFound => sql_error!(ER_FILE_NOT_FOUND, path, 2, "No such file or directory"),
-        _ => sql_error!(ER_FILE_NOT_FOUND, path, error.errno, error),
-    }
+/// Errors of the operating system have numbers of their own below 1000.
+const EE_CANT_CREATE_FILE: ErrorCode = ErrorCode {
+    number: 1,
+    state: "HY000",
+    name: "EE_CANTCREATEFILE",
+    format: "Can't create/write to file '%s' (OS errno %d - %s)",
+};
+const EE_STAT: ErrorCode = ErrorCode {
+    number: 13,
+    state: "HY000",
+    name: "EE_STAT",
+    format: "Can't get stat of '%s' (OS errno %d - %s)",
+};
+
+fn file_error(code: ErrorCode, path: &str, error: &DiskError) -> SqlError {
+    let text = std::io::Error::from_raw_os_error(error.errno).to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    code.with(&[&path, &error.errno, &text])
 }
 
 /// LOAD_FILE(): the whole file, if it may be read and is not longer than `bytes_max`.
 pub fn read_whole(instance: &Instance, path: &str, bytes_max: u64) -> Option<Vec<u8>> {
-    if !is_within(instance, path) {
-        return None;
-    }
-    let file = instance.environment().disk.open(Path::new(path), OpenMode::Existing).ok()?;
+    let place = real_path(instance, path, Purpose::Read)?;
+    let file = instance.environment().disk.open(&place, OpenMode::Existing).ok()?;
     let length = file.len().ok().filter(|length| *length <= bytes_max)?;
     let mut bytes = vec![0; length as usize];
     file.read_at(&mut bytes, 0).ok()?;
@@ -111,21 +143,70 @@ impl FileWriter for Writer {
 
 impl ServerFiles for SessionFiles {
     fn open(&mut self, path: &str) -> SqlResult<Box<dyn FilePieces>> {
-        self.check(path)?;
+        let place = self.allowed_path(path, Purpose::Read)?;
         let disk = &self.instance.environment().disk;
         let file =
-            disk.open(Path::new(path), OpenMode::Existing).map_err(|error| cannot_open(path, &error))?;
-        let length = file.len().map_err(|error| cannot_open(path, &error))?;
+            disk.open(&place, OpenMode::Existing).map_err(|error| file_error(EE_STAT, path, &error))?;
+        let length = file.len().map_err(|error| file_error(EE_STAT, path, &error))?;
         Ok(Box::new(Reader { file, offset: 0, length, path: path.to_owned() }))
     }
 
     fn create(&mut self, path: &str) -> SqlResult<Box<dyn FileWriter>> {
-        self.check(path)?;
+        let place = self.allowed_path(path, Purpose::Create)?;
         let disk = &self.instance.environment().disk;
-        let file = disk.open(Path::new(path), OpenMode::CreateNew).map_err(|error| match error.kind {
+        let file = disk.open(&place, OpenMode::CreateNew).map_err(|error| match error.kind {
             DiskErrorKind::AlreadyExists => sql_error!(ER_FILE_EXISTS_ERROR, path),
-            _ => sql_error!(ER_CANT_CREATE_FILE, path, error.errno, error),
+            _ => file_error(EE_CANT_CREATE_FILE, path, &error),
         })?;
         Ok(Box::new(Writer { file, offset: 0, path: path.to_owned() }))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods)]
+mod tests {
+    use crate::tests::{connect, run, start_with};
+    use env::Environment;
+    use std::fs;
+
+    #[test]
+    fn files_need_the_privilege_and_lie_in_the_folder() {
+        let root = std::env::temp_dir().join(format!("iruka-files-{}", std::process::id()));
+        let (open, closed) = (root.join("open"), root.join("closed"));
+        [&open, &closed].into_iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+        fs::write(open.join("plain"), "inside").unwrap();
+        fs::write(closed.join("secret"), "outside").unwrap();
+        std::os::unix::fs::symlink(&closed, open.join("link")).unwrap();
+        let environment = Environment::real(&root.join("data"));
+        environment.disk.create_directory("".as_ref()).unwrap();
+        let refused = "ERROR 1290 The MySQL server is running with the --secure-file-priv option so it cannot execute this statement";
+
+        let instance = start_with(&environment, &[("secure-file-priv", open.to_str().unwrap())]);
+        let mut session = connect(&instance, "root").unwrap();
+        let mut answer =
+            |sql: &str| run(&mut session, &sql.replace("OPEN", open.to_str().unwrap())).join(" / ");
+        assert_eq!(
+            answer("select load_file('OPEN/plain'), load_file('OPEN/../open/plain')"),
+            "inside|inside"
+        );
+        assert_eq!(
+            answer("select load_file('OPEN/link/secret'), load_file('OPEN/../closed/secret')"),
+            "NULL|NULL"
+        );
+        assert_eq!(answer("create database d; create table d.t (a varchar(9))"), "OK 1 / OK 0");
+        assert_eq!(answer("load data infile 'OPEN/link/secret' into table d.t"), refused);
+        assert_eq!(answer("select 1 into outfile 'OPEN/link/new'"), refused);
+        assert_eq!(answer("select 1 into outfile 'OPEN/link/../../closed/new'"), refused);
+        assert_eq!(answer("select 1 into outfile 'OPEN/new'; select load_file('OPEN/new')"), "OK 1 / 1\\x0A");
+        assert_eq!(answer("create user u"), "OK 0");
+        assert_eq!(run(&mut connect(&instance, "u").unwrap(), "select load_file('/etc/passwd')"), ["NULL"]);
+        drop(session);
+        drop(instance);
+
+        let instance = start_with(&environment, &[]);
+        let mut session = connect(&instance, "root").unwrap();
+        assert_eq!(run(&mut session, "select @@secure_file_priv, load_file('/etc/passwd')"), ["NULL|NULL"]);
+        assert_eq!(run(&mut session, "load data infile '/etc/passwd' into table d.t"), [refused]);
+        fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -147,6 +147,8 @@ fn computed(environment: &Environment, options: &InstanceOptions, values: &mut V
     values.set(id::HOSTNAME, text(&host));
     values.set(id::DATADIR, text(&directory));
     values.set(id::SERVER_UUID, text(&server_uuid(environment)));
+    // No file of the server is anybody's business until the administrator says which folder is.
+    values.set(id::SECURE_FILE_PRIV, SystemValue::Null);
 }
 
 fn read_line(environment: &Environment, path: &str) -> Option<String> {

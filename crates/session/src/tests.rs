@@ -116,13 +116,17 @@ pub(crate) fn environment() -> (SimulatedDisk, Environment) {
 }
 
 pub(crate) fn start(environment: &Environment) -> Arc<Instance> {
+    start_with(environment, &[])
+}
+
+pub(crate) fn start_with(environment: &Environment, options: &[(&str, &str)]) -> Arc<Instance> {
     let setting = |name: &str, value: &str| OptionSetting {
         name: name.to_owned(),
         value: Some(value.to_owned()),
         source: OptionSource::CommandLine,
     };
-    let settings =
-        vec![setting("innodb-buffer-pool-size", "16M"), setting("innodb_redo_log_capacity", "16M")];
+    let sizes = [("innodb-buffer-pool-size", "16M"), ("innodb_redo_log_capacity", "16M")];
+    let settings = sizes.iter().chain(options).map(|(name, value)| setting(name, value)).collect();
     let options = InstanceOptions { settings, data_directory: "/data".to_owned(), loopback_only: true };
     Instance::open(environment.clone(), options).unwrap()
 }

@@ -319,7 +319,7 @@ impl Disk for SimulatedDisk {
             (None, OpenMode::Existing | OpenMode::ExistingDirect) => {
                 return Err(DiskError::new(DiskErrorKind::NotFound, "open", path));
             }
-            (None, OpenMode::CreateNew | OpenMode::CreateIfMissing) => {
+            (None, OpenMode::CreateNew | OpenMode::CreateIfMissing | OpenMode::CreatePrivate) => {
                 state.begin(OperationClass::Allocate, "create", path)?;
                 let directory = parent(path);
                 if !directory.as_os_str().is_empty() && !state.names.directories.contains(directory) {
