@@ -15,6 +15,7 @@ binary=$target/quick/iruka
 step instructions; cargo xtask instructions
 step load;    "$python" tests/load/run.py --binary "$binary"
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all {target}
+step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20
