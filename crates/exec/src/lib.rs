@@ -103,13 +103,18 @@ fn plan_with(
 ) -> SqlResult<Plan> {
     let engine = context.engine;
     let virtual_tables = context.virtual_tables;
+    let privileges = context.privileges;
     let select_limit = context.settings.select_limit;
     let mut planning = PlanningContext::new(context);
-    let input =
-        PlannerInput { engine, virtual_tables, context: &mut planning, parameter_types, select_limit };
-    let plan = plan::plan_statement(statement, input)?;
-    check_privileges(&plan, context)?;
-    Ok(plan)
+    let input = PlannerInput {
+        engine,
+        virtual_tables,
+        privileges,
+        context: &mut planning,
+        parameter_types,
+        select_limit,
+    };
+    plan::plan_statement(statement, input)
 }
 
 fn check_privileges(plan: &Plan, context: &StatementContext<'_>) -> SqlResult<()> {

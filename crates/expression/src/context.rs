@@ -2,6 +2,7 @@
 //! Implemented by the executor over what the session hands it; one context per running statement, one thread.
 
 use errors::{Diagnostics, SqlError, SqlResult};
+use std::sync::Arc;
 use values::{ColumnType, Value};
 
 use crate::facts::StatementFacts;
@@ -50,6 +51,9 @@ pub trait SessionView {
 
     /// FOUND_ROWS().
     fn found_rows(&self) -> u64;
+
+    /// CURRENT_ROLE(): the active roles, or NONE.
+    fn current_role(&self) -> Arc<str>;
 
     /// Takes a user lock: Some(true) taken, Some(false) timed out, None on error. Negative: wait without end.
     fn get_lock(&mut self, name: &str, timeout_seconds: f64) -> SqlResult<Option<bool>>;

@@ -47,29 +47,36 @@ pub trait VirtualTables {
     }
 }
 
-/// A privilege on a table or on columns of it.
+/// What a statement does with a table, as far as privileges go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TablePrivilege {
-    /// SELECT.
+pub enum TableAccess {
+    /// Reads it.
     Select,
-    /// INSERT.
+    /// Reads it FOR UPDATE: SELECT was asked for already.
+    SelectForUpdate,
+    /// INSERT, LOAD DATA.
     Insert,
+    /// INSERT .. ON DUPLICATE KEY UPDATE.
+    InsertOrUpdate,
+    /// REPLACE, LOAD DATA .. REPLACE.
+    Replace,
     /// UPDATE.
     Update,
+    /// Names it in an UPDATE of several tables: which of them are changed is known when columns are.
+    UpdateOrSelect,
     /// DELETE.
     Delete,
 }
 
-impl TablePrivilege {
-    /// The word of error 1142.
-    pub fn name(self) -> &'static str {
-        match self {
-            TablePrivilege::Select => "SELECT",
-            TablePrivilege::Insert => "INSERT",
-            TablePrivilege::Update => "UPDATE",
-            TablePrivilege::Delete => "DELETE",
-        }
-    }
+/// How much of a table a request is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The table: a privilege on any of its columns will do, for those that are used are asked for one by one.
+    Table,
+    /// These columns.
+    Columns(Vec<String>),
+    /// These columns, which are all that `*` or an INSERT without a list of columns means.
+    EveryColumn(Vec<String>),
 }
 
 /// What a statement wants to do with a table.
@@ -79,16 +86,31 @@ pub struct PrivilegeRequest {
     pub schema: String,
     /// Table.
     pub table: String,
-    /// Columns by name. Empty: the table as a whole (COUNT(*), DELETE).
-    pub columns: Vec<String>,
     /// What for.
-    pub privilege: TablePrivilege,
+    pub access: TableAccess,
+    /// How much of it.
+    pub extent: Extent,
+}
+
+/// Which files on the server's disk a statement uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAccess {
+    /// LOAD DATA without LOCAL.
+    Load,
+    /// INTO OUTFILE and INTO DUMPFILE.
+    Write,
 }
 
 /// Grants of the session's user.
 pub trait PrivilegeCheck {
-    /// Error 1142 or 1143 unless the user may do that.
+    /// Error 1142 for a table, 1143 for a column unless the user may do that; 1044 where nobody may.
     fn check(&self, request: &PrivilegeRequest) -> SqlResult<()>;
+
+    /// Error 1045 (LOAD DATA) or 1227 without the FILE privilege.
+    fn check_file(&self, access: FileAccess) -> SqlResult<()>;
+
+    /// Whether the user may read the whole table, so that it is no secret which columns it has.
+    fn reads_whole(&self, schema: &str, table: &str) -> bool;
 }
 
 /// May do everything: internal statements and tests.
@@ -98,6 +120,14 @@ pub struct AllPrivileges;
 impl PrivilegeCheck for AllPrivileges {
     fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {
         Ok(())
+    }
+
+    fn check_file(&self, _access: FileAccess) -> SqlResult<()> {
+        Ok(())
+    }
+
+    fn reads_whole(&self, _schema: &str, _table: &str) -> bool {
+        true
     }
 }
 

@@ -2,6 +2,7 @@
 //! [`Plan`]. Knows the catalogue and statistics of the engine; runs nothing.
 #![forbid(unsafe_code)]
 
+mod access;
 mod bind;
 mod catalog;
 mod change;
@@ -11,9 +12,11 @@ pub mod range;
 mod repeatable;
 mod rewrite;
 
+pub use access::check as check_tables;
 pub use bind::{PlannerInput, SubqueryPlan};
 pub use catalog::{
-    AllPrivileges, NoVirtualTables, PrivilegeCheck, PrivilegeRequest, TablePrivilege, View, VirtualTables,
+    AllPrivileges, Extent, FileAccess, NoVirtualTables, PrivilegeCheck, PrivilegeRequest, TableAccess, View,
+    VirtualTables,
 };
 pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
@@ -107,11 +110,8 @@ pub enum PlanKind {
     Do(Vec<Expression>),
 }
 
-/// Plans a query or data-changing statement.
-pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
-    let dictionary_epoch = input.engine.dictionary().epoch();
-    let mut binder = bind::Binder::new(input);
-    let kind = match statement {
+fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
+    Ok(match statement {
         ast::Statement::Query(query) => {
             PlanKind::Query(binder.query(query, "SIMPLE")?, query.into.as_deref().cloned())
         }
@@ -121,7 +121,19 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         ast::Statement::Delete(delete) => PlanKind::Delete(Box::new(binder.delete(delete)?)),
         ast::Statement::Load(load) => PlanKind::Load(Box::new(binder.load(load)?)),
         _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this statement in the executor")),
-    };
+    })
+}
+
+/// Plans a query or data-changing statement for a user who has the privileges that it needs.
+pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
+    let dictionary_epoch = input.engine.dictionary().epoch();
+    check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
+    let mut binder = bind::Binder::new(input);
+    let bound = bind_statement(&mut binder, statement);
+    if let Some(denied) = binder.denied {
+        return Err(denied);
+    }
+    let kind = bound?;
     let mut explain = std::mem::take(&mut binder.explain);
     explain.sort_by_key(|row| row.id);
     let several = explain.iter().any(|row| row.id != explain[0].id);

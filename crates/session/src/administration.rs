@@ -1,7 +1,9 @@
 //! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
 
-use crate::accounts::Privileges;
+use crate::accounts::statements::SYSTEM_USER;
+use crate::accounts::{AccountName, Privileges};
 use crate::metadata_lock::{LockKey, LockMode};
+use crate::registry::SessionShared;
 use crate::result::{computed, number_column, text, text_column};
 use crate::session::Session;
 use dictionary::TableName;
@@ -32,7 +34,7 @@ impl Session {
         let found = u32::try_from(id).ok().and_then(|id| self.state.instance.registry().get(id));
         let session = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
         let own = session.describe().account == self.current_user_text;
-        if !own && !self.grants().dynamic("CONNECTION_ADMIN") {
+        if !own && !self.may_kill(&session) {
             return Err(sql_error!(ER_KILL_DENIED_ERROR, id));
         }
         match query_only {
@@ -45,11 +47,22 @@ impl Session {
         self.send_ok(sink)
     }
 
+    /// Whether the user may end the session of another account: those of administrators' accounts only with SYSTEM_USER.
+    fn may_kill(&mut self, session: &SessionShared) -> bool {
+        let grants = self.grants();
+        if !grants.dynamic("CONNECTION_ADMIN") {
+            return false;
+        }
+        let owner = session.describe().account.to_string();
+        let (user, host) = owner.rsplit_once('@').unwrap_or((&owner, ""));
+        let owner = AccountName::new(user, host);
+        grants.holds_dynamic(SYSTEM_USER)
+            || !self.state.instance.accounts().holds_dynamic(&owner, SYSTEM_USER)
+    }
+
     /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
     pub(crate) fn flush(&mut self, flush: &Flush, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        if !self.grants().dynamic("FLUSH_TABLES") {
-            self.require_global(Privileges::RELOAD)?;
-        }
+        self.require_flush(&flush.target)?;
         if !self.explicit_locks.in_force() {
             self.commit_implicitly()?;
         }
@@ -88,6 +101,23 @@ impl Session {
         }
         self.count(crate::status::id::FLUSH_COMMANDS, 1);
         self.send_ok(sink)
+    }
+
+    /// Error 1227 without RELOAD or the dynamic privilege that allows this form.
+    fn require_flush(&mut self, target: &FlushTarget) -> SqlResult<()> {
+        let grants = self.grants();
+        if grants.global().contains(Privileges::RELOAD) {
+            return Ok(());
+        }
+        let names: Vec<&str> = match target {
+            FlushTarget::Tables { .. } => vec!["FLUSH_TABLES"],
+            FlushTarget::Options(options) => options.iter().map(|option| flush_privilege(option)).collect(),
+        };
+        match names.iter().find(|name| !grants.holds_dynamic(name)) {
+            None => Ok(()),
+            Some(&"") => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "RELOAD")),
+            Some(name) => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("RELOAD or {name}"))),
+        }
     }
 
     fn flush_status(&mut self) {
@@ -135,6 +165,16 @@ impl Session {
         if maintenance.histogram.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "histograms"));
         }
+        let wanted = match maintenance.command {
+            MaintenanceCommand::Checksum | MaintenanceCommand::Check => Privileges::SELECT,
+            _ => Privileges::SELECT.with(Privileges::INSERT),
+        };
+        let mut names = Vec::with_capacity(maintenance.tables.len());
+        for table in &maintenance.tables {
+            let name = self.table_name(table)?;
+            self.require_table_or_columns(wanted, &name)?;
+            names.push(name);
+        }
         match maintenance.command {
             MaintenanceCommand::Checksum => {}
             MaintenanceCommand::Analyze | MaintenanceCommand::Check => self.commit_implicitly()?,
@@ -144,13 +184,7 @@ impl Session {
             }
         }
         let mut rows = Vec::new();
-        for table in &maintenance.tables {
-            let name = self.table_name(table)?;
-            let wanted = match maintenance.command {
-                MaintenanceCommand::Checksum | MaintenanceCommand::Check => Privileges::SELECT,
-                _ => Privileges::SELECT.with(Privileges::INSERT),
-            };
-            self.require_table(wanted, &name.schema, &name.table, "SELECT, INSERT")?;
+        for name in names {
             rows.extend(self.maintain_table(maintenance.command, &name)?);
         }
         let columns = match maintenance.command {
@@ -284,5 +318,16 @@ impl Session {
             Ok(())
         })?;
         Ok(sum)
+    }
+}
+
+/// The dynamic privilege that stands for RELOAD in that form of FLUSH; empty for none.
+fn flush_privilege(option: &str) -> &'static str {
+    match option {
+        "PRIVILEGES" => "FLUSH_PRIVILEGES",
+        "STATUS" => "FLUSH_STATUS",
+        "USER_RESOURCES" => "FLUSH_USER_RESOURCES",
+        "OPTIMIZER_COSTS" => "FLUSH_OPTIMIZER_COSTS",
+        _ => "",
     }
 }

@@ -1,10 +1,10 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
-use crate::accounts::{Grants, Privileges};
-use crate::connection::ClientHost;
+use crate::accounts::Privileges;
 use crate::files::SessionFiles;
 use crate::metadata_lock::{Intent, LockMode};
 use crate::planned::{Planned, StatementTraits, TableLocks};
+use crate::privileges::GrantCheck;
 use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
@@ -17,62 +17,9 @@ use expression::{SqlMode, StatementFacts, TypedValue};
 use parser::ast::{
     self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
 };
-use plan::{PrivilegeCheck, PrivilegeRequest, TablePrivilege};
 use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
 use wire::result::{ClientChannel, ResultSink};
-
-/// Grants as the binder asks for them.
-struct GrantCheck<'s> {
-    grants: &'s Grants,
-    user: &'s str,
-    host: &'s ClientHost,
-}
-
-impl PrivilegeCheck for GrantCheck<'_> {
-    fn check(&self, request: &PrivilegeRequest) -> SqlResult<()> {
-        let (schema, table) = (request.schema.as_str(), request.table.as_str());
-        let command = request.privilege.name();
-        if crate::system_tables::is_always_readable(schema, table) {
-            if request.privilege == TablePrivilege::Select {
-                return Ok(());
-            }
-            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.user, self.host.display(), schema));
-        }
-        let wanted = match request.privilege {
-            TablePrivilege::Select => Privileges::SELECT,
-            TablePrivilege::Insert => Privileges::INSERT,
-            TablePrivilege::Update => Privileges::UPDATE,
-            TablePrivilege::Delete => Privileges::DELETE,
-        };
-        if self.grants.global().contains(wanted) || self.grants.table(schema, table).contains(wanted) {
-            return Ok(());
-        }
-        let on_columns = self.grants.table_or_columns(schema, table).contains(wanted);
-        if !on_columns {
-            return Err(sql_error!(
-                ER_TABLEACCESS_DENIED_ERROR,
-                command,
-                self.user,
-                self.host.display(),
-                table
-            ));
-        }
-        let denied =
-            request.columns.iter().find(|column| !self.grants.column(schema, table, column).contains(wanted));
-        match denied {
-            Some(column) => Err(sql_error!(
-                ER_COLUMNACCESS_DENIED_ERROR,
-                command,
-                self.user,
-                self.host.display(),
-                column,
-                table
-            )),
-            None => Ok(()),
-        }
-    }
-}
 
 impl Session {
     /// sql_mode of the session.
@@ -307,7 +254,8 @@ impl Session {
         let facts = self.facts();
         let settings = self.execution_settings(reads_lock);
         let instance = Arc::clone(&self.state.instance);
-        let mut files = SessionFiles::new(&instance, grants.global().contains(Privileges::FILE));
+        self.state.reads_files = grants.global().contains(Privileges::FILE);
+        let mut files = SessionFiles::new(&instance, self.state.reads_files);
         let privileges = GrantCheck { grants: &grants, user: &self.account.user, host: &self.host };
         let tables = SystemTables::new(self, Arc::clone(&grants), overlay);
         let kill = self.state.shared.kill.clone();
@@ -431,10 +379,7 @@ impl Session {
             return Err(sql_error!(ER_NO_DB_ERROR));
         }
         let name = crate::system_tables::system_schema(name).unwrap_or(name).to_owned();
-        let always = crate::system_tables::is_always_readable(&name, "");
-        if !always && !self.grants().sees_schema(&name) {
-            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), name));
-        }
+        self.require_schema_use(&name)?;
         if !self.schema_exists(&name) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name));
         }

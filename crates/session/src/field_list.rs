@@ -36,22 +36,15 @@ impl Session {
             (None, Some(definition)) => definition,
             (None, None) => return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
         };
-        let open = crate::system_tables::is_always_readable(&name.schema, &name.table);
-        if !open && self.grants().table_or_columns(&name.schema, &name.table).is_empty() {
-            let host = self.host.display();
-            return Err(sql_error!(
-                ER_TABLEACCESS_DENIED_ERROR,
-                "SELECT",
-                self.account.user,
-                host,
-                name.table
-            ));
-        }
-        let shown = definition.columns.iter().filter(|found| {
-            !found.invisible && (pattern.is_empty() || crate::text::like(&found.name, &pattern))
+        self.require_shown(&name)?;
+        let tables = self.system_tables();
+        let shown = definition.columns.iter().enumerate().filter(|(position, found)| {
+            !found.invisible
+                && (pattern.is_empty() || crate::text::like(&found.name, &pattern))
+                && tables.sees_column(definition, *position)
         });
         Ok(shown
-            .map(|found| {
+            .map(|(_, found)| {
                 let mut described = column(&found.name, found.column_type.clone());
                 described.schema.clone_from(&name.schema);
                 described.table.clone_from(&name.table);

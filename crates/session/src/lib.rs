@@ -23,6 +23,7 @@ mod plan_cache;
 mod planned;
 mod prepared;
 mod prepared_under;
+mod privileges;
 mod registry;
 mod result;
 mod server_port;

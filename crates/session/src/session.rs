@@ -349,7 +349,11 @@ impl Session {
     }
 
     /// Changes the active roles.
-    pub(crate) fn set_active_roles(&mut self, roles: Vec<AccountName>) {
+    pub(crate) fn set_active_roles(&mut self, mut roles: Vec<AccountName>) {
+        roles.sort();
+        roles.dedup();
+        let names: Vec<String> = roles.iter().map(AccountName::quoted).collect();
+        self.state.current_role = if names.is_empty() { "NONE".into() } else { names.join(",").into() };
         self.active_roles = roles;
         self.account_epoch = 0;
     }
@@ -395,6 +399,8 @@ fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionSta
         shared,
         variables: Arc::new(SessionVariables::new(instance.globals())),
         user_variables: HashMap::new(),
+        reads_files: false,
+        current_role: "NONE".into(),
         last_insert_id: 0,
         given_insert_id: None,
         insert_id: None,

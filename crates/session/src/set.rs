@@ -160,6 +160,14 @@ impl Session {
                 Err(sql_error!(ER_VARIABLE_IS_READONLY, "SESSION", id.variable().name, "GLOBAL"))
             }
             Target::Session => Ok(()),
+            Target::PersistOnly => {
+                let grants = self.grants();
+                let both = ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"];
+                match both.iter().all(|name| grants.holds_dynamic(name)) {
+                    true => Ok(()),
+                    false => Err(sql_error!(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, both.join(" and "))),
+                }
+            }
             _ => self.require_dynamic("SYSTEM_VARIABLES_ADMIN"),
         }
     }

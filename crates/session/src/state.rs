@@ -65,6 +65,10 @@ pub struct SessionState {
     pub variables: Arc<SessionVariables>,
     /// User variables by lower-case name.
     pub user_variables: HashMap<String, TypedValue>,
+    /// Whether the user of the running statement has the FILE privilege: LOAD_FILE() is NULL without.
+    pub reads_files: bool,
+    /// CURRENT_ROLE().
+    pub current_role: Arc<str>,
     /// LAST_INSERT_ID().
     pub last_insert_id: u64,
     /// The argument of LAST_INSERT_ID(n) in the running statement: the id of its OK packet unless it generated one.
@@ -236,6 +240,10 @@ impl SessionView for SessionState {
         self.found_rows
     }
 
+    fn current_role(&self) -> Arc<str> {
+        Arc::clone(&self.current_role)
+    }
+
     fn get_lock(&mut self, name: &str, timeout_seconds: f64) -> SqlResult<Option<bool>> {
         let locks = self.instance.user_locks();
         locks.take(self.shared.id, name, timeout_seconds, &self.shared.kill).map(Some)
@@ -272,6 +280,6 @@ impl SessionView for SessionState {
 
     fn load_file(&mut self, path: &str) -> Option<Vec<u8>> {
         let limit = self.number(id::MAX_ALLOWED_PACKET);
-        crate::files::read_whole(&self.instance, path, limit)
+        self.reads_files.then(|| crate::files::read_whole(&self.instance, path, limit)).flatten()
     }
 }

@@ -312,7 +312,7 @@ impl Session {
             Statement::LockTables(tables) => self.lock_tables(tables, channel),
             Statement::UnlockTables => self.unlock_tables_statement(channel),
             Statement::LockInstance | Statement::UnlockInstance => {
-                self.require_dynamic("BACKUP_ADMIN")?;
+                self.require_exactly("BACKUP_ADMIN")?;
                 self.send_ok(channel)
             }
             Statement::Prepare { name, source } => self.prepare_text(name, source, channel),
@@ -361,6 +361,9 @@ impl Session {
 
     /// What Iruka knows but does not do: error 1235 that names it.
     fn refuse(&mut self, statement: &Statement, text: &[u8]) -> SqlResult<()> {
+        if matches!(statement, Statement::Restart) {
+            self.require_global(Privileges::SHUTDOWN)?;
+        }
         let what = match statement {
             Statement::Recognised { command, .. } => (*command).to_owned(),
             Statement::CreateView(_) => "CREATE VIEW".to_owned(),
@@ -393,49 +396,6 @@ impl Session {
             return Err(sql_error!(ER_MUST_CHANGE_PASSWORD));
         }
         Ok(())
-    }
-
-    /// Error 1227 without a dynamic privilege (or SUPER).
-    pub(crate) fn require_dynamic(&mut self, name: &str) -> SqlResult<()> {
-        if self.grants().dynamic(name) {
-            return Ok(());
-        }
-        Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("SUPER or {name}")))
-    }
-
-    /// Error 1227 without a global privilege.
-    pub(crate) fn require_global(&mut self, wanted: Privileges) -> SqlResult<()> {
-        if self.grants().global().contains(wanted) {
-            return Ok(());
-        }
-        let names: Vec<&str> = wanted.names().collect();
-        Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, names.join(", ")))
-    }
-
-    /// Error 1142 without all of those privileges on the table.
-    pub(crate) fn require_table(
-        &mut self,
-        wanted: Privileges,
-        schema: &str,
-        table: &str,
-        command: &str,
-    ) -> SqlResult<()> {
-        if crate::system_tables::is_read_only_schema(schema) && wanted != Privileges::SELECT {
-            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema));
-        }
-        if self.grants().table(schema, table).contains(wanted) {
-            return Ok(());
-        }
-        Err(sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.account.user, self.host.display(), table))
-    }
-
-    /// Error 1044 without that privilege on the schema.
-    pub(crate) fn require_schema(&mut self, wanted: Privileges, schema: &str) -> SqlResult<()> {
-        let system = crate::system_tables::is_read_only_schema(schema);
-        if !system && self.grants().schema(schema).contains(wanted) {
-            return Ok(());
-        }
-        Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema))
     }
 
     /// Commit LSN that the answer must wait for, raised.

@@ -93,12 +93,8 @@ impl Session {
         let mut wanted: Vec<LockedTable> = Vec::new();
         for table in tables {
             let name = self.table_name(&table.table)?;
-            self.require_table(
-                Privileges::LOCK_TABLES.with(Privileges::SELECT),
-                &name.schema,
-                &name.table,
-                "LOCK TABLES",
-            )?;
+            self.require_schema(Privileges::LOCK_TABLES, &name.schema)?;
+            self.require_table_or_columns(Privileges::SELECT, &name)?;
             let mode = match table.mode {
                 TableLockMode::Read | TableLockMode::ReadLocal => LockMode::ReadOnly,
                 TableLockMode::Write | TableLockMode::LowPriorityWrite => LockMode::NoReadWrite,

@@ -78,6 +78,10 @@ impl SessionView for View {
     fn now_microseconds(&self) -> i64 {
         0
     }
+    fn current_role(&self) -> std::sync::Arc<str> {
+        "NONE".into()
+    }
+
     fn load_file(&mut self, _path: &str) -> Option<Vec<u8>> {
         None
     }

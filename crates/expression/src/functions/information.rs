@@ -27,7 +27,10 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         0,
         0,
         |_| Ok(system_text(super::string::ANY_LENGTH_CHARACTERS)),
-        |call| Ok(call.text_result("NONE")),
+        |call| {
+            let roles = call.context().session().current_role();
+            Ok(call.text_result(&roles))
+        },
     ),
     acting("database", 0, 0, derive_schema, current_schema),
     acting("schema", 0, 0, derive_schema, current_schema),

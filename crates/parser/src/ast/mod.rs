@@ -3,12 +3,14 @@
 //! Main types: [`Statement`], [`Query`], [`Expression`]. Field names follow the grammar's own words.
 
 pub mod admin;
+pub mod children;
 pub mod ddl;
 pub mod expression;
 pub mod query;
 pub mod statement;
 
 pub use admin::*;
+pub use children::Child;
 pub use ddl::*;
 pub use expression::*;
 pub use query::*;

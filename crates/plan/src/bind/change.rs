@@ -4,7 +4,7 @@ use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::select::limited;
 use super::{Binder, ChangedTable};
-use crate::catalog::TablePrivilege;
+use crate::catalog::TableAccess;
 use crate::change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
     UpdatePlan,
@@ -24,16 +24,9 @@ impl Binder<'_> {
         self.enter()?;
         let table = self.base_table(&insert.table)?;
         let definition = table.definition().clone();
+        self.require_insert(insert, &definition);
         let columns = self.target_columns(&definition, &insert.columns)?;
-        let name = &definition.name;
-        self.require(&name.schema, &name.table, None, TablePrivilege::Insert);
-        for column in &columns {
-            let column = definition.columns[*column].name.clone();
-            self.require(&name.schema, &name.table, Some(&column), TablePrivilege::Insert);
-        }
-        if insert.replace {
-            self.require(&name.schema, &name.table, None, TablePrivilege::Delete);
-        }
+        self.require_assigned(&definition, &insert.on_duplicate, TableAccess::Update);
         let (explained, block_number) = (self.explain.len(), self.block_number);
         let mut rows = match &insert.source {
             ast::InsertSource::Query(query) => self.inserted_query(insert, query, columns.len())?,
@@ -121,9 +114,6 @@ impl Binder<'_> {
                 .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
             let value = self.assigned(&assignment.value)?;
             on_duplicate.push(Assignment { column, value });
-            let name = &definition.name;
-            let column = definition.columns[column].name.clone();
-            self.require(&name.schema, &name.table, Some(&column), TablePrivilege::Update);
         }
         let on_update = self.on_update(definition, &on_duplicate)?;
         if insert.row_alias.is_none() {
@@ -165,7 +155,8 @@ impl Binder<'_> {
             bound[*column].name.clone_from(name);
         }
         let count = bound.len();
-        self.add_table(alias.name.clone(), None, Source::Recursion(usize::MAX), bound, Vec::new())?;
+        let source = Source::Virtual(Arc::new(definition.clone()));
+        self.add_table(alias.name.clone(), None, source, bound, Vec::new())?;
         for column in 0..count {
             self.block().slot(1, column);
         }
@@ -206,6 +197,7 @@ impl Binder<'_> {
         named: &[ast::ColumnReference],
     ) -> SqlResult<Vec<usize>> {
         if named.is_empty() {
+            self.require_every_column(definition, TableAccess::Insert);
             return Ok((0..definition.columns.len())
                 .filter(|column| !definition.columns[*column].invisible)
                 .collect());
@@ -215,6 +207,7 @@ impl Binder<'_> {
             let column = definition
                 .column_position(&reference.column)
                 .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
+            self.require_column(&definition.name, &definition.columns[column].name, TableAccess::Insert);
             if columns.contains(&column) {
                 return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
             }
@@ -295,6 +288,7 @@ impl Binder<'_> {
     fn update_parts(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
         let tree = self.bind_from(&update.tables)?;
         let several = self.block().tables.len() > 1;
+        self.require_update(several);
         if several && (!update.order_by.is_empty() || update.limit.is_some()) {
             let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
             return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
@@ -304,18 +298,18 @@ impl Binder<'_> {
                 self.change(table);
             }
         }
+        // MySQL looks at WHERE first.
+        let conditions = self.where_conditions(update.filter.as_ref())?;
+        self.require_updated(&update.assignments)?;
         let mut assigned: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
         for assignment in &update.assignments {
             let Some((table, column)) = self.block().find(&assignment.column)? else {
                 return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
             };
             let bound = &self.block().tables[table];
-            let Source::Base(base) = &bound.source else {
+            let Source::Base(_) = &bound.source else {
                 return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
             };
-            let definition = base.definition();
-            let (name, column_name) = (definition.name.clone(), definition.columns[column].name.clone());
-            self.require(&name.schema, &name.table, Some(&column_name), TablePrivilege::Update);
             let value = self.assigned(&assignment.value)?;
             assigned.push((table, Assignment { column, value }));
         }
@@ -329,8 +323,7 @@ impl Binder<'_> {
             targets.push(self.target(number, own, true)?);
         }
         let limit = update.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
-        let (node, index, first) =
-            self.changed_rows(tree, update.filter.as_ref(), &update.order_by, limit, "UPDATE")?;
+        let (node, index, first) = self.changed_rows(tree, conditions, &update.order_by, limit, "UPDATE")?;
         check_key_conflicts(&targets)?;
         for target in &mut targets {
             let block = self.block();
@@ -375,20 +368,23 @@ impl Binder<'_> {
         Ok(TargetTable { table, alias, slots, key_slot, assignments, on_update, defaults, sees_changes })
     }
 
+    fn where_conditions(&mut self, filter: Option<&ast::Expression>) -> SqlResult<Vec<Expression>> {
+        let Some(filter) = filter else { return Ok(Vec::new()) };
+        let clause = std::mem::replace(&mut self.block().clause, Clause::Where);
+        let bound = self.scalar(filter);
+        self.block().clause = clause;
+        Ok(conjuncts(bound?))
+    }
+
     /// The rows of UPDATE and DELETE, the index by which a table alone is read, and which table comes first.
     fn changed_rows(
         &mut self,
         tree: Option<super::JoinTree>,
-        filter: Option<&ast::Expression>,
+        conditions: Vec<Expression>,
         order_by: &[ast::OrderItem],
         limit: Option<Expression>,
         select_type: &'static str,
     ) -> SqlResult<(Node, usize, Option<usize>)> {
-        self.block().clause = Clause::Where;
-        let conditions = match filter {
-            Some(filter) => conjuncts(self.scalar(filter)?),
-            None => Vec::new(),
-        };
         self.block().clause = Clause::OrderBy;
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
@@ -437,6 +433,7 @@ impl Binder<'_> {
             }
             ast::DeleteSource::Multiple { targets, from } => {
                 let tree = self.bind_from(from)?;
+                self.require_read();
                 let mut numbers = Vec::with_capacity(targets.len());
                 for target in targets {
                     let found = self.block().tables.iter().position(|table| {
@@ -461,12 +458,12 @@ impl Binder<'_> {
             self.change(number);
             let target = self.target(number, Vec::new(), false)?;
             let name = target.table.definition().name.clone();
-            self.require(&name.schema, &name.table, None, TablePrivilege::Delete);
+            self.require_table(&name, TableAccess::Delete);
             targets.push(target);
         }
         let limit = delete.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
-        let (node, ..) =
-            self.changed_rows(tree, delete.filter.as_ref(), &delete.order_by, limit, "DELETE")?;
+        let conditions = self.where_conditions(delete.filter.as_ref())?;
+        let (node, ..) = self.changed_rows(tree, conditions, &delete.order_by, limit, "DELETE")?;
         let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
         Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered })
     }
@@ -479,8 +476,9 @@ impl Binder<'_> {
         self.enter()?;
         let table = self.base_table(&load.table)?;
         let definition = table.definition().clone();
-        let name = &definition.name;
-        self.require(&name.schema, &name.table, None, TablePrivilege::Insert);
+        let replaces = load.duplicates == ast::LoadDuplicates::Replace;
+        let access = if replaces { TableAccess::Replace } else { TableAccess::Insert };
+        self.require_table(&definition.name, access);
         let mut fields = Vec::with_capacity(load.columns.len());
         for field in &load.columns {
             fields.push(match field {
@@ -500,6 +498,12 @@ impl Binder<'_> {
             let shown = (0..definition.columns.len()).filter(|column| !definition.columns[*column].invisible);
             fields = shown.map(LoadTarget::Column).collect();
         }
+        for field in &fields {
+            if let LoadTarget::Column(column) = field {
+                self.require_column(&definition.name, &definition.columns[*column].name, TableAccess::Insert);
+            }
+        }
+        self.require_assigned(&definition, &load.assignments, TableAccess::Insert);
         self.push_target(&table, &load.table.name);
         let bound = self.load_parts(load, &definition);
         self.blocks.pop();
@@ -513,7 +517,7 @@ impl Binder<'_> {
             || load.local && load.duplicates == ast::LoadDuplicates::Error;
         let insert = InsertPlan {
             table,
-            replace: load.duplicates == ast::LoadDuplicates::Replace,
+            replace: replaces,
             ignore,
             columns: (0..definition.columns.len()).collect(),
             rows: InsertRows::Values(Vec::new()),

@@ -4,7 +4,6 @@
 use super::Binder;
 use super::dependence::DerivedDependence;
 use super::names::SelectItem;
-use crate::catalog::TablePrivilege;
 use crate::physical::{AggregateCall, ColumnOrigin, OutputColumn, QueryPlan, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
@@ -285,8 +284,15 @@ pub(crate) fn derived_columns(
 }
 
 impl Binder<'_> {
-    /// A column of a table of the block at that level, as an expression within that block.
+    /// A column of a table of the block at that level, as an expression within that block. The user must be allowed to
+    /// read it.
     pub fn column_at(&mut self, level: usize, table: usize, column: usize) -> Expression {
+        self.require_column_read(level, table, column);
+        self.column_of(level, table, column)
+    }
+
+    /// The same for one of all columns of a table, which were asked for together.
+    pub fn column_of(&mut self, level: usize, table: usize, column: usize) -> Expression {
         let block = &mut self.blocks[level];
         let slot = block.slot(table, column);
         let bound = &block.tables[table];
@@ -296,11 +302,6 @@ impl Binder<'_> {
             None => format!("`{}`.`{}`", bound.alias, definition.name).into(),
         };
         let result = definition.result.clone();
-        if let Source::Base(base) = &bound.source {
-            let owner = base.definition().name.clone();
-            let column = definition.name.clone();
-            self.require(&owner.schema, &owner.table, Some(&column), TablePrivilege::Select);
-        }
         Expression::slot(slot, name, result)
     }
 

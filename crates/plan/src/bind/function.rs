@@ -132,6 +132,9 @@ impl Binder<'_> {
         let Some((table, column)) = found else {
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
         };
+        let level = self.blocks.len() - 1;
+        self.require_column_read(level, table, column);
+        let block = self.block();
         let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {
             return Ok(Expression::null());
         };
@@ -149,7 +152,9 @@ impl Binder<'_> {
             let clause = block.clause.name();
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause));
         };
-        let bound = &block.tables[table];
+        let level = self.blocks.len() - 1;
+        self.require_column_read(level, table, column);
+        let bound = &self.block().tables[table];
         let definition = match &bound.source {
             Source::Base(table) => table.definition().clone(),
             Source::Virtual(definition) => (**definition).clone(),
@@ -169,7 +174,10 @@ impl Binder<'_> {
             ColumnDefault::Expression(text) => {
                 let parsed = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default())
                     .map_err(|_| sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name))?;
-                self.scalar(&parsed)
+                let trusted = std::mem::replace(&mut self.trusted, true);
+                let bound = self.scalar(&parsed);
+                self.trusted = trusted;
+                bound
             }
         }
     }

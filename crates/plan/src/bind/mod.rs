@@ -12,6 +12,7 @@ mod group;
 mod literal;
 mod names;
 mod output;
+mod privilege;
 mod query;
 mod recursive;
 mod select;
@@ -21,12 +22,12 @@ pub(crate) use column::{Block, BoundTable, Source};
 pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
 
-use crate::catalog::{PrivilegeRequest, TablePrivilege, VirtualTables};
+use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
 use engine::{Engine, Table};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
 use values::ColumnType;
@@ -48,6 +49,8 @@ pub struct PlannerInput<'a> {
     pub engine: &'a Engine,
     /// Tables without storage.
     pub virtual_tables: &'a dyn VirtualTables,
+    /// What the user may do.
+    pub privileges: &'a dyn PrivilegeCheck,
     /// Facts, session variables, and evaluation of constants.
     pub context: &'a mut dyn EvaluationContext,
     /// Types of the parameters; None while a statement is only described.
@@ -121,6 +124,10 @@ pub(crate) struct Binder<'a> {
     pub common_table_uses: Vec<CommonTableUse>,
     pub subqueries: Vec<SubqueryPlan>,
     pub privileges: Vec<PrivilegeRequest>,
+    /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
+    pub denied: Option<SqlError>,
+    /// While expressions of a table's definition are bound: they need no privileges.
+    pub trusted: bool,
     pub tables: Vec<Arc<Table>>,
     /// Tables that the statement changes: its subqueries may not read them.
     pub changed: Vec<ChangedTable>,
@@ -149,6 +156,8 @@ impl<'a> Binder<'a> {
             common_table_uses: Vec::new(),
             subqueries: Vec::new(),
             privileges: Vec::new(),
+            denied: None,
+            trusted: false,
             tables: Vec::new(),
             changed: Vec::new(),
             source: SelectSource::default(),
@@ -219,34 +228,12 @@ impl<'a> Binder<'a> {
         }
     }
 
-    pub fn unknown_table(&self, schema: &str, table: &str) -> errors::SqlError {
+    pub fn unknown_table(&self, schema: &str, table: &str) -> SqlError {
         if schema.eq_ignore_ascii_case("information_schema") {
             return sql_error!(ER_UNKNOWN_TABLE, table, "information_schema");
         }
         let known = self.input.engine.dictionary().schema(schema).is_some()
             || self.input.virtual_tables.has_schema(schema);
         if known { sql_error!(ER_NO_SUCH_TABLE, schema, table) } else { sql_error!(ER_BAD_DB_ERROR, schema) }
-    }
-
-    /// Notes that the statement needs a privilege on a table (and a column of it).
-    pub fn require(&mut self, schema: &str, table: &str, column: Option<&str>, privilege: TablePrivilege) {
-        let found = self.privileges.iter().position(|request| {
-            request.privilege == privilege && request.schema == schema && request.table == table
-        });
-        let at = found.unwrap_or_else(|| {
-            self.privileges.push(PrivilegeRequest {
-                schema: schema.to_owned(),
-                table: table.to_owned(),
-                columns: Vec::new(),
-                privilege,
-            });
-            self.privileges.len() - 1
-        });
-        let columns = &mut self.privileges[at].columns;
-        if let Some(column) = column
-            && !columns.iter().any(|known| known == column)
-        {
-            columns.push(column.to_owned());
-        }
     }
 }

@@ -135,6 +135,12 @@ impl Binder<'_> {
             }
         }
         let clause = self.blocks.last().map_or(Clause::FieldList, |block| block.clause);
+        if let [block] = self.blocks.as_slice()
+            && clause != Clause::Having
+            && let Some(denied) = self.unknown_column_denial(block, &reference.column)
+        {
+            return Err(denied);
+        }
         Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause.name()))
     }
 

@@ -1,14 +1,13 @@
 //! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
 //! MySQL resolves them.
 
-use super::column::{Block, Clause};
+use super::column::{Block, BoundTable, Clause};
 use super::dependence::DerivedDependence;
 use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
 use super::output::Grouping;
 use super::{Binder, JoinTree};
-use crate::catalog::TablePrivilege;
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
@@ -79,7 +78,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
         let tree = self.bind_from(&select.from)?;
-        self.require_tables();
+        self.require_read();
         self.lock_tables(around.locking)?;
         let bound = self.bind_clauses(select, around, tree.as_ref())?;
         let BoundClauses { items, conditions, having, mut order, limit, grouping, handed_on } = bound;
@@ -227,22 +226,6 @@ impl Binder<'_> {
         limited(node, limit, select.options.calc_found_rows)
     }
 
-    /// Tables of which no column is read need a privilege, too (COUNT(*)).
-    fn require_tables(&mut self) {
-        let names: Vec<_> = self
-            .block()
-            .tables
-            .iter()
-            .filter_map(|table| match &table.source {
-                super::Source::Base(base) => Some(base.definition().name.clone()),
-                _ => None,
-            })
-            .collect();
-        for name in names {
-            self.require(&name.schema, &name.table, None, TablePrivilege::Select);
-        }
-    }
-
     fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
         for clause in locking {
             let wait = match clause.wait {
@@ -259,10 +242,18 @@ impl Binder<'_> {
                     return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, name));
                 }
             }
-            for table in &mut self.block().tables {
-                if clause.tables.is_empty() || clause.tables.iter().any(|name| name.name == table.alias) {
-                    table.lock = lock;
+            let chosen = |table: &BoundTable| {
+                clause.tables.is_empty() || clause.tables.iter().any(|name| name.name == table.alias)
+            };
+            match clause.strength {
+                ast::LockStrength::Update => self.require_locking(chosen),
+                ast::LockStrength::Share if self.block().tables.iter().any(is_information_view) => {
+                    return Err(sql_error!(ER_IS_QUERY_INVALID_CLAUSE, "LOCK IN SHARE MODE"));
                 }
+                ast::LockStrength::Share => {}
+            }
+            for table in self.block().tables.iter_mut().filter(|table| chosen(table)) {
+                table.lock = lock;
             }
         }
         Ok(())
@@ -362,8 +353,11 @@ impl Binder<'_> {
 
     fn expand(&mut self, columns: &[(usize, usize)]) {
         let level = self.blocks.len() - 1;
+        let mut tables: Vec<usize> = columns.iter().map(|(table, _)| *table).collect();
+        tables.dedup();
+        tables.into_iter().for_each(|table| self.require_whole_read(table));
         for (table, column) in columns {
-            let expression = self.column_at(level, *table, *column);
+            let expression = self.column_of(level, *table, *column);
             let name = self.blocks[level].tables[*table].columns[*column].name.clone();
             self.blocks[level].items.push(SelectItem { name, expression });
         }
@@ -496,6 +490,10 @@ impl Binder<'_> {
         });
         JoinGoal { order: order.to_vec(), rows_wanted: wanted.or(limit.map(|_| 10.0)) }
     }
+}
+
+fn is_information_view(table: &BoundTable) -> bool {
+    matches!(&table.source, super::Source::Virtual(view) if view.name.schema == "information_schema")
 }
 
 fn literal_count(expression: &Expression) -> Option<u64> {

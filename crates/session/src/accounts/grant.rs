@@ -53,8 +53,8 @@ impl Session {
         self.send_ok(sink)
     }
 
-    /// Errors: 1046, 1146, 1235.
-    fn level(&self, object: ObjectKind, level: &PrivilegeLevel, granting: bool) -> SqlResult<Level> {
+    /// Errors: 1046, 1235.
+    fn level(&self, object: ObjectKind, level: &PrivilegeLevel) -> SqlResult<Level> {
         if object != ObjectKind::Table {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "privileges on stored programs"));
         }
@@ -67,11 +67,27 @@ impl Session {
             PrivilegeLevel::Schema(schema) => Ok(Level::Schema(schema.clone())),
             PrivilegeLevel::Object(name) => {
                 let name = self.table_name(name)?;
-                if granting && !self.table_exists(&name.schema, &name.table) {
-                    return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
-                }
                 Ok(Level::Table(name.schema, name.table))
             }
+        }
+    }
+
+    /// Who may grant learns what there is to grant on. Error 1146 for a table that does not exist, except with CREATE;
+    /// error 1054 for a column.
+    fn check_object(&self, wanted: &Wanted, level: &Level) -> SqlResult<()> {
+        let Level::Table(schema, table) = level else { return Ok(()) };
+        if !self.table_exists(schema, table) && !wanted.plain.contains(Privileges::CREATE) {
+            return Err(sql_error!(ER_NO_SUCH_TABLE, schema, table));
+        }
+        let stored = self.state.instance.engine().dictionary().table(schema, table);
+        let system = crate::system_tables::definition(schema, table);
+        let definition = stored.as_ref().map(|table| table.definition()).or(system.as_deref());
+        let unknown = |(column, _): &&(String, Privileges)| {
+            definition.is_some_and(|definition| definition.column_position(column).is_none())
+        };
+        match wanted.columns.iter().find(unknown) {
+            Some((column, _)) => Err(sql_error!(ER_BAD_FIELD_ERROR, column, table)),
+            None => Ok(()),
         }
     }
 
@@ -131,45 +147,37 @@ impl Session {
         bit: Privileges,
         level: &Level,
     ) -> SqlResult<()> {
-        let Level::Table(schema, table) = level else {
-            return Err(sql_error!(ER_WRONG_USAGE, "COLUMN GRANT", "NON-COLUMN PRIVILEGES"));
-        };
-        if !Privileges::ALL_COLUMN.contains(bit) {
+        if !matches!(level, Level::Table(..)) || !Privileges::ALL_COLUMN.contains(bit) {
             return Err(sql_error!(ER_WRONG_USAGE, "COLUMN GRANT", "NON-COLUMN PRIVILEGES"));
         }
-        let definition = self.state.instance.engine().dictionary().table(schema, table);
-        for column in &privilege.columns {
-            let known =
-                definition.as_ref().is_none_or(|table| table.definition().column_position(column).is_some());
-            if !known {
-                return Err(sql_error!(ER_BAD_FIELD_ERROR, column, table));
-            }
-            wanted.columns.push((column.clone(), bit));
-        }
+        wanted.columns.extend(privilege.columns.iter().map(|column| (column.clone(), bit)));
         Ok(())
     }
 
-    /// Errors 1044, 1045, 1142, 1227: one grants only what one has, and with GRANT OPTION.
+    /// Errors 1044, 1045, 1142, 1227: one grants only what one has, and with GRANT OPTION. What one holds on some columns
+    /// of a table one may grant on columns.
     fn check_may_grant(&mut self, wanted: &Wanted, level: &Level) -> SqlResult<()> {
         let grants = self.grants();
-        let held = match level {
-            Level::Global => grants.global(),
-            Level::Schema(schema) => grants.schema(schema),
-            Level::Table(schema, table) => grants.table(schema, table),
-        };
         let columns = wanted.columns.iter().fold(Privileges::NONE, |bits, (_, bit)| bits.with(*bit));
         let needed = wanted.plain.with(columns).with(Privileges::GRANT);
-        let host = self.host.display();
+        let missing = match level {
+            Level::Global => needed.without(grants.global()),
+            Level::Schema(schema) => needed.without(grants.schema(schema)),
+            Level::Table(schema, table) => {
+                let on_columns = columns.without(wanted.plain);
+                let held = grants.table_or_columns(schema, table);
+                needed.without(grants.table(schema, table)).without(Privileges(held.0 & on_columns.0))
+            }
+        };
         let only_dynamic = !wanted.dynamic.is_empty() && wanted.plain.is_empty();
-        if !only_dynamic && !held.contains(needed) {
+        if !only_dynamic && !missing.is_empty() {
             return Err(match level {
-                Level::Global => sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, host, "YES"),
-                Level::Schema(schema) => {
-                    sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, host, schema)
+                Level::Global => {
+                    let password = if grants.has_password() { "YES" } else { "NO" };
+                    sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, self.host.display(), password)
                 }
-                Level::Table(_, table) => {
-                    sql_error!(ER_TABLEACCESS_DENIED_ERROR, "GRANT", self.account.user, host, table)
-                }
+                Level::Schema(schema) => self.denied_schema(schema),
+                Level::Table(_, table) => self.denied_table(&missing.list(), table),
             });
         }
         let denied = wanted.dynamic.iter().find(|name| !grants.may_grant_dynamic(name));
@@ -177,6 +185,20 @@ impl Session {
             Some(_) => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "GRANT OPTION")),
             None => Ok(()),
         }
+    }
+
+    /// As for GRANT; what one holds on some columns of a table suffices to take it from the table.
+    fn check_may_revoke(&mut self, wanted: &Wanted, level: &Level) -> SqlResult<()> {
+        if let Level::Table(schema, table) = level {
+            let columns = wanted.columns.iter().fold(Privileges::NONE, |bits, (_, bit)| bits.with(*bit));
+            let needed = wanted.plain.with(columns).with(Privileges::GRANT);
+            let missing = needed.without(self.grants().table_or_columns(schema, table));
+            return match missing.is_empty() {
+                true => Ok(()),
+                false => Err(self.denied_table(&missing.list(), table)),
+            };
+        }
+        self.check_may_grant(wanted, level)
     }
 
     fn grant_privileges(
@@ -187,9 +209,11 @@ impl Session {
         to: &[UserName],
         grant_option: bool,
     ) -> SqlResult<()> {
-        let level = self.level(object, level, true)?;
+        let level = self.level(object, level)?;
         let wanted = self.wanted(privileges, &level)?;
         self.check_may_grant(&wanted, &level)?;
+        self.check_object(&wanted, &level)?;
+        self.require_system_user_for(to)?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in to {
@@ -214,9 +238,10 @@ impl Session {
         if_exists: bool,
         ignore_unknown_user: bool,
     ) -> SqlResult<()> {
-        let level = self.level(object, level, false)?;
+        let level = self.level(object, level)?;
         let wanted = self.wanted(privileges, &level)?;
-        self.check_may_grant(&wanted, &level)?;
+        self.check_may_revoke(&wanted, &level)?;
+        self.require_system_user_for(from)?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in from {
@@ -249,11 +274,15 @@ impl Session {
 
     fn revoke_all(&mut self, from: &[UserName], ignore_unknown_user: bool) -> SqlResult<()> {
         self.require_global(Privileges::CREATE_USER)?;
+        self.require_system_user_for(from)?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in from {
                 let name = session.account_name(user)?;
                 let Some(account) = table.get_mut(&name) else {
+                    if !ignore_unknown_user {
+                        return Err(sql_error!(ER_REVOKE_GRANTS));
+                    }
                     session.unknown_grantee(&name, ignore_unknown_user)?;
                     continue;
                 };
@@ -269,6 +298,7 @@ impl Session {
 
     fn grant_roles(&mut self, roles: &[UserName], to: &[UserName], admin_option: bool) -> SqlResult<()> {
         self.require_role_admin(roles)?;
+        self.require_system_user_for(roles.iter().chain(to))?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in to {
@@ -301,6 +331,7 @@ impl Session {
         ignore_unknown_user: bool,
     ) -> SqlResult<()> {
         self.require_role_admin(roles)?;
+        self.require_system_user_for(roles.iter().chain(from))?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in from {
@@ -330,7 +361,7 @@ impl Session {
     }
 
     /// Error 1227 without ROLE_ADMIN or ADMIN OPTION on all the roles.
-    fn require_role_admin(&mut self, roles: &[UserName]) -> SqlResult<()> {
+    pub(super) fn require_role_admin(&mut self, roles: &[UserName]) -> SqlResult<()> {
         if self.grants().dynamic("ROLE_ADMIN") {
             return Ok(());
         }
@@ -372,6 +403,10 @@ fn give(account: &mut Account, level: &Level, wanted: &Wanted, option: Privilege
             account.global = account.global.with(wanted.plain);
             if !wanted.plain.is_empty() || wanted.dynamic.is_empty() {
                 account.global = account.global.with(option);
+            }
+            // GRANT OPTION as a privilege of its own means all that the account holds.
+            if wanted.plain == Privileges::GRANT {
+                account.dynamic.values_mut().for_each(|grant| *grant = true);
             }
             for name in &wanted.dynamic {
                 let grant = account.dynamic.entry(name.clone()).or_default();

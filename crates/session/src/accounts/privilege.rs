@@ -111,6 +111,15 @@ impl Privileges {
         self.0 == 0
     }
 
+    /// The names as messages list them, GRANT among them.
+    pub fn list(self) -> String {
+        let (before, behind) = (Privileges(Privileges::GRANT.0 - 1), !(Privileges::GRANT.0 * 2 - 1));
+        let mut names: Vec<&str> = Privileges(self.0 & before.0).names().collect();
+        names.extend(self.contains(Privileges::GRANT).then_some("GRANT"));
+        names.extend(Privileges(self.0 & behind).names());
+        names.join(", ")
+    }
+
     /// Names in SHOW GRANTS order; GRANT OPTION is left out.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         NAMED.iter().filter(move |(bit, _)| self.contains(*bit)).map(|(_, name)| *name)

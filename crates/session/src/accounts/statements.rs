@@ -19,6 +19,9 @@ use wire::result::ResultSink;
 const USER_CHARACTERS_MAX: usize = 32;
 const HOST_CHARACTERS_MAX: usize = 255;
 
+/// The dynamic privilege that makes an account one of the administrators'.
+pub(crate) const SYSTEM_USER: &str = "SYSTEM_USER";
+
 impl Session {
     /// Runs a statement about accounts; None if it is of another kind.
     pub(crate) fn run_account_statement(
@@ -88,6 +91,7 @@ impl Session {
 
     fn create_user(&mut self, create: &CreateUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.require_global(Privileges::CREATE_USER)?;
+        self.require_role_admin(&create.default_roles)?;
         let mut generated = Vec::new();
         self.change_accounts(|session, table| {
             let mut made = Vec::new();
@@ -118,6 +122,41 @@ impl Session {
             Ok(made)
         })?;
         self.answer_generated(generated, sink)
+    }
+
+    /// Error 1227 for accounts that hold SYSTEM_USER, unless the session's own holds it: who may create accounts does
+    /// not take over the administrators'.
+    pub(super) fn require_system_user_for<'u>(
+        &mut self,
+        users: impl IntoIterator<Item = &'u UserName>,
+    ) -> SqlResult<()> {
+        if self.grants().holds_dynamic(SYSTEM_USER) {
+            return Ok(());
+        }
+        let accounts = self.state.instance.accounts();
+        for user in users {
+            let name = self.account_name(user)?;
+            if name != *self.account && accounts.holds_dynamic(&name, SYSTEM_USER) {
+                return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER));
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 1227 without any of those global privileges.
+    fn require_any_global(&mut self, wanted: Privileges) -> SqlResult<()> {
+        if self.grants().global().intersects(wanted) {
+            return Ok(());
+        }
+        Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, wanted.list()))
+    }
+
+    /// Error 1044 for SET PASSWORD of another account, which asks to change the tables of accounts.
+    fn require_schema_of_accounts(&mut self) -> SqlResult<()> {
+        match self.grants().schema("mysql").contains(Privileges::UPDATE) {
+            true => Ok(()),
+            false => Err(self.denied_schema("mysql")),
+        }
     }
 
     /// IDENTIFIED .. RANDOM PASSWORD answers with the passwords.
@@ -289,16 +328,21 @@ impl Session {
         let only_own_password =
             alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
                 && alter.attributes == UserAttributes::default();
+        if !only_own_password && alter.default_role.is_some() {
+            self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
+        }
         if !only_own_password {
             self.require_global(Privileges::CREATE_USER)?;
         }
+        self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             let mut missing = Vec::new();
             for specification in &alter.users {
                 let name = session.account_name(&specification.user)?;
                 let Some(mut account) = table.get(&name).cloned() else {
-                    missing.push(name);
+                    // MySQL takes no default roles from an account that is not there without a word.
+                    missing.extend((alter.default_role != Some(RoleChoice::None)).then_some(name));
                     continue;
                 };
                 generated.extend(session.authenticate_with(&mut account, specification)?);
@@ -329,10 +373,11 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         let role = command == "DROP ROLE";
-        let grants = self.grants();
-        if !(role && grants.global().contains(Privileges::DROP_ROLE)) {
-            self.require_global(Privileges::CREATE_USER)?;
+        match role {
+            true => self.require_any_global(Privileges::CREATE_USER.with(Privileges::DROP_ROLE))?,
+            false => self.require_global(Privileges::CREATE_USER)?,
         }
+        self.require_system_user_for(users)?;
         self.change_accounts(|session, table| {
             let mut changed = Vec::new();
             let mut missing = Vec::new();
@@ -357,8 +402,7 @@ impl Session {
                     session.diagnostics.note(sql_error!(ER_USER_DOES_NOT_EXIST, name.message()));
                 }
             } else if !missing.is_empty() {
-                let reason = if role { "" } else { " (User account does not exist)" };
-                return Err(failed(command, &missing, reason));
+                return Err(failed(command, &missing, " (User account does not exist)"));
             }
             Ok(changed)
         })?;
@@ -367,6 +411,7 @@ impl Session {
 
     fn rename_users(&mut self, renames: &[(UserName, UserName)], sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.require_global(Privileges::CREATE_USER)?;
+        self.require_system_user_for(renames.iter().flat_map(|(from, to)| [from, to]))?;
         self.change_accounts(|session, table| {
             let mut changed = Vec::new();
             for (from, to) in renames {
@@ -405,9 +450,7 @@ impl Session {
         if_not_exists: bool,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        if !self.grants().global().contains(Privileges::CREATE_ROLE) {
-            self.require_global(Privileges::CREATE_USER)?;
-        }
+        self.require_any_global(Privileges::CREATE_USER.with(Privileges::CREATE_ROLE))?;
         self.change_accounts(|session, table| {
             let mut made = Vec::new();
             for role in roles {
@@ -437,7 +480,8 @@ impl Session {
             None => (*self.account).clone(),
         };
         if name != *self.account {
-            self.require_global(Privileges::CREATE_USER)?;
+            self.require_schema_of_accounts()?;
+            self.require_system_user_for(&password.user)?;
         }
         let Some(secret) = &password.password else {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SET PASSWORD TO RANDOM"));
@@ -509,16 +553,22 @@ impl Session {
         users: &[UserName],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
+        for user in users {
+            if self.account_name(user)? != *self.account {
+                self.require_system_user_for([user])?;
+                self.require_global(Privileges::CREATE_USER)?;
+            }
+        }
         self.change_accounts(|session, table| {
             let mut names = Vec::new();
             for user in users {
                 let name = session.account_name(user)?;
-                if name != *session.account {
-                    session.require_global(Privileges::CREATE_USER)?;
-                }
-                let account = table.get(&name).cloned();
-                let mut account =
-                    account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
+                let Some(mut account) = table.get(&name).cloned() else {
+                    if *choice == RoleChoice::None {
+                        continue;
+                    }
+                    return Err(sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host));
+                };
                 account.default_roles = session.chosen_roles(&account, choice)?;
                 table.put(account);
                 names.push(name);

@@ -2,7 +2,7 @@
 //! Immutable: a change makes a new table, so that sessions read without locks.
 
 use super::AuthenticationAccount;
-use super::account::{Account, AccountName};
+use super::account::{Account, AccountName, TableGrant};
 use super::host;
 use super::privilege::Privileges;
 use crate::connection::ClientHost;
@@ -99,11 +99,21 @@ impl AccountTable {
         grants
     }
 
+    /// Whether the account holds a dynamic privilege, itself or by a role that it was granted, active or not.
+    pub fn holds_dynamic(&self, name: &AccountName, privilege: &str) -> bool {
+        let roles: Vec<AccountName> =
+            self.get(name).map(|account| account.roles.keys().cloned().collect()).unwrap_or_default();
+        self.grants(name, &roles).holds_dynamic(privilege)
+    }
+
     /// As [`AccountTable::shared_grants`], made anew.
     pub fn grants(&self, name: &AccountName, active: &[AccountName]) -> Grants {
-        let mut grants = Grants::default();
+        let has_password = self.get(name).is_some_and(|account| !account.authentication_string.is_empty());
+        let mut grants = Grants { has_password, ..Grants::default() };
         let mut seen = BTreeSet::new();
-        let mut open: Vec<AccountName> = active.to_vec();
+        // A role that was revoked gives nothing any more, though it is still active in a session.
+        let granted = |role: &&AccountName| self.get(name).is_some_and(|own| own.roles.contains_key(role));
+        let mut open: Vec<AccountName> = active.iter().filter(granted).cloned().collect();
         open.push(name.clone());
         while let Some(next) = open.pop() {
             let Some(account) = self.accounts.get(&next).filter(|_| seen.insert(next.clone())) else {
@@ -124,7 +134,9 @@ pub struct Grants {
     global: Privileges,
     dynamic: BTreeMap<String, bool>,
     schemas: Vec<(String, Privileges)>,
-    tables: BTreeMap<(String, String), super::account::TableGrant>,
+    /// By schema, then by table.
+    tables: BTreeMap<String, BTreeMap<String, TableGrant>>,
+    has_password: bool,
 }
 
 impl Grants {
@@ -135,8 +147,8 @@ impl Grants {
             *entry |= *grant;
         }
         self.schemas.extend(account.schemas.iter().map(|(name, bits)| (name.clone(), *bits)));
-        for (key, grant) in &account.tables {
-            let merged = self.tables.entry(key.clone()).or_default();
+        for ((schema, table), grant) in &account.tables {
+            let merged = self.tables.entry(schema.clone()).or_default().entry(table.clone()).or_default();
             merged.table = merged.table.with(grant.table);
             for (column, bits) in &grant.columns {
                 let entry = merged.columns.entry(column.clone()).or_default();
@@ -160,6 +172,11 @@ impl Grants {
         self.dynamic.contains_key(name) || self.global.contains(Privileges::SUPER)
     }
 
+    /// Whether that very dynamic privilege is held.
+    pub fn holds_dynamic(&self, name: &str) -> bool {
+        self.dynamic.contains_key(name)
+    }
+
     /// Whether a dynamic privilege may be granted to others.
     pub fn may_grant_dynamic(&self, name: &str) -> bool {
         self.dynamic.get(name).copied().unwrap_or(false)
@@ -171,15 +188,20 @@ impl Grants {
         matching.fold(self.global, |bits, (_, more)| bits.with(*more))
     }
 
+    /// What was granted on that very table.
+    pub fn table_grant(&self, schema: &str, table: &str) -> Option<&TableGrant> {
+        self.tables.get(schema)?.get(table)
+    }
+
     /// Privileges that hold for the table as a whole.
     pub fn table(&self, schema: &str, table: &str) -> Privileges {
-        let granted = self.tables.get(&(schema.to_owned(), table.to_owned()));
+        let granted = self.table_grant(schema, table);
         self.schema(schema).with(granted.map(|grant| grant.table).unwrap_or_default())
     }
 
     /// Privileges that hold for the column.
     pub fn column(&self, schema: &str, table: &str, column: &str) -> Privileges {
-        let granted = self.tables.get(&(schema.to_owned(), table.to_owned())).and_then(|grant| {
+        let granted = self.table_grant(schema, table).and_then(|grant| {
             grant.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).map(|(_, bits)| *bits)
         });
         self.table(schema, table).with(granted.unwrap_or_default())
@@ -187,16 +209,28 @@ impl Grants {
 
     /// Privileges that hold for the table or for any column of it.
     pub fn table_or_columns(&self, schema: &str, table: &str) -> Privileges {
-        let granted = self.tables.get(&(schema.to_owned(), table.to_owned()));
-        let columns = granted.into_iter().flat_map(|grant| grant.columns.values());
+        let columns = self.table_grant(schema, table).into_iter().flat_map(|grant| grant.columns.values());
         columns.fold(self.table(schema, table), |bits, more| bits.with(*more))
+    }
+
+    /// Whether something was granted on columns of the table.
+    pub fn has_column_grants(&self, schema: &str, table: &str) -> bool {
+        self.table_grant(schema, table).is_some_and(|grant| !grant.columns.is_empty())
+    }
+
+    /// Whether the account proves itself by a password.
+    pub fn has_password(&self) -> bool {
+        self.has_password
+    }
+
+    /// Whether the user may do anything in the schema.
+    pub fn uses_schema(&self, schema: &str) -> bool {
+        !self.schema(schema).without(Privileges::GLOBAL_ONLY).is_empty() || self.tables.contains_key(schema)
     }
 
     /// Whether the user may know that the schema exists.
     pub fn sees_schema(&self, schema: &str) -> bool {
-        !self.schema(schema).without(Privileges(Privileges::GLOBAL_ONLY.0)).is_empty()
-            || self.global.contains(Privileges::SHOW_DATABASES)
-            || self.tables.keys().any(|(name, _)| name == schema)
+        self.uses_schema(schema) || self.global.contains(Privileges::SHOW_DATABASES)
     }
 }
 
@@ -246,8 +280,10 @@ mod tests {
         table.get_mut(&role).unwrap().roles.insert(inner.clone(), false);
         table.get_mut(&user).unwrap().roles.insert(role.clone(), false);
         assert!(!table.grants(&user, &[]).schema("s_1").contains(Privileges::SELECT));
-        let grants = table.grants(&user, &[role]);
+        let grants = table.grants(&user, std::slice::from_ref(&role));
         assert!(grants.table("s_1", "t").contains(Privileges::SELECT));
         assert!(!grants.table("sx1", "t").contains(Privileges::SELECT));
+        table.get_mut(&user).unwrap().roles.remove(&role);
+        assert!(!table.grants(&user, &[role]).table("s_1", "t").contains(Privileges::SELECT));
     }
 }

@@ -30,22 +30,37 @@ impl Session {
     /// ALTER TABLE.
     pub(crate) fn alter_table(&mut self, alter: &AlterTable, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(&alter.name)?;
-        self.require_table(Privileges::ALTER, &name.schema, &name.table, "ALTER")?;
+        self.require_alter(&name, &alter.actions)?;
         let copies = alter.algorithm.as_deref() == Some("COPY");
         self.alter(&name, &alter.actions, copies, sink)
+    }
+
+    /// ALTER, and what a rename takes besides.
+    fn require_alter(&mut self, name: &TableName, actions: &[AlterAction]) -> SqlResult<()> {
+        let renamed = actions.iter().find_map(|action| match action {
+            AlterAction::RenameTable(to) => Some(to),
+            _ => None,
+        });
+        match renamed {
+            Some(to) => {
+                let to = self.table_name(to)?;
+                self.require_rename(name, &to)
+            }
+            None => self.require_table(Privileges::ALTER, name),
+        }
     }
 
     /// CREATE INDEX.
     pub(crate) fn create_index(&mut self, create: &CreateIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(&create.table)?;
-        self.require_table(Privileges::INDEX, &name.schema, &name.table, "INDEX")?;
+        self.require_table(Privileges::INDEX, &name)?;
         self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], false, sink)
     }
 
     /// DROP INDEX.
     pub(crate) fn drop_index(&mut self, drop: &DropIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(&drop.table)?;
-        self.require_table(Privileges::INDEX, &name.schema, &name.table, "INDEX")?;
+        self.require_table(Privileges::INDEX, &name)?;
         let action = match drop.index.eq_ignore_ascii_case("PRIMARY") {
             true => AlterAction::DropPrimaryKey,
             false => AlterAction::DropIndex(drop.index.clone()),
@@ -184,12 +199,6 @@ impl Session {
             A::RenameTable(to) => {
                 let to = self.table_name(to)?;
                 check_table_name(&to.table)?;
-                self.require_table(
-                    Privileges::CREATE.with(Privileges::INSERT),
-                    &to.schema,
-                    &to.table,
-                    "CREATE, INSERT",
-                )?;
                 draft.rename = (to != draft.definition.name).then_some(to);
                 Ok(())
             }

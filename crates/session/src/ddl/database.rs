@@ -78,7 +78,7 @@ impl Session {
         let wanted = vec![(LockKey::schema(&name), LockMode::Exclusive)];
         self.with_definition_locks(wanted, |session| {
             let engine = session.state.instance.engine();
-            let old = engine.dictionary().schema(&name).ok_or_else(|| sql_error!(ER_BAD_DB_ERROR, name))?;
+            let old = engine.dictionary().schema(&name).ok_or_else(|| sql_error!(ER_NO_SUCH_DB, name))?;
             let collation = collation.unwrap_or(old.collation);
             let definition = SchemaDefinition { collation, ..(*old).clone() };
             engine.alter_schema(definition).map_err(|error| error.into_sql(""))

@@ -33,7 +33,7 @@ impl Session {
         }
         let name = self.table_name(&create.name)?;
         check_table_name(&name.table)?;
-        self.require_table(Privileges::CREATE, &name.schema, &name.table, "CREATE")?;
+        self.require_create(create, &name)?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Shared)?;
         self.commit_implicitly()?;
@@ -94,6 +94,20 @@ impl Session {
         }
     }
 
+    /// CREATE, and what the rows or the definition of another table take.
+    fn require_create(&mut self, create: &CreateTable, name: &TableName) -> SqlResult<()> {
+        let filled = if create.query.is_some() { Privileges::INSERT } else { Privileges::NONE };
+        self.require_table(Privileges::CREATE.with(filled), name)?;
+        if let Some(like) = &create.like {
+            let like = self.table_name(like)?;
+            self.require_table(Privileges::SELECT, &like)?;
+        }
+        match &create.query {
+            Some(query) => self.require_statement(&Statement::Query(query.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Error 1050, or a note with IF NOT EXISTS.
     fn is_there_already(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<bool> {
         if !self.table_exists(&name.schema, &name.table) {
@@ -122,7 +136,6 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         let other = self.table_name(like)?;
-        self.require_table(Privileges::SELECT, &other.schema, &other.table, "SELECT")?;
         let engine = self.state.instance.engine().clone();
         let table = engine.dictionary().table(&other.schema, &other.table);
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, other.schema, other.table))?;
@@ -241,7 +254,7 @@ impl Session {
         let mut names = Vec::new();
         for table in &drop.tables {
             let name = self.table_name(table)?;
-            self.require_table(Privileges::DROP, &name.schema, &name.table, "DROP")?;
+            self.require_table(Privileges::DROP, &name)?;
             if names.contains(&name) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
             }
@@ -301,9 +314,12 @@ impl Session {
         if_exists: bool,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        let names: SqlResult<Vec<String>> =
-            views.iter().map(|view| self.table_name(view).map(|name| shown(&name))).collect();
-        let names = names?;
+        let mut names = Vec::with_capacity(views.len());
+        for view in views {
+            let name = self.table_name(view)?;
+            self.require_table(Privileges::DROP, &name)?;
+            names.push(shown(&name));
+        }
         self.commit_implicitly()?;
         self.missing_tables(names.join(","), if_exists, sink)
     }
@@ -314,18 +330,7 @@ impl Session {
         for item in items {
             let (from, to) = (self.table_name(&item.from)?, self.table_name(&item.to)?);
             check_table_name(&to.table)?;
-            self.require_table(
-                Privileges::ALTER.with(Privileges::DROP),
-                &from.schema,
-                &from.table,
-                "ALTER, DROP",
-            )?;
-            self.require_table(
-                Privileges::CREATE.with(Privileges::INSERT),
-                &to.schema,
-                &to.table,
-                "CREATE, INSERT",
-            )?;
+            self.require_rename(&from, &to)?;
             renames.push((from, to));
         }
         self.commit_implicitly()?;
@@ -357,7 +362,7 @@ impl Session {
     /// TRUNCATE TABLE.
     pub(crate) fn truncate_table(&mut self, table: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(table)?;
-        self.require_table(Privileges::DROP, &name.schema, &name.table, "DROP")?;
+        self.require_table(Privileges::DROP, &name)?;
         self.commit_implicitly()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;

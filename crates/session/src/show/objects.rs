@@ -40,6 +40,7 @@ impl Session {
             Show::CreateTable(name) => return plain(self.create_table_listing(name)?),
             Show::CreateView(name) => {
                 let name = self.table_name(name)?;
+                self.require_table_or_columns(Privileges::SELECT, &name)?;
                 return Err(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"));
             }
             Show::CreateDatabase { name, if_not_exists } => {
@@ -66,9 +67,7 @@ impl Session {
         filter: &ShowFilter,
     ) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
-        if !self.grants().sees_schema(&schema) && !system_tables::is_system_schema(&schema) {
-            return Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema));
-        }
+        self.require_schema_use(&schema)?;
         let name = match filter {
             ShowFilter::Like(pattern) => format!("Tables_in_{schema} ({})", String::from_utf8_lossy(pattern)),
             _ => format!("Tables_in_{schema}"),
@@ -100,6 +99,7 @@ impl Session {
 
     fn table_status(&mut self, schema: Option<&String>) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
+        self.require_schema_use(&schema)?;
         let date = |name: &str| column(name, ColumnType::new(TypeKind::DateTime));
         let number = |name: &str| sized_column(name, TypeKind::BigInt, true, 21);
         let columns = vec![
@@ -135,9 +135,14 @@ impl Session {
             number_column("Name_locked"),
         ];
         let locks = self.state.instance.metadata_locks().rows();
+        let grants = self.grants();
         let mut rows = Vec::new();
         for lock in locks.iter().filter(|lock| lock.granted && lock.key.namespace() == Namespace::Table) {
             if schema.as_ref().is_some_and(|wanted| *wanted != lock.key.schema_name()) {
+                continue;
+            }
+            let held = grants.table_or_columns(lock.key.schema_name(), lock.key.object_name());
+            if !held.intersects(Privileges::ALL_TABLE) {
                 continue;
             }
             rows.push(vec![
@@ -160,19 +165,18 @@ impl Session {
         if !self.table_exists(&name.schema, &name.table) {
             return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
         }
-        let open = system_tables::is_always_readable(&name.schema, &name.table);
-        let held = self.grants().table_or_columns(&name.schema, &name.table);
-        if !open && !held.intersects(Privileges::ALL_TABLE) {
-            let host = self.host.display();
-            return Err(sql_error!(
-                ER_TABLEACCESS_DENIED_ERROR,
-                "SELECT",
-                self.account.user,
-                host,
-                name.table
-            ));
-        }
+        self.require_shown(&name)?;
         Ok(name)
+    }
+
+    /// Error 1142 for SHOW COLUMNS and SHOW INDEX, unless the user may read the whole schema or has anything granted on the
+    /// table or its columns.
+    pub(crate) fn require_shown(&mut self, name: &TableName) -> SqlResult<()> {
+        let grants = self.grants();
+        let open = system_tables::is_always_readable(&name.schema, &name.table)
+            || grants.schema(&name.schema).contains(Privileges::SELECT)
+            || grants.table_grant(&name.schema, &name.table).is_some();
+        if open { Ok(()) } else { Err(self.denied_table("SELECT", &name.table)) }
     }
 
     /// SHOW COLUMNS and DESCRIBE.
@@ -225,7 +229,7 @@ impl Session {
 
     /// Rows of information_schema.COLUMNS for one table, COLUMN_KEY as text.
     fn column_rows(&mut self, name: &TableName) -> SqlResult<Vec<Vec<Value>>> {
-        let rows = self.system_tables().column_rows_of(&name.schema, &name.table);
+        let rows = self.system_tables().visible_column_rows(&name.schema, &name.table);
         const KEYS: [&str; 5] = ["", "", "PRI", "UNI", "MUL"];
         Ok(rows
             .into_iter()
@@ -264,8 +268,16 @@ impl Session {
         Ok(Listing { columns, rows })
     }
 
+    /// SHOW CREATE TABLE. Errors: 1142 before the table is looked up, 1049, 1146.
     fn create_table_listing(&mut self, table: &ObjectName) -> SqlResult<Listing> {
-        let name = self.shown_table(table)?;
+        let name = self.table_name(table)?;
+        let open = system_tables::is_always_readable(&name.schema, &name.table);
+        if !open && !self.grants().table(&name.schema, &name.table).intersects(Privileges::ALL_TABLE) {
+            return Err(self.denied_table("SHOW", &name.table));
+        }
+        if !self.schema_exists(&name.schema) {
+            return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
+        }
         let engine = self.state.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
             Some(stored) => {
@@ -283,6 +295,7 @@ impl Session {
     }
 
     fn create_database_listing(&mut self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
+        self.require_schema_use(system_tables::system_schema(name).unwrap_or(name))?;
         let name = self.shown_schema(Some(&name.to_owned()))?;
         let stored = self.state.instance.engine().dictionary().schema(&name);
         let schema = match stored {

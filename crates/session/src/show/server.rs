@@ -1,6 +1,7 @@
 //! SHOW forms about the server, its sessions and accounts.
 
 use super::Listing;
+use crate::accounts::Privileges;
 use crate::accounts::print;
 use crate::result::{
     column, computed, line_column, not_null, optional_text, sized_column, text, text_column,
@@ -139,15 +140,8 @@ impl Session {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != *self.account
-            && !self.grants().table("mysql", "user").contains(crate::accounts::Privileges::SELECT)
-        {
-            return Err(sql_error!(
-                ER_DBACCESS_DENIED_ERROR,
-                self.account.user,
-                self.host.display(),
-                "mysql"
-            ));
+        if name != *self.account && !self.grants().table("mysql", "user").contains(Privileges::SELECT) {
+            return Err(self.denied_table("SELECT", "user"));
         }
         let accounts = self.state.instance.accounts();
         let account = accounts.get(&name);
@@ -173,6 +167,9 @@ impl Session {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
+        if name != *self.account && !self.grants().schema("mysql").contains(Privileges::SELECT) {
+            return Err(self.denied_schema("mysql"));
+        }
         let accounts = self.state.instance.accounts();
         let missing = || {
             let shown = format!("{} (User account does not exist)", name.message());
@@ -184,7 +181,7 @@ impl Session {
     }
 
     fn engine_listing(&mut self, name: &str, what: EngineShow) -> SqlResult<Listing> {
-        self.require_global(crate::accounts::Privileges::PROCESS)?;
+        self.require_global(Privileges::PROCESS)?;
         let columns = [("Type", 10), ("Name", 512), ("Status", 10)]
             .map(|(name, characters)| line_column(name, characters))
             .to_vec();
@@ -263,11 +260,40 @@ impl Session {
         Listing { columns: names.map(|name| text_column(name, 80)).to_vec(), rows }
     }
 
+    /// SHOW EVENTS asks for the EVENT privilege before it looks for the schema. Errors 1044, 1046.
+    fn require_events(&mut self, schema: Option<&String>) -> SqlResult<()> {
+        let schema = schema.map(String::as_str).or(self.schema.as_deref());
+        let schema = schema.ok_or_else(|| sql_error!(ER_NO_DB_ERROR))?.to_owned();
+        match self.grants().schema(&schema).contains(Privileges::EVENT) {
+            true => Ok(()),
+            false => Err(self.denied_schema(&schema)),
+        }
+    }
+
+    /// Columns of the forms about replication. Error 1227 for who may not look at it.
+    fn replication_columns(&mut self, show: &Show) -> SqlResult<&'static [&'static str]> {
+        if let Show::Replicas = show {
+            self.require_global(Privileges::REPLICATION_SLAVE)?;
+            return Ok(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]);
+        }
+        if !self.grants().global().intersects(Privileges::SUPER.with(Privileges::REPLICATION_CLIENT)) {
+            return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "SUPER, REPLICATION CLIENT"));
+        }
+        match show {
+            Show::BinaryLogs => Err(sql_error!(ER_NO_BINARY_LOGGING)),
+            Show::BinaryLogStatus => {
+                Ok(&["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"])
+            }
+            _ => Ok(&["Replica_IO_State", "Source_Host", "Source_User"]),
+        }
+    }
+
     /// Forms about what Iruka has not got: the same columns as MySQL, no rows; or MySQL's own error.
     fn empty_listing(&mut self, show: &Show) -> SqlResult<(Listing, ShowFilter)> {
         let names: &[&str] = match show {
             Show::Triggers { schema, .. } => {
-                self.shown_schema(schema.as_ref())?;
+                let schema = self.shown_schema(schema.as_ref())?;
+                self.require_schema_use(&schema)?;
                 &[
                     "Trigger",
                     "Event",
@@ -283,7 +309,7 @@ impl Session {
                 ]
             }
             Show::Events { schema, .. } => {
-                self.shown_schema(schema.as_ref())?;
+                self.require_events(schema.as_ref())?;
                 &[
                     "Db",
                     "Name",
@@ -316,12 +342,9 @@ impl Session {
                 "collation_connection",
                 "Database Collation",
             ],
-            Show::BinaryLogs => return Err(sql_error!(ER_NO_BINARY_LOGGING)),
-            Show::BinaryLogStatus => {
-                &["File", "Position", "Binlog_Do_DB", "Binlog_Ignore_DB", "Executed_Gtid_Set"]
+            Show::BinaryLogs | Show::BinaryLogStatus | Show::ReplicaStatus { .. } | Show::Replicas => {
+                self.replication_columns(show)?
             }
-            Show::ReplicaStatus { .. } => &["Replica_IO_State", "Source_Host", "Source_User"],
-            Show::Replicas => &["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"],
             Show::Profiles => &["Query_ID", "Duration", "Query"],
             Show::Profile { .. } => &["Status", "Duration"],
             Show::CreateProgram { name, kind } => {

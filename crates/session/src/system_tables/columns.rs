@@ -82,7 +82,9 @@ impl SystemTables {
         let wanted = wanted_text(equal, 3);
         self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
             for (position, column) in table.definition().columns.iter().enumerate() {
-                if wanted.as_ref().is_some_and(|name| !name.eq_ignore_ascii_case(&column.name)) {
+                if wanted.as_ref().is_some_and(|name| !name.eq_ignore_ascii_case(&column.name))
+                    || !self.sees_column(table.definition(), position)
+                {
                     continue;
                 }
                 if !emit(self.column_row(table, position))? {
@@ -140,13 +142,25 @@ impl SystemTables {
         ]
     }
 
+    /// What of the column's privileges the user has.
+    fn held_on_column(&self, definition: &TableDefinition, column: &str) -> Privileges {
+        let name = &definition.name;
+        match name.schema.as_str() {
+            "information_schema" => Privileges::SELECT,
+            schema if super::is_always_readable(schema, &name.table) => Privileges::SELECT,
+            schema => self.grants.column(schema, &name.table, column),
+        }
+    }
+
+    /// Whether the user may know that the table has that column.
+    pub(crate) fn sees_column(&self, definition: &TableDefinition, position: usize) -> bool {
+        let column = &definition.columns[position].name;
+        self.held_on_column(definition, column).intersects(Privileges::ALL_COLUMN)
+    }
+
     /// The privileges that the user has on the column, e.g. `select,insert`.
     fn column_privileges_text(&self, definition: &TableDefinition, column: &str) -> String {
-        let name = &definition.name;
-        let held = match name.schema.as_str() {
-            "information_schema" => Privileges::SELECT,
-            _ => self.grants.column(&name.schema, &name.table, column),
-        };
+        let held = self.held_on_column(definition, column);
         let words = [
             (Privileges::SELECT, "select"),
             (Privileges::INSERT, "insert"),

@@ -1,17 +1,41 @@
 //! information_schema.INNODB_ views of tables and their files.
 
 use super::row::RowBuilder;
-use super::tables::AnyTable;
-use super::{Emit, SystemTables};
+use super::{Emit, SystemTables, is_hidden};
+use crate::accounts::Privileges;
 use crate::result::text;
 use dictionary::TableDefinition;
-use errors::SqlResult;
+use engine::Table;
+use errors::{SqlResult, sql_error};
+use std::sync::Arc;
 use values::Value;
 
+/// Those that everybody may read.
+const OPEN_VIEWS: &[&str] = &["INNODB_FT_DEFAULT_STOPWORD"];
+
 impl SystemTables {
+    /// Error 1227 without PROCESS: these views show the files of all tables, whoever may read them.
+    pub(super) fn require_process(&self, view: &str) -> SqlResult<()> {
+        let inner = view.starts_with("INNODB_") || view == "FILES";
+        if !inner || OPEN_VIEWS.contains(&view) || self.grants.global().contains(Privileges::PROCESS) {
+            return Ok(());
+        }
+        Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "PROCESS"))
+    }
+
+    fn each_stored(&self, visit: &mut dyn FnMut(&Arc<Table>) -> SqlResult<bool>) -> SqlResult<()> {
+        let dictionary = self.instance.engine().dictionary();
+        let schemas = dictionary.schemas().into_iter().filter(|schema| !is_hidden(&schema.name));
+        for table in schemas.flat_map(|schema| dictionary.tables(&schema.name)) {
+            if !visit(&table)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn innodb_tablespaces(&self, view: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_table(None, None, &mut |table| {
-            let AnyTable::Stored(stored) = table else { return Ok(true) };
+        self.each_stored(&mut |stored| {
             let name = &stored.definition().name;
             let statistics = self.instance.engine().statistics(stored);
             let bytes = statistics.data_bytes + statistics.index_bytes + statistics.free_bytes;
@@ -32,8 +56,7 @@ impl SystemTables {
     }
 
     pub(super) fn innodb_tables(&self, view: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_table(None, None, &mut |table| {
-            let AnyTable::Stored(stored) = table else { return Ok(true) };
+        self.each_stored(&mut |stored| {
             let definition = stored.definition();
             let name = &definition.name;
             emit(

@@ -153,6 +153,7 @@ impl SystemTables {
         equal: &[(usize, Value)],
         emit: Emit<'_>,
     ) -> SqlResult<()> {
+        self.require_process(name)?;
         match name {
             "SCHEMATA" => self.schemata(emit),
             "SCHEMATA_EXTENSIONS" => self.schemata_extensions(emit),

@@ -278,6 +278,9 @@ impl SystemTables {
     pub(super) fn key_column_usage(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
         self.each_constraint(wanted_text(equal, 4), wanted_text(equal, 5), &mut |table, index, _| {
             for (place, part) in index.parts.iter().enumerate() {
+                if !self.sees_column(table, part.column) {
+                    continue;
+                }
                 let row = vec![
                     text("def"),
                     text(&*table.name.schema),
@@ -346,10 +349,14 @@ impl SystemTables {
             .collect()
     }
 
-    /// Rows of COLUMNS for one table.
-    pub(crate) fn column_rows_of(&self, schema: &str, table: &str) -> Vec<Vec<Value>> {
+    /// Rows of COLUMNS for the columns of one table that the user may see.
+    pub(crate) fn visible_column_rows(&self, schema: &str, table: &str) -> Vec<Vec<Value>> {
         let Some(found) = self.found(schema, table) else { return Vec::new() };
-        (0..found.definition().columns.len()).map(|position| self.column_row(&found, position)).collect()
+        let definition = found.definition();
+        (0..definition.columns.len())
+            .filter(|position| self.sees_column(definition, *position))
+            .map(|position| self.column_row(&found, position))
+            .collect()
     }
 
     /// Rows of STATISTICS for one table.
