@@ -67,6 +67,9 @@ pub trait SessionView {
     /// The connection that holds a user lock.
     fn lock_holder(&self, name: &str) -> SqlResult<Option<u64>>;
 
+    /// The time zone of that name, one of those that SET time_zone takes.
+    fn time_zone(&self, name: &str) -> Option<crate::time_zone::TimeZone>;
+
     /// Sleeps, until `seconds` are over or the statement is killed (true).
     fn sleep(&mut self, seconds: f64) -> bool;
 

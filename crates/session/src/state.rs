@@ -261,6 +261,10 @@ impl SessionView for SessionState {
         Ok(self.instance.user_locks().holder(name)?.map(u64::from))
     }
 
+    fn time_zone(&self, name: &str) -> Option<::expression::TimeZone> {
+        crate::time_zones::find(&self.instance, name)
+    }
+
     fn sleep(&mut self, seconds: f64) -> bool {
         // A month is far beyond any use and keeps the sum below overflow.
         self.interruptible_sleep(Duration::from_secs_f64(seconds.clamp(0.0, 2_678_400.0)))

@@ -159,7 +159,7 @@ pub(crate) fn run(session: &mut Session, sql: &str) -> Vec<String> {
 }
 
 /// Runs statements one by one, each written with what it must answer, lines joined by ` / `.
-fn check(session: &mut Session, cases: &[(&str, &str)]) {
+pub(crate) fn check(session: &mut Session, cases: &[(&str, &str)]) {
     for (sql, expected) in cases {
         assert_eq!(run(session, sql).join(" / "), *expected, "{sql}");
     }

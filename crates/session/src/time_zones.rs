@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const ZONE_DIRECTORY: &str = "/usr/share/zoneinfo";
 const ZONE_FILE_BYTES_MAX: u64 = 1 << 20;
+/// America/Argentina/Ushuaia is two directories deep.
+const ZONE_DEPTH_MAX: usize = 3;
 
 static ZONES: Mutex<Option<HashMap<String, Arc<Zone>>>> = Mutex::new(None);
 
@@ -43,6 +45,31 @@ pub fn find(instance: &Instance, name: &str) -> Option<TimeZone> {
     let zone = Arc::new(read(instance, name)?);
     zones.insert(name.to_owned(), Arc::clone(&zone));
     Some(TimeZone::Rules(zone))
+}
+
+/// The names of all zones of the machine, sorted; none without a zone database.
+pub fn names(instance: &Instance) -> Vec<String> {
+    let disk = &instance.environment().disk;
+    let mut names = Vec::new();
+    let mut directories = vec![String::new()];
+    while let Some(directory) = directories.pop() {
+        let listed = disk.list(&Path::new(ZONE_DIRECTORY).join(&directory)).unwrap_or_default();
+        for entry in listed {
+            let name = if directory.is_empty() { entry } else { format!("{directory}/{entry}") };
+            match name.strip_suffix('/') {
+                // Copies of the database, with and without leap seconds, are not zones of it.
+                Some("posix" | "right") => {}
+                Some(below) if below.matches('/').count() < ZONE_DEPTH_MAX => {
+                    directories.push(below.to_owned());
+                }
+                Some(_) => {}
+                None if find(instance, &name).is_some() => names.push(name),
+                None => {}
+            }
+        }
+    }
+    names.sort_unstable();
+    names
 }
 
 fn read(instance: &Instance, name: &str) -> Option<Zone> {
@@ -166,6 +193,42 @@ mod tests {
         assert_eq!(zone.offset_at_local(2_000_000 + 3600), 7200);
         assert_eq!(zone.offset_at_local(1_000_000 + 3600 + 60), 7200);
         assert_eq!(zone.offset_at_local(500_000), 3600);
+    }
+
+    /// A zone that is so many seconds east of UTC, always.
+    fn zone_file(seconds: i32) -> Vec<u8> {
+        let mut bytes = b"TZif".to_vec();
+        bytes.resize(36, 0);
+        bytes.extend([1_u32, 4].iter().flat_map(|count| count.to_be_bytes()));
+        bytes.extend(seconds.to_be_bytes());
+        bytes.extend([0, 0]);
+        bytes.extend(b"ABC\0");
+        bytes
+    }
+
+    #[test]
+    fn a_zone_is_known_everywhere_or_nowhere() {
+        use crate::tests::{check, connect, environment, start};
+        let (_disk, environment) = environment();
+        for (name, seconds) in [("America/Argentina/Salta", -10_800), ("Moon", 3_600)] {
+            let path = format!("{ZONE_DIRECTORY}/{name}");
+            let directory = Path::new(&path).parent().unwrap();
+            environment.disk.create_directory(directory).unwrap();
+            let file = environment.disk.open(Path::new(&path), OpenMode::CreateNew).unwrap();
+            file.write_at(&zone_file(seconds), 0).unwrap();
+        }
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        check(
+            &mut root,
+            &[
+                ("select name from mysql.time_zone_name", "America/Argentina/Salta / Moon"),
+                ("select convert_tz('2024-01-01', 'Moon', 'America/Argentina/Salta')", "2023-12-31 20:00:00"),
+                ("select convert_tz('2024-01-01', 'UTC', 'Mars')", "NULL"),
+                ("set time_zone = 'Moon'", "OK 0"),
+                ("set time_zone = 'Mars'", "ERROR 1298 Unknown or incorrect time zone: 'Mars'"),
+            ],
+        );
     }
 
     #[test]

@@ -66,6 +66,9 @@ impl SessionView for View {
     fn lock_holder(&self, _name: &str) -> SqlResult<Option<u64>> {
         Ok(None)
     }
+    fn time_zone(&self, _name: &str) -> Option<expression::TimeZone> {
+        None
+    }
     fn sleep(&mut self, _seconds: f64) -> bool {
         false
     }

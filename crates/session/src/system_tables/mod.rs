@@ -210,8 +210,19 @@ impl SystemTables {
             "global_grants" => self.mysql_global_grants(emit),
             "role_edges" => self.mysql_role_edges(emit),
             "default_roles" => self.mysql_default_roles(emit),
+            "time_zone_name" => self.mysql_time_zone_names(emit),
             _ => Ok(()),
         }
+    }
+
+    /// The zones that SET time_zone and CONVERT_TZ take by name.
+    fn mysql_time_zone_names(&self, emit: Emit<'_>) -> SqlResult<()> {
+        for (number, name) in (1..).zip(crate::time_zones::names(&self.instance)) {
+            if !emit(vec![crate::result::text(&name), Value::UInt(number)])? {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn sys_schema(&self, name: &str, _table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {

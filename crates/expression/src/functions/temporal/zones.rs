@@ -102,9 +102,6 @@ fn zone(call: &mut Call<'_>, index: usize) -> SqlResult<Option<TimeZone>> {
     if name.eq_ignore_ascii_case("SYSTEM") {
         return Ok(Some(TimeZone::UTC));
     }
-    let found = values::temporal::TimeZone::parse(&name).map(|zone| TimeZone::Fixed(zone.offset_seconds()));
-    Ok(found.or_else(|| {
-        let own = &call.context().facts().time_zone;
-        matches!(own, TimeZone::Rules(rules) if rules.name().eq_ignore_ascii_case(&name)).then(|| own.clone())
-    }))
+    let fixed = values::temporal::TimeZone::parse(&name).map(|zone| TimeZone::Fixed(zone.offset_seconds()));
+    Ok(fixed.or_else(|| call.context().session().time_zone(&name)))
 }
