@@ -16,6 +16,10 @@ step instructions; cargo xtask instructions
 step load;    "$python" tests/load/run.py --binary "$binary"
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all {target}
 step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}
+step differential; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/run.py check {target}
+step metamorphic; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/metamorphic.py {target} --count 2000
+step isolation; "$python" tests/isolation/test_checker.py
+"$python" tests/isolation/run.py --binary "$binary" --kills --seconds 20
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20

@@ -151,6 +151,10 @@ class Bench:
         before = peak = self.resident_bytes()
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
+        # A kill before the server has read the whole statement is for nothing.
+        while not ended.is_set() and not self.runs(connection):
+            peak = max(peak, self.resident_bytes())
+            time.sleep(0.005)
         kill_at = time.monotonic() + after_seconds
         while time.monotonic() < kill_at and not ended.is_set():
             peak = max(peak, self.resident_bytes())
@@ -164,6 +168,10 @@ class Bench:
         peak = max(peak, self.resident_bytes())
         connection._force_close()
         return outcome.get("end", killed + 60) - killed, outcome.get("error"), peak - before
+
+    def runs(self, connection):
+        self.killer.execute(f"SELECT COMMAND FROM information_schema.PROCESSLIST WHERE ID = {connection.thread_id()}")
+        return self.killer.fetchone() == ("Query",)
 
     def check(self, name, shape):
         """What is wrong with a shape, in words; and its figures."""

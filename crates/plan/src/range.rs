@@ -382,6 +382,10 @@ fn integer_key(
     if number > high {
         return Ok(KeyValue::Outside(Ordering::Greater));
     }
+    // A YEAR column holds 0 and 1901 to 2155.
+    if column.kind == TypeKind::Year && (1..=1900).contains(&number) {
+        return Ok(KeyValue::Above(Value::UInt(0)));
+    }
     let unsigned = column.unsigned || matches!(column.kind, TypeKind::Bit | TypeKind::Year);
     let held = if unsigned { Value::UInt(number as u64) } else { Value::Int(number as i64) };
     Ok(if exact { KeyValue::Exact(held) } else { KeyValue::Above(held) })

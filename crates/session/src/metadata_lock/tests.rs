@@ -134,8 +134,7 @@ fn a_thousand_waiters_are_told_by_few() {
 }
 
 /// Sessions that write, read, define and lock the server, with sleeping and time-outs: what they see under their locks must be
-/// what the locks promise. Finds a gate that is passed while it closes (planted: `is_gate_raised` looked at before the
-/// intention is set).
+/// what the locks promise: no gate is passed while it closes.
 #[test]
 fn threads_see_what_their_locks_promise() {
     const ROUNDS: u32 = 3_000;
