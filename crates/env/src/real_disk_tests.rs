@@ -130,7 +130,7 @@ fn rights_keep_others_out() {
 fn real_paths_follow_links() {
     let scratch = Scratch::new();
     let disk = RealDisk::new(&scratch.0);
-    std::fs::create_dir(scratch.0.join("folder")).unwrap();
+    std::fs::create_dir_all(scratch.0.join("folder")).unwrap();
     std::fs::write(scratch.0.join("folder/file"), b"x").unwrap();
     std::os::unix::fs::symlink(scratch.0.join("folder"), scratch.0.join("link")).unwrap();
     let real = disk.real_path(Path::new("folder/file")).unwrap();
