@@ -33,7 +33,6 @@ use pass_through::PassThrough;
 use plan::{Plan, PlanKind, PlannerInput};
 use run::{PlanningContext, Run};
 use std::sync::Arc;
-use values::temporal::Date;
 use values::{ColumnType, TypeKind};
 use wire::result::{ClientChannel, ResultColumn};
 
@@ -45,7 +44,8 @@ pub struct Prepared {
     columns: Arc<[ResultColumn]>,
     pass_through: Option<Arc<PassThrough>>,
     parameter_kinds: Arc<[(TypeKind, bool)]>,
-    made_on: Date,
+    /// The local day on which it was made ([`expression::TimeZone::local_day`]).
+    made_on: i64,
 }
 
 fn parameter_kind(parameter: &TypedValue) -> (TypeKind, bool) {
@@ -59,9 +59,9 @@ impl Prepared {
     }
 
     /// Whether it may run as it is: no definition has changed, the parameters have the types that it was made for,
-    /// nothing in it must be looked up again, and it was made today: a constant TIME becomes a DATETIME by the date.
+    /// nothing in it must be looked up again, and it was made on the day `today`: a constant TIME becomes a DATETIME by the date.
     /// The caller keeps plans apart by the session's variables and default schema.
-    pub fn fits(&self, engine: &Engine, today: Date, parameters: &[TypedValue]) -> bool {
+    pub fn fits(&self, engine: &Engine, today: i64, parameters: &[TypedValue]) -> bool {
         self.is_current(engine)
             && !self.plan.volatile
             && self.made_on == today
@@ -135,7 +135,7 @@ fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
         pass_through: pass_through.map(Arc::new),
         columns: columns.into(),
         parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
-        made_on: context.facts.statement_time.date,
+        made_on: context.facts.time_zone.local_day(context.facts.statement_time_microseconds),
     }
 }
 

@@ -43,6 +43,16 @@ impl TimeZone {
         civil(utc_microseconds.saturating_add(i64::from(offset) * MICROSECONDS))
     }
 
+    /// Days from 1970-01-01 to the local date at an instant: cheaper than [`TimeZone::local`] where dates are only compared.
+    pub fn local_day(&self, utc_microseconds: i64) -> i64 {
+        let seconds = utc_microseconds.div_euclid(MICROSECONDS);
+        let offset = match self {
+            TimeZone::Fixed(offset) => *offset,
+            TimeZone::Rules(rules) => rules.offset_at(seconds),
+        };
+        seconds.saturating_add(i64::from(offset)).div_euclid(24 * 60 * 60)
+    }
+
     /// The instant of a wall clock reading. Month and day must not be 0.
     pub fn instant(&self, local: DateTime) -> i64 {
         let reading = civil_microseconds(local);

@@ -118,7 +118,7 @@ impl Session {
         if planned.fingerprint != settings.fingerprint {
             return Ok(false);
         }
-        let today = settings.facts.time_zone.local(self.state.statement_time_microseconds).date;
+        let today = settings.facts.time_zone.local_day(self.state.statement_time_microseconds);
         self.refuse_change(traits)?;
         let run = |session: &mut Session, reads_lock| {
             if !planned.prepared.fits(session.state.instance.engine(), today, parameters) {
