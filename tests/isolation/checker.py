@@ -73,7 +73,7 @@ def check_read(transaction, read, writers):
 
 
 def check_own_writes(transaction):
-    """A read after an own write must end with it; plain reads of one key must not go back."""
+    """A read after an own write must end with it."""
     written = {}
     for operation in transaction.operations:
         if isinstance(operation, Write):

@@ -36,21 +36,24 @@ impl TimeZone {
     /// The wall clock reading at an instant.
     pub fn local(&self, utc_microseconds: i64) -> DateTime {
         let seconds = utc_microseconds.div_euclid(MICROSECONDS);
-        let offset = match self {
-            TimeZone::Fixed(offset) => *offset,
-            TimeZone::Rules(rules) => rules.offset_at(seconds),
-        };
+        let offset = self.offset_at(seconds);
         civil(utc_microseconds.saturating_add(i64::from(offset) * MICROSECONDS))
     }
 
     /// Days from 1970-01-01 to the local date at an instant: cheaper than [`TimeZone::local`] where dates are only compared.
     pub fn local_day(&self, utc_microseconds: i64) -> i64 {
         let seconds = utc_microseconds.div_euclid(MICROSECONDS);
-        let offset = match self {
-            TimeZone::Fixed(offset) => *offset,
-            TimeZone::Rules(rules) => rules.offset_at(seconds),
-        };
+        let offset = self.offset_at(seconds);
         seconds.saturating_add(i64::from(offset)).div_euclid(24 * 60 * 60)
+    }
+
+    /// Seconds east of UTC at an instant, in seconds since 1970.
+    #[inline]
+    fn offset_at(&self, utc_seconds: i64) -> i32 {
+        match self {
+            TimeZone::Fixed(offset) => *offset,
+            TimeZone::Rules(rules) => rules.offset_at(utc_seconds),
+        }
     }
 
     /// The instant of a wall clock reading. Month and day must not be 0.
