@@ -117,10 +117,6 @@ fn plan_with(
     plan::plan_statement(statement, input)
 }
 
-fn check_privileges(plan: &Plan, context: &StatementContext<'_>) -> SqlResult<()> {
-    plan.privileges.iter().try_for_each(|request| context.privileges.check(request))
-}
-
 fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
     let columns = match &plan.kind {
         PlanKind::Query(query, None) => query::result_columns(query),
@@ -153,7 +149,7 @@ pub fn execute_prepared(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    check_privileges(&prepared.plan, context)?;
+    prepared.plan.privileges.check(context.privileges)?;
     run_plan(prepared, context, channel)
 }
 

@@ -35,9 +35,16 @@ pub struct DigestLiteral {
     pub start: u32,
     /// One past its last byte.
     pub end: u32,
+    /// What of its text decides types: the digits of a decimal, whether text is ASCII. It is in the hash.
+    pub class: u32,
 }
 
 impl DigestLiteral {
+    fn new(token: Token, text: &[u8]) -> DigestLiteral {
+        let class = class(token.kind, slice(text, token));
+        DigestLiteral { kind: token.kind, start: token.start, end: token.end, class }
+    }
+
     /// The bytes that a literal of kind String stands for.
     pub fn string(&self, text: &[u8], options: ParseOptions) -> Vec<u8> {
         options.to_connection(crate::literal::string_value(self.text(text), options))
@@ -81,6 +88,7 @@ pub fn digest(
             }
             T::Word(word) => {
                 hash = mix(hash, word as u64 + 256);
+                clauses.cacheable &= !clauses.first || may_start_data_statement(word);
                 clauses.word(word, previous);
             }
             T::Integer | T::Decimal | T::Float | T::String => {
@@ -88,8 +96,9 @@ pub fn digest(
                 if clauses.keeps(previous) {
                     hash = mix_bytes(mix(hash, code(kind)), slice(text, token));
                 } else {
-                    hash = mix(hash, code(kind));
-                    literals.push(DigestLiteral { kind, start: token.start, end: token.end });
+                    let literal = DigestLiteral::new(token, text);
+                    hash = mix(hash, code(kind) | u64::from(literal.class) << 32);
+                    literals.push(literal);
                 }
             }
             T::OpenParenthesis => {
@@ -203,6 +212,14 @@ impl Clauses {
     }
 }
 
+/// Words that a query or a change of rows may start with: nothing else has a plan.
+fn may_start_data_statement(word: Keyword) -> bool {
+    matches!(
+        word,
+        K::Select | K::Insert | K::Update | K::Delete | K::Replace | K::With | K::Values | K::Table
+    )
+}
+
 /// Words before a parenthesis that is no call and no type.
 fn may_precede_group(word: Keyword) -> bool {
     matches!(
@@ -244,6 +261,19 @@ fn may_precede_group(word: Keyword) -> bool {
 
 fn slice(text: &[u8], token: Token) -> &[u8] {
     &text[token.start as usize..token.end as usize]
+}
+
+/// What of a literal's text decides types.
+fn class(kind: TokenKind, text: &[u8]) -> u32 {
+    match kind {
+        T::Decimal => {
+            let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
+            let digits = |number: usize| number.min(usize::from(u16::MAX)) as u32;
+            digits(point) << 16 | digits(text.len() - point)
+        }
+        T::String => u32::from(text.is_ascii()),
+        _ => 0,
+    }
 }
 
 /// A number for every kind that is no word.

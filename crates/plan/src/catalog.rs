@@ -3,6 +3,7 @@
 
 use dictionary::TableDefinition;
 use errors::SqlResult;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use values::Value;
 
@@ -101,8 +102,17 @@ pub enum FileAccess {
     Write,
 }
 
+/// Names what a [`PrivilegeCheck`] goes by: of two checks with one id, what one allows the other allows. No id is used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrantsId(pub NonZeroU64);
+
 /// Grants of the session's user.
 pub trait PrivilegeCheck {
+    /// Whose grants they are; None: nothing may be concluded from an earlier check.
+    fn grants_id(&self) -> Option<GrantsId> {
+        None
+    }
+
     /// Error 1142 for a table, 1143 for a column unless the user may do that; 1044 where nobody may.
     fn check(&self, request: &PrivilegeRequest) -> SqlResult<()>;
 

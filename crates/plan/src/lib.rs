@@ -8,6 +8,7 @@ mod catalog;
 mod change;
 mod optimize;
 pub mod physical;
+mod privileges_needed;
 pub mod range;
 mod repeatable;
 mod rewrite;
@@ -15,14 +16,15 @@ mod rewrite;
 pub use access::check as check_tables;
 pub use bind::{PlannerInput, SubqueryPlan};
 pub use catalog::{
-    AllPrivileges, Extent, FileAccess, NoVirtualTables, PrivilegeCheck, PrivilegeRequest, TableAccess, View,
-    VirtualTables,
+    AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
+    TableAccess, View, VirtualTables,
 };
 pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
     UpdatePlan,
 };
 pub use physical::QueryPlan;
+pub use privileges_needed::PrivilegesNeeded;
 
 use engine::Table;
 use errors::{SqlResult, sql_error};
@@ -40,7 +42,7 @@ pub struct Plan {
     /// Subqueries of its expressions, by number.
     pub subqueries: Vec<SubqueryPlan>,
     /// Privileges that it needs.
-    pub privileges: Vec<PrivilegeRequest>,
+    pub privileges: PrivilegesNeeded,
     /// Base tables that it reads or changes.
     pub tables: Vec<Arc<Table>>,
     /// [`engine::Dictionary::epoch`] when it was made.
@@ -149,7 +151,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         recursions: binder.recursion_scopes.len(),
         subqueries: binder.subqueries,
         common_tables: binder.common_table_uses,
-        privileges: binder.privileges,
+        privileges: PrivilegesNeeded::new(binder.privileges),
         tables: binder.tables,
         dictionary_epoch,
         volatile: binder.volatile,

@@ -13,7 +13,7 @@ use crate::system_tables::{
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
-use plan::{Extent, FileAccess, PrivilegeCheck, PrivilegeRequest, TableAccess};
+use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, TableAccess};
 
 /// Grants as the binder asks for them.
 pub(crate) struct GrantCheck<'s> {
@@ -47,6 +47,10 @@ fn wanted(access: TableAccess) -> Wanted {
 }
 
 impl PrivilegeCheck for GrantCheck<'_> {
+    fn grants_id(&self) -> Option<GrantsId> {
+        self.grants.id()
+    }
+
     fn check(&self, request: &PrivilegeRequest) -> SqlResult<()> {
         let table = request.table.as_str();
         let Some(schema) = self.granted_schema(request)? else { return Ok(()) };

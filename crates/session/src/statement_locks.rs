@@ -10,6 +10,9 @@ use crate::session::Session;
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
 
+/// A session keeps room for so many locks between transactions.
+const KEPT_LOCKS_MAX: usize = 16;
+
 /// Metadata locks that a session holds, but for those of LOCK TABLES.
 #[derive(Default)]
 pub struct HeldLocks {
@@ -55,11 +58,12 @@ impl Session {
 
     /// Gives back the metadata locks of the transaction; those of LOCK TABLES and of the running statement stay.
     pub(crate) fn release_transaction_locks(&mut self) {
-        let locks = std::mem::take(&mut self.locks.transaction);
-        for (key, _) in &locks {
-            let session = self.state.shared.id;
-            self.state.instance.metadata_locks().release(session, key, LockDuration::Transaction);
+        let (session, locks) = (self.state.shared.id, self.state.instance.metadata_locks());
+        while let Some((key, _)) = self.locks.transaction.pop() {
+            locks.release(session, &key, LockDuration::Transaction);
         }
+        // The memory is for the next transaction, unless this one was of an uncommon size.
+        self.locks.transaction.shrink_to(KEPT_LOCKS_MAX);
     }
 
     /// Runs a change of definitions under locks on the names that it needs, which are given back at its end.

@@ -26,6 +26,8 @@ const LITERALS_MAX: usize = 64;
 pub(crate) struct TextPlans {
     /// Literals of the running statement; kept to keep its memory.
     literals: Vec<DigestLiteral>,
+    /// Their values; kept for the same reason, empty between statements.
+    parameters: Vec<TypedValue>,
     recent: RecentPlans,
     /// Every statement goes the ordinary way: for tests that compare the two.
     pub switched_off: bool,
@@ -92,14 +94,16 @@ impl Session {
         let settings = self.settings();
         let (options, collation) = (settings.parse, settings.facts.connection_collation);
         let literals = key.literals();
-        let Some(parameters) = typed_literals(text, literals, options, collation) else {
-            return ByShape::Ordinary(None);
-        };
+        let mut parameters = std::mem::take(&mut self.text_plans.parameters);
+        let is_typed = push_typed(&mut parameters, text, literals, options, collation);
         match planned {
+            _ if !is_typed => {}
             Some(planned) => self.run_kept(&identity, &planned, text, &parameters, channel),
             None => self.run_candidate(identity, text, literals, &parameters, channel),
         }
-        ByShape::Done
+        parameters.clear();
+        self.text_plans.parameters = parameters;
+        if is_typed { ByShape::Done } else { ByShape::Ordinary(None) }
     }
 
     fn run_kept(
@@ -171,14 +175,21 @@ pub(crate) fn may_have_shape(statement: &Statement) -> bool {
     )
 }
 
-/// The literals as parameters. None for a number that BIGINT or DECIMAL does not hold.
-fn typed_literals(
+/// Adds the literals as parameters. False for a number that BIGINT or DECIMAL does not hold.
+fn push_typed(
+    parameters: &mut Vec<TypedValue>,
     text: &[u8],
     literals: &[DigestLiteral],
     options: ParseOptions,
     collation: CollationId,
-) -> Option<Vec<TypedValue>> {
-    literals.iter().map(|literal| typed_literal(literal, text, options, collation)).collect()
+) -> bool {
+    for literal in literals {
+        match typed_literal(literal, text, options, collation) {
+            Some(value) => parameters.push(value),
+            None => return false,
+        }
+    }
+    true
 }
 
 fn typed_literal(

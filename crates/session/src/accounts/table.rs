@@ -6,7 +6,10 @@ use super::account::{Account, AccountName, TableGrant};
 use super::host;
 use super::privilege::Privileges;
 use crate::connection::ClientHost;
+use plan::GrantsId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// All accounts and roles.
@@ -109,7 +112,7 @@ impl AccountTable {
     /// As [`AccountTable::shared_grants`], made anew.
     pub fn grants(&self, name: &AccountName, active: &[AccountName]) -> Grants {
         let has_password = self.get(name).is_some_and(|account| !account.authentication_string.is_empty());
-        let mut grants = Grants { has_password, ..Grants::default() };
+        let mut grants = Grants { id: next_grants_id(), has_password, ..Grants::default() };
         let mut seen = BTreeSet::new();
         // A role that was revoked gives nothing any more, though it is still active in a session.
         let granted = |role: &&AccountName| self.get(name).is_some_and(|own| own.roles.contains_key(role));
@@ -128,9 +131,18 @@ impl AccountTable {
     }
 }
 
+/// Numbers of grants, for the life of the process.
+static GRANTS_MADE: AtomicU64 = AtomicU64::new(0);
+
+fn next_grants_id() -> Option<GrantsId> {
+    NonZeroU64::new(GRANTS_MADE.fetch_add(1, Ordering::Relaxed).wrapping_add(1)).map(GrantsId)
+}
+
 /// What a session may do: its account's grants and those of its active roles.
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
+    /// None: they are not those of an account as it stands in the table.
+    id: Option<GrantsId>,
     global: Privileges,
     dynamic: BTreeMap<String, bool>,
     schemas: Vec<(String, Privileges)>,
@@ -160,6 +172,11 @@ impl Grants {
     /// Everything: internal statements.
     pub fn everything() -> Grants {
         Grants { global: Privileges::ALL_GLOBAL.with(Privileges::GRANT), ..Grants::default() }
+    }
+
+    /// Names these grants. They never change, so that what they allowed once they allow always.
+    pub fn id(&self) -> Option<GrantsId> {
+        self.id
     }
 
     /// Privileges on `*.*`.

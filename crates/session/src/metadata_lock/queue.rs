@@ -162,13 +162,14 @@ impl Queue {
     /// Gives back what the session holds for that time: its modes, if it held anything.
     pub fn release(&mut self, session: u32, duration: LockDuration) -> Option<Modes> {
         let mut released = Modes::default();
-        self.granted.retain(|held| {
-            let goes = held.session == session && held.duration == duration;
-            if goes {
-                released = released.with(held.mode);
+        let mut at = 0;
+        while let Some(held) = self.granted.get(at) {
+            if held.session == session && held.duration == duration {
+                released = released.with(self.granted.swap_remove(at).mode);
+            } else {
+                at += 1;
             }
-            !goes
-        });
+        }
         (released != Modes::default()).then_some(released)
     }
 
