@@ -185,6 +185,7 @@ impl Session {
         if !locks.locks.iter().any(|(_, mode)| *mode == LockMode::Write) {
             return self.run_locked(locks, changes, run);
         }
+        self.refuse_read_only_transaction()?;
         let mut has_begun = false;
         let outcome = self.with_intent(Intent::Statement, |session| {
             has_begun = true;
@@ -208,9 +209,15 @@ impl Session {
             self.after_failure(&error)?;
             return Err(error);
         }
+        let uses_tables = !locks.locks.is_empty();
+        let characteristics = (self.transaction.next_isolation, self.transaction.next_read_only);
         let reads_lock = self.ensure_transaction();
         let mark = self.transaction.current.as_ref().map(engine::Transaction::begin_statement);
-        match run(self, reads_lock) {
+        let outcome = run(self, reads_lock);
+        if !uses_tables && !had_transaction {
+            self.forget_transaction(characteristics);
+        }
+        match outcome {
             Ok(outcome) => {
                 self.end_statement(true)?;
                 Ok(outcome)

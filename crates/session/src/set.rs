@@ -3,7 +3,7 @@
 
 use crate::charsets::{find_charset, find_collation, refuse_client_charset};
 use crate::session::Session;
-use crate::transaction::isolation_of;
+use crate::transaction::{isolation_at, isolation_of};
 use crate::variables::value::{check, display};
 use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id};
 use errors::{SqlResult, sql_error};
@@ -24,6 +24,8 @@ struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Session,
+    /// The characteristics of the next transaction.
+    NextTransaction,
     Global,
     Persist,
     PersistOnly,
@@ -49,8 +51,14 @@ impl Session {
                 self.state.set_user_variable(&name.to_lowercase(), value);
                 Ok(())
             }
-            SetItem::SystemVariable { variable, value } => {
-                let change = self.check_variable(variable, value.as_ref())?;
+            SetItem::SystemVariable { variable, value, next_transaction } => {
+                let mut change = self.check_variable(variable, value.as_ref())?;
+                if *next_transaction
+                    && matches!(change.id, id::TRANSACTION_ISOLATION | id::TRANSACTION_READ_ONLY)
+                {
+                    self.refuse_open_transaction()?;
+                    change.scope = Target::NextTransaction;
+                }
                 // A later item of the same SET sees the earlier ones only through user variables, as in MySQL.
                 changes.push(change);
                 Ok(())
@@ -70,6 +78,10 @@ impl Session {
         }
     }
 
+    fn refuse_open_transaction(&self) -> SqlResult<()> {
+        if self.transaction_is_open() { Err(sql_error!(ER_CANT_CHANGE_TX_CHARACTERISTICS)) } else { Ok(()) }
+    }
+
     /// SET TRANSACTION: the next transaction only without scope.
     fn set_transaction(
         &mut self,
@@ -79,9 +91,7 @@ impl Session {
         changes: &mut Vec<Change>,
     ) -> SqlResult<()> {
         let Some(scope) = scope else {
-            if self.transaction_is_open() {
-                return Err(sql_error!(ER_CANT_CHANGE_TX_CHARACTERISTICS));
-            }
+            self.refuse_open_transaction()?;
             self.transaction.next_isolation = isolation.map(isolation_of).or(self.transaction.next_isolation);
             self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
             return Ok(());
@@ -197,7 +207,7 @@ impl Session {
     fn convert(&mut self, id: VariableId, scope: Target, typed: TypedValue) -> SqlResult<SystemValue> {
         let variable = id.variable();
         let current = match scope {
-            Target::Session => self.state.variables.get(id).clone(),
+            Target::Session | Target::NextTransaction => self.state.variables.get(id).clone(),
             _ => self.state.instance.global_value(id),
         };
         let assigned = Assigned::Value(typed.value);
@@ -304,6 +314,10 @@ impl Session {
         let variable = id.variable();
         match scope {
             Target::Session => self.apply_session(id, value)?,
+            Target::NextTransaction if id == id::TRANSACTION_READ_ONLY => {
+                self.transaction.next_read_only = Some(value.is_on());
+            }
+            Target::NextTransaction => self.transaction.next_isolation = Some(isolation_at(value.unsigned())),
             Target::Global => self.apply_global(id, value)?,
             Target::Persist | Target::PersistOnly => {
                 let text = value.text(variable);

@@ -73,6 +73,26 @@ impl Session {
         self.transaction.options.isolation == Isolation::Serializable && self.in_transaction_block()
     }
 
+    /// Error 1792 for a statement that is to change rows, or locks them as if it did, in a READ ONLY transaction: told before
+    /// anything about its tables.
+    pub(crate) fn refuse_read_only_transaction(&self) -> SqlResult<()> {
+        let state = &self.transaction;
+        let read_only = if state.explicit || state.current.is_some() {
+            state.options.read_only
+        } else {
+            state.next_read_only.unwrap_or(self.settings().read_only)
+        };
+        if read_only { Err(sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)) } else { Ok(()) }
+    }
+
+    /// Takes back that a transaction was begun, after a statement that used no table: it is none to the client, and what SET
+    /// TRANSACTION said is for the next one still.
+    pub(crate) fn forget_transaction(&mut self, characteristics: (Option<Isolation>, Option<bool>)) {
+        let state = &mut self.transaction;
+        (state.next_isolation, state.next_read_only) = characteristics;
+        state.current = None;
+    }
+
     fn begin_engine_transaction(&mut self) -> Transaction {
         let settings = self.settings();
         let (default_isolation, default_read_only) = (settings.isolation, settings.read_only);

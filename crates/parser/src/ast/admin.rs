@@ -157,6 +157,8 @@ pub enum SetItem {
     SystemVariable {
         variable: SystemVariable,
         value: Option<Expression>,
+        /// Written `@@name`, without a scope: a characteristic of transactions is set for the next one only.
+        next_transaction: bool,
     },
     /// A local variable of a stored program or `NEW.column` of a trigger: not distinguished from a variable
     /// without scope except by the qualifier.

@@ -27,7 +27,8 @@ impl Parser<'_> {
             }
             T::DoubleAt => {
                 let variable = self.system_variable()?;
-                return self.set_variable(variable);
+                let next_transaction = variable.scope.is_none();
+                return self.set_variable(variable, next_transaction);
             }
             T::Word(K::Names) if self.kind_at(1) != T::Equal && self.kind_at(1) != T::Assign => {
                 return self.set_names();
@@ -53,7 +54,7 @@ impl Parser<'_> {
         } else {
             SystemVariable { scope, qualifier: None, name: first }
         };
-        self.set_variable(variable)
+        self.set_variable(variable, false)
     }
 
     fn variable_name_unreserved(&mut self) -> SqlResult<Name> {
@@ -64,7 +65,7 @@ impl Parser<'_> {
         if self.accept_kind(T::Assign) { Ok(()) } else { self.expect_kind(T::Equal) }
     }
 
-    fn set_variable(&mut self, variable: SystemVariable) -> SqlResult<SetItem> {
+    fn set_variable(&mut self, variable: SystemVariable, next_transaction: bool) -> SqlResult<SetItem> {
         self.set_equal()?;
         let ends = matches!(self.kind_at(1), T::Comma | T::End | T::Semicolon);
         let value = match self.kind() {
@@ -79,7 +80,7 @@ impl Parser<'_> {
             }
             _ => Some(self.expression()?),
         };
-        Ok(SetItem::SystemVariable { variable, value })
+        Ok(SetItem::SystemVariable { variable, value, next_transaction })
     }
 
     fn set_names(&mut self) -> SqlResult<SetItem> {
