@@ -12,6 +12,7 @@ mod privileges_needed;
 pub mod range;
 mod repeatable;
 mod rewrite;
+mod select_limit;
 
 pub use access::check as check_tables;
 pub use bind::{PlannerInput, SubqueryPlan};
@@ -115,7 +116,8 @@ pub enum PlanKind {
 fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
     Ok(match statement {
         ast::Statement::Query(query) => {
-            PlanKind::Query(binder.query(query, "SIMPLE")?, query.into.as_deref().cloned())
+            let limited = select_limit::limited_query(query, binder.input.select_limit);
+            PlanKind::Query(binder.query(&limited, "SIMPLE")?, query.into.as_deref().cloned())
         }
         ast::Statement::Do(expressions) => PlanKind::Do(binder.expressions(expressions)?),
         ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(binder.insert(insert)?)),

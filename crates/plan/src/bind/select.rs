@@ -365,11 +365,7 @@ impl Binder<'_> {
 
     /// LIMIT takes constants and parameters.
     pub fn limit(&mut self, limit: Option<&ast::Limit>) -> SqlResult<Option<RowLimit>> {
-        let Some(limit) = limit else {
-            let capped = self.depth == 1 && self.input.select_limit != u64::MAX;
-            let count = capped.then(|| Expression::integer(self.input.select_limit));
-            return Ok(count.map(|count| RowLimit { count: Some(count), offset: None }));
-        };
+        let Some(limit) = limit else { return Ok(None) };
         let count = Some(self.scalar(&limit.count)?);
         let offset = limit.offset.as_ref().map(|offset| self.scalar(offset)).transpose()?;
         Ok(Some(RowLimit { count, offset }))
