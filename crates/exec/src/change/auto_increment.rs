@@ -33,8 +33,8 @@ enum Origin {
 pub struct GeneratedIds {
     reserved: Option<AutoIncrementRange>,
     taken: u64,
-    /// SET INSERT_ID, until it is used.
-    insert_id: Option<u64>,
+    /// After SET INSERT_ID: the next value of the series that begins with it.
+    forced: Option<u64>,
     origin: Origin,
     /// Ranges reserved since the last `mark`, and those that a `rewind` brought back, to be used again.
     granted: Vec<AutoIncrementRange>,
@@ -47,7 +47,7 @@ pub struct GeneratedIds {
 impl GeneratedIds {
     /// The values of a statement that starts after `SET INSERT_ID = insert_id`.
     pub fn new(insert_id: Option<u64>) -> GeneratedIds {
-        GeneratedIds { insert_id, ..GeneratedIds::default() }
+        GeneratedIds { forced: insert_id, ..GeneratedIds::default() }
     }
 
     /// A state to go back to, if it turns out that rows from here on do not all go in.
@@ -137,8 +137,10 @@ impl GeneratedIds {
 
     /// The row did not go in: its value serves the next one.
     pub fn unused(&mut self) {
-        if self.origin == Origin::Reserved {
-            self.taken -= 1;
+        match self.origin {
+            Origin::Reserved => self.taken -= 1,
+            Origin::Session => self.forced = Some(self.current),
+            Origin::None | Origin::Explicit => {}
         }
     }
 
@@ -162,8 +164,7 @@ impl GeneratedIds {
 
     /// Tells the counter of a value that it did not give out; what is reserved below that is given up.
     pub fn raise(&mut self, table: &Arc<Table>, value: u64, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let transaction = &run.statement.transaction;
-        transaction.raise_auto_increment(table, value).map_err(|error| engine_error(error, table))?;
+        raise_to(table, value, run)?;
         let next = |range: AutoIncrementRange| range.first + self.taken * range.increment;
         if self.reserved.is_some_and(|range| self.taken < range.count && value >= next(range)) {
             self.reserved = None;
@@ -179,8 +180,11 @@ impl GeneratedIds {
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<u64> {
-        if let Some(value) = self.insert_id.take() {
+        if let Some(value) = self.forced {
             self.origin = Origin::Session;
+            let settings = &run.statement.settings;
+            let (increment, offset) = (settings.auto_increment_increment, settings.auto_increment_offset);
+            self.forced = next_of_series(value, increment, offset);
             self.raise(table, value, run)?;
             return Ok(value);
         }
@@ -229,6 +233,25 @@ impl GeneratedIds {
         self.taken = 0;
         Ok(())
     }
+}
+
+/// The value after `value` among those of auto_increment_increment and auto_increment_offset; None beyond BIGINT UNSIGNED.
+fn next_of_series(value: u64, increment: u64, offset: u64) -> Option<u64> {
+    if increment <= 1 {
+        return value.checked_add(1);
+    }
+    let steps = value.checked_add(increment)?.saturating_sub(offset) / increment;
+    steps.checked_mul(increment)?.checked_add(offset)
+}
+
+/// An UPDATE gave the column a value that the counter may not know of.
+pub fn raise_counter(table: &Arc<Table>, value: &Value, run: &Run<'_, '_>) -> SqlResult<()> {
+    value_of(value).map_or(Ok(()), |value| raise_to(table, value, run))
+}
+
+fn raise_to(table: &Arc<Table>, value: u64, run: &Run<'_, '_>) -> SqlResult<()> {
+    let raised = run.statement.transaction.raise_auto_increment(table, value);
+    raised.map_err(|error| engine_error(error, table))
 }
 
 /// The counter's view of a value; None for negative ones.

@@ -1,6 +1,7 @@
 //! UPDATE of one table or several.
 
 use super::assigning::Assigning;
+use super::auto_increment::raise_counter;
 use super::row_buffer::stored_values;
 use super::row_change::update_row;
 use super::storing::{Storing, as_stored};
@@ -147,6 +148,11 @@ impl<'p> Updating<'p> {
         assigning.carry_out(&target.on_update, seen, &mut row, run)?;
         if update_row(&target.table, &key, &row, self.plan.ignore, run)? {
             self.counts.changed += 1;
+            if let Some(column) = target.table.definition().auto_increment_column()
+                && row[column] != before[column]
+            {
+                raise_counter(&target.table, &row[column], run)?;
+            }
         }
         Ok(())
     }

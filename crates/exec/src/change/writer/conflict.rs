@@ -7,6 +7,7 @@ use crate::change::row_buffer::stored_values;
 use crate::change::row_change::{duplicate_error, encoded};
 use crate::change::storing::as_seen;
 use crate::run::{Run, engine_error};
+use dictionary::IndexKind;
 use engine::{DuplicateKey, EngineError, ReadMode, WaitPolicy};
 use errors::SqlResult;
 use expression::EvaluationContext;
@@ -27,6 +28,11 @@ impl Writer<'_> {
                     // Someone else may have taken the row away, or its key: then the insert is tried again.
                     run.check_killed()?;
                     if self.plan.replace && !self.is_generated_key(&duplicate) {
+                        if self.is_there_already(&duplicate, bytes, run)? {
+                            self.counts.affected += 1 + replaced;
+                            self.counts.duplicates += u64::from(replaced > 0);
+                            return self.ids.stored(table, run);
+                        }
                         replaced += u64::from(self.remove_existing(&duplicate, bytes, run)?);
                         continue;
                     }
@@ -60,6 +66,22 @@ impl Writer<'_> {
         let of_column = definition.indexes.iter().position(|index| Some(index.parts[0].column) == column);
         self.ids.is_generated()
             && of_column.is_some_and(|index| table.index_of_definition(index) == duplicate.index)
+    }
+
+    /// Whether the very row that REPLACE is to put in is there. Asked where no further unique key can be in the way: MySQL
+    /// overwrites the row then instead of deleting it, and counts nothing as deleted if it is the same.
+    fn is_there_already(
+        &self,
+        duplicate: &DuplicateKey,
+        bytes: &[u8],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<bool> {
+        let table = &self.plan.table;
+        let last = table.definition().indexes.iter().rposition(|index| index.kind != IndexKind::Plain);
+        if last.map(|last| table.index_of_definition(last)) != Some(duplicate.index) {
+            return Ok(false);
+        }
+        Ok(self.lock_existing(duplicate, bytes, run)?.is_some_and(|existing| existing == bytes))
     }
 
     /// REPLACE: deletes the row that is in the way. False if it is not any more.
