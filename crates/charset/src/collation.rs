@@ -141,7 +141,7 @@ impl Collation {
     }
 
     fn weights<'a>(&self, table: &'a WeightTable, text: &'a [u8], level: u8) -> Weights<'a> {
-        Weights::new(table, self.encoding, text, level)
+        Weights::of_text(table, self.encoding, text, level)
     }
 
     fn compare_first_level(&self, table: &WeightTable, a: &[u8], b: &[u8]) -> Ordering {

@@ -221,14 +221,28 @@ pub(crate) struct Weights<'a> {
     level: u8,
     current: CharacterWeights,
     at: u8,
+    /// A byte that is no character ends the text.
+    ends_ill_formed: bool,
 }
 
-/// Weight of a byte that is no character: after everything else.
+/// Weight of a byte that is no character, where it does not end the text: after everything else.
 const ILL_FORMED: u16 = 0xffff;
 
 impl<'a> Weights<'a> {
     pub(crate) fn new(table: &'a WeightTable, encoding: Encoding, text: &'a [u8], level: u8) -> Weights<'a> {
-        Weights { table, encoding, rest: text, level, current: CharacterWeights::default(), at: 0 }
+        let current = CharacterWeights::default();
+        Weights { table, encoding, rest: text, level, current, at: 0, ends_ill_formed: false }
+    }
+
+    /// Weights of a text as a whole: for the collations of UCA 9.0.0 it ends before a byte that is no character.
+    pub(crate) fn of_text(
+        table: &'a WeightTable,
+        encoding: Encoding,
+        text: &'a [u8],
+        level: u8,
+    ) -> Weights<'a> {
+        let ends_ill_formed = table.implicit == Implicit::Uca0900;
+        Weights { ends_ill_formed, ..Weights::new(table, encoding, text, level) }
     }
 
     /// Bytes of the text that have not been read.
@@ -252,6 +266,10 @@ impl Iterator for Weights<'_> {
             self.at = 0;
             self.current = match step.character {
                 Some(character) => self.table.weights_of(character, self.level),
+                None if self.ends_ill_formed => {
+                    self.rest = &[];
+                    CharacterWeights::default()
+                }
                 None => {
                     let mut ill_formed = CharacterWeights::default();
                     ill_formed.push(ILL_FORMED);
