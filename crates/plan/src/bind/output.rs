@@ -87,7 +87,7 @@ impl Block {
         if let Some(number) = self.aggregate_of(expression) {
             let call = &self.aggregates[number];
             let extreme = matches!(call.kind, AggregateKind::Minimum | AggregateKind::Maximum);
-            let of_column = call.arguments.first().is_some_and(|argument| argument.column_slot().is_some());
+            let of_column = call.arguments.first().is_some_and(is_column);
             return if extreme && of_column { ValueSource::Column } else { ValueSource::Aggregate };
         }
         match &expression.kind {
@@ -121,7 +121,9 @@ impl Block {
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
         let needs_sorted_rows =
             self.aggregates.iter().any(|call| call.distinct || call.kind == AggregateKind::GroupConcat);
-        let in_order = needs_sorted_rows || self.index_orders(keys);
+        // Without aggregates MySQL takes rows that a key makes distinct for groups.
+        let distinct = self.aggregates.is_empty() && self.tables.len() == 1 && self.holds_unique_key(keys);
+        let in_order = needs_sorted_rows || distinct || self.index_orders(keys);
         match (in_order, order.iter().all(is_key)) {
             (true, true) => Grouping::InOrder,
             (true, false) => Grouping::Resorted,
@@ -161,13 +163,17 @@ impl Block {
         }
     }
 
+    /// Whether the entries of an index, behind whose parts come those of the primary key, are in the order of the keys.
     fn index_orders(&self, keys: &[Expression]) -> bool {
         let Some((definition, columns)) = self.columns_of_one_table(keys) else { return false };
+        let whole = |index: &IndexDefinition| -> Vec<(usize, bool)> {
+            index.parts.iter().map(|part| (part.column, part.prefix_length.is_none())).collect()
+        };
+        let primary = definition.indexes.iter().find(|index| index.kind == IndexKind::Primary).map(whole);
         definition.indexes.iter().filter(|index| !index.invisible).any(|index| {
-            let parts = index.parts.iter().map(|part| (part.column, part.prefix_length.is_none()));
-            let matched =
-                parts.zip(&columns).take_while(|((part, whole), key)| part == *key && *whole).count();
-            matched == columns.len() || matched == index.parts.len() && is_unique_key(definition, index)
+            let parts = whole(index).into_iter().chain(primary.clone().unwrap_or_default());
+            parts.zip(&columns).take_while(|((part, whole), key)| part == *key && *whole).count()
+                == columns.len()
         })
     }
 
@@ -181,6 +187,16 @@ impl Block {
                     .iter()
                     .all(|part| columns.contains(&part.column) && part.prefix_length.is_none())
         })
+    }
+}
+
+/// Whether it is a column, or the text of a column of ENUM or SET.
+fn is_column(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Cast(cast) => {
+            cast.operand.result.kind().has_members() && cast.operand.column_slot().is_some()
+        }
+        _ => expression.column_slot().is_some(),
     }
 }
 
