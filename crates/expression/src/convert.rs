@@ -6,7 +6,7 @@ use crate::facts::{SqlMode, StatementFacts};
 use crate::result_type::{TypeClass, class_of};
 use crate::text;
 use charset::CollationId;
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use values::convert::{date_time_of_number, time_on_date};
 use values::decimal::Rounding;
 use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time};
@@ -164,12 +164,13 @@ pub fn to_moment(
         Value::Time(time) => return Ok(time_on_date(*time, context.facts().statement_time.date)),
         Value::Bytes(bytes) => {
             let utf8 = text::to_utf8(bytes, column_type.collation);
+            let shown = || values::convert::quoted_text(value, column_type).into_bytes();
             let Some(parsed) = parse_date_time(utf8.as_bytes(), rules) else {
-                warn_no_moment(kind, utf8.as_bytes(), context);
+                warn_no_moment(kind, &shown(), context);
                 return Ok(None);
             };
             if parsed.notes.truncated {
-                warn_truncated(kind.name(), utf8.as_bytes(), context);
+                warn_truncated(kind.name(), &shown(), context);
             }
             parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
         }
@@ -201,10 +202,19 @@ pub fn warn_no_moment(kind: MomentKind, text: &[u8], context: &mut dyn Evaluatio
         MomentKind::Date => warn_truncated(kind.name(), text, context),
         MomentKind::DateTime => {
             let shown = String::from_utf8_lossy(&text[..text.len().min(128)]).into_owned();
-            let wrong = sql_error!(ER_WRONG_VALUE, kind.name(), shown);
-            context.diagnostics().warning(errors::code::ER_TRUNCATED_WRONG_VALUE.message(wrong.message()));
+            context.diagnostics().warning(wrong_moment(&shown));
         }
     }
+}
+
+fn wrong_moment(shown: &str) -> SqlError {
+    let wrong = sql_error!(ER_WRONG_VALUE, MomentKind::DateTime.name(), shown);
+    errors::code::ER_TRUNCATED_WRONG_VALUE.message(wrong.message())
+}
+
+/// Warning 1292 for a number that is no moment.
+pub fn no_moment(value: &Value, column_type: &ColumnType) -> SqlError {
+    wrong_moment(&values::convert::quoted_text(value, column_type))
 }
 
 /// A text with an offset ('2020-01-01 00:00:00+02:00') names an instant.

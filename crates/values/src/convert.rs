@@ -89,7 +89,9 @@ pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnos
         Value::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = number::parse_f64(&text);
-            if parsed.is_truncated(&text) || parsed.overflow {
+            // Blanks alone are zero.
+            let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
+            if rest || parsed.overflow {
                 diagnostics.warning(truncated("DOUBLE", value, column_type));
             }
             parsed.number
@@ -306,7 +308,7 @@ pub(crate) fn is_negative(value: &Value) -> bool {
 }
 
 /// A number's integer part and its microseconds, rounded.
-pub(crate) fn temporal_number(value: &Value, column_type: &ColumnType) -> Option<(i64, u32)> {
+pub fn temporal_number(value: &Value, column_type: &ColumnType) -> Option<(i64, u32)> {
     let number = match value {
         Value::Int(number) => return Some((*number, 0)),
         Value::UInt(number) => return i64::try_from(*number).ok().map(|number| (number, 0)),
