@@ -1,9 +1,9 @@
 //! Physical operators, aggregates and data change over the engine. Entry points: [`prepare`], [`execute_prepared`],
-//! [`execute`], [`describe`], [`explain`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
+//! [`execute`], [`explain`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
 //!
 //! A caller (the session) does, for each query or data-changing statement:
 //! 1. fills a [`StatementContext`];
-//! 2. `let prepared = exec::prepare(&statement, &mut context)?` or takes a cached one that `is_current`;
+//! 2. `let prepared = exec::prepare(&statement, typing, &mut context)?` or takes a cached one that `is_current`;
 //! 3. `let outcome = exec::execute_prepared(&prepared, &mut context, channel)?`;
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
@@ -30,7 +30,8 @@ use errors::SqlResult;
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;
 use pass_through::PassThrough;
-use plan::{Plan, PlanKind, PlannerInput};
+pub use plan::ParameterUse;
+use plan::{ParameterTypes, Plan, PlanKind, PlannerInput};
 use run::{PlanningContext, Run};
 use std::sync::Arc;
 use values::{ColumnType, TypeKind};
@@ -85,9 +86,9 @@ impl Prepared {
         self.pass_through.as_deref().filter(serves).filter(|_| settings.fast_plans && !settings.reads_lock)
     }
 
-    /// Parameters that are, as they stand, values of BIGINT UNSIGNED columns.
-    pub fn unsigned_parameters(&self) -> Vec<usize> {
-        self.plan.unsigned_parameters()
+    /// What the statement makes of its parameters, by number; None where it does not use one.
+    pub fn parameters(&self) -> &[Option<ParameterUse>] {
+        &self.plan.parameters
     }
 
     /// Whether it only reads.
@@ -96,11 +97,27 @@ impl Prepared {
     }
 }
 
+/// How a statement's parameters get their types.
+#[derive(Clone, Copy, Debug)]
+pub enum ParameterTyping<'a> {
+    /// From their values.
+    FromValues,
+    /// From what stands around them, but for those that are settled, by number.
+    FromContext(&'a [Option<ColumnType>]),
+}
+
 fn plan_with(
     statement: &Statement,
     context: &mut StatementContext<'_>,
-    parameter_types: Option<Vec<ColumnType>>,
+    typing: ParameterTyping<'_>,
 ) -> SqlResult<Plan> {
+    let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
+    let parameter_types = match typing {
+        ParameterTyping::FromValues => ParameterTypes::Values(values),
+        ParameterTyping::FromContext(settled) => {
+            ParameterTypes::Context { settled: settled.to_vec(), values }
+        }
+    };
     let engine = context.engine;
     let virtual_tables = context.virtual_tables;
     let privileges = context.privileges;
@@ -137,9 +154,12 @@ fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
 
 /// Binds and optimises a query or data-changing statement (SELECT, VALUES, TABLE, INSERT, REPLACE, UPDATE, DELETE,
 /// LOAD DATA, DO).
-pub fn prepare(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Prepared> {
-    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
-    let plan = plan_with(statement, context, Some(types))?;
+pub fn prepare(
+    statement: &Statement,
+    typing: ParameterTyping<'_>,
+    context: &mut StatementContext<'_>,
+) -> SqlResult<Prepared> {
+    let plan = plan_with(statement, context, typing)?;
     Ok(prepared(plan, context))
 }
 
@@ -207,14 +227,8 @@ pub fn execute(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let prepared = prepare(statement, context)?;
+    let prepared = prepare(statement, ParameterTyping::FromValues, context)?;
     run_plan(&prepared, context, channel)
-}
-
-/// The columns of a statement's result set without running it (COM_STMT_PREPARE). Parameters need no values.
-pub fn describe(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Vec<ResultColumn>> {
-    let plan = plan_with(statement, context, None)?;
-    Ok(prepared(plan, context).columns.to_vec())
 }
 
 /// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT).
@@ -222,8 +236,7 @@ pub fn describe_for_table(
     statement: &Statement,
     context: &mut StatementContext<'_>,
 ) -> SqlResult<Vec<ResultColumn>> {
-    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
-    let plan = plan_with(statement, context, Some(types))?;
+    let plan = plan_with(statement, context, ParameterTyping::FromValues)?;
     let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
     let mut described = query::result_columns(query);
     for (column, output) in described.iter_mut().zip(&query.columns) {
@@ -248,8 +261,7 @@ pub fn explain(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
-    let plan = plan_with(statement, context, Some(types))?;
+    let plan = plan_with(statement, context, ParameterTyping::FromValues)?;
     match format {
         ExplainFormat::Traditional => explain::send(&plan, context.facts.results_collation, channel),
         ExplainFormat::Tree => {

@@ -27,6 +27,8 @@ pub struct BuildFacts {
     pub connection: CollationId,
     /// div_precision_increment.
     pub division_precision_increment: u8,
+    /// Parameters stand for literals of the text, and are treated as these are.
+    pub literal_parameters: bool,
 }
 
 impl BuildFacts {
@@ -36,6 +38,7 @@ impl BuildFacts {
             sql_mode: facts.sql_mode,
             connection: facts.connection_collation,
             division_precision_increment: facts.division_precision_increment,
+            literal_parameters: true,
         }
     }
 }
@@ -396,6 +399,12 @@ impl Expression {
         result.coercibility = Coercibility::Explicit;
         result.nullable |= facts.sql_mode.is_strict();
         Ok(new(ExpressionKind::Retyped(Box::new(operand)), result))
+    }
+
+    /// A parameter of a prepared statement whose value does not have the type that the parameter has.
+    pub fn convert_parameter(operand: Expression, result: ResultType) -> Expression {
+        let cast = Cast { operand, failure: CastFailure::Parameter };
+        new(ExpressionKind::Cast(Box::new(cast)), result)
     }
 
     /// The same value with another type (no conversion).

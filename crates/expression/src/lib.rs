@@ -11,6 +11,7 @@ pub mod evaluate;
 pub mod facts;
 pub mod functions;
 pub mod operators;
+pub mod parameter;
 mod print;
 pub mod result_type;
 pub mod table_type;

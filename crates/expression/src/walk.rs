@@ -127,6 +127,11 @@ impl Expression {
         })
     }
 
+    /// Whether a parameter is in it.
+    pub fn has_parameter(&self) -> bool {
+        self.any(&|part| matches!(part.kind, ExpressionKind::Parameter(_)))
+    }
+
     /// Whether its value is the same in every execution of the plan.
     pub fn is_foldable(&self) -> bool {
         !self.any(&|part| match &part.kind {

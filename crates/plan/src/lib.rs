@@ -15,7 +15,7 @@ mod rewrite;
 mod select_limit;
 
 pub use access::check as check_tables;
-pub use bind::{PlannerInput, SubqueryPlan};
+pub use bind::{ParameterTypes, ParameterUse, PlannerInput, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
     TableAccess, View, VirtualTables,
@@ -29,11 +29,10 @@ pub use privileges_needed::PrivilegesNeeded;
 
 use engine::Table;
 use errors::{SqlResult, sql_error};
-use expression::{Expression, ExpressionKind};
+use expression::Expression;
 use parser::ast;
 use physical::{CommonTableUse, ExplainRow};
 use std::sync::Arc;
-use values::TypeKind;
 
 /// A bound and optimised statement, separate from any execution of it.
 #[derive(Debug)]
@@ -58,42 +57,10 @@ pub struct Plan {
     pub recursions: usize,
     /// Common tables, by number.
     pub common_tables: Vec<CommonTableUse>,
+    /// What it makes of its parameters, where these follow the context.
+    pub parameters: Vec<Option<ParameterUse>>,
     /// Lines of EXPLAIN.
     pub explain: Vec<ExplainRow>,
-}
-
-impl Plan {
-    /// Parameters that are, as they stand, values of BIGINT UNSIGNED columns.
-    pub fn unsigned_parameters(&self) -> Vec<usize> {
-        let mut found = Vec::new();
-        let mut look = |table: &Table, column: usize, value: Option<&Expression>| {
-            let column_type = &table.definition().columns[column].column_type;
-            if column_type.kind == TypeKind::BigInt
-                && column_type.unsigned
-                && let Some(ExpressionKind::Parameter(index)) = value.map(|value| &value.kind)
-            {
-                found.push(*index);
-            }
-        };
-        match &self.kind {
-            PlanKind::Insert(insert) => {
-                if let InsertRows::Values(rows) = &insert.rows {
-                    for (column, value) in rows.iter().flat_map(|row| insert.columns.iter().zip(row)) {
-                        look(&insert.table, *column, value.as_ref());
-                    }
-                }
-            }
-            PlanKind::Update(update) => {
-                for target in &update.targets {
-                    for assignment in &target.assignments {
-                        look(&target.table, assignment.column, assignment.value.as_ref());
-                    }
-                }
-            }
-            _ => {}
-        }
-        found
-    }
 }
 
 /// What a plan does.
@@ -157,6 +124,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         tables: binder.tables,
         dictionary_epoch,
         volatile: binder.volatile,
+        parameters: binder.parameters,
         explain,
     };
     plan.repeatable = repeatable::is_repeatable(&plan);

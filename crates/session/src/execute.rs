@@ -12,7 +12,7 @@ use crate::system_tables::SystemTables;
 use crate::variables::id;
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
-use exec::{ExecutionSettings, StatementContext, StatementOutcome};
+use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
 use parser::ast::{
     self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
@@ -63,7 +63,7 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         let parameters = Arc::clone(&self.parameters);
-        self.run_prepared(statement, &mut None, &parameters, channel)
+        self.run_prepared(statement, ParameterTyping::FromValues, &mut None, &parameters, channel)
     }
 
     /// The same with a plan that is kept: made if there is none, made anew when it does not fit or was chosen by the
@@ -71,6 +71,7 @@ impl Session {
     pub(crate) fn run_prepared(
         &mut self,
         statement: &Statement,
+        typing: ParameterTyping<'_>,
         kept: &mut Option<Planned>,
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
@@ -93,7 +94,7 @@ impl Session {
         let fingerprint = self.settings().fingerprint;
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             session.with_context(reads_lock, parameters, |context| {
-                let prepared = exec::prepare(statement, context)?;
+                let prepared = exec::prepare(statement, typing, context)?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
                 let locks = TableLocks::default();
                 *kept = Some(Planned { prepared, fingerprint, traits, locks });

@@ -4,19 +4,21 @@
 
 use crate::cursor::Cursor;
 use crate::planned::{Planned, StatementTraits};
+use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
 use crate::registry::Command;
 use crate::session::Session;
 use crate::status::id as status;
 use crate::variables::id;
 use errors::{SqlResult, sql_error};
+use exec::ParameterTyping;
 use expression::TypedValue;
 use parser::ast::{PrepareSource, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, Value};
 use wire::capabilities::status as server_status;
 use wire::result::{ClientChannel, ResultColumn, ResultSink};
 
@@ -45,8 +47,6 @@ pub struct BoundParameters {
     /// Values sent by COM_STMT_SEND_LONG_DATA since the last execution or reset, by position.
     /// Such a parameter has no value in the COM_STMT_EXECUTE packet.
     pub long_data: Vec<Option<Vec<u8>>>,
-    /// Parameters that are values of BIGINT UNSIGNED columns: their 64 bits count, whatever sign was declared.
-    pub unsigned: Vec<usize>,
 }
 
 /// Flags of COM_STMT_EXECUTE.
@@ -63,6 +63,7 @@ struct Entry {
     under: PreparedUnder,
     plan: Option<Planned>,
     bound: BoundParameters,
+    settled: SettledTypes,
     cursor: Option<Cursor>,
     /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
     long_data_error: Option<errors::SqlError>,
@@ -98,7 +99,8 @@ impl Session {
         let (entry, columns) = self.make_entry(crate::session::without_terminator(sql))?;
         self.prepared.last_id = self.prepared.last_id.checked_add(1).unwrap_or(1);
         let statement_id = self.prepared.last_id;
-        let parameters = vec![parameter_column(); entry.bound.count];
+        let uses = entry.plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
+        let parameters = described(entry.bound.count, uses);
         self.prepared.by_id.insert(statement_id, entry);
         let warnings = self.diagnostics.count().min(u64::from(u16::MAX)) as u16;
         Ok(PreparedDescription { statement_id, parameters, columns, warnings })
@@ -119,24 +121,24 @@ impl Session {
         for warning in parsed.warnings {
             self.diagnostics.warning(warning);
         }
+        let count = parsed.parameters as usize;
+        let settled = SettledTypes::none(count);
         let mut plan = None;
         let mut columns = Vec::new();
         if is_planned(&parsed.statement) {
-            let prepared = self.plan_statement(&parsed.statement)?;
+            let prepared = self.plan_statement(&parsed.statement, settled.typing())?;
             columns = prepared.columns().to_vec();
             let traits = StatementTraits::of(&parsed.statement);
             let (fingerprint, locks) = (self.settings().fingerprint, self.locks_needed(&parsed.statement));
             plan = Some(Planned { prepared, fingerprint, traits, locks });
         }
-        let count = parsed.parameters as usize;
-        let unsigned =
-            plan.as_ref().map(|planned| planned.prepared.unsigned_parameters()).unwrap_or_default();
         let entry = Entry {
             statement: Arc::new(parsed.statement),
             text: sql[parsed.span.start..parsed.span.end].into(),
             under: self.prepared_under(),
             plan,
-            bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count], unsigned },
+            bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
+            settled,
             cursor: None,
             long_data_error: None,
         };
@@ -145,10 +147,14 @@ impl Session {
     }
 
     /// Plans without running; the transaction that planning needs is not kept.
-    fn plan_statement(&mut self, statement: &Statement) -> SqlResult<exec::Prepared> {
+    fn plan_statement(
+        &mut self,
+        statement: &Statement,
+        typing: ParameterTyping<'_>,
+    ) -> SqlResult<exec::Prepared> {
         let locks = self.locks_needed(statement);
         self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &[], |context| exec::prepare(statement, context))
+            session.with_context(reads_lock, &[], |context| exec::prepare(statement, typing, context))
         })
     }
 
@@ -205,9 +211,9 @@ impl Session {
             return self.fail(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"), channel);
         }
         if flags.read_only_cursor && matches!(*entry.statement, Statement::Query(_)) {
-            self.open_cursor(entry, &parameters, channel);
+            self.open_cursor(entry, parameters, channel);
         } else {
-            self.run_parameterised(entry, &parameters, channel);
+            self.run_parameterised(entry, parameters, channel);
         }
     }
 
@@ -215,7 +221,7 @@ impl Session {
     fn run_parameterised(
         &mut self,
         entry: &mut Entry,
-        parameters: &[TypedValue],
+        parameters: Vec<TypedValue>,
         channel: &mut dyn ClientChannel,
     ) {
         let statement = Arc::clone(&entry.statement);
@@ -226,20 +232,27 @@ impl Session {
             self.parameters = Arc::default();
             return;
         }
-        let plan = &mut entry.plan;
+        let (plan, settled) = (&mut entry.plan, &mut entry.settled);
         self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
-            session.run_prepared(&statement, plan, parameters, channel)
+            let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
+            session.run_prepared(&statement, settled.typing(), plan, &parameters, channel)
         });
     }
 
     /// Runs a query and keeps its rows; the client fetches them.
-    fn open_cursor(&mut self, entry: &mut Entry, parameters: &[TypedValue], channel: &mut dyn ClientChannel) {
+    fn open_cursor(
+        &mut self,
+        entry: &mut Entry,
+        parameters: Vec<TypedValue>,
+        channel: &mut dyn ClientChannel,
+    ) {
         let statement = Arc::clone(&entry.statement);
         let text = Arc::clone(&entry.text);
-        let (plan, cursor) = (&mut entry.plan, &mut entry.cursor);
+        let (plan, settled, cursor) = (&mut entry.plan, &mut entry.settled, &mut entry.cursor);
         self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
             let mut filled = Cursor::new(session.state.instance.environment());
-            session.run_prepared(&statement, plan, parameters, &mut filled)?;
+            let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
+            session.run_prepared(&statement, settled.typing(), plan, &parameters, &mut filled)?;
             channel.columns(&filled.columns, session.results_collation())?;
             let mut end = session.statement_end(0, 0, String::new());
             end.server_status |= server_status::CURSOR_EXISTS;
@@ -257,13 +270,8 @@ impl Session {
             .enumerate()
             .map(|(position, (value, long))| {
                 let declared = bound.types.get(position).copied();
-                let value = match long.map_or(value, Value::Bytes) {
-                    Value::Int(number) if number < 0 && bound.unsigned.contains(&position) => {
-                        unsigned_bits(number, declared)
-                    }
-                    other => other,
-                };
-                TypedValue { column_type: parameter_type(&value, declared, collation), value }
+                let value = long.map_or(value, Value::Bytes);
+                TypedValue { column_type: given_type(&value, declared, collation), value }
             })
             .collect()
     }
@@ -405,7 +413,7 @@ impl Session {
                 })
                 .collect();
             let under = entry.under.clone();
-            self.enter_prepared(&under).session.execute_named(&mut entry, &parameters, channel)
+            self.enter_prepared(&under).session.execute_named(&mut entry, parameters, channel)
         } else {
             Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"))
         };
@@ -417,13 +425,14 @@ impl Session {
     fn execute_named(
         &mut self,
         entry: &mut Entry,
-        parameters: &[TypedValue],
+        parameters: Vec<TypedValue>,
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         let statement = Arc::clone(&entry.statement);
         self.count_command(&statement);
         if is_planned(&statement) {
-            self.run_prepared(&statement, &mut entry.plan, parameters, channel)
+            let parameters = entry.settled.fit(&mut entry.plan, parameters, &mut self.diagnostics)?;
+            self.run_prepared(&statement, entry.settled.typing(), &mut entry.plan, &parameters, channel)
         } else {
             let text = Arc::clone(&entry.text);
             self.parameters = parameters.into();
@@ -484,58 +493,4 @@ fn is_planned(statement: &Statement) -> bool {
             | Statement::Delete(_)
             | Statement::Do(_)
     )
-}
-
-/// How a `?` is described: text of unknown length, as MySQL does.
-fn parameter_column() -> ResultColumn {
-    let mut column_type = ColumnType::new(TypeKind::VarChar);
-    column_type.length = Some(21_845);
-    column_type.collation = charset::CollationId::BINARY;
-    crate::result::column("?", column_type)
-}
-
-const MYSQL_TYPE_LONGLONG: u8 = 8;
-
-/// A number for a BIGINT UNSIGNED column: drivers send the largest ones as signed 64 bits.
-fn unsigned_bits(number: i64, declared: Option<ParameterType>) -> Value {
-    match declared {
-        Some(declared) if declared.code == MYSQL_TYPE_LONGLONG => Value::UInt(number as u64),
-        _ => Value::Int(number),
-    }
-}
-
-const MYSQL_TYPE_TINY_BLOB: u8 = 249;
-const MYSQL_TYPE_BLOB: u8 = 252;
-
-/// The type that a parameter's value has in expressions.
-fn parameter_type(
-    value: &Value,
-    declared: Option<ParameterType>,
-    connection: charset::CollationId,
-) -> ColumnType {
-    match value {
-        Value::Null => ColumnType::null(),
-        Value::Int(_) => ColumnType::big_int(),
-        Value::UInt(_) => ColumnType::big_int_unsigned(),
-        Value::Float(_) => ColumnType::new(TypeKind::Float),
-        Value::Double(_) => ColumnType::double(),
-        Value::Decimal(_) => ColumnType::new(TypeKind::Decimal),
-        Value::Date(_) => ColumnType::new(TypeKind::Date),
-        Value::Time(_) => with_decimals(TypeKind::Time),
-        Value::DateTime(_) => with_decimals(TypeKind::DateTime),
-        Value::Bytes(bytes) => {
-            let blob = declared
-                .is_some_and(|declared| (MYSQL_TYPE_TINY_BLOB..=MYSQL_TYPE_BLOB).contains(&declared.code));
-            let mut column_type = ColumnType::new(if blob { TypeKind::VarBinary } else { TypeKind::VarChar });
-            column_type.length = Some(bytes.len() as u32);
-            column_type.collation = if blob { charset::CollationId::BINARY } else { connection };
-            column_type
-        }
-    }
-}
-
-fn with_decimals(kind: TypeKind) -> ColumnType {
-    let mut column_type = ColumnType::new(kind);
-    column_type.decimals = Some(6);
-    column_type
 }

@@ -10,6 +10,7 @@ use crate::status::id as status;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use crate::variables::id;
 use errors::{Level, SqlError, SqlResult, sql_error};
+use exec::ParameterTyping;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl Session {
         let succeeded =
             self.run_guarded(StatementTraits::of(statement), text, channel, |session, channel| {
                 session.check_expired_password(false)?;
-                session.run_prepared(statement, &mut planned, &[], channel)
+                session.run_prepared(statement, ParameterTyping::FromValues, &mut planned, &[], channel)
             });
         self.learn(lesson, planned.as_ref());
         succeeded

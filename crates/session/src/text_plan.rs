@@ -7,6 +7,7 @@ use crate::session::Session;
 use crate::shape::{ShapeIdentity, ShapeKey};
 use charset::CollationId;
 use errors::SqlResult;
+use exec::ParameterTyping;
 use expression::{ResultType, TypedValue};
 use parser::ParseOptions;
 use parser::ast::Statement;
@@ -144,7 +145,7 @@ impl Session {
         let traits = StatementTraits::of(&statement);
         self.run_guarded(traits, text, channel, |session, channel| {
             session.check_expired_password(false)?;
-            session.run_prepared(&statement, &mut kept, parameters, channel)
+            session.run_prepared(&statement, ParameterTyping::FromValues, &mut kept, parameters, channel)
         });
         let shape = match kept {
             Some(planned) if planned.prepared.is_repeatable() => Shape::Kept(Arc::new(planned)),

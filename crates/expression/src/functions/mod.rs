@@ -11,12 +11,14 @@ mod locks;
 mod miscellaneous;
 mod network;
 mod numeric;
+mod parameters;
 mod regexp;
 mod string;
 mod temporal;
 
 pub use call::Call;
 pub use derivation::Derivation;
+pub use parameters::{ArgumentRule, argument_rule};
 
 use crate::result_type::ResultType;
 use errors::{SqlResult, sql_error};

@@ -20,6 +20,8 @@ pub enum CastFailure {
     Refuse,
     /// Error 1525, which names this kind: text beside a date of that kind, which must be a date.
     RefuseMoment(TypeKind),
+    /// Best value, with the warnings of a value that does not fit the type of its parameter.
+    Parameter,
 }
 
 /// Bytes of malformed text that warning 1300 shows.
@@ -49,6 +51,9 @@ impl Cast {
         }
         if let CastFailure::RefuseMoment(kind) = self.failure {
             return written_moment(&value, from, kind, context);
+        }
+        if self.failure == CastFailure::Parameter {
+            return crate::parameter::convert_read(value, from, target, context);
         }
         match target.kind {
             TypeKind::BigInt => cast_integer(&value, from, target.unsigned, context),

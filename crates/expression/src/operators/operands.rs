@@ -70,8 +70,8 @@ pub fn prepare_range(
     facts: BuildFacts,
 ) -> SqlResult<(ComparisonMode, ComparisonMode)> {
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
-    adapt_year(operand, low);
-    adapt_year(operand, high);
+    adapt_year(operand, low, facts);
+    adapt_year(operand, high, facts);
     let classes = [operand.result.class(), low.result.class(), high.result.class()];
     let all = |wanted: &[TypeClass]| classes.iter().all(|class| *class == Null || wanted.contains(class));
     let one = |mode| Ok((mode, mode));
@@ -138,15 +138,23 @@ pub fn prepare_list(
 
 /// Turns a constant to the form of what stands beside it.
 pub fn adapt_constant(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
-    adapt_year(beside, constant);
-    let is_written = matches!(constant.kind, ExpressionKind::Literal(_) | ExpressionKind::Parameter(_));
-    if is_written
+    adapt_year(beside, constant, facts);
+    if is_written(constant, facts)
         && constant.result.class() == TypeClass::Text
         && beside.result.class() == TypeClass::DateTime
     {
         adapt_moment(beside.result.kind(), constant, facts)?;
     }
     Ok(())
+}
+
+/// Whether it is a literal, or stands for one.
+fn is_written(constant: &Expression, facts: BuildFacts) -> bool {
+    match constant.kind {
+        ExpressionKind::Literal(_) => true,
+        ExpressionKind::Parameter(_) => facts.literal_parameters,
+        _ => false,
+    }
 }
 
 /// Text beside a date becomes a moment; error 1525 for what is none.
@@ -165,11 +173,12 @@ fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) ->
 }
 
 /// A constant beside a YEAR column is the year that the column would store for it: 1 is 2001.
-fn adapt_year(beside: &Expression, constant: &mut Expression) {
+fn adapt_year(beside: &Expression, constant: &mut Expression, facts: BuildFacts) {
     let applies = beside.result.kind() == TypeKind::Year
         && beside.column_slot().is_some()
         && !matches!(constant.result.class(), TypeClass::Null | TypeClass::Time)
-        && constant.is_constant();
+        && constant.is_constant()
+        && (facts.literal_parameters || !constant.has_parameter());
     if !applies {
         return;
     }
@@ -238,6 +247,7 @@ mod tests {
         sql_mode: SqlMode::NO_ZERO_DATE,
         connection: CollationId::UTF8MB4_0900_AI_CI,
         division_precision_increment: 4,
+        literal_parameters: true,
     };
 
     fn column(kind: TypeKind) -> Expression {

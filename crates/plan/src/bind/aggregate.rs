@@ -1,12 +1,13 @@
 //! Aggregate functions: typing, collection in the block, and the step from rows to groups.
 
-use super::Binder;
 use super::column::Block;
+use super::{Binder, Wanted};
 use crate::physical::{AggregateCall, AggregateKind, SortKey};
 use ::expression::derive::common_collation;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use values::{ColumnType, TypeKind};
 
 impl Binder<'_> {
     /// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped. It gathers the
@@ -98,8 +99,9 @@ impl Binder<'_> {
 
     fn bind_aggregate_parts(&mut self, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
+        let wanted = self.wanted_by_aggregate(kind_of(call)?);
         for syntax in &call.arguments {
-            arguments.push(self.scalar(syntax)?);
+            arguments.push(self.scalar_as(syntax, wanted.clone())?);
         }
         let mut order_by = Vec::with_capacity(call.order_by.len());
         for item in &call.order_by {
@@ -117,6 +119,16 @@ impl Binder<'_> {
             order_by.push(SortKey { expression, descending: item.descending });
         }
         Ok((arguments, order_by))
+    }
+
+    /// What an aggregate wants of an argument that is a parameter.
+    fn wanted_by_aggregate(&self, kind: AggregateKind) -> Wanted {
+        match kind {
+            AggregateKind::Sum | AggregateKind::Average => Wanted::double(),
+            AggregateKind::Variance { .. } => Wanted::like(&ColumnType::new(TypeKind::Decimal)),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => Wanted::bytes(),
+            _ => self.wanted_text(),
+        }
     }
 
     fn add_aggregate(&mut self, call: AggregateCall) -> Expression {

@@ -3,7 +3,7 @@
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::select::limited;
-use super::{Binder, ChangedTable};
+use super::{Binder, ChangedTable, Wanted};
 use crate::catalog::TableAccess;
 use crate::change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
@@ -12,7 +12,7 @@ use crate::change::{
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
 use ::expression::Expression;
-use dictionary::{ColumnDefault, TableDefinition};
+use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
 use engine::{Table, WaitPolicy};
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -33,7 +33,7 @@ impl Binder<'_> {
             ast::InsertSource::Values(rows) => {
                 self.push_target(&table, &insert.table.name);
                 self.changed.push(ChangedTable::by_insert(&table, &insert.table.name));
-                let rows = self.value_rows(rows, columns.len());
+                let rows = self.value_rows(rows, &definition, &columns);
                 self.changed.clear();
                 self.blocks.pop();
                 InsertRows::Values(rows?)
@@ -112,7 +112,7 @@ impl Binder<'_> {
             let column = definition
                 .column_position(&assignment.column.column)
                 .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
-            let value = self.assigned(&assignment.value)?;
+            let value = self.assigned(&assignment.value, &definition.columns[column])?;
             on_duplicate.push(Assignment { column, value });
         }
         let on_update = self.on_update(definition, &on_duplicate)?;
@@ -219,26 +219,32 @@ impl Binder<'_> {
     fn value_rows(
         &mut self,
         rows: &[Vec<ast::Expression>],
-        count: usize,
+        definition: &TableDefinition,
+        columns: &[usize],
     ) -> SqlResult<Vec<Vec<Option<Expression>>>> {
         let mut bound = Vec::with_capacity(rows.len());
         for (number, row) in rows.iter().enumerate() {
             // `VALUES ()` is a row of defaults.
-            if row.len() != count && !row.is_empty() {
+            if row.len() != columns.len() && !row.is_empty() {
                 return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
             }
+            let values = row.iter().zip(columns);
             let row: SqlResult<Vec<Option<Expression>>> =
-                row.iter().map(|value| self.assigned(value)).collect();
+                values.map(|(value, column)| self.assigned(value, &definition.columns[*column])).collect();
             bound.push(row?);
         }
         Ok(bound)
     }
 
-    /// The value of an assignment; None for DEFAULT.
-    fn assigned(&mut self, value: &ast::Expression) -> SqlResult<Option<Expression>> {
+    /// The value of an assignment to a column; None for DEFAULT.
+    fn assigned(
+        &mut self,
+        value: &ast::Expression,
+        column: &ColumnDefinition,
+    ) -> SqlResult<Option<Expression>> {
         match value {
             ast::Expression::Default(None) => Ok(None),
-            other => self.scalar(other).map(Some),
+            other => self.scalar_as(other, Wanted::any_for(&column.column_type)).map(Some),
         }
     }
 
@@ -307,10 +313,11 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
             };
             let bound = &self.block().tables[table];
-            let Source::Base(_) = &bound.source else {
+            let Source::Base(base) = &bound.source else {
                 return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
             };
-            let value = self.assigned(&assignment.value)?;
+            let base = base.clone();
+            let value = self.assigned(&assignment.value, &base.definition().columns[column])?;
             assigned.push((table, Assignment { column, value }));
         }
         let mut numbers: Vec<usize> = assigned.iter().map(|(table, _)| *table).collect();
@@ -322,7 +329,8 @@ impl Binder<'_> {
                 assigned.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
             targets.push(self.target(number, own, true)?);
         }
-        let limit = update.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
+        let limit =
+            update.limit.as_ref().map(|limit| self.scalar_as(limit, Wanted::row_count())).transpose()?;
         let (node, index, first) = self.changed_rows(tree, conditions, &update.order_by, limit, "UPDATE")?;
         check_key_conflicts(&targets)?;
         for target in &mut targets {
@@ -371,7 +379,7 @@ impl Binder<'_> {
     fn where_conditions(&mut self, filter: Option<&ast::Expression>) -> SqlResult<Vec<Expression>> {
         let Some(filter) = filter else { return Ok(Vec::new()) };
         let clause = std::mem::replace(&mut self.block().clause, Clause::Where);
-        let bound = self.scalar(filter);
+        let bound = self.scalar_as(filter, Wanted::integer());
         self.block().clause = clause;
         Ok(conjuncts(bound?))
     }
@@ -461,7 +469,8 @@ impl Binder<'_> {
             self.require_table(&name, TableAccess::Delete);
             targets.push(target);
         }
-        let limit = delete.limit.as_ref().map(|limit| self.scalar(limit)).transpose()?;
+        let limit =
+            delete.limit.as_ref().map(|limit| self.scalar_as(limit, Wanted::row_count())).transpose()?;
         let conditions = self.where_conditions(delete.filter.as_ref())?;
         let (node, ..) = self.changed_rows(tree, conditions, &delete.order_by, limit, "DELETE")?;
         let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
@@ -539,7 +548,7 @@ impl Binder<'_> {
             let column = definition
                 .column_position(&assignment.column.column)
                 .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
-            let value = self.assigned(&assignment.value)?;
+            let value = self.assigned(&assignment.value, &definition.columns[column])?;
             assignments.push(Assignment { column, value });
         }
         Ok((defaults, assignments))

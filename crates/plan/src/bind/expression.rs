@@ -1,6 +1,6 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
-use super::{Binder, literal};
+use super::{Binder, Wanted, literal};
 use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator};
 use ::expression::result_type::class_of;
 use ::expression::{
@@ -47,15 +47,16 @@ impl Binder<'_> {
 
     fn bind(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
         let facts = self.facts;
+        let wanted = self.wanted.take();
         match syntax {
             ast::Expression::Literal(literal) => self.literal(literal),
             ast::Expression::Column(reference) => self.column(reference),
-            ast::Expression::Parameter(index) => Ok(self.parameter(*index as usize)),
+            ast::Expression::Parameter(index) => Ok(self.parameter(*index as usize, wanted)),
             ast::Expression::UserVariable(name) => Ok(self.user_variable(name)),
             ast::Expression::AssignVariable { name, value } => self.assignment(name, value),
             ast::Expression::SystemVariable(variable) => self.system_variable(variable),
-            ast::Expression::Unary { operator, operand } => self.unary(*operator, operand),
-            ast::Expression::Binary { operator, left, right } => self.binary(*operator, left, right),
+            ast::Expression::Unary { operator, operand } => self.unary(*operator, operand, wanted),
+            ast::Expression::Binary { operator, left, right } => self.binary(*operator, left, right, wanted),
             ast::Expression::And(terms) => Ok(Expression::and(self.conditions(terms)?)),
             ast::Expression::Or(terms) => Ok(Expression::or(self.conditions(terms)?)),
             ast::Expression::Is { .. }
@@ -68,12 +69,13 @@ impl Binder<'_> {
                 Ok(Expression { kind: ExpressionKind::Row(members), result: ResultType::boolean() })
             }
             ast::Expression::Case { operand, branches, otherwise } => {
-                self.case(operand.as_deref(), branches, otherwise.as_deref())
+                self.case(operand.as_deref(), branches, otherwise.as_deref(), wanted)
             }
             ast::Expression::Cast(cast) => self.cast(cast),
             ast::Expression::ConvertUsing { operand, charset } => {
-                let operand = self.scalar(operand)?;
                 let collation = literal::character_set(charset)?;
+                let text = ResultType::text(1, collation, Coercibility::Implicit).column_type;
+                let operand = self.scalar_as(operand, Wanted::any_for(&text))?;
                 let length = match collation {
                     charset::CollationId::BINARY => operand.result.byte_length(),
                     _ => operand.result.text_length(),
@@ -88,14 +90,15 @@ impl Binder<'_> {
                 Expression::collate(operand, literal::collation(collation)?, facts)
             }
             ast::Expression::DateArithmetic { operand, amount, unit, subtract } => {
-                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
-                Expression::date_arithmetic(operand, amount, *unit, *subtract, facts)
+                self.date_arithmetic(operand, amount, *unit, *subtract)
             }
             ast::Expression::TimestampAdd { unit, amount, operand } => {
-                let (operand, amount) = (self.scalar(operand)?, self.scalar(amount)?);
-                Expression::date_arithmetic(operand, amount, *unit, false, facts)
+                self.date_arithmetic(operand, amount, *unit, false)
             }
-            ast::Expression::Odbc { operand, .. } => self.bind(operand),
+            ast::Expression::Odbc { operand, .. } => {
+                self.wanted = wanted;
+                self.bind(operand)
+            }
             ast::Expression::InSubquery { .. }
             | ast::Expression::Quantified { .. }
             | ast::Expression::Exists(_)
@@ -104,8 +107,21 @@ impl Binder<'_> {
             ast::Expression::Grouping(arguments) => self.grouping(arguments),
             ast::Expression::Values(reference) => self.inserted_value(reference),
             ast::Expression::Default(reference) => self.default_of(reference.as_ref()),
+            ast::Expression::Function(call) => self.function(call, wanted),
             other => self.special_call(other),
         }
+    }
+
+    fn date_arithmetic(
+        &mut self,
+        operand: &ast::Expression,
+        amount: &ast::Expression,
+        unit: ast::IntervalUnit,
+        subtract: bool,
+    ) -> SqlResult<Expression> {
+        let (date, count) = Wanted::interval(unit, self.facts.connection);
+        let (operand, amount) = (self.scalar_as(operand, date)?, self.scalar_as(amount, count)?);
+        Expression::date_arithmetic(operand, amount, unit, subtract, self.facts)
     }
 
     /// IS, BETWEEN, IN with a list, LIKE and REGEXP.
@@ -113,7 +129,10 @@ impl Binder<'_> {
         let facts = self.facts;
         match syntax {
             ast::Expression::Is { operand, test, negated } => {
-                let operand = self.expression(operand)?;
+                let operand = match test {
+                    ast::IsTest::Null | ast::IsTest::Unknown => self.expression(operand)?,
+                    ast::IsTest::True | ast::IsTest::False => self.operand_as(operand, Wanted::integer())?,
+                };
                 match test {
                     ast::IsTest::Null | ast::IsTest::Unknown => Expression::is_null(operand, *negated),
                     ast::IsTest::True => Expression::is_truth(operand, true, *negated),
@@ -121,13 +140,15 @@ impl Binder<'_> {
                 }
             }
             ast::Expression::Between { operand, low, high, negated } => {
-                let operand = self.expression(operand)?;
-                let (low, high) = (self.expression(low)?, self.expression(high)?);
+                let bound = self.beside(&[operand, low, high], None, Self::wanted_text)?;
+                let [operand, low, high] = <[Expression; 3]>::try_from(bound)
+                    .map_err(|_| sql_error!(ER_INTERNAL_ERROR, "operands of BETWEEN"))?;
                 Expression::between(operand, low, high, *negated, facts)
             }
             ast::Expression::InList { operand, list, negated } => {
-                let operand = self.expression(operand)?;
-                let list = self.expressions(list)?;
+                let all: Vec<&ast::Expression> = std::iter::once(&**operand).chain(list).collect();
+                let mut list = self.beside(&all, None, Self::wanted_text)?;
+                let operand = list.remove(0);
                 Expression::in_list(operand, list, *negated, facts)
             }
             ast::Expression::Like { operand, pattern, escape, negated } => {
@@ -142,24 +163,7 @@ impl Binder<'_> {
     }
 
     fn conditions(&mut self, terms: &[ast::Expression]) -> SqlResult<Vec<Expression>> {
-        terms.iter().map(|term| self.scalar(term)).collect()
-    }
-
-    fn parameter(&mut self, index: usize) -> Expression {
-        let known = self.input.parameter_types.as_ref().and_then(|types| types.get(index)).cloned();
-        let result = match known {
-            Some(column_type) if column_type.kind == TypeKind::Null => ResultType::null(),
-            Some(mut column_type) => {
-                let is_text = column_type.kind.is_text();
-                if is_text {
-                    column_type.collation = self.facts.connection;
-                }
-                let coercibility = if is_text { Coercibility::Coercible } else { Coercibility::Numeric };
-                ResultType { column_type, nullable: true, coercibility }
-            }
-            None => ResultType::text(16_383, self.facts.connection, Coercibility::Coercible).nullable(),
-        };
-        Expression { kind: ExpressionKind::Parameter(index), result }
+        terms.iter().map(|term| self.scalar_as(term, Wanted::integer())).collect()
     }
 
     fn user_variable(&mut self, name: &str) -> Expression {
@@ -221,8 +225,20 @@ impl Binder<'_> {
         Ok(Expression { kind: ExpressionKind::SystemVariable(scope, name.into()), result })
     }
 
-    fn unary(&mut self, operator: ast::UnaryOperator, operand: &ast::Expression) -> SqlResult<Expression> {
-        let operand = self.expression(operand)?;
+    fn unary(
+        &mut self,
+        operator: ast::UnaryOperator,
+        operand: &ast::Expression,
+        wanted: Option<Wanted>,
+    ) -> SqlResult<Expression> {
+        let wanted = match operator {
+            ast::UnaryOperator::Minus => wanted.unwrap_or_else(Wanted::double),
+            ast::UnaryOperator::Plus => wanted.unwrap_or_else(|| self.wanted_text()),
+            ast::UnaryOperator::BitNot => Wanted::bytes(),
+            ast::UnaryOperator::Not => Wanted::integer(),
+            ast::UnaryOperator::Binary => Wanted::any_for(&ColumnType::new(TypeKind::VarBinary)),
+        };
+        let operand = self.operand_as(operand, wanted)?;
         match operator {
             ast::UnaryOperator::Minus => Expression::negate(operand),
             ast::UnaryOperator::Plus => Ok(operand),
@@ -245,14 +261,15 @@ impl Binder<'_> {
         operator: ast::BinaryOperator,
         left: &ast::Expression,
         right: &ast::Expression,
+        wanted: Option<Wanted>,
     ) -> SqlResult<Expression> {
         use ast::BinaryOperator as Operator;
         let facts = self.facts;
         if let Some(operator) = comparison(operator) {
-            let (left, right) = (self.expression(left)?, self.expression(right)?);
+            let (left, right) = self.two_beside(left, right, None, Self::wanted_text)?;
             return Expression::compare(operator, left, right, facts);
         }
-        let (left, right) = (self.expression(left)?, self.expression(right)?);
+        let (left, right) = self.operands(operator, left, right, wanted)?;
         let arithmetic = match operator {
             Operator::Add => Some(ArithmeticOperator::Add),
             Operator::Subtract => Some(ArithmeticOperator::Subtract),
@@ -281,6 +298,28 @@ impl Binder<'_> {
         }
     }
 
+    /// The operands of an operator that does not compare.
+    fn operands(
+        &mut self,
+        operator: ast::BinaryOperator,
+        left: &ast::Expression,
+        right: &ast::Expression,
+        wanted: Option<Wanted>,
+    ) -> SqlResult<(Expression, Expression)> {
+        use ast::BinaryOperator as Operator;
+        let each = match operator {
+            Operator::IntegerDivide => return self.two_beside(left, right, wanted, |_| Wanted::integer()),
+            Operator::BitOr | Operator::BitAnd | Operator::BitXor => {
+                return self.two_beside(left, right, None, |_| Wanted::bytes());
+            }
+            Operator::ShiftLeft | Operator::ShiftRight => (Wanted::bytes(), Wanted::integer()),
+            Operator::LogicalXor => (Wanted::integer(), Wanted::integer()),
+            Operator::SoundsLike => (self.wanted_text(), self.wanted_text()),
+            _ => return self.two_beside(left, right, wanted, |_| Wanted::double()),
+        };
+        Ok((self.operand_as(left, each.0)?, self.operand_as(right, each.1)?))
+    }
+
     fn like(
         &mut self,
         operand: &ast::Expression,
@@ -306,19 +345,30 @@ impl Binder<'_> {
         operand: Option<&ast::Expression>,
         branches: &[ast::CaseBranch],
         otherwise: Option<&ast::Expression>,
+        wanted: Option<Wanted>,
     ) -> SqlResult<Expression> {
         let facts = self.facts;
-        let operand = operand.map(|syntax| self.scalar(syntax)).transpose()?;
+        // In MySQL's order: what a parameter is follows the first of them that is none.
+        let compared: Vec<&ast::Expression> =
+            branches.iter().map(|branch| &branch.when).chain(operand).collect();
+        let mut compared = match operand {
+            Some(_) => self.beside(&compared, None, Self::wanted_text)?,
+            None => compared.into_iter().map(|syntax| self.expression(syntax)).collect::<SqlResult<_>>()?,
+        };
+        let results: Vec<&ast::Expression> =
+            branches.iter().map(|branch| &branch.then).chain(otherwise).collect();
+        let mut results = self.beside(&results, wanted, Self::wanted_text)?;
+        compared.iter().chain(&results).try_for_each(scalar)?;
+        let otherwise = if otherwise.is_some() { results.pop() } else { None };
+        let operand = if operand.is_some() { compared.pop() } else { None };
         let mut bound = Vec::with_capacity(branches.len());
-        for branch in branches {
-            let when = self.scalar(&branch.when)?;
+        for (when, result) in compared.into_iter().zip(results) {
             let condition = match &operand {
                 Some(operand) => Expression::case_equal(operand.clone(), when, facts)?,
                 None => when,
             };
-            bound.push((condition, self.scalar(&branch.then)?));
+            bound.push((condition, result));
         }
-        let otherwise = otherwise.map(|syntax| self.scalar(syntax)).transpose()?;
         Expression::case(bound, otherwise, facts)
     }
 
@@ -326,9 +376,34 @@ impl Binder<'_> {
         if cast.array || cast.time_zone.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this form of CAST"));
         }
-        let operand = self.scalar(&cast.operand)?;
+        let wanted = self.wanted_by_cast(&cast.target)?;
+        let operand = self.scalar_as(&cast.operand, wanted)?;
         let target = self.cast_target(&cast.target, &operand)?;
         Expression::cast(operand, target, self.facts)
+    }
+
+    /// What a parameter is that is CAST.
+    fn wanted_by_cast(&self, target: &ast::CastTarget) -> SqlResult<Wanted> {
+        let kind = match target {
+            ast::CastTarget::Signed | ast::CastTarget::Unsigned => TypeKind::BigInt,
+            ast::CastTarget::Char { charset: Some(name), .. } => {
+                let text = ResultType::text(1, literal::character_set(name)?, Coercibility::Implicit);
+                return Ok(Wanted::any_for(&text.column_type));
+            }
+            ast::CastTarget::Binary { .. } => TypeKind::VarBinary,
+            ast::CastTarget::Date => TypeKind::Date,
+            ast::CastTarget::Time { .. } | ast::CastTarget::DateTime { .. } => TypeKind::DateTime,
+            ast::CastTarget::Decimal { .. } => TypeKind::Decimal,
+            ast::CastTarget::Float { .. } | ast::CastTarget::Double | ast::CastTarget::Real => {
+                TypeKind::Double
+            }
+            ast::CastTarget::Year => TypeKind::Year,
+            _ => {
+                let text = ResultType::text(1, self.facts.connection, Coercibility::Implicit);
+                return Ok(Wanted::any_for(&text.column_type));
+            }
+        };
+        Ok(Wanted::any_for(&ColumnType::new(kind)))
     }
 
     fn cast_target(&self, target: &ast::CastTarget, operand: &Expression) -> SqlResult<ColumnType> {

@@ -1,7 +1,7 @@
 //! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main type: [`JoinTree`].
 
 use super::column::{BoundColumn, Clause, derived_columns, table_columns};
-use super::{Binder, BoundCommonTable, BoundTable, ChangedTable, CommonTable, Source};
+use super::{Binder, BoundCommonTable, BoundTable, ChangedTable, CommonTable, Source, Wanted};
 use crate::physical::{CommonTableUse, QueryPlan, RowLock};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
@@ -167,7 +167,7 @@ impl Binder<'_> {
         let block = self.block();
         let saved = std::mem::replace(&mut block.visible, visible.clone());
         let clause = std::mem::replace(&mut block.clause, Clause::On);
-        let bound = self.scalar(condition);
+        let bound = self.scalar_as(condition, Wanted::integer());
         let block = self.block();
         block.visible = saved;
         block.clause = clause;

@@ -1,7 +1,7 @@
 //! Function calls, and the syntax nodes that are functions under another spelling.
 
-use super::Binder;
 use super::column::Source;
+use super::{Binder, Wanted};
 use ::expression::functions;
 use ::expression::{Expression, ResultType};
 use dictionary::ColumnDefault;
@@ -36,8 +36,8 @@ impl Binder<'_> {
         rest: &[&ast::Expression],
     ) -> SqlResult<Expression> {
         let mut arguments = vec![first];
-        for syntax in rest {
-            arguments.push(self.scalar(syntax)?);
+        for (position, syntax) in rest.iter().enumerate() {
+            arguments.push(self.argument(name, position + 1, syntax)?);
         }
         self.call(name, arguments)
     }
@@ -45,7 +45,6 @@ impl Binder<'_> {
     /// Calls, and nodes that have a syntax of their own but are calls.
     pub fn special_call(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
         match syntax {
-            ast::Expression::Function(call) => self.function(call),
             ast::Expression::Extract { unit, operand } => {
                 self.call_with("extract", word(unit.name()), &[operand])
             }
@@ -105,22 +104,20 @@ impl Binder<'_> {
         }
     }
 
-    fn function(&mut self, call: &ast::FunctionCall) -> SqlResult<Expression> {
+    /// A call by name. `wanted` is what the operation around it wants.
+    pub fn function(&mut self, call: &ast::FunctionCall, wanted: Option<Wanted>) -> SqlResult<Expression> {
         if let Some(schema) = &call.schema {
             let name = format!("{schema}.{}", call.name);
             return Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name));
         }
         let name = call.name.to_ascii_lowercase();
         if let ("mod", [left, right]) = (name.as_str(), call.arguments.as_slice()) {
-            let (left, right) = (self.scalar(left)?, self.scalar(right)?);
+            let (left, right) = self.two_beside(left, right, wanted, |_| Wanted::double())?;
             let modulo = ::expression::operators::ArithmeticOperator::Modulo;
             let bound = Expression::arithmetic(modulo, left, right, self.facts)?;
             return Ok(self.fold(bound));
         }
-        let mut arguments = Vec::with_capacity(call.arguments.len());
-        for syntax in &call.arguments {
-            arguments.push(self.scalar(syntax)?);
-        }
+        let arguments = self.arguments(&name, &call.arguments, wanted)?;
         self.call(&name, arguments)
     }
 

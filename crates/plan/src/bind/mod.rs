@@ -12,6 +12,7 @@ mod group;
 mod literal;
 mod names;
 mod output;
+mod parameter;
 mod privilege;
 mod query;
 mod recursive;
@@ -21,6 +22,8 @@ mod subquery;
 pub(crate) use column::{Block, BoundTable, Source};
 pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
+pub(crate) use parameter::Wanted;
+pub use parameter::{ParameterTypes, ParameterUse};
 
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
@@ -53,8 +56,8 @@ pub struct PlannerInput<'a> {
     pub privileges: &'a dyn PrivilegeCheck,
     /// Facts, session variables, and evaluation of constants.
     pub context: &'a mut dyn EvaluationContext,
-    /// Types of the parameters; None while a statement is only described.
-    pub parameter_types: Option<Vec<ColumnType>>,
+    /// How parameters get their types.
+    pub parameter_types: ParameterTypes,
     /// sql_select_limit.
     pub select_limit: u64,
 }
@@ -140,12 +143,17 @@ pub(crate) struct Binder<'a> {
     pub depth: usize,
     /// One for each recursive common table.
     pub recursion_scopes: Vec<recursive::RecursionScope>,
+    /// What the statement makes of its parameters, by number.
+    pub parameters: Vec<Option<ParameterUse>>,
+    /// What the operation that is being bound wants of the operand that is bound next.
+    wanted: Option<Wanted>,
     sites: usize,
 }
 
 impl<'a> Binder<'a> {
     pub fn new(input: PlannerInput<'a>) -> Binder<'a> {
-        let facts = BuildFacts::of(input.context.facts());
+        let literal_parameters = matches!(input.parameter_types, ParameterTypes::Values(_));
+        let facts = BuildFacts { literal_parameters, ..BuildFacts::of(input.context.facts()) };
         let schema = input.context.facts().schema.as_ref().map(|schema| schema.to_string());
         Binder {
             input,
@@ -166,6 +174,8 @@ impl<'a> Binder<'a> {
             block_number: 0,
             depth: 0,
             recursion_scopes: Vec::new(),
+            parameters: Vec::new(),
+            wanted: None,
             sites: 0,
         }
     }

@@ -7,7 +7,7 @@ use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
 use super::output::Grouping;
-use super::{Binder, JoinTree};
+use super::{Binder, JoinTree, Wanted};
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
@@ -126,12 +126,12 @@ impl Binder<'_> {
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
             self.block().clause = Clause::Where;
-            conditions = conjuncts(self.scalar(filter)?);
+            conditions = conjuncts(self.scalar_as(filter, Wanted::integer())?);
         }
         self.bind_group_keys(select)?;
         self.block().clause = Clause::Having;
         let mut having = match &select.having {
-            Some(condition) => conjuncts(self.scalar(condition)?),
+            Some(condition) => conjuncts(self.scalar_as(condition, Wanted::integer())?),
             None => Vec::new(),
         };
         self.block().clause = Clause::OrderBy;
@@ -366,8 +366,9 @@ impl Binder<'_> {
     /// LIMIT takes constants and parameters.
     pub fn limit(&mut self, limit: Option<&ast::Limit>) -> SqlResult<Option<RowLimit>> {
         let Some(limit) = limit else { return Ok(None) };
-        let count = Some(self.scalar(&limit.count)?);
-        let offset = limit.offset.as_ref().map(|offset| self.scalar(offset)).transpose()?;
+        let count = Some(self.scalar_as(&limit.count, Wanted::row_count())?);
+        let offset = limit.offset.as_ref();
+        let offset = offset.map(|offset| self.scalar_as(offset, Wanted::row_count())).transpose()?;
         Ok(Some(RowLimit { count, offset }))
     }
 

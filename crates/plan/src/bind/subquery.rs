@@ -1,7 +1,7 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
 use super::query::convert_columns;
-use super::{Binder, SubqueryPlan, expression::comparison};
+use super::{Binder, SubqueryPlan, Wanted, expression::comparison};
 use crate::physical::{Node, QueryPlan};
 use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
 use ::expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse};
@@ -40,7 +40,9 @@ impl Binder<'_> {
         wanted: SubqueryUse,
         operand: Option<&ast::Expression>,
     ) -> SqlResult<Expression> {
-        let mut operands = match operand {
+        // A parameter is like the column that it is looked up in.
+        let open = operand.filter(|syntax| self.is_open(syntax));
+        let mut operands = match operand.filter(|_| open.is_none()) {
             None => Vec::new(),
             Some(syntax) => {
                 let bound = self.expression(syntax)?;
@@ -53,6 +55,9 @@ impl Binder<'_> {
         // The subquery's aggregates are its own, whatever stands around it.
         let explained = self.explain.len();
         let mut plan = self.nested_query(query, "SUBQUERY")?;
+        if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
+            operands.push(self.operand_as(syntax, Wanted::like(&column.result.column_type))?);
+        }
         let width = plan.columns.len();
         let expected = operands.len().max(1);
         if wanted != SubqueryUse::Exists && width != expected {

@@ -1,0 +1,119 @@
+//! The parameters of prepared statements between the client and the plan: how they are described, the types that values
+//! arrive with, and the types that executions settle. Main type: [`SettledTypes`]. Thread rules: the session's.
+
+use crate::planned::Planned;
+use errors::{Diagnostics, SqlResult};
+use exec::{ParameterTyping, ParameterUse};
+use expression::{TypedValue, parameter};
+use values::{ColumnType, TypeKind, Value};
+use wire::parameter::ParameterType;
+use wire::result::ResultColumn;
+
+/// The types of a statement's parameters, as far as they do not follow from the text any more: a value of another kind
+/// of type than its parameter gives all parameters the types of that execution's values.
+#[derive(Debug)]
+pub(crate) struct SettledTypes(Vec<Option<ColumnType>>);
+
+impl SettledTypes {
+    /// Those of a statement that never ran.
+    pub fn none(count: usize) -> SettledTypes {
+        SettledTypes(vec![None; count])
+    }
+
+    /// For the planner.
+    pub fn typing(&self) -> ParameterTyping<'_> {
+        ParameterTyping::FromContext(&self.0)
+    }
+
+    /// Brings the values of an execution to the types of their parameters. Where a value does not do for its parameter,
+    /// the plan is dropped: the statement is planned anew. Error 3988.
+    pub fn fit(
+        &mut self,
+        plan: &mut Option<Planned>,
+        given: Vec<TypedValue>,
+        diagnostics: &mut Diagnostics,
+    ) -> SqlResult<Vec<TypedValue>> {
+        let uses = plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
+        let wanted = |index: usize| uses.get(index).and_then(Option::as_ref).filter(|used| !used.takes_any);
+        let misfit = |(index, typed): (usize, &TypedValue)| {
+            wanted(index).is_some_and(|used| parameter::retyped_for(typed, &used.column_type).is_some())
+        };
+        if given.iter().enumerate().any(misfit) {
+            self.0 = given.iter().enumerate().map(|(index, typed)| own_type(typed, wanted(index))).collect();
+            *plan = None;
+            let settled = self.0.iter().zip(given);
+            return settled.map(|(settled, typed)| fit_one(typed, settled.as_ref(), diagnostics)).collect();
+        }
+        let fitted = given.into_iter().enumerate().map(|(index, typed)| {
+            let wanted = wanted(index).map(|used| &used.column_type);
+            fit_one(typed, wanted, diagnostics)
+        });
+        fitted.collect()
+    }
+}
+
+/// The type that a value gives its parameter; none for NULL.
+fn own_type(typed: &TypedValue, used: Option<&ParameterUse>) -> Option<ColumnType> {
+    if typed.value == Value::Null {
+        return None;
+    }
+    let misfit = used.and_then(|used| parameter::retyped_for(typed, &used.column_type));
+    Some(misfit.unwrap_or_else(|| parameter::derived_type(&typed.column_type)))
+}
+
+fn fit_one(
+    typed: TypedValue,
+    wanted: Option<&ColumnType>,
+    diagnostics: &mut Diagnostics,
+) -> SqlResult<TypedValue> {
+    match wanted {
+        Some(wanted) => parameter::fit(typed, wanted, diagnostics),
+        None => Ok(typed),
+    }
+}
+
+/// How `?` are described that the plan knows.
+pub(crate) fn described(count: usize, uses: &[Option<ParameterUse>]) -> Vec<ResultColumn> {
+    let column = |index: usize| {
+        let known = uses.get(index).and_then(Option::as_ref);
+        let column_type = known.map_or_else(unknown_type, |used| used.column_type.clone());
+        crate::result::column("?", column_type)
+    };
+    (0..count).map(column).collect()
+}
+
+/// What a `?` is where nothing is known of it: text of unknown length.
+fn unknown_type() -> ColumnType {
+    parameter::text(charset::CollationId::BINARY)
+}
+
+const MYSQL_TYPE_TINY_BLOB: u8 = 249;
+const MYSQL_TYPE_BLOB: u8 = 252;
+
+/// The type that a value arrives with.
+pub(crate) fn given_type(
+    value: &Value,
+    declared: Option<ParameterType>,
+    connection: charset::CollationId,
+) -> ColumnType {
+    match value {
+        Value::Null => ColumnType::null(),
+        Value::Int(_) => ColumnType::big_int(),
+        Value::UInt(_) => ColumnType::big_int_unsigned(),
+        Value::Float(_) => ColumnType::new(TypeKind::Float),
+        Value::Double(_) => ColumnType::double(),
+        Value::Decimal(_) => ColumnType::new(TypeKind::Decimal),
+        Value::Date(_) => ColumnType::new(TypeKind::Date),
+        Value::Time(_) => ColumnType::temporal(TypeKind::Time, 6),
+        Value::DateTime(_) => ColumnType::temporal(TypeKind::DateTime, 6),
+        Value::Bytes(bytes) => {
+            let is_blob =
+                |declared: ParameterType| (MYSQL_TYPE_TINY_BLOB..=MYSQL_TYPE_BLOB).contains(&declared.code);
+            let blob = declared.is_some_and(is_blob);
+            let mut column_type = ColumnType::new(if blob { TypeKind::VarBinary } else { TypeKind::VarChar });
+            column_type.length = Some(bytes.len() as u32);
+            column_type.collation = if blob { charset::CollationId::BINARY } else { connection };
+            column_type
+        }
+    }
+}
