@@ -2,6 +2,7 @@
 
 use super::LockKey;
 use super::held_keys::HeldKeys;
+use super::mistakes::pause;
 use crate::kill::Wake;
 use crate::wait_graph::WaiterId;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,6 +99,16 @@ impl Owner {
 
     pub(super) fn lock_state(&self) -> MutexGuard<'_, OwnerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OwnerState {
+    /// The owner waits no more. In one step for whoever looks at its state: a sleeper whose time is up at this moment finds the
+    /// outcome of the wait that is gone.
+    pub(super) fn end_wait(&mut self, owner: &Owner, end: WaitEnd) {
+        self.waiting = None;
+        pause();
+        owner.waiter.end(end);
     }
 }
 

@@ -4,9 +4,9 @@
 //! Everything happens under the mutex of the queue's shard; owner states are locked inside it (rule L5 in README.md).
 
 use super::held_keys::HeldPlace;
-use super::mistakes::{Mistake, planted};
+use super::mistakes::{Mistake, pause, planted};
 use super::mode::ModeSet;
-use super::owner::{Owner, WaitEnd};
+use super::owner::{Owner, OwnerState, WaitEnd};
 use super::table::Request;
 use super::{LockKey, LockMode};
 use crate::wait_graph::Blockers;
@@ -71,14 +71,17 @@ impl Queue {
         if self.note_written(writer) {
             return true;
         }
-        if writer.lock_state().finished {
+        // Kept to the end: a writer that finishes has either ended before, or gives this object back with its others.
+        let mut state = writer.lock_state();
+        if state.finished {
             return planted(Mistake::TrustsEndedWriter);
         }
+        pause();
         debug_assert!(
             !self.other_grants(writer, LockMode::EXCLUSIVE_RECORD.conflicts()),
             "a lock was granted beside the implicit lock of a writer"
         );
-        self.grant(writer, LockMode::EXCLUSIVE_RECORD, true);
+        self.grant(writer, &mut state, LockMode::EXCLUSIVE_RECORD, true);
         true
     }
 
@@ -106,7 +109,7 @@ impl Queue {
         let ahead: ModeSet = self.waiting.iter().map(|waiter| waiter.mode).collect();
         let blocked = self.other_grants(owner, conflicts) || !raises && ahead.meets(conflicts);
         if !blocked {
-            self.grant(owner, mode, false);
+            self.grant(owner, &mut owner.lock_state(), mode, false);
             return Some(Request::Granted);
         }
         if !may_wait {
@@ -154,10 +157,9 @@ impl Queue {
         if wait_number.is_some_and(|number| number != state.wait_number) {
             return false;
         }
-        state.waiting = None;
+        state.end_wait(owner, end);
         drop(state);
         self.waiting.remove(at);
-        owner.waiter.end(end);
         self.grant_next();
         true
     }
@@ -192,9 +194,9 @@ impl Queue {
             }
             let Some(waiter) = self.waiting.remove(at) else { return };
             granted = granted.with(mode);
-            self.grant(&waiter.owner, mode, false);
-            waiter.owner.lock_state().waiting = None;
-            waiter.owner.waiter.end(WaitEnd::Granted);
+            let mut state = waiter.owner.lock_state();
+            self.grant(&waiter.owner, &mut state, mode, false);
+            state.end_wait(&waiter.owner, WaitEnd::Granted);
         }
     }
 
@@ -239,12 +241,12 @@ impl Queue {
         self.waiting.iter().position(|waiter| is(&waiter.owner, owner))
     }
 
-    /// Adds a lock; one of the same owner that it covers goes.
-    fn grant(&mut self, owner: &Arc<Owner>, mode: LockMode, written: bool) {
+    /// Adds a lock; one of the same owner that it covers goes. `state` is the owner's.
+    fn grant(&mut self, owner: &Arc<Owner>, state: &mut OwnerState, mode: LockMode, written: bool) {
         let own = |grant: &Grant| is(&grant.owner, owner);
         let place = match self.granted.iter().find(|grant| own(grant)) {
             Some(grant) => grant.place,
-            None => owner.lock_state().held.add(self.key.clone()),
+            None => state.held.add(self.key.clone()),
         };
         self.granted.retain(|grant| !(own(grant) && mode.covers(grant.mode)));
         self.granted.push(Grant { owner: owner.clone(), mode, written, place });

@@ -241,6 +241,41 @@ fn a_wait_that_is_wrongly_taken_for_granted_is_seen() {
     assert!((0..20).any(|_| stress_threads(Some(Mistake::TakesEndForGrant)).is_err()));
 }
 
+/// A writer ends while somebody who met its row makes its lock an object: whoever comes first, nothing of it is left.
+#[test]
+fn a_writer_that_ends_leaves_no_lock_behind() {
+    let locks = LockManager::new();
+    for _ in 0..500 {
+        let (writer, reader) = (locks.owner(1), locks.owner(2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| locks.finish(&writer));
+            if locks.request(&reader, INDEX, b"k", X, Some(&writer), true) == Request::Queued {
+                assert_eq!(locks.wait(&reader, &options(2000), || 0), WaitEnd::Granted);
+            }
+        });
+        locks.finish(&reader);
+        assert_eq!(locks.object_count(), 0);
+    }
+}
+
+/// The time is up at the moment of the grant: the waiter has either, and never neither.
+#[test]
+fn a_grant_at_the_last_moment_is_a_grant() {
+    let locks = LockManager::new();
+    for _ in 0..500 {
+        let (holder, waiter) = (locks.owner(1), locks.owner(2));
+        ask(&locks, &holder, b"k", X);
+        assert_eq!(ask(&locks, &waiter, b"k", X), Request::Queued);
+        let end = std::thread::scope(|scope| {
+            scope.spawn(|| locks.finish(&holder));
+            locks.wait(&waiter, &options(0), || 0)
+        });
+        assert_eq!(end == WaitEnd::Granted, waiter.lock_count() == 1, "{end:?}");
+        locks.finish(&waiter);
+        assert_eq!(locks.object_count(), 0);
+    }
+}
+
 /// The trace of a dirty read: a lock is raised past the waiters, then the waiter in front leaves the queue.
 #[test]
 fn who_leaves_a_queue_lets_nobody_beside_a_raised_lock() {
