@@ -34,7 +34,6 @@ pub use wait::{WaitEnd, WaitLimit};
 use env::Clock;
 use mistakes::{Mistake, planted};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use table::{LockTable, Requested};
 use txn::{WaitGraph, WaiterId};
 use wait::{MetadataWait, Waiter};
@@ -95,7 +94,7 @@ impl MetadataLocks {
 
     /// max_write_lock_count: how often a request may be passed by later ones.
     pub fn set_passes_max(&self, passes_max: u64) {
-        self.table.passes_max.store(passes_max, Ordering::Relaxed);
+        self.table.set_passes_max(passes_max);
     }
 
     /// Takes a lock, or waits for it within `limit`.

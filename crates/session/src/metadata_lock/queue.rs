@@ -2,8 +2,10 @@
 //!
 //! A request waits for granted locks of others that conflict, for waiting ones that it yields to ([`LockMode::yields_to`]), and
 //! for earlier ones that conflict and do not yield to it. A session that holds the name already passes those that wait:
-//! they wait for it. A request that was passed [`Fairness::passes_max`] times (max_write_lock_count) is passed no more.
-//! Others wait for it then, but in it for nobody that they did not wait for before, so that closes no cycle.
+//! they wait for it. A request that was passed [`Fairness::passes_max`] times (max_write_lock_count) is a barrier: what comes
+//! behind it passes neither it nor anything before it. Between barriers the stronger mode goes first and of one mode
+//! the earlier request, so who waits for whom in a queue is an order, with cycles through other queues only. Those who come
+//! to wait for a request because of a barrier wait in it for nobody that they did not wait for before: no cycle is closed.
 
 use super::mistakes::{Mistake, planted};
 use super::mode::{LockDuration, LockMode, Modes};
@@ -76,9 +78,10 @@ impl Queue {
         self.is_blocked(ticket, None, fairness)
     }
 
-    fn is_blocked(&self, ticket: Ticket, own: Option<&Waiting>, fairness: Fairness) -> bool {
+    /// `place`: that of the request, if it waits already.
+    fn is_blocked(&self, ticket: Ticket, place: Option<usize>, fairness: Fairness) -> bool {
         let is_excluded = self.granted.iter().any(|held| conflicts(ticket, *held));
-        if is_excluded && !(own.is_some() && planted(Mistake::GrantsBesideLocks)) {
+        if is_excluded && !(place.is_some() && planted(Mistake::GrantsBesideLocks)) {
             return true;
         }
         let conflicting = ticket.mode.conflicts();
@@ -86,7 +89,34 @@ impl Queue {
             && MODES.iter().any(|mode| self.waiting_modes[*mode as usize] > 0 && conflicting.contains(*mode));
         may_be_behind
             && !self.holds(ticket.session)
-            && self.waiting.iter().any(|other| is_behind(ticket, own, other, fairness))
+            && self.ahead_of(ticket, place, fairness).next().is_some()
+    }
+
+    /// Waiting requests that a request goes behind, from the last to the first. `place` as in `is_blocked`.
+    fn ahead_of(
+        &self,
+        ticket: Ticket,
+        place: Option<usize>,
+        fairness: Fairness,
+    ) -> impl Iterator<Item = &Waiting> {
+        let place = place.unwrap_or(self.waiting.len());
+        let is_barrier = move |at: &usize| self.waiting[*at].passed >= fairness.passes_max;
+        let has_barriers = fairness.passes_max < u64::MAX;
+        let last_before = (0..place).rev().find(|at| has_barriers && is_barrier(at));
+        let first_behind = (place..self.waiting.len()).find(|at| has_barriers && is_barrier(at));
+        let is_ahead = move |at: usize, other: Ticket| {
+            if planted(Mistake::ServesInOrder) {
+                return at < place;
+            }
+            if at < place {
+                return last_before.is_some_and(|barrier| at <= barrier)
+                    || !other.mode.yields_to().contains(ticket.mode);
+            }
+            first_behind.is_none_or(|barrier| at <= barrier) && ticket.mode.yields_to().contains(other.mode)
+        };
+        let all = self.waiting.iter().enumerate().rev();
+        all.filter(move |(at, other)| conflicts(ticket, other.ticket) && is_ahead(*at, other.ticket))
+            .map(|(_, other)| other)
     }
 
     fn holds(&self, session: u32) -> bool {
@@ -103,31 +133,30 @@ impl Queue {
         fairness: Fairness,
         tell: &mut dyn FnMut(u32),
     ) -> Option<Ticket> {
-        let own = self.waiting.iter().find(|waiting| waiting.number == number)?;
-        let ticket = own.ticket;
+        let place = self.waiting.iter().position(|waiting| waiting.number == number)?;
+        let ticket = self.waiting[place].ticket;
         self.granted.iter().filter(|held| conflicts(ticket, **held)).for_each(|held| tell(held.session));
         if !self.holds(ticket.session) && !planted(Mistake::SearchesHoldersOnly) {
             let mut told = Modes::of(&[ticket.mode]);
-            for other in self.waiting.iter().rev() {
-                let mode = other.ticket.mode;
-                let is_new = !told.contains(mode);
-                if (is_new || is_wanted(other.ticket.session))
-                    && is_behind(ticket, Some(own), other, fairness)
-                {
-                    told = told.with(mode);
-                    tell(other.ticket.session);
+            for other in self.ahead_of(ticket, Some(place), fairness).map(|other| other.ticket) {
+                if !told.contains(other.mode) || is_wanted(other.session) {
+                    told = told.with(other.mode);
+                    tell(other.session);
                 }
             }
         }
         Some(ticket)
     }
 
-    /// Grants a lock; `number` is that of the request if it waited.
-    pub fn grant(&mut self, ticket: Ticket, number: Option<u64>) {
+    /// Grants a lock; `number` is that of the request if it waited. True if a request that it passed has become a barrier: others
+    /// may go on that waited for what is behind that one.
+    pub fn grant(&mut self, ticket: Ticket, number: Option<u64>, fairness: Fairness) -> bool {
         let earlier = |waiting: &&mut Waiting| number.is_none_or(|number| waiting.number < number);
+        let mut has_raised_barrier = false;
         for waiting in self.waiting.iter_mut().filter(earlier) {
             if conflicts(waiting.ticket, ticket) {
                 waiting.passed = waiting.passed.saturating_add(1);
+                has_raised_barrier |= waiting.passed == fairness.passes_max;
             }
         }
         let same = |held: &&mut Ticket| {
@@ -139,6 +168,7 @@ impl Queue {
             Some(held) => held.mode = ticket.mode,
             None => self.granted.push(ticket),
         }
+        has_raised_barrier
     }
 
     /// Queues a request.
@@ -179,11 +209,12 @@ impl Queue {
         while at < self.waiting.len() {
             let waiting = &self.waiting[at];
             let (ticket, number) = (waiting.ticket, waiting.number);
-            if self.is_blocked(ticket, Some(waiting), fairness) || is_held_back(ticket) {
+            if self.is_blocked(ticket, Some(at), fairness) || is_held_back(ticket) {
                 at += 1;
             } else if let Some(served) = self.remove_waiting(at) {
-                self.grant(ticket, Some(number));
+                let has_raised_barrier = self.grant(ticket, Some(number), fairness);
                 served.waiter.end(super::WaitEnd::Granted);
+                at = if has_raised_barrier { 0 } else { at };
             }
         }
     }
@@ -201,18 +232,4 @@ const MODES: [LockMode; LockMode::COUNT] = [
 
 fn conflicts(ticket: Ticket, other: Ticket) -> bool {
     ticket.session != other.session && ticket.mode.conflicts().contains(other.mode)
-}
-
-/// Whether a request goes behind another one that waits. `own`: the request itself, if it waits already.
-fn is_behind(ticket: Ticket, own: Option<&Waiting>, other: &Waiting, fairness: Fairness) -> bool {
-    if !conflicts(ticket, other.ticket) {
-        return false;
-    }
-    let is_later = own.is_none_or(|own| other.number < own.number);
-    if is_later {
-        let passes = other.ticket.mode.yields_to().contains(ticket.mode) && !planted(Mistake::ServesInOrder);
-        return !passes || other.passed >= fairness.passes_max;
-    }
-    let is_passed = ticket.mode.yields_to().contains(other.ticket.mode) && !planted(Mistake::ServesInOrder);
-    is_passed && own.is_none_or(|own| own.passed < fairness.passes_max)
 }

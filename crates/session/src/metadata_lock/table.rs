@@ -33,7 +33,7 @@ pub(super) struct LockTable {
     pub(super) intentions: Intentions,
     next_number: AtomicU64,
     /// max_write_lock_count.
-    pub(super) passes_max: AtomicU64,
+    passes_max: AtomicU64,
 }
 
 impl LockTable {
@@ -48,6 +48,16 @@ impl LockTable {
 
     fn fairness(&self) -> Fairness {
         Fairness { passes_max: self.passes_max.load(Ordering::Relaxed) }
+    }
+
+    /// Changes how often a request may be passed, and lets those go on who may now.
+    pub fn set_passes_max(&self, passes_max: u64) {
+        self.passes_max.store(passes_max, Ordering::Relaxed);
+        for shard in &self.shards {
+            for (key, queue) in shard.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+                self.serve_queue(key, queue);
+            }
+        }
     }
 
     fn shard(&self, key: &LockKey) -> MutexGuard<'_, Shard> {
@@ -73,7 +83,9 @@ impl LockTable {
             self.intentions.raise_gate(key.namespace());
         }
         if !queue.blocks(ticket, fairness) && !self.is_held_back(key, ticket) {
-            queue.grant(ticket, None);
+            if queue.grant(ticket, None, fairness) {
+                self.serve_queue(key, queue);
+            }
             return Requested::Granted;
         }
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use super::*;
 use engine::KillFlag;
-use std::sync::atomic::{AtomicU32, AtomicUsize};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn new_locks() -> Arc<MetadataLocks> {
@@ -80,6 +80,67 @@ fn a_reader_is_a_victim_before_ddl() {
         assert_eq!(take(&locks, 2, "a", LockMode::Exclusive, 60_000), WaitEnd::Granted);
         assert_eq!(reader.join().unwrap(), WaitEnd::Victim);
     });
+}
+
+/// Whoever waits does so for somebody, and nobody was chosen to end a cycle.
+fn check_waits(locks: &MetadataLocks, waits: &[(u32, BegunWait)], case: usize) {
+    for (session, begun) in waits {
+        let mut blockers = 0;
+        let tell = &mut |_| blockers += 1;
+        match begun.waiter.decided() {
+            Some(end) => assert_eq!(end, WaitEnd::Granted, "case {case}, session {session}"),
+            None => {
+                locks.table.tell_blockers(&begun.wait.key, begun.wait.number, begun.id, tell);
+                assert!(blockers > 0, "case {case}: {session} waits for nobody");
+            }
+        }
+    }
+}
+
+/// With max_write_lock_count, four sessions that come in any order of modes while a fifth reads; one gives up, the fifth changes rows
+/// and so passes them: all go on in the end, and whoever need not wait goes on at once.
+#[test]
+fn requests_that_are_passed_no_more_stop_nobody_for_ever() {
+    use LockMode::*;
+    const MODES: [LockMode; 5] = [Read, Write, ReadOnly, NoReadWrite, Exclusive];
+    let orders = MODES.len().pow(4);
+    for case in 0..orders * 2 * 5 {
+        let (passes_max, gives_up) = (1 + case / orders % 2, case / orders / 2);
+        let locks = new_locks();
+        locks.set_passes_max(passes_max as u64);
+        assert_eq!(take(&locks, 9, "t", Read, 0), WaitEnd::Granted);
+        let (key, duration) = (LockKey::table("s", "t"), LockDuration::Transaction);
+        let mut waits = Vec::new();
+        for session in 0..4 {
+            let mode = MODES[case / MODES.len().pow(session) % MODES.len()];
+            if let Begun::Waits(begun) =
+                locks.begin(&LockRequest { session, key: &key, mode, duration }, true)
+            {
+                waits.push((session, begun));
+            }
+        }
+        if gives_up < waits.len() {
+            let (_, begun) = waits.remove(gives_up);
+            let _end = locks.finish(&begun, WaitEnd::TimedOut);
+        }
+        check_waits(&locks, &waits, case);
+        let _end = take(&locks, 9, "t", Write, 0);
+        check_waits(&locks, &waits, case);
+        let holds = |session: u32| !waits.iter().any(|(waiting, _)| *waiting == session);
+        [9, 0, 1, 2, 3]
+            .into_iter()
+            .filter(|session| holds(*session))
+            .for_each(|session| give_back(&locks, session, "t"));
+        while !waits.is_empty() {
+            check_waits(&locks, &waits, case);
+            let next = waits.iter().position(|(_, begun)| begun.waiter.decided().is_some());
+            let (session, begun) =
+                waits.remove(next.unwrap_or_else(|| panic!("case {case}: nobody goes on")));
+            assert_eq!(locks.finish(&begun, WaitEnd::Granted), WaitEnd::Granted);
+            give_back(&locks, session, "t");
+        }
+        assert_eq!((locks.rows().len(), locks.waits.waiting_count()), (0, 0));
+    }
 }
 
 /// max_write_lock_count: with a limit of 1 a reader that a first DDL passed goes before a second one.
