@@ -12,7 +12,7 @@ use metrics::Counter;
 use page::PAGE_BYTES;
 use redo::RedoLog;
 use stdx::checksum::crc32c;
-use stdx::ids::PageId;
+use stdx::ids::{PageId, SpaceId};
 use stdx::sync::lock;
 
 use crate::checkpoint::FlusherSignal;
@@ -45,6 +45,8 @@ pub struct BufferPool {
     pub(crate) flusher_signal: Arc<FlusherSignal>,
     pub(crate) flusher_thread: Mutex<Option<JoinHandle>>,
     pub(crate) damaged_files: Mutex<Vec<PathBuf>>,
+    /// Spaces without a file that the log speaks of: their changes were not replayed.
+    pub(crate) unreplayed: Mutex<BTreeSet<SpaceId>>,
     /// Directories whose entry in their parent this process has synced.
     pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
     pub(crate) _lock: Box<dyn FileLock>,
@@ -345,6 +347,7 @@ impl BufferPool {
             flusher_signal: Arc::default(),
             flusher_thread: Mutex::new(None),
             damaged_files: Mutex::default(),
+            unreplayed: Mutex::default(),
             durable_directories: Mutex::default(),
             _lock: lock,
         })

@@ -182,9 +182,14 @@ impl BufferPool {
         Ok(())
     }
 
-    /// The page's file may be gone: then its history does not matter.
+    /// Whether the page's space has a file. Without one its changes are passed over and the space is noted: of a dropped table
+    /// they do not matter, of any other they are lost once the checkpoint moves.
     fn has_space(&self, page: PageId) -> bool {
-        self.spaces.get(page.space).is_some_and(|space| space.file(page.space).is_ok())
+        let has_file = self.spaces.get(page.space).is_some_and(|space| space.file(page.space).is_ok());
+        if !has_file {
+            lock(&self.unreplayed).insert(page.space);
+        }
+        has_file
     }
 }
 

@@ -3,6 +3,7 @@
 //! A file's blocks are allocated, and its length is durable, before a page of it is used (I4, I5). A new file gets its
 //! name only when its header is durable, so a file under a final name always was whole.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -174,6 +175,12 @@ impl BufferPool {
     pub fn space_pages(&self, space: SpaceId) -> Result<u32, StorageError> {
         let object = self.spaces.require(space)?;
         object.with_file(space, |_| object.file_pages())
+    }
+
+    /// Spaces that have no file, although the log holds changes of them that recovery had to pass over. Whoever knows which spaces
+    /// there must be decides, before checkpoints may move.
+    pub fn unreplayed_spaces(&self) -> BTreeSet<SpaceId> {
+        lock(&self.unreplayed).clone()
     }
 
     /// Files that look like tablespaces but whose header cannot be read: found at start-up, and left alone.

@@ -57,9 +57,7 @@ impl Engine {
         changes.extend(self.removals(&tables)?);
         self.commit_changes(changes)?;
         self.inner.dictionary.remove_schema(name);
-        for table in &tables {
-            self.discard(table)?;
-        }
+        self.discard_all(&tables)?;
         // The directory may hold files of other programs: then it stays.
         let _ = self.inner.environment.disk.remove_directory(Path::new(&crate::file_names::encoded(name)));
         Ok(tables.len())
@@ -87,7 +85,7 @@ impl Engine {
         self.commit_changes(self.removals(&tables)?)?;
         let removed: Vec<_> = names.iter().map(|name| (name.schema.clone(), name.table.clone())).collect();
         self.inner.dictionary.replace_tables(&removed, Vec::new());
-        tables.iter().try_for_each(|table| self.discard(table))
+        self.discard_all(&tables)
     }
 
     /// RENAME TABLE of (old, new) pairs from left to right, in one step. Errors: NoSuchTable, TableExists, NoSuchSchema.
@@ -218,7 +216,9 @@ impl Engine {
     fn open_committed(&self, record: TableRecord, changes: Vec<Change>) -> EngineResult<Arc<Table>> {
         let committed = self.commit_changes(changes);
         let commit = committed.or_else(|error| self.forget_storage(record.space, &error).and(Err(error)))?;
-        self.inner.store.remove_leftover(&self.inner.pool, record.space)?;
+        // The table is committed: to fail now would leave the caller with the old one. The note does it no harm, and the next start
+        // takes it back.
+        let _ = self.inner.store.remove_leftover(&self.inner.pool, record.space);
         let table = Table::open(record.definition, record.space, &record.roots);
         table.note_commit(commit, None);
         Ok(Arc::new(table))
@@ -269,7 +269,10 @@ impl Engine {
             let table = Table::open(record.definition, record.space, &record.roots);
             carry_over(old, &table);
             table.note_commit(commit, Some(old));
-            old.gone.store(true, Ordering::Release);
+            if old.is_file_missing() {
+                table.set_file_missing();
+            }
+            old.set_gone();
             let table = Arc::new(table);
             self.inner.add_table(&table);
             added.push(table);
@@ -284,7 +287,7 @@ impl Engine {
         let moved: Vec<_> = olds
             .iter()
             .zip(news)
-            .filter(|(old, new)| old.definition.name != new.definition.name)
+            .filter(|(old, new)| old.definition.name != new.definition.name && !new.is_file_missing())
             .map(|(_, new)| (new.space, table_path(&new.definition.name)))
             .collect();
         // A name may still be another's: with more than one table, all leave their names first.
@@ -299,15 +302,25 @@ impl Engine {
         Ok(())
     }
 
+    /// Removes the storage of tables that the dictionary does not have any more: of all, whatever fails. Answers with the first
+    /// error; what could not be removed is left to the next start.
+    fn discard_all(&self, tables: &[Arc<Table>]) -> EngineResult<()> {
+        tables.iter().map(|table| self.discard(table)).fold(Ok(()), EngineResult::and)
+    }
+
     /// Removes the storage of a table that the dictionary does not have any more.
     pub(crate) fn discard(&self, table: &Table) -> EngineResult<()> {
         let inner = &self.inner;
-        table.gone.store(true, Ordering::Release);
+        let has_file = !table.is_file_missing();
+        table.set_gone();
         for index in &table.indexes {
             inner.remove_index(index.id());
         }
         inner.store.forget_table(&inner.pool, table.id())?;
-        self.abandon_storage(table.space)
+        match has_file {
+            true => self.abandon_storage(table.space),
+            false => inner.store.remove_leftover(&inner.pool, table.space),
+        }
     }
 
     /// Removes the file of a table whose dictionary change failed. Not after a failed log: the commit may still turn out to be

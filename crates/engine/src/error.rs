@@ -50,6 +50,8 @@ pub enum EngineError {
     NoSuchIndex(String),
     /// The table was dropped or rebuilt after the caller looked it up.
     TableDefinitionChanged,
+    /// The file of that table was not there when the engine was opened.
+    FileMissing(String),
     /// Bytes on disk do not make sense. The text names the object.
     Corrupt(String),
     /// The operating system refused an operation. The text names file and operation.
@@ -99,6 +101,7 @@ impl EngineError {
             EngineError::NoSuchSchema(name) => sql_error!(ER_BAD_DB_ERROR, name),
             EngineError::NoSuchIndex(name) => sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name),
             EngineError::TableDefinitionChanged => sql_error!(ER_TABLE_DEF_CHANGED),
+            EngineError::FileMissing(table) => sql_error!(ER_TABLESPACE_MISSING, table),
             EngineError::Corrupt(text) => sql_error!(ER_GET_ERRNO, 126, text),
             EngineError::Io(text) => sql_error!(ER_GET_ERRNO, 5, text),
             EngineError::OutOfResources(text) => sql_error!(ER_GET_ERRNO, 12, text),

@@ -161,7 +161,6 @@ impl EngineInner {
     /// Rolls back what the crash left unfinished and loads the dictionary.
     fn recover(self: &Arc<Self>, losers: Losers) -> EngineResult<()> {
         let writers = self.register_losers(losers)?;
-        self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
         // Dictionary changes first: they decide which tables there are.
         for writer in &writers {
             self.undo_dictionary_part(writer)?;
@@ -169,8 +168,10 @@ impl EngineInner {
         let contents = self.store.load(&self.pool)?;
         let (unfinished, leftovers) = (contents.unfinished.clone(), contents.leftovers.clone());
         self.open_tables(contents)?;
+        // Checkpoints move only now: what a missing file would have got from the log is not given up before it is known to be nobody's.
+        self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
         for writer in &writers {
-            self.roll_back_writer(writer)?;
+            self.roll_back_writer(writer).map_err(|error| self.name_missing_files(error))?;
         }
         for space in unfinished {
             self.finish_alter(space)?;
@@ -188,6 +189,9 @@ impl EngineInner {
         for schema in self.dictionary.schemas() {
             let tables = self.dictionary.tables(&schema.name);
             let Some(table) = tables.iter().find(|table| table.space == space) else { continue };
+            if table.is_file_missing() {
+                return Ok(());
+            }
             let mut in_use = HashSet::new();
             for index in &table.indexes {
                 let report = index.tree.check(&self.pool)?;
@@ -263,6 +267,47 @@ impl EngineInner {
         }
     }
 
+    /// Tables without a file: they can be told of and dropped, but for those that the log has changes of. Error: Corrupt, which
+    /// names all missing and damaged files, so that they can be put back before their changes are given up.
+    fn find_missing_files(
+        &self,
+        tables: &[Arc<Table>],
+        present: &[(SpaceId, std::path::PathBuf)],
+    ) -> EngineResult<Vec<String>> {
+        let unreplayed = self.pool.unreplayed_spaces();
+        let present: HashSet<SpaceId> = present.iter().map(|(space, _)| *space).collect();
+        let mut messages = Vec::new();
+        let mut has_lost_changes = false;
+        for table in tables.iter().filter(|table| !present.contains(&table.space)) {
+            table.set_file_missing();
+            has_lost_changes |= unreplayed.contains(&table.space);
+            messages.push(missing_file(table));
+        }
+        if has_lost_changes {
+            let damaged = self.pool.damaged_files();
+            let damaged = damaged.iter().map(|path| format!("The file '{}' is damaged.", path.display()));
+            let all: Vec<String> = damaged.chain(messages).collect();
+            let all = all.join(" ");
+            return Err(EngineError::Corrupt(format!("{all} The redo log has changes for it: put it back")));
+        }
+        Ok(messages)
+    }
+
+    /// The error of a rollback at start that met a table without a file.
+    fn name_missing_files(&self, error: EngineError) -> EngineError {
+        let tables =
+            self.dictionary.schemas().into_iter().flat_map(|schema| self.dictionary.tables(&schema.name));
+        let missing: Vec<String> =
+            tables.filter(|table| table.is_file_missing()).map(|table| missing_file(&table)).collect();
+        match error {
+            EngineError::TableDefinitionChanged if !missing.is_empty() => EngineError::Corrupt(format!(
+                "{} A transaction that must be rolled back has changed it: put it back",
+                missing.join(" ")
+            )),
+            other => other,
+        }
+    }
+
     /// Brings files in line with the dictionary: removes those of tables that were dropped or never committed, sets aside those
     /// that nothing is known of, and gives the others the name of their table.
     fn reconcile_files(&self, tables: &[Arc<Table>], leftovers: &[SpaceId]) -> EngineResult<()> {
@@ -290,12 +335,7 @@ impl EngineInner {
                 path.display()
             ));
         }
-        for table in tables.iter().filter(|table| !present.iter().any(|(space, _)| *space == table.space)) {
-            let (name, path) = (&table.definition.name, table_path(&table.definition.name));
-            let path = path.display();
-            messages
-                .push(format!("The file '{path}' of table `{}`.`{}` is missing.", name.schema, name.table));
-        }
+        messages.extend(self.find_missing_files(tables, &present)?);
         lock(&self.start_messages).extend(messages);
         // A file may stand where another belongs: move all misnamed ones away first.
         let misnamed: Vec<_> = present
@@ -315,4 +355,9 @@ impl EngineInner {
         }
         Ok(())
     }
+}
+
+fn missing_file(table: &Table) -> String {
+    let (name, path) = (&table.definition.name, table_path(&table.definition.name));
+    format!("The file '{}' of table `{}`.`{}` is missing.", path.display(), name.schema, name.table)
 }

@@ -7,12 +7,19 @@ use btree::{Tree, TreeId};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId, TableId};
 use values::key::{KeyLayout, KeyPart};
 use values::row::{RowLayout, RowView};
 
 use crate::statistics::StoredStatistics;
+
+/// States of a table.
+const USABLE: u8 = 0;
+/// Dropped or replaced: further use fails with `TableDefinitionChanged`.
+const GONE: u8 = 1;
+/// Further use but dropping and replacing it fails with `FileMissing`.
+const FILE_MISSING: u8 = 2;
 
 /// An open table.
 #[derive(Debug)]
@@ -24,8 +31,8 @@ pub struct Table {
     pub(crate) auto_increment: AutoIncrement,
     /// Next hidden row id of a table without primary key; 0 until it is first needed.
     pub(crate) next_row_id: AtomicU64,
-    /// Set when the table is dropped or replaced; further use fails with `TableDefinitionChanged`.
-    pub(crate) gone: AtomicBool,
+    /// [`USABLE`], or why not.
+    state: AtomicU8,
     pub(crate) statistics: Mutex<Option<StoredStatistics>>,
 }
 
@@ -75,7 +82,7 @@ impl Table {
             layout,
             indexes,
             next_row_id: AtomicU64::new(0),
-            gone: AtomicBool::new(false),
+            state: AtomicU8::new(USABLE),
             statistics: Mutex::new(None),
         }
     }
@@ -123,7 +130,21 @@ impl Table {
 
     /// Whether the table was dropped, or replaced by DDL, after the caller looked it up.
     pub fn is_gone(&self) -> bool {
-        self.gone.load(Ordering::Acquire)
+        self.state.load(Ordering::Acquire) == GONE
+    }
+
+    /// The table was dropped, or another one is in its place.
+    pub(crate) fn set_gone(&self) {
+        self.state.store(GONE, Ordering::Release);
+    }
+
+    /// Whether the start found no file for the table: its rows cannot be read, and it can only be dropped or replaced.
+    pub(crate) fn is_file_missing(&self) -> bool {
+        self.state.load(Ordering::Acquire) == FILE_MISSING
+    }
+
+    pub(crate) fn set_file_missing(&self) {
+        self.state.store(FILE_MISSING, Ordering::Release);
     }
 
     pub(crate) fn clustered(&self) -> &Index {
@@ -134,8 +155,18 @@ impl Table {
         self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
     }
 
+    /// Errors: TableDefinitionChanged, FileMissing.
     pub(crate) fn check_usable(&self) -> EngineResult<()> {
-        if self.is_gone() { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
+        if self.state.load(Ordering::Acquire) == USABLE { Ok(()) } else { Err(self.unusable()) }
+    }
+
+    #[cold]
+    fn unusable(&self) -> EngineError {
+        let name = &self.definition.name;
+        match self.is_file_missing() {
+            true => EngineError::FileMissing(format!("`{}`.`{}`", name.schema, name.table)),
+            false => EngineError::TableDefinitionChanged,
+        }
     }
 
     /// Notes the commit that published the table, for the indexes that it did not take over from an older one.

@@ -199,6 +199,32 @@ fn a_missing_table_is_named() {
     let engine = try_open(&disk).unwrap();
     assert_eq!(engine.take_start_messages(), ["The file 'test/t.ibd' of table `test`.`t` is missing."]);
     assert_eq!(all(&begin(&engine), &table(&engine, "u")).len(), 301);
+    let missing = EngineError::FileMissing("`test`.`t`".to_owned());
+    let t = table(&engine, "t");
+    assert_eq!(begin(&engine).insert(&t, &encode(&t, &row(1, 1, "x"))).err(), Some(missing.clone()));
+    assert_eq!(begin(&engine).scan(&t, ScanOptions::default()).err(), Some(missing));
+    // It can be renamed and dropped, with others.
+    engine.rename_tables(&[(name("t"), name("t2"))]).unwrap();
+    engine.drop_tables(&[name("t2"), name("u")]).unwrap();
+    drop(engine);
+    assert!(disk.open(path("test/u.ibd"), OpenMode::Existing).is_err(), "all files go");
+    let engine = try_open(&disk).unwrap();
+    assert!(engine.take_start_messages().is_empty() && engine.dictionary().tables("test").is_empty());
+}
+
+/// After a crash the log has what the file lacks: to go on without it would lose committed rows for good.
+#[test]
+fn a_missing_table_with_changes_in_the_log_is_refused() {
+    check_refused(false, &[PathBuf::from("test/t.ibd")], "'test/t.ibd'");
+    check_refused(false, &[PathBuf::from("test/t.ibd"), PathBuf::from("test/u.ibd")], "'test/u.ibd'");
+    let disk = directory(false);
+    disk.remove(path("redo/doublewrite")).unwrap();
+    let whole = disk.contents(path("test/t.ibd")).unwrap();
+    disk.corrupt(path("test/t.ibd"), 100, &[0x5A; 64]);
+    let error = try_open(&disk).err().unwrap().to_string();
+    assert!(error.contains("'test/t.ibd' is damaged"), "{error}");
+    disk.open(path("test/t.ibd"), OpenMode::Existing).unwrap().write_at(&whole, 0).unwrap();
+    check_rows(&try_open(&disk).unwrap());
 }
 
 #[test]
