@@ -5,7 +5,7 @@ use charset::CollationId;
 use engine::FlushWaiter;
 use errors::SqlResult;
 use session::{
-    AuthenticationAccount, BoundParameters, ClientHost, ConnectionInfo, ExecuteFlags, Instance,
+    AuthenticationAccount, BoundParameters, ClientHost, ConnectionInfo, ExecuteFlags, Instance, LoginAttempt,
     ParameterType, PreparedDescription, RefusedConnection, ServerSettings, Session,
 };
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use wire::result::{ClientChannel, ResultColumn, ResultSink};
 pub trait SqlInstance: Send + Sync {
     fn settings(&self) -> Arc<ServerSettings>;
     fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount>;
+    fn start_login(&self, account: &AuthenticationAccount) -> Option<LoginAttempt>;
     fn next_connection_id(&self) -> u32;
     fn open_session(
         &self,
@@ -75,6 +76,10 @@ impl SqlInstance for Arc<Instance> {
 
     fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount> {
         Instance::find_account(self, user, host)
+    }
+
+    fn start_login(&self, account: &AuthenticationAccount) -> Option<LoginAttempt> {
+        LoginAttempt::start(self, account)
     }
 
     fn next_connection_id(&self) -> u32 {

@@ -93,8 +93,10 @@ impl Session {
             }
             FlushTarget::Options(options) => {
                 for option in options {
-                    if *option == "STATUS" {
-                        self.flush_status();
+                    match *option {
+                        "STATUS" => self.flush_status(),
+                        "PRIVILEGES" => self.flush_privileges(),
+                        _ => {}
                     }
                 }
             }
@@ -118,6 +120,12 @@ impl Session {
             Some(&"") => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "RELOAD")),
             Some(name) => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("RELOAD or {name}"))),
         }
+    }
+
+    /// Accounts are never out of date. What is kept of them in memory alone begins anew.
+    fn flush_privileges(&mut self) {
+        self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "FLUSH PRIVILEGES"));
+        self.state.instance.accounts().forget_failed_logins();
     }
 
     fn flush_status(&mut self) {

@@ -52,7 +52,9 @@ mod transaction;
 mod user_lock;
 pub mod variables;
 
-pub use accounts::{AuthenticationAccount, AuthenticationPlugin, TlsRequirement};
+pub use accounts::{
+    AuthenticationAccount, AuthenticationPlugin, LockTime, LoginAttempt, PasswordLocking, TlsRequirement,
+};
 pub use connection::{ClientHost, ConnectionControl, ConnectionInfo, TlsDetails};
 pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
 pub use options::VERSION;

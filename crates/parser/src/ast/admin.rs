@@ -372,6 +372,9 @@ pub enum AuthenticationSecret {
     Hash(Vec<u8>),
 }
 
+/// The largest number of FAILED_LOGIN_ATTEMPTS, and of days of PASSWORD_LOCK_TIME.
+pub const PASSWORD_LOCKING_MAX: u16 = 32_767;
+
 /// What may follow the users of CREATE USER and ALTER USER; None or empty where the text does not say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UserAttributes {
@@ -385,9 +388,10 @@ pub struct UserAttributes {
     pub password_reuse_days: Option<Option<u64>>,
     /// PASSWORD REQUIRE CURRENT [DEFAULT | OPTIONAL].
     pub require_current: Option<RequireCurrent>,
-    pub failed_login_attempts: Option<u64>,
-    /// PASSWORD_LOCK_TIME; inner None: UNBOUNDED.
-    pub password_lock_days: Option<Option<u64>>,
+    /// FAILED_LOGIN_ATTEMPTS, at most [`PASSWORD_LOCKING_MAX`].
+    pub failed_login_attempts: Option<u16>,
+    /// PASSWORD_LOCK_TIME, at most [`PASSWORD_LOCKING_MAX`]; inner None: UNBOUNDED.
+    pub password_lock_days: Option<Option<u16>>,
     pub account_locked: Option<bool>,
     pub comment: Option<Vec<u8>>,
     pub attribute: Option<Vec<u8>>,

@@ -230,14 +230,24 @@ impl Parser<'_> {
                 });
                 self.advance();
             }
-            Some(K::FailedLoginAttempts) => attributes.failed_login_attempts = Some(self.number()?),
+            Some(K::FailedLoginAttempts) => {
+                attributes.failed_login_attempts = Some(self.locking_limit("FAILED_LOGIN_ATTEMPTS")?);
+            }
             Some(K::PasswordLockTime) => {
                 let unbounded = self.accept(K::Unbounded);
-                attributes.password_lock_days = Some(if unbounded { None } else { Some(self.number()?) });
+                let limit = if unbounded { None } else { Some(self.locking_limit("PASSWORD_LOCK_TIME")?) };
+                attributes.password_lock_days = Some(limit);
             }
             Some(_) => self.password_attribute(attributes)?,
         }
         Ok(true)
+    }
+
+    /// The number of FAILED_LOGIN_ATTEMPTS or PASSWORD_LOCK_TIME. Errors: 1525 beyond [`PASSWORD_LOCKING_MAX`], 1064.
+    fn locking_limit(&mut self, option: &str) -> SqlResult<u16> {
+        let value = self.whole_number()?;
+        let limit = u16::try_from(value).ok().filter(|limit| *limit <= PASSWORD_LOCKING_MAX);
+        limit.ok_or_else(|| sql_error!(ER_WRONG_VALUE, option, value))
     }
 
     fn password_attribute(&mut self, attributes: &mut UserAttributes) -> SqlResult<()> {

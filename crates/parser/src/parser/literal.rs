@@ -64,6 +64,17 @@ impl Parser<'_> {
         Ok(value)
     }
 
+    /// As `number`, but what is no integer of 64 bits is a syntax error of its own wording.
+    pub(super) fn whole_number(&mut self) -> SqlResult<u64> {
+        let text = self.text_of(self.token());
+        let is_too_large = self.kind() == TokenKind::Integer && decimal_digits(text).is_none();
+        if is_too_large || matches!(self.kind(), TokenKind::Decimal | TokenKind::Float) {
+            let what = errors::code::ER_ONLY_INTEGERS_ALLOWED.format;
+            return Err(super::parse_error(what, self.source, self.token().start as usize, self.options));
+        }
+        self.number()
+    }
+
     /// Digits alone, as lengths and positions are.
     pub(super) fn plain_number(&mut self) -> SqlResult<u64> {
         if self.kind() == TokenKind::Integer { self.number() } else { self.fail() }

@@ -417,9 +417,14 @@ impl<'a> Parser<'a> {
 
 /// Error 1064 for the token that starts at that byte.
 pub(crate) fn syntax_error(source: &[u8], start: usize, options: ParseOptions) -> SqlError {
+    parse_error(errors::code::ER_SYNTAX_ERROR.format, source, start, options)
+}
+
+/// Error 1064 that says what is wrong at that byte.
+fn parse_error(what: &str, source: &[u8], start: usize, options: ParseOptions) -> SqlError {
     let near = options.shown(&source[start..]);
     let line = 1 + source[..start].iter().filter(|&&byte| byte == b'\n').count();
-    sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, near, line)
+    sql_error!(ER_PARSE_ERROR, what, near, line)
 }
 
 fn too_deep() -> SqlError {

@@ -5,8 +5,8 @@ use crate::net::ReceiveBuffer;
 use crate::shared::Shared;
 use errors::{SqlError, sql_error};
 use session::{
-    AuthenticationAccount, AuthenticationPlugin, ConnectionControl, ConnectionInfo, RefusedConnection,
-    ServerSettings, TlsDetails, TlsRequirement,
+    AuthenticationAccount, AuthenticationPlugin, ConnectionControl, ConnectionInfo, LoginAttempt,
+    RefusedConnection, ServerSettings, TlsDetails, TlsRequirement,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +31,8 @@ pub struct Login {
     response: HandshakeResponse,
     exchange: Option<Exchange>,
     account: Option<AuthenticationAccount>,
+    /// Counts failures where the account asks for it, those of clients that leave before the verdict included.
+    attempt: Option<LoginAttempt>,
     /// connect_timeout: how long each step of the client may take.
     step_timeout: Duration,
     /// When all steps must be done, on the monotonic clock.
@@ -90,6 +92,7 @@ impl Login {
             response: HandshakeResponse::default(),
             exchange: None,
             account: None,
+            attempt: None,
             step_timeout: Duration::ZERO,
             end: Duration::MAX,
         }
@@ -99,11 +102,22 @@ impl Login {
     fn start(&mut self, connection: &Connection) -> Next {
         let user = String::from_utf8_lossy(&self.response.user);
         self.account = connection.shared.instance.find_account(&user, &connection.host);
+        self.attempt =
+            self.account.as_ref().and_then(|account| connection.shared.instance.start_login(account));
         let mut exchange = Exchange::new(credentials(self.account.as_ref()), self.scramble);
         let channel = auth_channel(connection);
         let next = exchange.start(self.response.plugin.as_deref(), &self.response.auth_response, &channel);
         self.exchange = Some(exchange);
         next
+    }
+
+    /// Notes whether the password was right. Error 3955 if failed logins lock the account.
+    fn judge(&mut self, proved: bool, connection: &Connection) -> Result<(), SqlError> {
+        let Some(attempt) = self.attempt.take() else { return Ok(()) };
+        let user = String::from_utf8_lossy(&self.response.user);
+        attempt.judge(proved, &user, &connection.host).inspect_err(|_| {
+            connection.shared.instance.count_refused(RefusedConnection::AccessDenied);
+        })
     }
 
     /// Error 1045 as MySQL words it.
@@ -187,7 +201,7 @@ impl Connection {
     }
 
     /// Does what the exchange asks for.
-    fn follow(&mut self, login: Box<Login>, next: Next) -> Flow {
+    fn follow(&mut self, mut login: Box<Login>, next: Next) -> Flow {
         match next {
             Next::Ask(payload) => {
                 self.encoder.raw(&payload);
@@ -200,10 +214,13 @@ impl Connection {
                 if let Some(payload) = before_ok {
                     self.encoder.raw(&payload);
                 }
-                self.admit(login)
+                match login.judge(true, self) {
+                    Ok(()) => self.admit(login),
+                    Err(error) => self.refuse(&error),
+                }
             }
             Next::Denied => {
-                let error = login.denied(self);
+                let error = login.judge(false, self).err().unwrap_or_else(|| login.denied(self));
                 self.refuse(&error)
             }
             Next::ClientTooOld => self.refuse(&sql_error!(ER_NOT_SUPPORTED_AUTH_MODE)),
@@ -323,6 +340,7 @@ impl Connection {
             },
             exchange: None,
             account: None,
+            attempt: None,
             step_timeout: Duration::ZERO,
             end: Duration::MAX,
         });

@@ -3,15 +3,17 @@
 use crate::port::{SqlInstance, SqlSession};
 use charset::CollationId;
 use engine::FlushWaiter;
+use env::Environment;
+use env::simulated::SimulatedDisk;
 use errors::{SqlResult, sql_error};
 use session::{
     AuthenticationAccount, AuthenticationPlugin, BoundParameters, ClientHost, ConnectionControl,
-    ConnectionInfo, ExecuteFlags, ParameterType, PreparedDescription, RefusedConnection, ServerSettings,
-    TlsRequirement,
+    ConnectionInfo, ExecuteFlags, Instance, InstanceOptions, LoginAttempt, OptionSetting, OptionSource,
+    ParameterType, PasswordLocking, PreparedDescription, RefusedConnection, ServerSettings, TlsRequirement,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use stdx::ids::Lsn;
 use values::{ColumnType, TypeKind, Value};
@@ -30,8 +32,24 @@ pub struct FakeInstance {
     appended: Arc<AtomicU64>,
     controls: Arc<Mutex<HashMap<u32, Arc<dyn ConnectionControl>>>>,
     pub refused: Mutex<Vec<RefusedConnection>>,
+    /// Of `sha`.
+    pub locking: Option<PasswordLocking>,
+    /// Judges its logins.
+    judge: OnceLock<Arc<Instance>>,
     pub idle_timeout: Duration,
     pub read_timeout: Duration,
+}
+
+/// An SQL layer with an engine, for what asks for one.
+fn small_instance() -> Arc<Instance> {
+    let environment = Environment::simulated(SimulatedDisk::new(7), 7);
+    let small = |name: &str| OptionSetting {
+        name: name.to_owned(),
+        value: Some("16M".to_owned()),
+        source: OptionSource::CommandLine,
+    };
+    let settings = vec![small("innodb-buffer-pool-size"), small("innodb_redo_log_capacity")];
+    Instance::open(environment, InstanceOptions { settings, ..InstanceOptions::default() }).unwrap()
 }
 
 impl FakeInstance {
@@ -58,6 +76,8 @@ impl Default for FakeInstance {
             appended: Arc::default(),
             controls: Arc::default(),
             refused: Mutex::default(),
+            locking: None,
+            judge: OnceLock::new(),
             idle_timeout: Duration::from_secs(3600),
             read_timeout: Duration::from_secs(5),
         }
@@ -84,7 +104,13 @@ impl SqlInstance for FakeInstance {
             retained_authentication_string: Vec::new(),
             tls: if user == "tls" { TlsRequirement::Tls } else { TlsRequirement::None },
             locked: false,
+            locking: (user == "sha").then(|| self.locking.clone()).flatten(),
         })
+    }
+
+    fn start_login(&self, account: &AuthenticationAccount) -> Option<LoginAttempt> {
+        account.locking.as_ref()?;
+        LoginAttempt::start(self.judge.get_or_init(small_instance), account)
     }
 
     fn next_connection_id(&self) -> u32 {

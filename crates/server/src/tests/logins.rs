@@ -3,7 +3,7 @@
 use super::TestServer;
 use super::client::{CAPABILITIES, TestClient, error_number};
 use super::fake::FakeInstance;
-use session::RefusedConnection;
+use session::{LockTime, PasswordLocking, RefusedConnection};
 use std::io::Write;
 use std::time::Duration;
 use wire::auth::{caching_sha2, native};
@@ -66,6 +66,51 @@ fn change_of_user() {
     client.command(0x11, b"old\0\x00\0\xff\0mysql_native_password\0");
     assert_eq!(error_number(&client.read()), 1045);
     assert!(client.is_closed());
+}
+
+/// The first answer of the server to a login of `sha`.
+fn first_answer(client: &mut TestClient, plugin: &str, answer: &[u8]) -> Vec<u8> {
+    client.log_in("sha", plugin, answer, CAPABILITIES);
+    client.read()
+}
+
+#[test]
+fn failed_logins_lock_the_account() {
+    // How a login fails; the packet that says so, or the one behind which the client leaves.
+    type Failure = fn(u16);
+    let failures: [Failure; 4] = [
+        |port| {
+            let mut client = TestClient::greet(port);
+            assert_eq!(error_number(&first_answer(&mut client, caching_sha2::NAME, b"")), 1045);
+        },
+        |port| {
+            let mut client = TestClient::greet(port);
+            let answer = client.sha2_answer("wrong");
+            assert_eq!(first_answer(&mut client, caching_sha2::NAME, &answer), [1, 4]);
+        },
+        |port| {
+            let mut client = TestClient::greet(port);
+            assert_eq!(first_answer(&mut client, native::NAME, &[7; 20])[0], 0xFE);
+        },
+        |port| {
+            let mut client = TestClient::root(port);
+            client.command(0x11, b"sha\0\x00\0\xff\0caching_sha2_password\0");
+            assert_eq!(error_number(&client.read()), 1045);
+        },
+    ];
+    for failure in failures {
+        let mut instance = FakeInstance::default();
+        instance.locking = Some(PasswordLocking::new(2, LockTime::Days(3)));
+        let server = TestServer::start(instance);
+        failure(server.port);
+        server.until_only(0);
+        let mut client = TestClient::greet(server.port);
+        let packet = first_answer(&mut client, caching_sha2::NAME, b"");
+        let text = "Access denied for user 'sha'@'localhost'. Account is blocked for 3 day(s) (3 day(s) remaining) \
+                    due to 2 consecutive failed logins.";
+        assert_eq!((error_number(&packet), &packet[9..]), (3955, text.as_bytes()));
+        assert!(client.is_closed());
+    }
 }
 
 #[test]

@@ -15,13 +15,14 @@ use crate::shared::Shared;
 use env::Environment;
 use fake::FakeInstance;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// A running server; stopped when dropped.
 pub struct TestServer {
     pub port: u16,
     pub instance: Arc<FakeInstance>,
+    shared: Arc<Shared>,
     group: Arc<Group>,
 }
 
@@ -31,8 +32,17 @@ impl TestServer {
         let (shared, _) = shared(&instance);
         let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), 128).unwrap();
         let port = listener.port().unwrap();
-        let group = Group::start(shared, vec![listener], 2).unwrap();
-        TestServer { port, instance, group }
+        let group = Group::start(Arc::clone(&shared), vec![listener], 2).unwrap();
+        TestServer { port, instance, shared, group }
+    }
+}
+
+impl TestServer {
+    /// Waits until no more than so many connections are open.
+    pub fn until_only(&self, connections: u32) {
+        while self.shared.connection_count.load(Ordering::Acquire) > connections {
+            std::thread::yield_now();
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! an older server does not silently drop what a newer one granted.
 
 use super::privilege::Privileges;
-use super::{AuthenticationPlugin, TlsRequirement};
+use super::{AuthenticationPlugin, LockTime, PasswordLocking, TlsRequirement};
 use std::collections::BTreeMap;
 
 /// The name of an account. Users compare byte by byte, hosts in lower case.
@@ -83,7 +83,9 @@ pub struct Account {
     pub password_changed: u64,
     /// MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR, MAX_USER_CONNECTIONS.
     pub limits: [u64; 4],
-    /// Further attributes as SHOW CREATE USER prints them: history, reuse, failed logins, comment.
+    /// FAILED_LOGIN_ATTEMPTS, PASSWORD_LOCK_TIME.
+    pub locking: PasswordLocking,
+    /// Further attributes as SHOW CREATE USER prints them: history, reuse, comment.
     pub attributes: BTreeMap<String, String>,
     /// Grants on `*.*`, GRANT OPTION included.
     pub global: Privileges,
@@ -103,6 +105,9 @@ pub struct Account {
 pub const LIMITS: [&str; 4] =
     ["MAX_QUERIES_PER_HOUR", "MAX_UPDATES_PER_HOUR", "MAX_CONNECTIONS_PER_HOUR", "MAX_USER_CONNECTIONS"];
 
+const FAILED_LOGIN_ATTEMPTS: &str = "failed_login_attempts";
+const PASSWORD_LOCK_TIME: &str = "password_lock_time";
+
 impl Account {
     /// An account without password and grants.
     pub fn new(name: AccountName) -> Account {
@@ -117,6 +122,7 @@ impl Account {
             expiry: Expiry::Default,
             password_changed: 0,
             limits: [0; 4],
+            locking: PasswordLocking::default(),
             attributes: BTreeMap::new(),
             global: Privileges::NONE,
             dynamic: BTreeMap::new(),
@@ -187,6 +193,14 @@ impl Account {
         }
         line(&["limits", &self.limits.map(|limit| limit.to_string()).join(",")]);
         self.attributes.iter().for_each(|(name, value)| line(&["attribute", name, value]));
+        if self.locking.attempts > 0 {
+            line(&["attribute", FAILED_LOGIN_ATTEMPTS, &self.locking.attempts.to_string()]);
+        }
+        match self.locking.time {
+            LockTime::Days(0) => {}
+            LockTime::Days(days) => line(&["attribute", PASSWORD_LOCK_TIME, &days.to_string()]),
+            LockTime::Unbounded => line(&["attribute", PASSWORD_LOCK_TIME, "UNBOUNDED"]),
+        }
         line(&["global", &self.global.0.to_string()]);
         self.dynamic.iter().for_each(|(name, grant)| line(&["dynamic", name, flag(*grant)]));
         self.schemas.iter().for_each(|(schema, bits)| line(&["schema", schema, &bits.0.to_string()]));
@@ -240,6 +254,13 @@ impl Account {
                     *place = limit.parse().ok()?;
                 }
             }
+            ["attribute", FAILED_LOGIN_ATTEMPTS, attempts] => {
+                self.locking.attempts = stored_limit(attempts)?;
+            }
+            ["attribute", PASSWORD_LOCK_TIME, "UNBOUNDED"] => self.locking.time = LockTime::Unbounded,
+            ["attribute", PASSWORD_LOCK_TIME, days] => {
+                self.locking.time = LockTime::Days(stored_limit(days)?)
+            }
             ["attribute", name, value] => {
                 self.attributes.insert((*name).to_owned(), (*value).to_owned());
             }
@@ -275,6 +296,12 @@ impl Account {
     pub fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
         self.tables.entry((schema.to_owned(), table.to_owned())).or_default()
     }
+}
+
+/// What was stored before it was enforced may be larger than what is allowed now.
+fn stored_limit(text: &str) -> Option<u16> {
+    let number: u64 = text.parse().ok()?;
+    Some(number.min(u64::from(parser::ast::PASSWORD_LOCKING_MAX)) as u16)
 }
 
 fn flag(on: bool) -> &'static str {
@@ -327,6 +354,7 @@ mod tests {
         };
         account.expiry = Expiry::Days(30);
         account.limits[3] = 7;
+        account.locking = PasswordLocking::new(3, LockTime::Unbounded);
         account.attributes.insert("comment".to_owned(), "tab\there\nand \\ there".to_owned());
         account.global = Privileges::SELECT.with(Privileges::GRANT);
         account.dynamic.insert("BACKUP_ADMIN".to_owned(), true);

@@ -4,6 +4,7 @@
 pub mod account;
 pub mod grant;
 mod host;
+mod lockout;
 pub mod print;
 pub mod privilege;
 pub mod statements;
@@ -11,6 +12,7 @@ pub mod store;
 pub mod table;
 
 pub use account::{Account, AccountName};
+pub use lockout::{LockTime, LoginAttempt, PasswordLocking};
 pub use privilege::Privileges;
 pub use table::{AccountTable, Grants};
 
@@ -78,4 +80,6 @@ pub struct AuthenticationAccount {
     pub tls: TlsRequirement,
     /// ACCOUNT LOCK; [`crate::Session::open`] refuses it with error 3118 after the password was right.
     pub locked: bool,
+    /// What failed logins come to; None if they never lock the account.
+    pub locking: Option<PasswordLocking>,
 }

@@ -2,7 +2,7 @@
 
 use super::account::{Account, Expiry, LIMITS, TableGrant};
 use super::privilege::{DYNAMIC, Privileges};
-use super::{AccountName, TlsRequirement};
+use super::{AccountName, LockTime, TlsRequirement};
 use crate::text::quoted;
 use std::fmt::Write as _;
 
@@ -129,11 +129,13 @@ pub fn create_user(account: &Account) -> String {
         attribute("password_reuse"),
         attribute("require_current"),
     );
-    if let Some(attempts) = account.attributes.get("failed_login_attempts") {
-        let _ = write!(out, " FAILED_LOGIN_ATTEMPTS {attempts}");
+    if account.locking.attempts > 0 {
+        let _ = write!(out, " FAILED_LOGIN_ATTEMPTS {}", account.locking.attempts);
     }
-    if let Some(days) = account.attributes.get("password_lock_time") {
-        let _ = write!(out, " PASSWORD_LOCK_TIME {days}");
+    match account.locking.time {
+        LockTime::Days(0) => {}
+        LockTime::Days(days) => drop(write!(out, " PASSWORD_LOCK_TIME {days}")),
+        LockTime::Unbounded => out.push_str(" PASSWORD_LOCK_TIME UNBOUNDED"),
     }
     if let Some(comment) = account.attributes.get("comment") {
         let json = comment.replace('\\', "\\\\").replace('"', "\\\"");

@@ -4,7 +4,7 @@
 use super::account::{Account, AccountName, Expiry, LIMITS};
 use super::privilege::Privileges;
 use super::table::AccountTable;
-use super::{AuthenticationPlugin, TlsRequirement, store};
+use super::{AuthenticationPlugin, LockTime, PasswordLocking, TlsRequirement, store};
 use crate::result::{text, text_column};
 use crate::session::Session;
 use crate::variables::id;
@@ -305,15 +305,10 @@ impl Session {
             Some(RequireCurrent::Optional) => keep("require_current", Some("OPTIONAL".to_owned())),
             Some(RequireCurrent::Required) => keep("require_current", Some(String::new())),
         }
-        if let Some(attempts) = attributes.failed_login_attempts {
-            keep("failed_login_attempts", Some(attempts.to_string()));
-        }
-        if let Some(days) = attributes.password_lock_days {
-            keep("password_lock_time", Some(days.map_or("UNBOUNDED".to_owned(), |days| days.to_string())));
-        }
         if let Some(comment) = &attributes.comment {
             keep("comment", Some(String::from_utf8_lossy(comment).into_owned()));
         }
+        apply_locking(account, attributes);
         if attributes.attribute.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "ATTRIBUTE"));
         }
@@ -576,6 +571,20 @@ impl Session {
             Ok(names)
         })?;
         self.send_ok(sink)
+    }
+}
+
+/// FAILED_LOGIN_ATTEMPTS and PASSWORD_LOCK_TIME. Either of them, and ACCOUNT UNLOCK, forgets the failures so far.
+fn apply_locking(account: &mut Account, attributes: &UserAttributes) {
+    if let Some(attempts) = attributes.failed_login_attempts {
+        account.locking = PasswordLocking::new(attempts, account.locking.time);
+    }
+    if let Some(days) = attributes.password_lock_days {
+        let time = days.map_or(LockTime::Unbounded, LockTime::Days);
+        account.locking = PasswordLocking::new(account.locking.attempts, time);
+    }
+    if attributes.account_locked == Some(false) {
+        account.locking = account.locking.anew();
     }
 }
 

@@ -74,6 +74,11 @@ impl AccountTable {
             .min_by_key(|account| (host::rank(&account.name.host), account.name.user.is_empty()))
     }
 
+    /// Forgets the failed logins of all accounts.
+    pub fn forget_failed_logins(&self) {
+        self.accounts.values().for_each(|account| account.locking.forget());
+    }
+
     /// What the handshake needs of an account.
     pub fn authentication(account: &Account) -> AuthenticationAccount {
         AuthenticationAccount {
@@ -84,6 +89,7 @@ impl AccountTable {
             retained_authentication_string: account.retained.clone(),
             tls: account.tls.clone(),
             locked: account.locked,
+            locking: account.locking.is_active().then(|| account.locking.clone()),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::row::RowBuilder;
 use super::{Emit, SystemTables};
 use crate::accounts::privilege::NAMED;
-use crate::accounts::{Account, Privileges, TlsRequirement};
+use crate::accounts::{Account, LockTime, Privileges, TlsRequirement};
 use crate::result::text;
 use dictionary::TableDefinition;
 use errors::SqlResult;
@@ -216,7 +216,7 @@ impl SystemTables {
                 .set("password_expired", text(if account.password_expired { "Y" } else { "N" }))
                 .set("password_last_changed", Value::DateTime(changed))
                 .set("account_locked", text(if account.locked { "Y" } else { "N" }))
-                .set("User_attributes", attribute(account))
+                .set("User_attributes", all_attributes(account))
                 .finish();
             if !emit(row)? {
                 break;
@@ -329,13 +329,30 @@ impl SystemTables {
 
 /// USER_ATTRIBUTES.ATTRIBUTE as JSON.
 fn attribute(account: &Account) -> Value {
-    match account.attributes.get("comment") {
-        Some(comment) => {
-            let comment = comment.replace('\\', "\\\\").replace('"', "\\\"");
-            text(format!("{{\"comment\": \"{comment}\"}}"))
-        }
-        None => Value::Null,
-    }
+    metadata(account).map_or(Value::Null, text)
+}
+
+/// What COMMENT says, as JSON.
+fn metadata(account: &Account) -> Option<String> {
+    let comment = account.attributes.get("comment")?.replace('\\', "\\\\").replace('"', "\\\"");
+    Some(format!("{{\"comment\": \"{comment}\"}}"))
+}
+
+/// mysql.user.User_attributes as JSON.
+fn all_attributes(account: &Account) -> Value {
+    let locking = &account.locking;
+    let days = match locking.time {
+        LockTime::Days(days) => i32::from(days),
+        LockTime::Unbounded => -1,
+    };
+    let metadata = metadata(account).map(|metadata| format!("\"metadata\": {metadata}"));
+    let limits = (locking.attempts > 0 || days != 0).then(|| {
+        let attempts = locking.attempts;
+        let limits = format!("\"failed_login_attempts\": {attempts}, \"password_lock_time_days\": {days}");
+        format!("\"Password_locking\": {{{limits}}}")
+    });
+    let parts: Vec<String> = [metadata, limits].into_iter().flatten().collect();
+    if parts.is_empty() { Value::Null } else { text(format!("{{{}}}", parts.join(", "))) }
 }
 
 /// SHOW PRIVILEGES: name, where it is used, what for.
