@@ -228,7 +228,7 @@ impl Reactor {
 
     /// Leaves the core where others can take it while this thread runs something that may take long.
     fn lend(&self, core: Box<Core>) -> u64 {
-        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+        let ticket = self.tickets.fetch_add(1, Ordering::SeqCst) + 1;
         *lock(&self.slot) = Some((ticket, core));
         ticket
     }

@@ -23,7 +23,7 @@ pub(crate) struct Alarm {
 impl Alarm {
     /// A reactor moves. Costs one load while the monitor is awake.
     pub fn ring(&self) {
-        if self.is_asleep.load(Ordering::Relaxed) && self.is_asleep.swap(false, Ordering::AcqRel) {
+        if self.is_asleep.load(Ordering::SeqCst) && self.is_asleep.swap(false, Ordering::SeqCst) {
             drop(lock(&self.lock));
             self.rung.notify_one();
         }
@@ -31,15 +31,21 @@ impl Alarm {
 
     /// Ends the monitor.
     pub fn finish(&self) {
-        self.is_finished.store(true, Ordering::Release);
+        self.is_finished.store(true, Ordering::SeqCst);
         self.ring();
     }
 
-    fn sleep(&self) {
-        self.is_asleep.store(true, Ordering::Release);
+    /// Sleeps until it is rung; not at all if something has moved since the monitor looked last. `has_moved` is asked
+    /// after the sleep was announced: whoever moves later sees the announcement and rings. That needs one order of
+    /// announcements and moves in which all threads believe: hence `SeqCst`, for [`Reactor::lend`](super::Reactor) too.
+    fn sleep(&self, has_moved: impl FnOnce() -> bool) {
+        self.is_asleep.store(true, Ordering::SeqCst);
+        if has_moved() {
+            return self.is_asleep.store(false, Ordering::SeqCst);
+        }
         let guard = lock(&self.lock);
         let asleep =
-            |_: &mut ()| self.is_asleep.load(Ordering::Acquire) && !self.is_finished.load(Ordering::Acquire);
+            |_: &mut ()| self.is_asleep.load(Ordering::SeqCst) && !self.is_finished.load(Ordering::SeqCst);
         drop(self.rung.wait_while(guard, asleep).unwrap_or_else(PoisonError::into_inner));
     }
 }
@@ -70,8 +76,31 @@ fn watch(group: &Arc<Group>) {
         }
         quiet_ticks = if moved { 0 } else { quiet_ticks + 1 };
         if quiet_ticks >= QUIET_TICKS_MAX {
-            group.monitor.sleep();
+            group.monitor.sleep(|| {
+                let mut reactors = group.reactors.iter().zip(&seen);
+                reactors.any(|(reactor, seen)| reactor.tickets.load(Ordering::SeqCst) != *seen)
+            });
             quiet_ticks = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_monitor_does_not_sleep_through_a_move() {
+        let alarm = Alarm::default();
+        // It moved before the announcement, so that nobody rang.
+        alarm.sleep(|| true);
+        assert!(!alarm.is_asleep.load(Ordering::SeqCst));
+        // It moved after the announcement, before the monitor slept.
+        alarm.sleep(|| {
+            alarm.ring();
+            false
+        });
+        alarm.finish();
+        alarm.sleep(|| false);
     }
 }
