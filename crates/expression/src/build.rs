@@ -453,8 +453,8 @@ impl Expression {
         Ok(new(ExpressionKind::Function(Box::new(call)), result))
     }
 
-    /// Replaces an expression over constants by its value, where evaluation gives neither error nor warning; in an
-    /// expression over other things, the constants that were converted for it.
+    /// Replaces an expression over constants by its value, where evaluation gives neither error nor warning and the
+    /// value is not long; in an expression over other things, the constants that were converted for it.
     pub fn fold(mut self, context: &mut dyn EvaluationContext) -> Expression {
         if matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_)) {
             return self;
@@ -471,7 +471,7 @@ impl Expression {
         let warnings = context.diagnostics().count();
         let before = context.diagnostics().clone();
         match self.evaluate(&[], context) {
-            Ok(value) if context.diagnostics().count() == warnings => {
+            Ok(value) if context.diagnostics().count() == warnings && is_kept(&value) => {
                 let nullable = self.result.nullable || value == Value::Null;
                 let result = ResultType { nullable, ..self.result };
                 new(ExpressionKind::Literal(value), result)
@@ -482,6 +482,14 @@ impl Expression {
             }
         }
     }
+}
+
+/// The longest value that a plan keeps in the place of an expression: longer than any key, so that ranges are found.
+/// Without it a statement of some bytes a function (REPEAT, SPACE) would make a plan without bound.
+const FOLDED_BYTES_MAX: usize = 4 << 10;
+
+fn is_kept(value: &Value) -> bool {
+    !matches!(value, Value::Bytes(bytes) if bytes.len() > FOLDED_BYTES_MAX)
 }
 
 /// Error 1241 for a row where one value is wanted.
