@@ -11,7 +11,8 @@ use dictionary::{
     TableDefinition, TableName, TableOptions,
 };
 use engine::{
-    Engine, EngineOptions, KeyRange, ReadMode, RowBatch, ScanOptions, Table, TransactionOptions, WaitPolicy,
+    Engine, EngineOptions, KeyRange, KillFlag, ReadMode, RowBatch, ScanOptions, Table, TransactionOptions,
+    WaitPolicy,
 };
 use env::Environment;
 use stdx::ids::{IndexId, TableId};
@@ -167,9 +168,9 @@ fn main() {
         EngineOptions { buffer_pool_bytes: 2 << 30, redo_log_bytes: 4 << 30, ..EngineOptions::default() };
     let engine = Engine::open(Environment::real(&directory), options).unwrap();
     let schema = SchemaDefinition { name: "speed".into(), collation: CollationId::BINARY };
-    engine.create_schema(schema).unwrap();
-    let plain = engine.create_table(definition("plain", false)).unwrap();
-    let table = engine.create_table(definition("indexed", true)).unwrap();
+    engine.create_schema(schema, &KillFlag::default()).unwrap();
+    let plain = engine.create_table(definition("plain", false), &KillFlag::default()).unwrap();
+    let table = engine.create_table(definition("indexed", true), &KillFlag::default()).unwrap();
     insert_rows(&engine, &plain, rows);
     insert_rows(&engine, &table, rows);
     reads(&engine, &table, rows);

@@ -24,8 +24,13 @@ fn main() {
         ..Default::default()
     };
     let engine = Engine::open(environment, options).unwrap();
-    engine.create_schema(SchemaDefinition { name: "s".to_owned(), collation: CollationId::BINARY }).unwrap();
-    let table = engine.create_table(definition()).unwrap();
+    engine
+        .create_schema(
+            SchemaDefinition { name: "s".to_owned(), collation: CollationId::BINARY },
+            &KillFlag::default(),
+        )
+        .unwrap();
+    let table = engine.create_table(definition(), &KillFlag::default()).unwrap();
     let sum = writes(&engine, &table) + scans(&engine, &table);
     std::hint::black_box(sum);
 }

@@ -7,7 +7,7 @@ use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,
     TableDefinition, TableName, TableOptions,
 };
-use engine::{Engine, EngineOptions, FlushLevel, ReadMode, Table, Transaction, TransactionOptions};
+use engine::{Engine, EngineOptions, FlushLevel, KillFlag, ReadMode, Table, Transaction, TransactionOptions};
 use env::Environment;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,8 +31,13 @@ fn main() {
         ..Default::default()
     };
     let engine = Engine::open(Environment::real(Path::new(&arguments[1])), options).unwrap();
-    engine.create_schema(SchemaDefinition { name: "s".to_owned(), collation: CollationId::BINARY }).unwrap();
-    let table = engine.create_table(definition()).unwrap();
+    engine
+        .create_schema(
+            SchemaDefinition { name: "s".to_owned(), collation: CollationId::BINARY },
+            &KillFlag::default(),
+        )
+        .unwrap();
+    let table = engine.create_table(definition(), &KillFlag::default()).unwrap();
     for first in (0..rows).step_by(10_000) {
         let encoded: Vec<Vec<u8>> =
             (first..(first + 10_000).min(rows)).map(|id| row(&table, id, 0)).collect();

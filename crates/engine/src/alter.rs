@@ -1,6 +1,7 @@
 //! ALTER TABLE that touches storage: adding and dropping indexes, rebuilding by copy. See `ddl.rs` for the order of steps.
 
 use crate::bulk::SortedLoad;
+use crate::ddl_turn::DdlTurn;
 use crate::dictionary_store::TableRecord;
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
@@ -31,7 +32,7 @@ impl Engine {
         indexes: Vec<IndexDefinition>,
         kill: &KillFlag,
     ) -> EngineResult<Arc<Table>> {
-        let _ddl = self.inner.ddl_guard();
+        let turn = self.inner.ddl_turn(kill)?;
         if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
             return Err(EngineError::Unsupported("adding a primary key without a copy"));
         }
@@ -48,12 +49,15 @@ impl Engine {
         let record = TableRecord { definition, space: old.space, roots };
         let built = Table::open(record.definition.clone(), record.space, &record.roots);
         let first_new = old.indexes.len();
-        if let Err(error) = self.fill_indexes(&old, &built, first_new, kill) {
+        drop(turn);
+        let filled = self.fill_indexes(&old, &built, first_new, kill);
+        let turn = filled.and_then(|()| self.turn_for(&old, kill));
+        if let Err(error) = &turn {
             for index in &built.indexes[first_new..] {
                 self.free_tree(&built, index.id())?;
             }
             self.inner.store.remove_unfinished(&self.inner.pool, built.space)?;
-            return Err(error);
+            return Err(error.clone());
         }
         let table = self.one_table(self.replace_records(&[old], vec![record])?)?;
         self.inner.store.remove_unfinished(&self.inner.pool, table.space)?;
@@ -79,8 +83,13 @@ impl Engine {
     }
 
     /// DROP INDEX of secondary indexes by name. Returns the new table. Errors: NoSuchIndex.
-    pub fn drop_indexes(&self, name: &TableName, indexes: &[String]) -> EngineResult<Arc<Table>> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn drop_indexes(
+        &self,
+        name: &TableName,
+        indexes: &[String],
+        kill: &KillFlag,
+    ) -> EngineResult<Arc<Table>> {
+        let _turn = self.inner.ddl_turn(kill)?;
         let old = self.inner.need_table(name)?;
         let dropped =
             |index: &IndexDefinition| indexes.iter().any(|name| name.eq_ignore_ascii_case(&index.name));
@@ -131,18 +140,20 @@ impl Engine {
         kill: &KillFlag,
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
-        let _ddl = self.inner.ddl_guard();
+        let turn = self.inner.ddl_turn(kill)?;
         let old = self.inner.need_table(name)?;
-        if definition.name != *name && self.inner.need_table(&definition.name).is_ok() {
-            return Err(EngineError::TableExists(definition.name.table).into());
-        }
-        if self.inner.dictionary.schema(&definition.name.schema).is_none() {
-            return Err(EngineError::NoSuchSchema(definition.name.schema).into());
-        }
+        let new_name = definition.name.clone();
+        self.need_place(name, &new_name)?;
         let record = self.build_storage(definition, true)?;
+        drop(turn);
         let built = Table::open(record.definition.clone(), record.space, &record.roots);
-        let rows = match self.copy_rows(&old, &built, kill, convert) {
-            Ok(rows) => rows,
+        let copied = self.copy_rows(&old, &built, kill, convert).and_then(|rows| {
+            let turn = self.turn_for(&old, kill)?;
+            self.need_place(name, &new_name)?;
+            Ok((rows, turn))
+        });
+        let (rows, _turn) = match copied {
+            Ok(copied) => copied,
             Err(error) => {
                 self.abandon_storage(record.space)?;
                 return Err(error);
@@ -155,6 +166,24 @@ impl Engine {
         self.inner.store.put_auto_increment(&self.inner.pool, table.id(), next).map_err(E::from)?;
         self.sync_log(self.inner.pool.redo().end_lsn())?;
         Ok((table, rows))
+    }
+
+    /// The turn to put something in the place of a table that was worked on without it. Errors: Killed;
+    /// TableDefinitionChanged if the table is not that one any more, which metadata locks prevent.
+    fn turn_for(&self, old: &Arc<Table>, kill: &KillFlag) -> EngineResult<DdlTurn> {
+        let turn = self.inner.ddl_turn(kill)?;
+        match self.inner.need_table(&old.definition.name) {
+            Ok(now) if Arc::ptr_eq(&now, old) => Ok(turn),
+            _ => Err(EngineError::TableDefinitionChanged),
+        }
+    }
+
+    /// Checks that a table may get that name. Errors: NoSuchSchema, TableExists.
+    fn need_place(&self, old: &TableName, new: &TableName) -> EngineResult<()> {
+        if new != old {
+            self.inner.need_free_name(new)?;
+        }
+        self.inner.need_schema(&new.schema).map(|_| ())
     }
 
     fn copy_rows<E: From<EngineError>>(

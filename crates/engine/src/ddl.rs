@@ -1,8 +1,9 @@
 //! DDL: every change is one dictionary transaction, atomic over a crash. When a call returns, the change is durable.
 //! The caller holds metadata locks: no other session uses the tables meanwhile. Order of each statement (rule D1 in
 //! README.md): make files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
-//! in line at the next start.
+//! in line at the next start. `kill` ends the wait for other DDL, and what the method says besides.
 
+use crate::ddl_turn::DdlTurn;
 use crate::dictionary_store::{DictionaryStore, TableRecord};
 use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
@@ -15,8 +16,9 @@ use btree::Tree;
 use dictionary::{SchemaDefinition, TableDefinition, TableName};
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId};
+use txn::KillFlag;
 
 /// A change of one dictionary entry: put these bytes, or remove the entry.
 pub(crate) enum Change {
@@ -26,8 +28,8 @@ pub(crate) enum Change {
 
 impl Engine {
     /// CREATE DATABASE. Errors: SchemaExists.
-    pub fn create_schema(&self, definition: SchemaDefinition) -> EngineResult<()> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn create_schema(&self, definition: SchemaDefinition, kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         if self.inner.dictionary.schema(&definition.name).is_some() {
             return Err(EngineError::SchemaExists(definition.name));
         }
@@ -35,8 +37,8 @@ impl Engine {
     }
 
     /// ALTER DATABASE. Errors: NoSuchSchema.
-    pub fn alter_schema(&self, definition: SchemaDefinition) -> EngineResult<()> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn alter_schema(&self, definition: SchemaDefinition, kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(&definition.name)?;
         self.put_schema(definition)
     }
@@ -49,8 +51,8 @@ impl Engine {
     }
 
     /// DROP DATABASE with all its tables, in one step. Returns the number of tables. Errors: NoSuchSchema.
-    pub fn drop_schema(&self, name: &str) -> EngineResult<usize> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn drop_schema(&self, name: &str, kill: &KillFlag) -> EngineResult<usize> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(name)?;
         let tables = self.inner.dictionary.tables(name);
         let mut changes = vec![Change::Remove(DictionaryStore::schema_key(name))];
@@ -65,8 +67,8 @@ impl Engine {
 
     /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
     /// Errors: TableExists, NoSuchSchema, NoSpace.
-    pub fn create_table(&self, definition: TableDefinition) -> EngineResult<Arc<Table>> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn create_table(&self, definition: TableDefinition, kill: &KillFlag) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(&definition.name.schema)?;
         self.inner.need_free_name(&definition.name)?;
         let record = self.build_storage(definition, false)?;
@@ -78,8 +80,8 @@ impl Engine {
     }
 
     /// DROP TABLE of all those tables, in one step. Errors: NoSuchTable (then none is dropped).
-    pub fn drop_tables(&self, names: &[TableName]) -> EngineResult<()> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn drop_tables(&self, names: &[TableName], kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         let tables =
             names.iter().map(|name| self.inner.need_table(name)).collect::<EngineResult<Vec<_>>>()?;
         self.commit_changes(self.removals(&tables)?)?;
@@ -89,8 +91,8 @@ impl Engine {
     }
 
     /// RENAME TABLE of (old, new) pairs from left to right, in one step. Errors: NoSuchTable, TableExists, NoSuchSchema.
-    pub fn rename_tables(&self, renames: &[(TableName, TableName)]) -> EngineResult<()> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn rename_tables(&self, renames: &[(TableName, TableName)], kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         // Names as they are after the steps so far: which table stands behind each changed one.
         let mut moved: Vec<(TableName, Arc<Table>)> = Vec::new();
         let mut vacated: Vec<TableName> = Vec::new();
@@ -121,8 +123,8 @@ impl Engine {
     }
 
     /// TRUNCATE TABLE: the table gets new, empty storage; its counter starts again. Returns the new table.
-    pub fn truncate_table(&self, name: &TableName) -> EngineResult<Arc<Table>> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn truncate_table(&self, name: &TableName, kill: &KillFlag) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         let old = self.inner.need_table(name)?;
         let mut definition = old.definition.clone();
         definition.options.auto_increment = None;
@@ -133,8 +135,13 @@ impl Engine {
     /// ALTER that only changes what the dictionary says (comments, defaults, names of columns and indexes, index visibility,
     /// table options): columns keep number, order and storage; indexes keep number, order and parts.
     /// The definition's name may differ (RENAME TO). Returns the new table. Errors: NoSuchTable, TableExists.
-    pub fn alter_metadata(&self, name: &TableName, definition: TableDefinition) -> EngineResult<Arc<Table>> {
-        let _ddl = self.inner.ddl_guard();
+    pub fn alter_metadata(
+        &self,
+        name: &TableName,
+        definition: TableDefinition,
+        kill: &KillFlag,
+    ) -> EngineResult<Arc<Table>> {
+        let _ddl = self.inner.ddl_turn(kill)?;
         let old = self.inner.need_table(name)?;
         if definition.name != *name {
             self.inner.need_schema(&definition.name.schema)?;
@@ -359,11 +366,12 @@ impl Transaction {
 }
 
 impl EngineInner {
-    pub(crate) fn ddl_guard(&self) -> MutexGuard<'_, ()> {
-        self.ddl.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The right to change the dictionary. Error: Killed.
+    pub(crate) fn ddl_turn(&self, kill: &KillFlag) -> EngineResult<DdlTurn> {
+        self.ddl.take(kill)
     }
 
-    fn need_schema(&self, name: &str) -> EngineResult<Arc<SchemaDefinition>> {
+    pub(crate) fn need_schema(&self, name: &str) -> EngineResult<Arc<SchemaDefinition>> {
         self.dictionary.schema(name).ok_or_else(|| EngineError::NoSuchSchema(name.to_owned()))
     }
 
@@ -371,7 +379,7 @@ impl EngineInner {
         self.dictionary.table(&name.schema, &name.table).ok_or_else(|| no_such_table(name))
     }
 
-    fn need_free_name(&self, name: &TableName) -> EngineResult<()> {
+    pub(crate) fn need_free_name(&self, name: &TableName) -> EngineResult<()> {
         match self.dictionary.table(&name.schema, &name.table) {
             Some(_) => Err(EngineError::TableExists(name.table.clone())),
             None => Ok(()),

@@ -2,6 +2,7 @@
 //! handles, transactions and the background thread share. Opening and closing are in `open.rs`.
 
 use crate::background::Background;
+use crate::ddl_turn::DdlTurns;
 use crate::dictionary::Dictionary;
 use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
@@ -70,7 +71,7 @@ pub(crate) struct EngineInner {
     indexes: RwLock<HashMap<IndexId, OpenIndex>>,
     unique_stripes: Box<[Mutex<()>]>,
     /// One DDL statement at a time.
-    pub(crate) ddl: Mutex<()>,
+    pub(crate) ddl: Arc<DdlTurns>,
     pub(crate) background: Arc<Background>,
     pub(crate) stopped: AtomicBool,
     /// Ids below this were given before the engine was opened.
@@ -184,7 +185,7 @@ impl EngineInner {
             id_limit: Mutex::new(parts.next_id),
             indexes: RwLock::default(),
             unique_stripes: (0..UNIQUE_STRIPES).map(|_| Mutex::new(())).collect(),
-            ddl: Mutex::new(()),
+            ddl: Arc::default(),
             background: Arc::new(Background::default()),
             stopped: AtomicBool::new(false),
             first_id: parts.next_id,

@@ -11,6 +11,7 @@ mod bulk;
 mod check;
 mod commit;
 mod ddl;
+mod ddl_turn;
 mod dictionary;
 mod dictionary_store;
 mod engine;

@@ -227,12 +227,34 @@ fn older_snapshots_do_not_read_new_storage() {
     assert_eq!(count(&old, &with_index, 0).unwrap(), 1, "the rows are where they were");
     assert!(changed(count(&old, &with_index, added)));
     assert_eq!(count(&late, &with_index, added).unwrap(), 1, "its snapshot was taken after the change");
-    let renamed = engine.drop_indexes(&name("t"), &["later".to_owned()]).unwrap();
+    let renamed = engine.drop_indexes(&name("t"), &["later".to_owned()], &KillFlag::default()).unwrap();
     assert_eq!(count(&old, &renamed, 0).unwrap(), 1);
-    let emptied = engine.truncate_table(&name("t")).unwrap();
+    let emptied = engine.truncate_table(&name("t"), &KillFlag::default()).unwrap();
     assert!(changed(count(&old, &emptied, 0)));
     let mut found = |_: &[u8]| ();
     let locked = old.get(&emptied, 0, &key(&emptied, 1), ReadMode::Shared(WaitPolicy::Wait), &mut found);
     assert!(matches!(locked, Err(EngineError::TableDefinitionChanged)));
     assert_eq!(count(&begin(&engine), &emptied, 0).unwrap(), 0);
+}
+
+#[test]
+fn other_definitions_change_while_rows_are_copied() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, "a")]);
+    let kill = KillFlag::default();
+    let mut convert = |row: &[u8], out: &mut Vec<u8>| {
+        out.extend_from_slice(row);
+        // What holds no lock on the table must not wait for the end of the copy: here it would never come.
+        engine.create_table(definition("other"), &kill)?;
+        engine.drop_tables(&[name("other")], &kill)
+    };
+    let (copied, rows) = engine.rebuild_table(&name("t"), definition("t"), &kill, &mut convert).unwrap();
+    assert_eq!((rows, all(&begin(&engine), &copied).len()), (1, 1));
+    // Metadata locks prevent this; were it not so, the rows of the new table must not be lost.
+    let mut convert = |_: &[u8], _: &mut Vec<u8>| engine.truncate_table(&name("t"), &kill).map(|_| ());
+    let outcome = engine.rebuild_table(&name("t"), definition("t"), &kill, &mut convert);
+    assert!(outcome.is_err());
+    assert!(engine.dictionary().table("test", "t").is_some());
+    assert_eq!(engine.check().unwrap(), Vec::<String>::new());
 }

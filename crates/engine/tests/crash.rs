@@ -23,12 +23,15 @@ fn work(disk: &SimulatedDisk, seed: u64, outcome: &mut Outcome) -> EngineResult<
         Some(table) => table,
         None => {
             if engine.dictionary().schema("test").is_none() {
-                engine.create_schema(dictionary::SchemaDefinition {
-                    name: "test".to_owned(),
-                    collation: charset::CollationId::BINARY,
-                })?;
+                engine.create_schema(
+                    dictionary::SchemaDefinition {
+                        name: "test".to_owned(),
+                        collation: charset::CollationId::BINARY,
+                    },
+                    &KillFlag::default(),
+                )?;
             }
-            engine.create_table(definition("t"))?
+            engine.create_table(definition("t"), &KillFlag::default())?
         }
     };
     let mut random = Random(seed.wrapping_mul(2_654_435_761) | 1);
@@ -128,16 +131,15 @@ fn every_ddl_statement_is_all_or_nothing() {
         };
         let schema =
             dictionary::SchemaDefinition { name: "test".to_owned(), collation: charset::CollationId::BINARY };
-        next(engine.create_schema(schema))?;
-        next(engine.create_table(definition("a")).map(|_| ()))?;
-        next(engine.create_table(definition("b")).map(|_| ()))?;
-        next(engine.rename_tables(&[
-            (name("a"), name("c")),
-            (name("b"), name("a")),
-            (name("c"), name("b")),
-        ]))?;
-        next(engine.truncate_table(&name("a")).map(|_| ()))?;
-        next(engine.drop_indexes(&name("b"), &["k".to_owned()]).map(|_| ()))?;
+        next(engine.create_schema(schema, &KillFlag::default()))?;
+        next(engine.create_table(definition("a"), &KillFlag::default()).map(|_| ()))?;
+        next(engine.create_table(definition("b"), &KillFlag::default()).map(|_| ()))?;
+        next(engine.rename_tables(
+            &[(name("a"), name("c")), (name("b"), name("a")), (name("c"), name("b"))],
+            &KillFlag::default(),
+        ))?;
+        next(engine.truncate_table(&name("a"), &KillFlag::default()).map(|_| ()))?;
+        next(engine.drop_indexes(&name("b"), &["k".to_owned()], &KillFlag::default()).map(|_| ()))?;
         next(
             engine
                 .add_indexes(
@@ -147,8 +149,8 @@ fn every_ddl_statement_is_all_or_nothing() {
                 )
                 .map(|_| ()),
         )?;
-        next(engine.drop_tables(&[name("a")]))?;
-        next(engine.drop_schema("test").map(|_| ()))
+        next(engine.drop_tables(&[name("a")], &KillFlag::default()))?;
+        next(engine.drop_schema("test", &KillFlag::default()).map(|_| ()))
     };
     let tables = |engine: &Engine| -> Vec<(String, Vec<String>)> {
         let indexes =

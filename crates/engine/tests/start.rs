@@ -152,7 +152,7 @@ fn a_file_without_a_table_is_set_aside() {
     let disk = directory(true);
     let stranger = disk.contents(path("test/t.ibd")).unwrap();
     let engine = try_open(&disk).unwrap();
-    engine.drop_tables(&[name("t")]).unwrap();
+    engine.drop_tables(&[name("t")], &KillFlag::default()).unwrap();
     engine.shutdown().unwrap();
     drop(engine);
     let disk = disk.restart_with_durable_state();

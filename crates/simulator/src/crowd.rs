@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{
-    Engine, EngineError, EngineOptions, EngineResult, ReadMode, Table, Transaction, TransactionOptions,
-    WaitPolicy,
+    Engine, EngineError, EngineOptions, EngineResult, KillFlag, ReadMode, Table, Transaction,
+    TransactionOptions, WaitPolicy,
 };
 use env::Environment;
 use env::simulated::SimulatedDisk;
@@ -141,8 +141,8 @@ fn integer(value: &Value) -> i64 {
 
 fn prepare(engine: &Engine) -> EngineResult<()> {
     create_schema(engine)?;
-    engine.create_table(definition("journal"))?;
-    let bank = engine.create_table(definition("bank"))?;
+    engine.create_table(definition("journal"), &KillFlag::default())?;
+    let bank = engine.create_table(definition("bank"), &KillFlag::default())?;
     let transaction = engine.begin(TransactionOptions::default());
     for id in 0..ACCOUNTS {
         let row = [Value::Int(id), Value::Int(BALANCE), Value::Null, Value::Null];

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use charset::CollationId;
 use dictionary::{SchemaDefinition, TableDefinition};
-use engine::{Engine, EngineError, EngineOptions, EngineResult, Table, Transaction, TransactionOptions};
+use engine::{
+    Engine, EngineError, EngineOptions, EngineResult, KillFlag, Table, Transaction, TransactionOptions,
+};
 use env::Environment;
 use env::simulated::SimulatedDisk;
 use stdx::ids::Lsn;
@@ -152,7 +154,10 @@ impl Scenario for EngineScenario {
 
 /// Creates the schema of all simulated tables.
 pub fn create_schema(engine: &Engine) -> EngineResult<()> {
-    engine.create_schema(SchemaDefinition { name: SCHEMA.into(), collation: CollationId::BINARY })
+    engine.create_schema(
+        SchemaDefinition { name: SCHEMA.into(), collation: CollationId::BINARY },
+        &KillFlag::default(),
+    )
 }
 
 /// An engine with the oracle that watches it.
@@ -209,7 +214,7 @@ impl World<'_> {
             |database| {
                 database.get_or_insert_default().insert(name, contents);
             },
-            |engine| engine.create_table(definition).map(|_| ()),
+            |engine| engine.create_table(definition, &KillFlag::default()).map(|_| ()),
         )
     }
 
@@ -219,7 +224,7 @@ impl World<'_> {
             |database| {
                 database.get_or_insert_default().remove(table);
             },
-            |engine| engine.drop_tables(&[table_name(table)]),
+            |engine| engine.drop_tables(&[table_name(table)], &KillFlag::default()),
         )
     }
 

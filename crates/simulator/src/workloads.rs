@@ -226,7 +226,7 @@ fn tables_come_and_go(world: &mut World<'_>) -> EngineResult<()> {
                 let moved = tables.remove("a").unwrap_or_default();
                 tables.insert("c".into(), moved);
             },
-            |engine| engine.rename_tables(&[(from, to)]),
+            |engine| engine.rename_tables(&[(from, to)], &KillFlag::default()),
         )?;
         world.definition_change(
             |database| {
@@ -234,7 +234,7 @@ fn tables_come_and_go(world: &mut World<'_>) -> EngineResult<()> {
                     table.rows.clear();
                 }
             },
-            |engine| engine.truncate_table(&table_name("b")).map(|_| ()),
+            |engine| engine.truncate_table(&table_name("b"), &KillFlag::default()).map(|_| ()),
         )?;
         fill(world, "b", 5, 100)?;
         world.drop_table("b")?;
@@ -270,7 +270,7 @@ fn alter(world: &mut World<'_>) -> EngineResult<()> {
                 table.indexes.remove("k");
             }
         },
-        |engine| engine.drop_indexes(&name, &["pad_k".into(), "k".into()]).map(|_| ()),
+        |engine| engine.drop_indexes(&name, &["pad_k".into(), "k".into()], &KillFlag::default()).map(|_| ()),
     )?;
     fill_missing(world, "t", 60)?;
     add_column(world)?;

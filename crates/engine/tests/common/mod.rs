@@ -99,9 +99,9 @@ pub fn definition(table: &str) -> TableDefinition {
 pub fn create(engine: &Engine, table: &str) -> Arc<Table> {
     if engine.dictionary().schema("test").is_none() {
         let schema = SchemaDefinition { name: "test".to_owned(), collation: CollationId::BINARY };
-        engine.create_schema(schema).unwrap();
+        engine.create_schema(schema, &KillFlag::default()).unwrap();
     }
-    engine.create_table(definition(table)).unwrap()
+    engine.create_table(definition(table), &KillFlag::default()).unwrap()
 }
 
 pub fn table(engine: &Engine, table: &str) -> Arc<Table> {

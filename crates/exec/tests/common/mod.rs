@@ -194,7 +194,7 @@ impl World {
         let engine =
             Engine::open(Environment::simulated(disk.clone(), 1), options).expect("the engine opens");
         let schema = SchemaDefinition { name: "test".to_owned(), collation: COLLATION };
-        engine.create_schema(schema).expect("the schema is new");
+        engine.create_schema(schema, &KillFlag::default()).expect("the schema is new");
         World {
             engine,
             view: View { random: [1, 2], ..View::default() },
@@ -244,7 +244,7 @@ impl World {
         let parsed = parser::parse_one(sql.as_bytes(), 0, parser::ParseOptions::default())?;
         if let Statement::CreateTable(create) = &parsed.statement {
             self.engine
-                .create_table(definition(create))
+                .create_table(definition(create), &KillFlag::default())
                 .map_err(|error| error.into_sql(&create.name.name))?;
             return Ok(());
         }

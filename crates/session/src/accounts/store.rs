@@ -12,7 +12,7 @@ use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,
     TableDefinition, TableName, TableOptions,
 };
-use engine::{EngineError, RowBatch, ScanOptions, Table, TransactionOptions};
+use engine::{EngineError, KillFlag, RowBatch, ScanOptions, Table, TransactionOptions};
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
 use stdx::ids::{IndexId, Lsn, TableId};
@@ -72,11 +72,11 @@ fn open_table(instance: &Instance) -> SqlResult<Arc<Table>> {
         return Ok(table);
     }
     let schema = SchemaDefinition { name: SYSTEM_SCHEMA.to_owned(), collation: CollationId::BINARY };
-    match engine.create_schema(schema) {
+    match engine.create_schema(schema, &KillFlag::default()) {
         Ok(()) | Err(EngineError::SchemaExists(_)) => {}
         Err(error) => return Err(error.into_sql(SYSTEM_SCHEMA)),
     }
-    engine.create_table(definition()).map_err(|error| error.into_sql(ACCOUNTS))
+    engine.create_table(definition(), &KillFlag::default()).map_err(|error| error.into_sql(ACCOUNTS))
 }
 
 fn definition() -> TableDefinition {

@@ -9,6 +9,7 @@ use crate::accounts::Privileges;
 use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName};
+use engine::KillFlag;
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
 use wire::result::ResultSink;
@@ -142,7 +143,8 @@ impl Session {
         let reported = draft.copy_asked || reports_rows(&old, &draft.definition, &draft.sources);
         let rows = if reported { copied } else { 0 };
         if let Some(to) = draft.rename {
-            self.rename_locked(&[(name.clone(), to)])?;
+            // The rest is done already.
+            self.rename_locked(&[(name.clone(), to)], &KillFlag::default())?;
         }
         Ok(rows)
     }

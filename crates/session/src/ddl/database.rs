@@ -47,7 +47,9 @@ impl Session {
         self.with_definition_locks(wanted, |session| {
             let made = match exists {
                 true => Err(EngineError::SchemaExists(create.name.clone())),
-                false => session.state.instance.engine().create_schema(definition),
+                false => {
+                    session.state.instance.engine().create_schema(definition, &session.state.shared.kill)
+                }
             };
             match made {
                 Err(EngineError::SchemaExists(name)) if create.if_not_exists => {
@@ -81,7 +83,7 @@ impl Session {
             let old = engine.dictionary().schema(&name).ok_or_else(|| sql_error!(ER_NO_SUCH_DB, name))?;
             let collation = collation.unwrap_or(old.collation);
             let definition = SchemaDefinition { collation, ..(*old).clone() };
-            engine.alter_schema(definition).map_err(|error| error.into_sql(""))
+            engine.alter_schema(definition, &session.state.shared.kill).map_err(|error| error.into_sql(""))
         })?;
         if self.schema.as_deref() == Some(name.as_str()) {
             self.follow_schema_collation();
@@ -117,7 +119,7 @@ impl Session {
         let tables = engine.dictionary().tables(name);
         let key = |table: &Arc<Table>| LockKey::table(name, &table.definition().name.table);
         self.lock_for_statement(tables.iter().map(|table| (key(table), LockMode::Exclusive)).collect())?;
-        match engine.drop_schema(name) {
+        match engine.drop_schema(name, &self.state.shared.kill) {
             Ok(tables) => Ok(tables),
             Err(EngineError::NoSuchSchema(_)) if if_exists => {
                 self.diagnostics.note(sql_error!(ER_DB_DROP_EXISTS, name));

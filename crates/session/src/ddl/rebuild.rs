@@ -5,7 +5,7 @@ use super::alter_plan::{AlterPlan, plan};
 use super::table_error;
 use crate::session::Session;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
-use engine::{DuplicateKey, EngineError, Table};
+use engine::{DuplicateKey, EngineError, KillFlag, Table};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::TimeZone;
 use std::sync::Arc;
@@ -63,7 +63,9 @@ impl Session {
                 if new.options.auto_increment.is_none() && *new == unchanged {
                     return Ok(0);
                 }
-                engine.alter_metadata(name, new.clone()).map_err(|error| table_error(error, name))?;
+                engine
+                    .alter_metadata(name, new.clone(), &self.state.shared.kill)
+                    .map_err(|error| table_error(error, name))?;
                 Ok(0)
             }
             AlterPlan::Indexes { dropped, added } => {
@@ -73,7 +75,9 @@ impl Session {
                 if !replaced.is_empty() {
                     return self.rebuild(table, old, draft);
                 }
-                if !fresh.is_empty() {
+                // What has been done in part is not left so by a kill.
+                let (adds, finish) = (!fresh.is_empty(), KillFlag::default());
+                if adds {
                     // The engine numbers new indexes behind the old ones.
                     let mut numbered = new.clone();
                     numbered.indexes = old.indexes.iter().chain(&fresh).cloned().collect();
@@ -81,7 +85,8 @@ impl Session {
                     made.map_err(|error| self.duplicate_or(error, table, &numbered))?;
                 }
                 if !dropped.is_empty() {
-                    engine.drop_indexes(name, &dropped).map_err(|error| table_error(error, name))?;
+                    let kill = if adds { &finish } else { &self.state.shared.kill };
+                    engine.drop_indexes(name, &dropped, kill).map_err(|error| table_error(error, name))?;
                 }
                 self.adjust_metadata(new)?;
                 Ok(0)
@@ -106,7 +111,9 @@ impl Session {
             }
         }
         if definition != *now.definition() {
-            engine.alter_metadata(name, definition).map_err(|error| table_error(error, name))?;
+            engine
+                .alter_metadata(name, definition, &KillFlag::default())
+                .map_err(|error| table_error(error, name))?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
     TableOptions,
 };
+use engine::KillFlag;
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
 use std::collections::BTreeSet;
@@ -124,7 +125,7 @@ impl Session {
     /// The caller has locked the name.
     fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
         let name = definition.name.clone();
-        let made = self.state.instance.engine().create_table(definition);
+        let made = self.state.instance.engine().create_table(definition, &self.state.shared.kill);
         made.map(|_| ()).map_err(|error| table_error(error, &name))
     }
 
@@ -285,7 +286,7 @@ impl Session {
         }
         let present: Vec<TableName> = present.into_iter().cloned().collect();
         if !present.is_empty() {
-            engine.drop_tables(&present).map_err(|error| error.into_sql(""))?;
+            engine.drop_tables(&present, &self.state.shared.kill).map_err(|error| error.into_sql(""))?;
         }
         for name in &present {
             self.forget_locked_table(&LockKey::table(&name.schema, &name.table));
@@ -338,13 +339,20 @@ impl Session {
             self.explicit_locks.check(&LockKey::table(&from.schema, &from.table), LockMode::Exclusive)?;
         }
         let names: Vec<TableName> = renames.iter().flat_map(|(from, to)| [from, to]).cloned().collect();
-        self.with_definition_locks(locks_to_change(&names), |session| session.rename_locked(&renames))?;
+        self.with_definition_locks(locks_to_change(&names), |session| {
+            let kill = session.state.shared.kill.clone();
+            session.rename_locked(&renames, &kill)
+        })?;
         self.send_ok(sink)
     }
 
     /// Renames tables whose old and new names are locked.
-    pub(super) fn rename_locked(&mut self, renames: &[(TableName, TableName)]) -> SqlResult<()> {
-        let renamed = self.state.instance.engine().rename_tables(renames);
+    pub(super) fn rename_locked(
+        &mut self,
+        renames: &[(TableName, TableName)],
+        kill: &KillFlag,
+    ) -> SqlResult<()> {
+        let renamed = self.state.instance.engine().rename_tables(renames, kill);
         renamed.map_err(|error| match error {
             engine::EngineError::TableExists(name) => {
                 let table = name.rsplit('.').next().unwrap_or(&name).to_owned();
@@ -367,7 +375,7 @@ impl Session {
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
         self.with_definition_locks(locks_to_change(std::slice::from_ref(&name)), |session| {
-            let truncated = session.state.instance.engine().truncate_table(&name);
+            let truncated = session.state.instance.engine().truncate_table(&name, &session.state.shared.kill);
             truncated.map(|_| ()).map_err(|error| table_error(error, &name))
         })?;
         self.send_ok(sink)
@@ -433,7 +441,8 @@ impl Session {
         if let Err(error) = filled {
             // The table must not stay behind half filled.
             self.rollback_open();
-            self.state.instance.engine().drop_tables(&[name]).map_err(|error| error.into_sql(""))?;
+            let engine = self.state.instance.engine();
+            engine.drop_tables(&[name], &KillFlag::default()).map_err(|error| error.into_sql(""))?;
             return Err(error);
         }
         if self.transaction.current.is_some() {
