@@ -207,7 +207,7 @@ impl RowBatch {
 
 impl RowBatch {
     /// Bytes of all keys and rows.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 

@@ -6,19 +6,24 @@ use values::Value;
 /// Rows that an operator hands out at once, at most.
 pub const BATCH_ROWS_MAX: usize = 1024;
 
+/// Bytes of long values behind which an operator hands out what it has. One row may be longer.
+pub const BATCH_BYTES_MAX: usize = 4 << 20;
+
 /// Some rows of one width.
 #[derive(Debug)]
 pub struct RowBatch {
     values: Vec<Value>,
     width: usize,
     rows: usize,
+    /// Bytes of the values of those rows, as far as they were copied or computed for them.
+    bytes: usize,
     /// Rows that whoever fills the batch need make.
     rows_max: usize,
 }
 
 impl Default for RowBatch {
     fn default() -> RowBatch {
-        RowBatch { values: Vec::new(), width: 0, rows: 0, rows_max: BATCH_ROWS_MAX }
+        RowBatch { values: Vec::new(), width: 0, rows: 0, bytes: 0, rows_max: BATCH_ROWS_MAX }
     }
 }
 
@@ -33,6 +38,7 @@ impl RowBatch {
         self.values.clear();
         self.width = width;
         self.rows = 0;
+        self.bytes = 0;
     }
 
     /// Number of rows.
@@ -61,9 +67,24 @@ impl RowBatch {
         self.rows_max < BATCH_ROWS_MAX
     }
 
-    /// Whether as many rows are in as are wanted at once.
+    /// Whether as many rows are in as are wanted at once, or their values are long.
     pub fn is_full(&self) -> bool {
-        self.rows >= self.rows_max
+        self.rows >= self.rows_max || self.is_long()
+    }
+
+    /// Whether the values that were counted are too long for more of them.
+    pub fn is_long(&self) -> bool {
+        self.bytes >= BATCH_BYTES_MAX
+    }
+
+    /// Bytes that were counted.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Counts values that somebody made for this batch.
+    pub fn count_bytes(&mut self, bytes: usize) {
+        self.bytes += bytes;
     }
 
     /// A row.
@@ -94,9 +115,10 @@ impl RowBatch {
         &mut self.values[start..]
     }
 
-    /// Appends a row.
+    /// Appends a copy of a row.
     pub fn push(&mut self, row: &[Value]) {
         debug_assert_eq!(row.len(), self.width);
+        self.bytes += long_bytes(row);
         self.values.extend_from_slice(row);
         self.rows += 1;
     }
@@ -117,5 +139,35 @@ impl RowBatch {
     /// The last row.
     pub fn last(&self) -> &[Value] {
         self.row(self.rows - 1)
+    }
+}
+
+/// The bytes that values hold beside themselves.
+pub fn long_bytes(values: &[Value]) -> usize {
+    let long = |value: &Value| match value {
+        Value::Bytes(bytes) => bytes.len(),
+        _ => 0,
+    };
+    values.iter().map(long).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_full_of_rows_or_of_bytes() {
+        let mut batch = RowBatch::new();
+        batch.reset(2);
+        let row = [Value::Int(1), Value::Bytes(vec![b'x'; BATCH_BYTES_MAX / 4])];
+        (0..3).for_each(|_| batch.push(&row));
+        assert!(!batch.is_full());
+        batch.count_bytes(BATCH_BYTES_MAX / 4);
+        assert!(batch.is_full() && batch.wanted() > 0);
+        batch.reset(2);
+        batch.want(1);
+        assert!(!batch.is_full());
+        batch.push(&row);
+        assert!(batch.is_full());
     }
 }

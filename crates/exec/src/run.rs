@@ -1,6 +1,7 @@
 //! The state of one execution of a plan: what expressions ask for, what subqueries remember, counters and memory.
 //! Main types: [`Run`], [`PlanningContext`].
 
+use crate::batch::long_bytes;
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
@@ -122,11 +123,7 @@ pub fn engine_error(error: EngineError, table: &engine::Table) -> SqlError {
 
 /// The memory that a row holds, roughly.
 pub fn row_bytes(row: &[Value]) -> usize {
-    let text = |value: &Value| match value {
-        Value::Bytes(bytes) => bytes.len(),
-        _ => 0,
-    };
-    std::mem::size_of_val(row) + row.iter().map(text).sum::<usize>()
+    std::mem::size_of_val(row) + long_bytes(row)
 }
 
 fn parameter(statement: &StatementContext<'_>, index: usize) -> SqlResult<Value> {

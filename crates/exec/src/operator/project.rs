@@ -1,9 +1,9 @@
 //! Filter, projection and DISTINCT.
 
 use super::{Operator, all_hold, append_key};
-use crate::batch::RowBatch;
+use crate::batch::{RowBatch, long_bytes};
 use crate::run::Run;
-use crate::spill::KeySet;
+use crate::spill::{Held, KeySet};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ResultType};
@@ -48,7 +48,11 @@ pub struct Project<'p> {
     expressions: &'p [Expression],
     /// For each expression the slot that it may take instead of copying: nothing else reads it.
     taken: Vec<Option<usize>>,
+    /// Rows of the input, and how many of them were handed on.
     rows: RowBatch,
+    at: usize,
+    /// What the longest batch took.
+    held: Option<Held>,
 }
 
 /// The slot of each expression that is a plain column and the only reader of its slot.
@@ -63,25 +67,52 @@ fn taken_slots(expressions: &[Expression]) -> Vec<Option<usize>> {
 
 impl<'p> Project<'p> {
     pub fn new(input: Box<dyn Operator + 'p>, expressions: &'p [Expression]) -> Project<'p> {
-        Project { input, expressions, taken: taken_slots(expressions), rows: RowBatch::new() }
+        Project {
+            input,
+            expressions,
+            taken: taken_slots(expressions),
+            rows: RowBatch::new(),
+            at: 0,
+            held: None,
+        }
+    }
+}
+
+impl Project<'_> {
+    /// Charges a batch of long values, so that operators which can go to disk do so earlier.
+    fn hold(&mut self, batch: &RowBatch, run: &Run<'_, '_>) {
+        let held = self.held.get_or_insert_with(|| run.hold());
+        held.grow_anyway((batch.bytes() as u64).saturating_sub(held.bytes()));
     }
 }
 
 impl Operator for Project<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.expressions.len());
-        self.rows.want(batch.wanted());
-        if !self.input.next(run, &mut self.rows)? {
-            return Ok(false);
+        if self.at >= self.rows.len() {
+            self.rows.want(batch.wanted());
+            self.at = 0;
+            if !self.input.next(run, &mut self.rows)? {
+                return Ok(false);
+            }
         }
-        for at in 0..self.rows.len() {
-            let target = batch.push_empty();
+        while self.at < self.rows.len() && !batch.is_long() {
+            let (target, mut made_bytes) = (batch.push_empty(), 0);
             for ((slot, expression), taken) in target.iter_mut().zip(self.expressions).zip(&self.taken) {
                 *slot = match taken {
-                    Some(taken) => std::mem::replace(&mut self.rows.row_mut(at)[*taken], Value::Null),
-                    None => expression.evaluate(self.rows.row(at), run)?,
+                    Some(taken) => std::mem::replace(&mut self.rows.row_mut(self.at)[*taken], Value::Null),
+                    None => expression.evaluate(self.rows.row(self.at), run)?,
                 };
+                // What is taken is counted already, by who made it.
+                if taken.is_none() {
+                    made_bytes += long_bytes(std::slice::from_ref(slot));
+                }
             }
+            batch.count_bytes(made_bytes);
+            self.at += 1;
+        }
+        if batch.is_long() {
+            self.hold(batch, run);
         }
         Ok(true)
     }

@@ -1,7 +1,7 @@
 //! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
 
 use super::{Operator, all_hold, collect, open};
-use crate::batch::RowBatch;
+use crate::batch::{RowBatch, long_bytes};
 use crate::run::{Run, engine_error};
 use crate::spill::{RowCursor, RowStore};
 use errors::SqlResult;
@@ -59,7 +59,9 @@ impl Operator for ValuesRows<'_> {
         while !batch.is_full() {
             let Some(row) = self.rows.next() else { break };
             let row: SqlResult<Vec<Value>> = row.iter().map(|value| value.evaluate(&[], run)).collect();
-            batch.push_values(row?);
+            let row = row?;
+            batch.count_bytes(long_bytes(&row));
+            batch.push_values(row);
         }
         Ok(!batch.is_empty())
     }

@@ -87,6 +87,8 @@ pub struct TableReader<'p> {
     found_key: Vec<u8>,
     /// Every row of the ranges meets the conditions.
     implied: bool,
+    /// Bytes of rows that were read since somebody asked.
+    bytes_read: usize,
 }
 
 impl<'p> TableReader<'p> {
@@ -105,6 +107,7 @@ impl<'p> TableReader<'p> {
             found: Vec::new(),
             found_key: Vec::new(),
             implied: conditions_are_implied(access),
+            bytes_read: 0,
         }
     }
 
@@ -136,6 +139,7 @@ impl<'p> TableReader<'p> {
             .transaction
             .get(table, self.access.path.index, &key, mode, &mut |row| found.extend_from_slice(row))
             .map_err(|error| engine_error(error, table))?;
+        self.bytes_read += self.found.len();
         self.found_key = key;
         Ok(is_there)
     }
@@ -277,6 +281,7 @@ impl<'p> TableReader<'p> {
                 .next_batch(transaction, &mut self.buffer, rows_max)
                 .map_err(|error| engine_error(error, table))?;
             if more {
+                self.bytes_read += self.buffer.bytes();
                 if self.rows_wanted >= FILTERED_ROWS_MIN && self.filters.is_none() {
                     self.prepare_filters(run)?;
                 }
@@ -330,6 +335,7 @@ impl Operator for TableScan<'_> {
                 batch.pop();
                 self.done = true;
             }
+            batch.count_bytes(std::mem::take(&mut self.reader.bytes_read));
         }
         self.rows_wanted = (self.rows_wanted * 2).min(BATCH_ROWS_MAX);
         Ok(!batch.is_empty())

@@ -11,8 +11,6 @@ use values::Value;
 /// Blocks are closed when they reach this size, or a sixteenth of the share.
 const BLOCK_BYTES_MAX: usize = 1 << 20;
 const BLOCK_BYTES_MIN: usize = 1 << 12;
-/// Bytes of rows that are handed out at once.
-const BATCH_BYTES_MAX: usize = 4 << 20;
 
 enum Block {
     Memory(Vec<u8>),
@@ -156,8 +154,7 @@ impl RowCursor {
     /// Hands out the next rows, those before row number `end`. False when there are none: the batch is then empty.
     pub fn next(&mut self, store: &RowStore, end: u64, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(store.width);
-        let mut bytes_left = BATCH_BYTES_MAX;
-        while !batch.is_full() && bytes_left > 0 && self.row < end.min(store.rows) {
+        while !batch.is_full() && self.row < end.min(store.rows) {
             let bytes: &[u8] = match store.blocks.get(self.block) {
                 None => &store.open,
                 Some(Block::Memory(bytes)) => bytes,
@@ -181,7 +178,7 @@ impl RowCursor {
             let read = bytes.len() - self.at - decoder.remaining();
             self.at += read;
             self.row += 1;
-            bytes_left = bytes_left.saturating_sub(read);
+            batch.count_bytes(read);
         }
         Ok(!batch.is_empty())
     }

@@ -24,8 +24,6 @@ const BUFFER_BYTES_MIN: usize = 1 << 12;
 const FAN_IN_MAX: usize = 128;
 /// Rows that are gathered beyond the wanted ones before the surplus is dropped.
 const SURPLUS_ROWS_MIN: usize = 1024;
-/// Bytes of rows that are handed out at once.
-const BATCH_BYTES_MAX: usize = 4 << 20;
 
 /// An entry in memory.
 #[derive(Clone, Copy)]
@@ -292,13 +290,11 @@ impl Sorted {
     /// Hands out the next rows, which have that width. False at the end: the batch is then empty. Errors: 1317, 1030.
     pub fn next(&mut self, width: usize, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(width);
-        let mut bytes = 0;
         while !batch.is_full()
-            && bytes < BATCH_BYTES_MAX
             && let Some(entry) = self.entry()
         {
             let row = row_of(entry);
-            bytes += row.len();
+            batch.count_bytes(row.len());
             Decoder::new(row).row(batch.push_empty())?;
             self.advance()?;
         }
