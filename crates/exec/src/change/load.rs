@@ -22,10 +22,12 @@ pub fn run(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     let path = String::from_utf8_lossy(&plan.load.path).into_owned();
-
+    // A line may be as long as the file.
+    let kill = run.statement.kill.clone();
+    let check_killed = || if kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) };
     if plan.load.local {
         channel.request_file(&path)?;
-        let mut pieces = || channel.read_file_piece();
+        let mut pieces = || check_killed().and_then(|()| channel.read_file_piece());
         let result = rows(run, plan, &mut pieces);
         // The client sends the whole file whatever happens to it.
         if result.is_err() {
@@ -34,7 +36,7 @@ pub fn run(
         result
     } else {
         let mut file = run.statement.files.open(&path)?;
-        let mut pieces = || file.next_piece();
+        let mut pieces = || check_killed().and_then(|()| file.next_piece());
         rows(run, plan, &mut pieces)
     }
 }
@@ -46,7 +48,7 @@ fn rows(
 ) -> SqlResult<StatementOutcome> {
     let storing = Storing::new(run, plan.insert.ignore, true);
     let mut writer = Writer::new(&plan.insert, storing, run);
-    let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces);
+    let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces).charged_to(run.hold());
     for _ in 0..plan.load.ignore_lines {
         if !reader.skip_line()? {
             break;

@@ -1,6 +1,7 @@
 //! Fields and lines of a LOAD DATA file. Main type: [`LineReader`]. Fields of a line lie in one buffer that is used
 //! again for each line; nothing is allocated per field.
 
+use crate::spill::Held;
 use errors::SqlResult;
 use parser::ast::FileFormat;
 
@@ -54,6 +55,9 @@ pub struct LineReader<'s> {
     is_cut: bool,
     buffer: Vec<u8>,
     fields: Vec<Field>,
+    /// Memory that the statement is charged with for a line.
+    held: Option<Held>,
+    held_bytes: usize,
 }
 
 impl<'s> LineReader<'s> {
@@ -76,9 +80,16 @@ impl<'s> LineReader<'s> {
             is_cut: false,
             buffer: Vec::new(),
             fields: Vec::new(),
+            held: None,
+            held_bytes: 0,
         };
         reader.plain = reader.plain_format();
         reader
+    }
+
+    /// Charges lines to the statement: a longer one than it may hold is error 1114.
+    pub fn charged_to(self, held: Held) -> LineReader<'s> {
+        LineReader { held: Some(held), ..self }
     }
 
     fn plain_format(&self) -> Option<PlainFormat> {
@@ -101,8 +112,19 @@ impl<'s> LineReader<'s> {
                 Some(piece) => self.input.extend_from_slice(&piece),
                 None => self.ended = true,
             }
+            let bytes = self.input.capacity() + self.buffer.capacity();
+            if let Some(held) = self.held.as_mut().filter(|_| bytes > self.held_bytes) {
+                held.grow((bytes - self.held_bytes) as u64)?;
+                self.held_bytes = bytes;
+            }
         }
         Ok(self.input.len() - self.at >= count)
+    }
+
+    /// Brings more of a line whose end is not there yet. It will be looked at from its start again: with twice as much each
+    /// time that stays linear.
+    fn fill_more(&mut self) -> SqlResult<()> {
+        self.fill(2 * (self.input.len() - self.at)).map(|_| ())
     }
 
     fn byte(&mut self) -> SqlResult<Option<u8>> {
@@ -154,9 +176,7 @@ impl<'s> LineReader<'s> {
                 Plain::Line => return Ok(true),
                 Plain::Special => break,
                 Plain::Unfinished if self.ended => break,
-                Plain::Unfinished => {
-                    self.fill(self.input.len() - self.at + 1)?;
-                }
+                Plain::Unfinished => self.fill_more()?,
             }
         }
         self.fields.clear();
@@ -418,6 +438,25 @@ mod tests {
             }
             assert_eq!(lines(&FileFormat::default(), &text, piece_bytes), slowly, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_line_without_end_is_looked_at_in_linear_time() {
+        let mut left = 4096;
+        let mut looked_at = 0;
+        let mut next = || {
+            left -= 1;
+            Ok((left > 0).then(|| vec![b'x'; 1024]))
+        };
+        let mut reader = LineReader::new(&FileFormat::default(), Vec::new(), &mut next);
+        assert!(reader.fill(1).unwrap());
+        while !reader.ended {
+            let format = reader.plain.unwrap();
+            assert!(matches!(reader.read_plain_line(format), Plain::Unfinished));
+            looked_at += reader.input.len();
+            reader.fill_more().unwrap();
+        }
+        assert!(looked_at <= 2 * reader.input.len(), "{looked_at} bytes of {}", reader.input.len());
     }
 
     #[test]
