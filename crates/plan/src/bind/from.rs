@@ -1,6 +1,7 @@
 //! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main type: [`JoinTree`].
 
 use super::column::{BoundColumn, Clause, derived_columns, table_columns};
+use super::index_hints;
 use super::{Binder, BoundCommonTable, BoundTable, ChangedTable, CommonTable, Source, Wanted};
 use crate::physical::{CommonTableUse, QueryPlan, RowLock};
 use ::expression::operators::ComparisonOperator;
@@ -248,14 +249,9 @@ impl Binder<'_> {
             if let Some(changed) = self.changed.iter().find(is_it) {
                 return Err(sql_error!(ER_UPDATE_TABLE_USED, changed.name));
             }
+            let hints = index_hints::checked(&factor.index_hints, table.definition(), &alias)?;
             let columns = table_columns(table.definition(), &alias);
-            return self.add_table(
-                alias,
-                Some(schema),
-                Source::Base(table),
-                columns,
-                factor.index_hints.clone(),
-            );
+            return self.add_table(alias, Some(schema), Source::Base(table), columns, hints);
         }
         if let Some(view) = self.input.virtual_tables.view(&schema, &factor.name.name) {
             let saved = self.schema.replace(view.schema.clone());

@@ -9,6 +9,7 @@ mod expression;
 mod from;
 mod function;
 mod group;
+mod index_hints;
 mod literal;
 mod names;
 mod output;
