@@ -110,7 +110,7 @@ def grantable(grants):
 
 
 def cells():
-    for one in itertools.chain(queries(), changes(), definitions(), shows(), system_views(), administration(), accounts()):
+    for one in itertools.chain(queries(), changes(), definitions(), shows(), system_views(), administration(), accounts(), session_variables()):
         seen = set()
         for name, grants in states(one):
             if grants in seen or not grantable(grants):
@@ -553,6 +553,27 @@ def administration():
         ("SELECT SLEEP(0), BENCHMARK(1, 1), CONNECTION_ID() > 0", []),
     ]:
         yield case("administration", sql, needs, undo=["UNLOCK TABLES"])
+
+
+# Whatever the session value of a variable takes, and some that take nothing.
+SESSION_VARIABLES = """autocommit binlog_direct_non_transactional_updates binlog_format binlog_row_image binlog_row_value_options
+    binlog_rows_query_log_events binlog_transaction_compression binlog_transaction_compression_level_zstd bulk_insert_buffer_size
+    character_set_client character_set_database character_set_filesystem character_set_results collation_connection
+    connection_memory_chunk_size connection_memory_limit default_week_format foreign_key_checks global_connection_memory_tracking
+    gtid_next histogram_generation_max_mem_size immediate_server_version innodb_lock_wait_timeout internal_tmp_mem_storage_engine
+    join_buffer_size low_priority_updates max_allowed_packet max_delayed_threads max_error_count max_execution_time
+    max_heap_table_size max_insert_delayed_threads max_user_connections min_examined_row_limit net_buffer_length optimizer_switch
+    original_commit_timestamp original_server_version preload_buffer_size pseudo_replica_mode pseudo_thread_id
+    select_into_buffer_size select_into_disk_sync_delay session_track_gtids sort_buffer_size sql_generate_invisible_primary_key
+    sql_log_bin sql_log_off sql_mode sql_notes sql_require_primary_key sql_safe_updates sql_select_limit time_zone tmp_table_size
+    transaction_isolation transaction_read_only unique_checks wait_timeout""".split()
+
+
+def session_variables():
+    granted = [("SESSION_VARIABLES_ADMIN", ("SESSION_VARIABLES_ADMIN ON *.*",)), ("SYSTEM_VARIABLES_ADMIN", ("SYSTEM_VARIABLES_ADMIN ON *.*",)),
+               ("REPLICATION_APPLIER", ("REPLICATION_APPLIER ON *.*",)), ("SUPER", ("SUPER ON *.*",))]
+    for name in SESSION_VARIABLES:
+        yield case("session variable", ["ROLLBACK", f"SET SESSION {name} = DEFAULT"], [], states=granted)
 
 
 def accounts():

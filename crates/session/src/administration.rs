@@ -4,15 +4,15 @@ use crate::accounts::statements::SYSTEM_USER;
 use crate::accounts::{AccountName, Privileges};
 use crate::metadata_lock::{LockKey, LockMode};
 use crate::registry::SessionShared;
-use crate::result::{computed, number_column, text, text_column};
+use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
 use parser::ast::{Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget, TableMaintenance};
 use std::sync::{Arc, PoisonError};
-use values::Value;
 use values::row::RowView;
+use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultSink;
 
 const ROWS_PER_BATCH: usize = 1024;
@@ -195,13 +195,17 @@ impl Session {
         for name in names {
             rows.extend(self.maintain_table(maintenance.command, &name)?);
         }
+        let message_type = ColumnType { kind: TypeKind::MediumText, ..text_column("", 131_072).column_type };
         let columns = match maintenance.command {
-            MaintenanceCommand::Checksum => vec![text_column("Table", 128), number_column("Checksum")],
+            MaintenanceCommand::Checksum => vec![
+                computed(text_column("Table", 384)),
+                computed(sized_column("Checksum", TypeKind::BigInt, false, 22)),
+            ],
             _ => vec![
                 computed(text_column("Table", 128)),
                 computed(text_column("Op", 10)),
                 computed(text_column("Msg_type", 10)),
-                computed(text_column("Msg_text", 131_072)),
+                computed(column("Msg_text", message_type)),
             ],
         };
         self.send_rows(&columns, &rows, sink)
@@ -227,14 +231,19 @@ impl Session {
             Err(error) if error.is(&errors::code::ER_QUERY_INTERRUPTED) => Err(error),
             Err(error) => Ok(line("Error", error.message())),
         };
-        let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
-        let Some(table) = table else {
-            let error = sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table);
-            self.diagnostics.push(errors::Level::Error, error.clone());
-            return Ok(match command {
-                MaintenanceCommand::Checksum => vec![vec![text(&*shown), Value::Null]],
-                _ => vec![line("Error", error.message()), line("status", "Operation failed")],
-            });
+        let table = match self.table_to_maintain(name) {
+            Ok(table) => table,
+            Err(error) => {
+                // A line of the result says what LOCK TABLES forbids.
+                let is_line = error.is(&errors::code::ER_TABLE_NOT_LOCKED);
+                if command == MaintenanceCommand::Checksum || !is_line {
+                    self.diagnostics.push(errors::Level::Error, error.clone());
+                }
+                return Ok(match command {
+                    MaintenanceCommand::Checksum => vec![vec![text(&*shown), Value::Null]],
+                    _ => vec![line("Error", error.message()), line("status", "Operation failed")],
+                });
+            }
         };
         let engine = self.state.instance.engine().clone();
         match command {
@@ -265,6 +274,13 @@ impl Session {
                 Ok(vec![line("note", "The storage engine for the table doesn't support repair")])
             }
         }
+    }
+
+    /// Errors: 1100 where LOCK TABLES did not name it, 1146.
+    fn table_to_maintain(&self, name: &TableName) -> SqlResult<Arc<Table>> {
+        self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
+        let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
+        table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
     }
 
     fn with_locked<T>(

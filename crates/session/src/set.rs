@@ -5,7 +5,7 @@ use crate::charsets::{find_charset, find_collation, refuse_client_charset};
 use crate::session::Session;
 use crate::transaction::{isolation_at, isolation_of};
 use crate::variables::value::{check, display};
-use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id};
+use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id, session_privilege};
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue};
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
@@ -144,32 +144,19 @@ impl Session {
     }
 
     fn check_variable_privilege(&mut self, id: VariableId, scope: Target) -> SqlResult<()> {
-        const RESTRICTED: &[VariableId] = &[
-            id::SQL_LOG_BIN,
-            id::BINLOG_FORMAT,
-            id::BINLOG_ROW_IMAGE,
-            id::GTID_NEXT,
-            id::PSEUDO_THREAD_ID,
-            id::ORIGINAL_COMMIT_TIMESTAMP,
-        ];
         match scope {
             Target::Session if id == id::MAX_USER_CONNECTIONS => {
                 Err(sql_error!(ER_VARIABLE_IS_READONLY, "SESSION", id.variable().name, "GLOBAL"))
             }
-            Target::Session if RESTRICTED.contains(&id) => {
-                let grants = self.grants();
-                if grants.dynamic("SESSION_VARIABLES_ADMIN") || grants.dynamic("SYSTEM_VARIABLES_ADMIN") {
-                    return Ok(());
-                }
-                Err(sql_error!(
-                    ER_SPECIFIC_ACCESS_DENIED_ERROR,
-                    "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN"
-                ))
-            }
             Target::Session if matches!(id, id::NET_BUFFER_LENGTH | id::MAX_ALLOWED_PACKET) => {
                 Err(sql_error!(ER_VARIABLE_IS_READONLY, "SESSION", id.variable().name, "GLOBAL"))
             }
-            Target::Session => Ok(()),
+            Target::Session => match session_privilege(id) {
+                Some(privilege) if !privilege.is_held(&self.grants()) => {
+                    Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, privilege.message))
+                }
+                _ => Ok(()),
+            },
             Target::PersistOnly => {
                 let grants = self.grants();
                 let both = ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"];

@@ -401,7 +401,11 @@ impl Session {
         })?;
         let mut targets = Vec::new();
         let mut computed = Vec::new();
+        let mut selected = std::collections::BTreeSet::new();
         for column in &described {
+            if !selected.insert(column.name.to_lowercase()) {
+                return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
+            }
             match definition.column_position(&column.name) {
                 Some(position) => move_last(&mut definition, position),
                 None => {

@@ -3,7 +3,7 @@
 use super::Listing;
 use super::create::{create_database, create_table};
 use crate::accounts::Privileges;
-use crate::metadata_lock::Namespace;
+use crate::metadata_lock::{LockKey, LockMode, Namespace};
 use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
 };
@@ -277,6 +277,9 @@ impl Session {
         }
         if !self.schema_exists(&name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
+        }
+        if !system_tables::is_system_schema(&name.schema) {
+            self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
         let engine = self.state.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {

@@ -150,9 +150,10 @@ impl Session {
         for role in using {
             if let UserName::Account { name: user, host } = role {
                 let role = crate::accounts::AccountName::new(user, host.as_deref().unwrap_or("%"));
-                if let Some(granted) = accounts.get(&role).filter(|_| account.roles.contains_key(&role)) {
-                    shown.absorb(granted);
-                }
+                let granted = accounts.get(&role).filter(|_| account.roles.contains_key(&role));
+                shown.absorb(granted.ok_or_else(|| {
+                    sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, name.user, name.host)
+                })?);
             }
         }
         let rows = print::grants(&shown).into_iter().map(|line| vec![text(line)]).collect();

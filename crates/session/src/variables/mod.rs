@@ -1,8 +1,10 @@
 //! System variables: catalogue, values, and the rules of SET. Main types: [`SystemVariable`], [`SystemValue`].
 
 pub mod catalogue;
+mod session_privileges;
 pub mod sql_mode;
 pub mod value;
 
 pub use catalogue::{Kind, Scope, SystemVariable, VariableId, find, id};
+pub(crate) use session_privileges::session_privilege;
 pub use value::{Assigned, SystemValue, ValueTable};
