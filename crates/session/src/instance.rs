@@ -6,6 +6,7 @@ use crate::connection::ClientHost;
 use crate::metadata_lock::MetadataLocks;
 use crate::persisted::PersistedVariables;
 use crate::plan_cache::PlanCache;
+use crate::prepared_memory::PreparedMemory;
 use crate::registry::Registry;
 use crate::server_port::{ServerControl, ServerSettings};
 use crate::session_start::SessionStarts;
@@ -69,7 +70,7 @@ pub struct Instance {
     server: RwLock<Option<Arc<dyn ServerControl>>>,
     shutting_down: AtomicBool,
     started_microseconds: u64,
-    prepared_count: AtomicU64,
+    prepared_memory: Arc<PreparedMemory>,
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
     session_starts: SessionStarts,
@@ -112,7 +113,7 @@ impl Instance {
             ended_counters: Counters::default(),
             server: RwLock::new(None),
             shutting_down: AtomicBool::new(false),
-            prepared_count: AtomicU64::new(0),
+            prepared_memory: Arc::default(),
             timer: crate::timer::Timer::default(),
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
@@ -266,9 +267,9 @@ impl Instance {
         &self.timer
     }
 
-    /// Number of prepared statements of all sessions.
-    pub(crate) fn prepared_count(&self) -> &AtomicU64 {
-        &self.prepared_count
+    /// The prepared statements of all sessions.
+    pub(crate) fn prepared_memory(&self) -> &Arc<PreparedMemory> {
+        &self.prepared_memory
     }
 }
 

@@ -22,6 +22,7 @@ mod persisted;
 mod plan_cache;
 mod planned;
 mod prepared;
+mod prepared_memory;
 mod prepared_parameters;
 mod prepared_under;
 mod privileges;

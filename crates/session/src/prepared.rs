@@ -4,6 +4,7 @@
 
 use crate::cursor::Cursor;
 use crate::planned::{Planned, StatementTraits};
+use crate::prepared_memory::PreparedCharge;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
 use crate::registry::Command;
@@ -13,10 +14,10 @@ use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use exec::ParameterTyping;
 use expression::TypedValue;
+use parser::ParseOptions;
 use parser::ast::{PrepareSource, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 use values::{ColumnType, Value};
 use wire::capabilities::status as server_status;
@@ -58,8 +59,11 @@ pub struct ExecuteFlags {
 
 /// A statement that was prepared.
 struct Entry {
-    statement: Arc<Statement>,
+    /// None if the text is long: then only that is kept, and it is read and planned again for each execution.
+    statement: Option<Arc<Statement>>,
     text: Arc<[u8]>,
+    /// How the text is read.
+    parse: ParseOptions,
     under: PreparedUnder,
     plan: Option<Planned>,
     bound: BoundParameters,
@@ -67,7 +71,38 @@ struct Entry {
     cursor: Option<Cursor>,
     /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
     long_data_error: Option<errors::SqlError>,
+    charge: PreparedCharge,
 }
+
+impl Entry {
+    /// What the text says.
+    fn tree(&self) -> SqlResult<Arc<Statement>> {
+        match &self.statement {
+            Some(statement) => Ok(Arc::clone(statement)),
+            None => Ok(Arc::new(parser::parse_one(&self.text, 0, self.parse)?.statement)),
+        }
+    }
+
+    /// Whether only the text is kept.
+    fn is_long(&self) -> bool {
+        self.statement.is_none()
+    }
+
+    /// An execution is over: of a long text no plan is kept.
+    fn rest(&mut self) {
+        if self.is_long() {
+            self.plan = None;
+        }
+    }
+
+    fn forget_long_data(&mut self) {
+        self.bound.long_data = vec![None; self.bound.count];
+        self.charge.shrink();
+    }
+}
+
+/// Texts up to here are kept with their tree and plan.
+const KEPT_TEXT_BYTES_MAX: usize = 64 << 10;
 
 /// The prepared statements of a session.
 #[derive(Default)]
@@ -106,12 +141,10 @@ impl Session {
         Ok(PreparedDescription { statement_id, parameters, columns, warnings })
     }
 
-    /// Parses and, for queries and row changes, plans a statement. Errors: 1064, 1295, 1461 and those of the binder.
+    /// Parses and, for queries and row changes, plans a statement. Errors: 1064, 1295, 1461, 3170 and those of the binder.
     fn make_entry(&mut self, sql: &[u8]) -> SqlResult<(Entry, Vec<ResultColumn>)> {
         let limit = self.state.instance.global_number(id::MAX_PREPARED_STMT_COUNT);
-        if self.state.instance.prepared_count().load(Ordering::Relaxed) >= limit {
-            return Err(sql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, limit));
-        }
+        let mut charge = self.state.instance.prepared_memory().add(limit)?;
         let options = self.settings().parse;
         let parsed = parser::parse_one(sql, 0, options)?;
         if !parser::is_blank(sql, parsed.next, options) {
@@ -121,29 +154,38 @@ impl Session {
         for warning in parsed.warnings {
             self.diagnostics.warning(warning);
         }
+        let text = &sql[parsed.span.start..parsed.span.end];
+        let is_kept = text.len() <= KEPT_TEXT_BYTES_MAX;
         let count = parsed.parameters as usize;
+        charge.take_statement(text.len(), is_kept, count, limit)?;
         let settled = SettledTypes::none(count);
         let mut plan = None;
         let mut columns = Vec::new();
         if is_planned(&parsed.statement) {
-            let prepared = self.plan_statement(&parsed.statement, settled.typing())?;
-            columns = prepared.columns().to_vec();
-            let traits = StatementTraits::of(&parsed.statement);
-            let (fingerprint, locks) = (self.settings().fingerprint, self.locks_needed(&parsed.statement));
-            plan = Some(Planned { prepared, fingerprint, traits, locks });
+            let planned = self.planned(&parsed.statement, &settled)?;
+            columns = planned.prepared.columns().to_vec();
+            plan = Some(planned);
         }
         let entry = Entry {
-            statement: Arc::new(parsed.statement),
-            text: sql[parsed.span.start..parsed.span.end].into(),
+            statement: is_kept.then(|| Arc::new(parsed.statement)),
+            text: text.into(),
+            parse: options,
             under: self.prepared_under(),
-            plan,
+            plan: plan.filter(|_| is_kept),
             bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
             settled,
             cursor: None,
             long_data_error: None,
+            charge,
         };
-        self.state.instance.prepared_count().fetch_add(1, Ordering::Relaxed);
         Ok((entry, columns))
+    }
+
+    /// The plan of a statement, to be kept for it.
+    fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
+        let prepared = self.plan_statement(statement, settled.typing())?;
+        let (fingerprint, locks) = (self.settings().fingerprint, self.locks_needed(statement));
+        Ok(Planned { prepared, fingerprint, traits: StatementTraits::of(statement), locks })
     }
 
     /// Plans without running; the transaction that planning needs is not kept.
@@ -181,6 +223,7 @@ impl Session {
                 entry.bound.types = types;
                 let under = entry.under.clone();
                 self.enter_prepared(&under).session.run_entry(&mut entry, flags, values, channel);
+                entry.rest();
                 self.prepared.by_id.insert(statement_id, entry);
             }
             None => {
@@ -201,19 +244,24 @@ impl Session {
     ) {
         self.more_results = false;
         entry.cursor = None;
-        if let Some(error) = entry.long_data_error.take() {
-            self.start_statement(false);
-            return self.fail(error, channel);
-        }
+        let failed = entry.long_data_error.take().map_or(Ok(()), Err);
+        let statement = match failed.and_then(|()| entry.tree()) {
+            Ok(statement) => statement,
+            Err(error) => {
+                self.start_statement(false);
+                return self.fail(error, channel);
+            }
+        };
         let parameters = self.typed_parameters(&mut entry.bound, values);
+        entry.charge.shrink();
         if parameters.len() != entry.bound.count {
             self.start_statement(false);
             return self.fail(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"), channel);
         }
-        if flags.read_only_cursor && matches!(*entry.statement, Statement::Query(_)) {
-            self.open_cursor(entry, parameters, channel);
+        if flags.read_only_cursor && matches!(*statement, Statement::Query(_)) {
+            self.open_cursor(entry, &statement, parameters, channel);
         } else {
-            self.run_parameterised(entry, parameters, channel);
+            self.run_parameterised(entry, &statement, parameters, channel);
         }
     }
 
@@ -221,21 +269,25 @@ impl Session {
     fn run_parameterised(
         &mut self,
         entry: &mut Entry,
+        statement: &Statement,
         parameters: Vec<TypedValue>,
         channel: &mut dyn ClientChannel,
     ) {
-        let statement = Arc::clone(&entry.statement);
         let text = Arc::clone(&entry.text);
-        if !is_planned(&statement) {
+        if !is_planned(statement) {
             self.parameters = parameters.into();
-            self.run_statement(&statement, &text, channel);
+            self.run_statement(statement, &text, channel);
             self.parameters = Arc::default();
             return;
         }
+        let is_long = entry.is_long();
         let (plan, settled) = (&mut entry.plan, &mut entry.settled);
-        self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
+        self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
+            if is_long {
+                *plan = Some(session.planned(statement, settled)?);
+            }
             let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
-            session.run_prepared(&statement, settled.typing(), plan, &parameters, channel)
+            session.run_prepared(statement, settled.typing(), plan, &parameters, channel)
         });
     }
 
@@ -243,16 +295,20 @@ impl Session {
     fn open_cursor(
         &mut self,
         entry: &mut Entry,
+        statement: &Statement,
         parameters: Vec<TypedValue>,
         channel: &mut dyn ClientChannel,
     ) {
-        let statement = Arc::clone(&entry.statement);
         let text = Arc::clone(&entry.text);
+        let is_long = entry.is_long();
         let (plan, settled, cursor) = (&mut entry.plan, &mut entry.settled, &mut entry.cursor);
-        self.run_guarded(StatementTraits::of(&statement), &text, channel, |session, channel| {
+        self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
+            if is_long {
+                *plan = Some(session.planned(statement, settled)?);
+            }
             let mut filled = Cursor::new(session.state.instance.environment());
             let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
-            session.run_prepared(&statement, settled.typing(), plan, &parameters, &mut filled)?;
+            session.run_prepared(statement, settled.typing(), plan, &parameters, &mut filled)?;
             channel.columns(&filled.columns, session.results_collation())?;
             let mut end = session.statement_end(0, 0, String::new());
             end.server_status |= server_status::CURSOR_EXISTS;
@@ -276,21 +332,32 @@ impl Session {
             .collect()
     }
 
-    /// COM_STMT_SEND_LONG_DATA: has no answer; a mistake is reported by the next execution.
+    /// COM_STMT_SEND_LONG_DATA: has no answer; a mistake is reported by the next execution, and what was sent until
+    /// then is forgotten. Errors: 1153 for a parameter, 3170 for those of all sessions.
     pub fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
         self.count(status::COM_STMT_SEND_LONG_DATA, 1);
         let limit = self.max_allowed_packet();
+        let statements_max = self.state.instance.global_number(id::MAX_PREPARED_STMT_COUNT);
         let Some(entry) = self.prepared.by_id.get_mut(&statement_id) else { return };
+        if entry.long_data_error.is_some() {
+            return;
+        }
         let Some(place) = entry.bound.long_data.get_mut(usize::from(parameter)) else {
             entry.long_data_error = Some(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
             return;
         };
         let data = place.get_or_insert_with(Vec::new);
-        if data.len() + piece.len() > limit {
-            entry.long_data_error = Some(sql_error!(ER_NET_PACKET_TOO_LARGE));
-            return;
+        let fits = match data.len() + piece.len() > limit {
+            true => Err(sql_error!(ER_NET_PACKET_TOO_LARGE)),
+            false => entry.charge.grow(piece.len() as u64, statements_max),
+        };
+        match fits {
+            Ok(()) => data.extend_from_slice(piece),
+            Err(error) => {
+                entry.long_data_error = Some(error);
+                entry.forget_long_data();
+            }
         }
-        data.extend_from_slice(piece);
     }
 
     /// COM_STMT_FETCH: up to `rows_max` further rows of the statement's cursor, without column definitions.
@@ -336,7 +403,7 @@ impl Session {
             Some(entry) => {
                 entry.cursor = None;
                 entry.long_data_error = None;
-                entry.bound.long_data = vec![None; entry.bound.count];
+                entry.forget_long_data();
                 self.send_ok(sink)
             }
             None => Err(unknown(statement_id, "mysqld_stmt_reset")),
@@ -349,15 +416,11 @@ impl Session {
     /// COM_STMT_CLOSE: has no answer.
     pub fn close_statement(&mut self, statement_id: u32) {
         self.count(status::COM_STMT_CLOSE, 1);
-        if self.prepared.by_id.remove(&statement_id).is_some() {
-            self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
-        }
+        self.prepared.by_id.remove(&statement_id);
     }
 
     /// Forgets all prepared statements: the session ends or starts anew.
     pub(crate) fn close_all_statements(&mut self) {
-        let count = self.prepared.by_id.len() + self.prepared.by_name.len();
-        self.state.instance.prepared_count().fetch_sub(count as u64, Ordering::Relaxed);
         self.prepared = PreparedStatements::default();
     }
 
@@ -385,9 +448,7 @@ impl Session {
         let text = collation.charset().convert(&text, self.client_collation().charset()).text;
         // A failed PREPARE leaves no statement of that name behind.
         let key = name.to_lowercase();
-        if self.prepared.by_name.remove(&key).is_some() {
-            self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
-        }
+        self.prepared.by_name.remove(&key);
         let (entry, _) = self.make_entry(&text)?;
         self.prepared.by_name.insert(key, entry);
         self.send_info(0, "Statement prepared".to_owned(), sink)
@@ -428,11 +489,18 @@ impl Session {
         parameters: Vec<TypedValue>,
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        let statement = Arc::clone(&entry.statement);
+        let statement = entry.tree()?;
         self.count_command(&statement);
         if is_planned(&statement) {
-            let parameters = entry.settled.fit(&mut entry.plan, parameters, &mut self.diagnostics)?;
-            self.run_prepared(&statement, entry.settled.typing(), &mut entry.plan, &parameters, channel)
+            if entry.is_long() {
+                entry.plan = Some(self.planned(&statement, &entry.settled)?);
+            }
+            let fitting = entry.settled.fit(&mut entry.plan, parameters, &mut self.diagnostics);
+            let outcome = fitting.and_then(|parameters| {
+                self.run_prepared(&statement, entry.settled.typing(), &mut entry.plan, &parameters, channel)
+            });
+            entry.rest();
+            outcome
         } else {
             let text = Arc::clone(&entry.text);
             self.parameters = parameters.into();
@@ -447,7 +515,6 @@ impl Session {
         if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
             return Err(sql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE"));
         }
-        self.state.instance.prepared_count().fetch_sub(1, Ordering::Relaxed);
         self.send_ok(sink)
     }
 }

@@ -54,7 +54,7 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         id::THREADS_CONNECTED => registry.connected.load(Ordering::Relaxed).to_string(),
         id::MAX_USED_CONNECTIONS => registry.connected_max.load(Ordering::Relaxed).to_string(),
         id::THREADS_RUNNING => count(registry.all().iter().filter(|session| session.is_running()).count()),
-        id::PREPARED_STMT_COUNT => instance.prepared_count().load(Ordering::Relaxed).to_string(),
+        id::PREPARED_STMT_COUNT => instance.prepared_memory().count().to_string(),
         id::OPEN_TABLES | id::OPEN_TABLE_DEFINITIONS | id::OPENED_TABLES => count(open_tables(instance)),
         id::SSL_VERSION | id::SSL_CIPHER => {
             let details = session.and_then(|session| session.describe().tls.clone()).unwrap_or_default();

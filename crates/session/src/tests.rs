@@ -22,7 +22,7 @@ impl ConnectionControl for NoControl {
 #[derive(Default)]
 pub(crate) struct Printer {
     columns: Vec<ResultColumn>,
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
     required: stdx::ids::Lsn,
 }
 

@@ -1,0 +1,185 @@
+//! What the prepared statements of all sessions take. Main types: [`PreparedMemory`] (the instance's), [`PreparedCharge`]
+//! (a statement's part, given back when it goes). max_prepared_stmt_count bounds both: so many statements, and as many
+//! bytes as so many statements of [`STATEMENT_SHARE_BYTES`] take, long texts and long parameters included.
+//! Thread rules: any thread.
+
+use errors::{SqlResult, sql_error};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What max_prepared_stmt_count allows for each statement, on average.
+pub(crate) const STATEMENT_SHARE_BYTES: u64 = 64 << 10;
+/// What every statement takes.
+const STATEMENT_BYTES: u64 = 2 << 10;
+/// What tree and plan take for each byte of text, by measurement.
+const TREE_BYTES_PER_TEXT_BYTE: u64 = 5;
+/// What a `?` takes beside the tree.
+const PARAMETER_BYTES: u64 = 64;
+
+/// The prepared statements of all sessions.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedMemory {
+    count: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl PreparedMemory {
+    /// Number of statements.
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Counts a statement under max_prepared_stmt_count. Error 1461.
+    pub fn add(self: &Arc<PreparedMemory>, statements_max: u64) -> SqlResult<PreparedCharge> {
+        let charge = PreparedCharge { memory: Arc::clone(self), own_bytes: 0, bytes: 0 };
+        if self.count.fetch_add(1, Ordering::Relaxed) >= statements_max {
+            return Err(sql_error!(ER_MAX_PREPARED_STMT_COUNT_REACHED, statements_max));
+        }
+        Ok(charge)
+    }
+}
+
+/// What one statement takes.
+#[derive(Debug)]
+pub(crate) struct PreparedCharge {
+    memory: Arc<PreparedMemory>,
+    /// Without long parameters.
+    own_bytes: u64,
+    bytes: u64,
+}
+
+impl PreparedCharge {
+    /// Charges the statement itself. Error 3170 if all of them take too much.
+    pub fn take_statement(
+        &mut self,
+        text_bytes: usize,
+        keeps_tree: bool,
+        parameters: usize,
+        statements_max: u64,
+    ) -> SqlResult<()> {
+        let tree = if keeps_tree { TREE_BYTES_PER_TEXT_BYTE * text_bytes as u64 } else { 0 };
+        let bytes = STATEMENT_BYTES + text_bytes as u64 + tree + PARAMETER_BYTES * parameters as u64;
+        self.grow(bytes, statements_max)?;
+        self.own_bytes = bytes;
+        Ok(())
+    }
+
+    /// Charges so many bytes more. Error 3170.
+    pub fn grow(&mut self, bytes: u64, statements_max: u64) -> SqlResult<()> {
+        let limit = statements_max.saturating_mul(STATEMENT_SHARE_BYTES);
+        let before = self.memory.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > limit {
+            self.memory.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            let advice = "Close statements, or raise max_prepared_stmt_count.";
+            return Err(sql_error!(ER_CAPACITY_EXCEEDED, limit, "prepared statements", advice));
+        }
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Its long parameters are gone.
+    pub fn shrink(&mut self) {
+        self.memory.bytes.fetch_sub(self.bytes - self.own_bytes, Ordering::Relaxed);
+        self.bytes = self.own_bytes;
+    }
+}
+
+impl Drop for PreparedCharge {
+    fn drop(&mut self) {
+        self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.memory.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prepared::ExecuteFlags;
+    use crate::session::Session;
+    use crate::tests::{Printer, check, connect, environment, run, start};
+    use values::Value;
+
+    const LENGTH: usize = 100 << 10;
+
+    /// A statement of that many bytes.
+    fn long_text() -> String {
+        format!("select \"{}\", ?", "x".repeat(LENGTH - 13))
+    }
+
+    fn error(outcome: errors::SqlResult<impl std::fmt::Debug>) -> u16 {
+        outcome.unwrap_err().number()
+    }
+
+    /// The answer to an execution with one parameter.
+    fn execute(session: &mut Session, statement: u32, value: Value) -> String {
+        let mut printer = Printer::default();
+        session.execute(statement, ExecuteFlags::default(), Vec::new(), vec![value], &mut printer);
+        printer.lines.join(" / ")
+    }
+
+    #[test]
+    fn statements_are_bounded_in_number_and_bytes() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let memory = instance.prepared_memory();
+        let (mut one, mut two) = (connect(&instance, "root").unwrap(), connect(&instance, "root").unwrap());
+        run(&mut one, "set global max_prepared_stmt_count = 3");
+        // Three times 64 KiB are enough for one of 100 KiB.
+        let first = one.prepare(long_text().as_bytes()).unwrap().statement_id;
+        assert_eq!(error(two.prepare(long_text().as_bytes())), 3170);
+        run(&mut two, &format!("set @s = '{}'", long_text()));
+        let refused = run(&mut two, "prepare s from @s").join("");
+        assert_eq!(
+            refused,
+            "ERROR 3170 Memory capacity of 196608 bytes for 'prepared statements' exceeded. \
+             Close statements, or raise max_prepared_stmt_count."
+        );
+        check(&mut two, &[("prepare s from 'select ?'", "OK 0"), ("prepare t from 'select 1'", "OK 0")]);
+        assert_eq!(error(two.prepare(b"select 1")), 1461);
+        assert_eq!(memory.count(), 3);
+        one.close_statement(first);
+        check(&mut two, &[("deallocate prepare t", "OK 0"), ("prepare s from @s", "OK 0")]);
+        assert_eq!(error(one.prepare(long_text().as_bytes())), 3170);
+        drop(two);
+        assert!(one.prepare(long_text().as_bytes()).is_ok());
+        one.reset_connection(&mut Printer::default());
+        assert_eq!((memory.count(), memory.bytes.load(std::sync::atomic::Ordering::Relaxed)), (0, 0));
+    }
+
+    #[test]
+    fn long_texts_are_read_as_when_they_were_prepared() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut session = connect(&instance, "root").unwrap();
+        let id = session.prepare(long_text().as_bytes()).unwrap().statement_id;
+        run(&mut session, &format!("set @s = '{}', @v = 5", long_text()));
+        run(&mut session, "prepare s from @s");
+        // Quotes are names now, for statements that are read now.
+        run(&mut session, "set sql_mode = 'ANSI_QUOTES'");
+        for value in [7, 8] {
+            let expected = format!("{}|{value}", "x".repeat(LENGTH - 13));
+            assert_eq!(execute(&mut session, id, Value::Int(value)), expected);
+            run(&mut session, &format!("set @v = {value}"));
+            assert_eq!(run(&mut session, "execute s using @v").join(""), expected);
+        }
+    }
+
+    #[test]
+    fn long_parameters_are_bounded_too() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut session = connect(&instance, "root").unwrap();
+        run(&mut session, "set global max_prepared_stmt_count = 3");
+        let id = session.prepare(b"select length(?)").unwrap().statement_id;
+        let (piece, all) = (vec![b'y'; 60 << 10], 3 * (60 << 10));
+        for _ in 0..2 {
+            (0..3).for_each(|_| session.send_long_data(id, 0, &piece));
+            assert_eq!(execute(&mut session, id, Value::Null), all.to_string());
+            (0..4).for_each(|_| session.send_long_data(id, 0, &piece));
+            assert!(execute(&mut session, id, Value::Null).starts_with("ERROR 3170 "));
+            // What was refused is forgotten.
+            assert_eq!(execute(&mut session, id, Value::Null), "NULL");
+            (0..3).for_each(|_| session.send_long_data(id, 0, &piece));
+            session.reset_statement(id, &mut Printer::default());
+        }
+    }
+}
