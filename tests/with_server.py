@@ -2,6 +2,7 @@
 `{target}` in the command becomes HOST:PORT. The data directory is made anew and removed; the server must stop
 cleanly on SIGTERM, otherwise the run fails and the error log is printed."""
 import argparse
+import contextlib
 import os
 import pathlib
 import shutil
@@ -61,6 +62,24 @@ class Server:
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.with_suffix(".log").unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def running(binary, options=()):
+    """A fresh server for the body, removed behind it. Behind a body that fails its log is shown; otherwise the server must end
+    cleanly, if the body has not ended it."""
+    server = Server(binary, options)
+    try:
+        yield server.start()
+        if server.process.poll() is None:
+            server.stop()
+    except BaseException:
+        print(server.log()[-4000:], file=sys.stderr)
+        if server.process and server.process.poll() is None:
+            server.kill()
+        raise
+    finally:
+        server.remove()
 
 
 def main():

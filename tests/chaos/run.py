@@ -11,14 +11,13 @@ import random
 import socket
 import struct
 import sys
-import tempfile
 import threading
 import time
 
 import pymysql
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from with_server import Server  # noqa: E402
+from with_server import running  # noqa: E402
 
 ROWS = 2000
 BALANCE = 100
@@ -307,10 +306,7 @@ def main():
     parser.add_argument("--seed", default=str(random.randrange(1 << 32)))
     options = parser.parse_args()
     print(f"seed {options.seed}")
-    server = Server(options.binary, ["--innodb-buffer-pool-size=16M", "--max-connections=500"],
-                    datadir=pathlib.Path(tempfile.mkdtemp(prefix="iruka-chaos-")) / "data")
-    server.start()
-    try:
+    with running(options.binary, ["--innodb-buffer-pool-size=16M", "--max-connections=500"]) as server:
         prepare(server)
         parts = []
         for number in range(PARTS):
@@ -321,14 +317,6 @@ def main():
         assert after["descriptors"] <= before["descriptors"] + 2, "descriptors are held"
         assert after["threads"] <= SPARE_THREADS_MAX + OWN_THREADS_MAX, "threads are held"
         assert after["bytes"] <= before["bytes"] * options.growth_max, "memory is held"
-        server.stop()
-    except BaseException:
-        print(server.log()[-4000:], file=sys.stderr)
-        if server.process.poll() is None:
-            server.kill()
-        raise
-    finally:
-        server.remove()
 
 
 if __name__ == "__main__":

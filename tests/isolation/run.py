@@ -17,7 +17,7 @@ import client
 from checker import anomalies
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from with_server import Server  # noqa: E402
+from with_server import running  # noqa: E402
 
 WEAK = {"G-single", "G2-item", "P4"}
 DIRTY = WEAK | {"G1a", "G1b", "G1c", "order", "internal"}
@@ -94,14 +94,8 @@ def main():
     if options.target:
         host, port = options.target.split(":")
         sys.exit(run(options, host, int(port)) > 0)
-    server = Server(options.binary).start()
-    try:
+    with running(options.binary) as server:
         bad = run(options, "127.0.0.1", server.port, server)
-        server.stop()
-    finally:
-        if server.process.poll() is None:
-            server.kill()
-        server.remove()
     sys.exit(bad > 0)
 
 

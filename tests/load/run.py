@@ -12,7 +12,7 @@ import time
 import pymysql
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from with_server import Server
+from with_server import running
 
 THREADS_MAX = 200
 
@@ -96,6 +96,32 @@ def stop(connections, server):
     return seconds
 
 
+def judge(server, count):
+    admin = connect(server.port)
+    one(admin, "CREATE DATABASE many")
+    one(admin, "CREATE TABLE many.t (a INT PRIMARY KEY, b INT NOT NULL, c VARCHAR(60))")
+    start = time.monotonic()
+    connections = [connect(server.port) for _ in range(count)]
+    print(f"{len(connections)} connections in {time.monotonic() - start:.2f} s, {threads(server)} threads")
+    try:
+        connect(server.port)
+        raise AssertionError("a connection above max_connections was accepted")
+    except pymysql.err.OperationalError as error:
+        assert error.args[0] == 1040, error
+    statements_in_turn(connections)
+    start = time.monotonic()
+    statements_at_once(connections)
+    seen = threads(server)
+    print(f"4 statements on each at once in {time.monotonic() - start:.2f} s, {seen} threads")
+    assert seen <= THREADS_MAX, f"{seen} threads"
+    waiting, blocked_threads, seconds = blocked_at_once(connections, server)
+    print(f"{waiting} wait for a row ({blocked_threads} threads) while others are served in {seconds:.2f} s")
+    print(f"clean end with all open in {stop([admin, *connections], server):.2f} s")
+    server.start()
+    assert one(connect(server.port), "SELECT COUNT(*) FROM many.t") == ((count,),)
+    server.stop()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
@@ -104,41 +130,10 @@ def main():
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, options.connections + 200), hard))
     # One more than max_connections is let in, because root may: the administrator's.
-    server = Server(options.binary, [f"--max-connections={options.connections}",
-                                     "--innodb-buffer-pool-size=256M"])
-    try:
-        server.start()
-        admin = connect(server.port)
-        one(admin, "CREATE DATABASE many")
-        one(admin, "CREATE TABLE many.t (a INT PRIMARY KEY, b INT NOT NULL, c VARCHAR(60))")
-        start = time.monotonic()
-        connections = [connect(server.port) for _ in range(options.connections)]
-        print(f"{len(connections)} connections in {time.monotonic() - start:.2f} s, {threads(server)} threads")
-        try:
-            connect(server.port)
-            raise AssertionError("a connection above max_connections was accepted")
-        except pymysql.err.OperationalError as error:
-            assert error.args[0] == 1040, error
-        statements_in_turn(connections)
-        start = time.monotonic()
-        statements_at_once(connections)
-        seen = threads(server)
-        print(f"4 statements on each at once in {time.monotonic() - start:.2f} s, {seen} threads")
-        assert seen <= THREADS_MAX, f"{seen} threads"
-        waiting, blocked_threads, seconds = blocked_at_once(connections, server)
-        print(f"{waiting} wait for a row ({blocked_threads} threads) while others are served in {seconds:.2f} s")
-        print(f"clean end with all open in {stop([admin, *connections], server):.2f} s")
-        server.start()
-        assert one(connect(server.port), "SELECT COUNT(*) FROM many.t") == ((options.connections,),)
-        server.stop()
-        print("passed")
-    except Exception:
-        print(server.log()[-3000:], file=sys.stderr)
-        if server.process and server.process.poll() is None:
-            server.kill()
-        raise
-    finally:
-        server.remove()
+    server_options = [f"--max-connections={options.connections}", "--innodb-buffer-pool-size=256M"]
+    with running(options.binary, server_options) as server:
+        judge(server, options.connections)
+    print("passed")
 
 
 if __name__ == "__main__":
