@@ -4,9 +4,13 @@ use super::core::Core;
 use super::lock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Threads that stay parked; more of them end.
 const PARKED_MAX: usize = 64;
+/// A thread that was parked for so long ends: what its statements used of memory goes back with it, which the allocator
+/// keeps for a thread that only sleeps.
+const IDLE_MAX: Duration = Duration::from_secs(2);
 
 /// The parked threads.
 #[derive(Default)]
@@ -42,6 +46,10 @@ impl Spares {
 
     /// Parks the calling thread until it is given a core; None if the thread is to end.
     pub fn wait(&self) -> Option<Box<Core>> {
+        self.wait_for(IDLE_MAX)
+    }
+
+    fn wait_for(&self, idle_max: Duration) -> Option<Box<Core>> {
         let seat = Arc::new(Seat::default());
         {
             let mut parked = lock(&self.parked);
@@ -50,9 +58,55 @@ impl Spares {
             }
             parked.push(Arc::clone(&seat));
         }
-        let guard = lock(&seat.core);
         let waits = |core: &mut Option<Box<Core>>| core.is_none() && !self.is_closed.load(Ordering::Acquire);
-        let mut guard = seat.filled.wait_while(guard, waits).unwrap_or_else(PoisonError::into_inner);
-        guard.take()
+        let mut guard = lock(&seat.core);
+        loop {
+            let waited = seat.filled.wait_timeout_while(guard, idle_max, waits);
+            let (held, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            guard = held;
+            if !timeout.timed_out() {
+                return guard.take();
+            }
+            drop(guard);
+            if self.leave(&seat) {
+                return None;
+            }
+            // Somebody took the seat's number just now: a core comes.
+            guard = lock(&seat.core);
+        }
+    }
+
+    /// Takes a seat out of the parked ones; false if it was taken for a core.
+    fn leave(&self, seat: &Arc<Seat>) -> bool {
+        let mut parked = lock(&self.parked);
+        let place = parked.iter().position(|other| Arc::ptr_eq(other, seat));
+        place.map(|place| parked.remove(place)).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_not_needed_ends() {
+        let spares = Spares::default();
+        assert!(spares.wait_for(Duration::from_millis(1)).is_none());
+        assert!(lock(&spares.parked).is_empty());
+        // Its seat was taken: it waits for what comes, here for the end.
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| spares.wait_for(Duration::from_millis(1)).is_none());
+            let seat = loop {
+                if let Some(seat) = lock(&spares.parked).pop() {
+                    break seat;
+                }
+                if waiting.is_finished() {
+                    return;
+                }
+            };
+            spares.close();
+            seat.filled.notify_one();
+            assert!(waiting.join().unwrap());
+        });
     }
 }
