@@ -204,8 +204,8 @@ fn a_missing_table_is_named() {
     assert_eq!(begin(&engine).insert(&t, &encode(&t, &row(1, 1, "x"))).err(), Some(missing.clone()));
     assert_eq!(begin(&engine).scan(&t, ScanOptions::default()).err(), Some(missing));
     // It can be renamed and dropped, with others.
-    engine.rename_tables(&[(name("t"), name("t2"))]).unwrap();
-    engine.drop_tables(&[name("t2"), name("u")]).unwrap();
+    engine.rename_tables(&[(name("t"), name("t2"))], &KillFlag::default()).unwrap();
+    engine.drop_tables(&[name("t2"), name("u")], &KillFlag::default()).unwrap();
     drop(engine);
     assert!(disk.open(path("test/u.ibd"), OpenMode::Existing).is_err(), "all files go");
     let engine = try_open(&disk).unwrap();
