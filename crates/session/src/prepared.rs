@@ -88,7 +88,7 @@ impl Entry {
         self.statement.is_none()
     }
 
-    /// An execution is over: of a long text no plan is kept.
+    /// Nothing runs for now: of a long text no plan is kept.
     fn rest(&mut self) {
         if self.is_long() {
             self.plan = None;
@@ -131,11 +131,12 @@ impl Session {
     }
 
     fn prepare_binary(&mut self, sql: &[u8]) -> SqlResult<PreparedDescription> {
-        let (entry, columns) = self.make_entry(crate::session::without_terminator(sql))?;
+        let (mut entry, columns) = self.make_entry(crate::session::without_terminator(sql))?;
         self.prepared.last_id = self.prepared.last_id.checked_add(1).unwrap_or(1);
         let statement_id = self.prepared.last_id;
         let uses = entry.plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
         let parameters = described(entry.bound.count, uses);
+        entry.rest();
         self.prepared.by_id.insert(statement_id, entry);
         let warnings = self.diagnostics.count().min(u64::from(u16::MAX)) as u16;
         Ok(PreparedDescription { statement_id, parameters, columns, warnings })
@@ -171,7 +172,7 @@ impl Session {
             text: text.into(),
             parse: options,
             under: self.prepared_under(),
-            plan: plan.filter(|_| is_kept),
+            plan,
             bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
             settled,
             cursor: None,
@@ -449,7 +450,8 @@ impl Session {
         // A failed PREPARE leaves no statement of that name behind.
         let key = name.to_lowercase();
         self.prepared.by_name.remove(&key);
-        let (entry, _) = self.make_entry(&text)?;
+        let (mut entry, _) = self.make_entry(&text)?;
+        entry.rest();
         self.prepared.by_name.insert(key, entry);
         self.send_info(0, "Statement prepared".to_owned(), sink)
     }

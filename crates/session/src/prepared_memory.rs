@@ -161,6 +161,17 @@ mod tests {
             run(&mut session, &format!("set @v = {value}"));
             assert_eq!(run(&mut session, "execute s using @v").join(""), expected);
         }
+        // Parameters get their types from where they stand, as in short texts.
+        run(
+            &mut session,
+            "set sql_mode = ''; create database d; use d; create table t (a int); insert into t values (10)",
+        );
+        let text = format!("select a from t where a = ? and 'x' <> '{}'", "x".repeat(LENGTH));
+        let id = session.prepare(text.as_bytes()).unwrap().statement_id;
+        for _ in 0..2 {
+            assert_eq!(execute(&mut session, id, Value::Bytes(b"10".to_vec())), "10");
+            assert_eq!(execute(&mut session, id, Value::Int(11)), "");
+        }
     }
 
     #[test]
