@@ -107,8 +107,10 @@ pub struct StatementFacts {
     pub user: std::sync::Arc<str>,
     /// CURRENT_USER().
     pub current_user: std::sync::Arc<str>,
-    /// DATABASE(); None when there is none.
+    /// The default schema; None when there is none.
     pub schema: Option<std::sync::Arc<str>>,
+    /// It was dropped since the statement was prepared: names mean it still, DATABASE() is NULL.
+    pub schema_is_gone: bool,
     /// VERSION().
     pub version: std::sync::Arc<str>,
 }

@@ -99,8 +99,13 @@ pub fn retyped_for(given: &TypedValue, wanted: &ColumnType) -> Option<ColumnType
 
 /// Brings a value to the type of its parameter. One that only a conversion with warnings would bring there keeps its own
 /// type: it is converted where it is read, with a warning each time ([`convert_read`]). But a number that is no moment is
-/// NULL with one warning. Error 3988 for text that the parameter's character set lacks.
-pub fn fit(given: TypedValue, wanted: &ColumnType, diagnostics: &mut Diagnostics) -> SqlResult<TypedValue> {
+/// NULL with one warning in `diagnostics`, if there are any. Error 3988 for text that the parameter's character set
+/// lacks.
+pub fn fit(
+    given: TypedValue,
+    wanted: &ColumnType,
+    diagnostics: Option<&mut Diagnostics>,
+) -> SqlResult<TypedValue> {
     let TypedValue { value, column_type } = given;
     if is_of_type(&value, &column_type, wanted) {
         return Ok(TypedValue { value, column_type: wanted.clone() });
@@ -124,11 +129,14 @@ pub fn fit(given: TypedValue, wanted: &ColumnType, diagnostics: &mut Diagnostics
             moment(&value, &column_type).map(Value::DateTime)
         }
         (TypeClass::DateTime, _) => {
-            let found = moment(&value, &column_type);
-            if found.is_none() {
-                diagnostics.warning(convert::no_moment(&signed(&value), &column_type));
+            let found = moment(&value, &column_type).map(Value::DateTime);
+            match diagnostics {
+                Some(diagnostics) if found.is_none() => {
+                    diagnostics.warning(convert::no_moment(&signed(&value), &column_type));
+                    Some(Value::Null)
+                }
+                _ => found,
             }
-            Some(found.map_or(Value::Null, Value::DateTime))
         }
         (TypeClass::Time, _) => {
             quiet(|diagnostics| exact::to_time(&value, &column_type, diagnostics)).map(Value::Time)

@@ -1,5 +1,6 @@
 //! The text of an expression in errors and EXPLAIN, and structural equality. Both look at every node kind.
 
+use crate::operators::CastFailure;
 use crate::tree::{Expression, ExpressionKind};
 use std::fmt::{Display, Formatter, Result};
 use values::Value;
@@ -44,6 +45,9 @@ impl Display for Expression {
                     write!(f, " else {otherwise}")?;
                 }
                 f.write_str(" end)")
+            }
+            ExpressionKind::Cast(cast) if cast.failure == CastFailure::Parameter => {
+                write!(f, "{}", cast.operand)
             }
             ExpressionKind::Cast(cast) => write!(f, "cast({})", cast.operand),
             ExpressionKind::Retyped(operand) => write!(f, "{operand}"),

@@ -15,7 +15,7 @@ mod rewrite;
 mod select_limit;
 
 pub use access::check as check_tables;
-pub use bind::{ParameterTypes, ParameterUse, PlannerInput, SubqueryPlan};
+pub use bind::{ParameterTypes, ParameterUse, PlannerInput, Reading, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
     TableAccess, View, VirtualTables,

@@ -33,6 +33,7 @@ impl Session {
         facts.statement_time_microseconds = self.state.statement_time_microseconds;
         facts.statement_time = facts.time_zone.local(self.state.statement_time_microseconds);
         facts.schema.clone_from(&self.schema);
+        facts.schema_is_gone = self.schema_is_gone;
         if let Some(resolution) = self.resolution {
             resolution.apply(&mut facts);
         }

@@ -3,7 +3,7 @@
 
 use crate::planned::Planned;
 use errors::{Diagnostics, SqlResult};
-use exec::{ParameterTyping, ParameterUse};
+use exec::{ParameterTyping, ParameterUse, Reading};
 use expression::{TypedValue, parameter};
 use values::{ColumnType, TypeKind, Value};
 use wire::parameter::ParameterType;
@@ -34,21 +34,35 @@ impl SettledTypes {
         diagnostics: &mut Diagnostics,
     ) -> SqlResult<Vec<TypedValue>> {
         let uses = plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
-        let wanted = |index: usize| uses.get(index).and_then(Option::as_ref).filter(|used| !used.takes_any);
+        let wanted = |index: usize| {
+            uses.get(index).and_then(Option::as_ref).filter(|used| used.reading != Reading::AsGiven)
+        };
         let misfit = |(index, typed): (usize, &TypedValue)| {
             wanted(index).is_some_and(|used| parameter::retyped_for(typed, &used.column_type).is_some())
         };
-        if given.iter().enumerate().any(misfit) {
+        let anew = given.iter().enumerate().any(misfit);
+        if anew {
             self.0 = given.iter().enumerate().map(|(index, typed)| own_type(typed, wanted(index))).collect();
-            *plan = None;
-            let settled = self.0.iter().zip(given);
-            return settled.map(|(settled, typed)| fit_one(typed, settled.as_ref(), diagnostics)).collect();
         }
-        let fitted = given.into_iter().enumerate().map(|(index, typed)| {
-            let wanted = wanted(index).map(|used| &used.column_type);
-            fit_one(typed, wanted, diagnostics)
-        });
-        fitted.collect()
+        let mut fitted = Vec::with_capacity(given.len());
+        for (index, typed) in given.into_iter().enumerate() {
+            let used = wanted(index);
+            let column_type = match anew {
+                true => self.0.get(index).and_then(Option::as_ref),
+                false => used.map(|used| &used.column_type),
+            };
+            let Some(column_type) = column_type else {
+                fitted.push(typed);
+                continue;
+            };
+            // A function reads a number that is no moment in its own way.
+            let warns = used.is_none_or(|used| used.reading != Reading::Own);
+            fitted.push(parameter::fit(typed, column_type, warns.then_some(&mut *diagnostics))?);
+        }
+        if anew {
+            *plan = None;
+        }
+        Ok(fitted)
     }
 }
 
@@ -59,17 +73,6 @@ fn own_type(typed: &TypedValue, used: Option<&ParameterUse>) -> Option<ColumnTyp
     }
     let misfit = used.and_then(|used| parameter::retyped_for(typed, &used.column_type));
     Some(misfit.unwrap_or_else(|| parameter::derived_type(&typed.column_type)))
-}
-
-fn fit_one(
-    typed: TypedValue,
-    wanted: Option<&ColumnType>,
-    diagnostics: &mut Diagnostics,
-) -> SqlResult<TypedValue> {
-    match wanted {
-        Some(wanted) => parameter::fit(typed, wanted, diagnostics),
-        None => Ok(typed),
-    }
 }
 
 /// How `?` are described that the plan knows.

@@ -68,7 +68,8 @@ impl Session {
         self.resolution = (under.resolution != now).then_some(under.resolution);
         let own = (under.schema != self.schema).then(|| {
             let variables = SCHEMA_VARIABLES.map(|id| self.state.variables.get(id).clone());
-            let schema = under.schema.clone().filter(|schema| self.schema_exists(schema));
+            let schema = under.schema.clone();
+            self.schema_is_gone = schema.as_ref().is_some_and(|schema| !self.schema_exists(schema));
             let own = OwnSchema { schema: std::mem::replace(&mut self.schema, schema), variables };
             self.follow_schema_collation();
             self.forget_settings();
@@ -88,6 +89,7 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let session = &mut *self.session;
         session.resolution = None;
+        session.schema_is_gone = false;
         if let Some(OwnSchema { schema, variables }) = self.own.take() {
             // The statement may have dropped it.
             session.schema = schema.filter(|schema| session.schema_exists(schema));

@@ -76,6 +76,8 @@ pub struct Session {
     pub(crate) resolution: Option<Resolution>,
     /// Values of the running prepared statement, where it is none that the executor plans as a whole.
     pub(crate) parameters: Arc<[TypedValue]>,
+    /// The schema was dropped since the statement that runs was prepared.
+    pub(crate) schema_is_gone: bool,
 }
 
 impl Session {
@@ -148,6 +150,7 @@ impl Session {
             query_attributes: Vec::new(),
             resolution: None,
             parameters: Arc::default(),
+            schema_is_gone: false,
         }
     }
 

@@ -142,6 +142,7 @@ fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
         user: session.user_text.clone(),
         current_user: session.current_user_text.clone(),
         schema: None,
+        schema_is_gone: false,
         version: crate::options::VERSION.into(),
     }
 }

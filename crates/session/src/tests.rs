@@ -539,6 +539,76 @@ fn binary_prepared_statements_and_cursors() {
 }
 
 #[test]
+fn parameters_are_what_stands_beside_them() {
+    use values::TypeKind::{BigInt, Date, DateTime, Decimal, Double, LongText, Time, VarBinary, VarChar};
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    run(
+        &mut root,
+        "create database d; use d; create table t (i int, d decimal(5,2), day date, at timestamp, v char(3), x text)",
+    );
+    let expected = [
+        ("select ? from t", vec![VarChar]),
+        (
+            "select i = ?, d < ?, ? <=> day, coalesce(at, ?), v like ?, x = ? from t",
+            vec![BigInt, Decimal, Date, DateTime, VarChar, LongText],
+        ),
+        (
+            "select ? + ?, ? div ?, -?, ? | 1, ~?, ? and 1",
+            vec![Double, Double, BigInt, BigInt, Double, BigInt, VarBinary, BigInt],
+        ),
+        (
+            "select d = ? + ?, i = coalesce(?, ?), 1.5 = -? from t",
+            vec![Decimal, Decimal, BigInt, BigInt, Decimal],
+        ),
+        ("select i from t where (i, v) in ((?, ?), (1, ?))", vec![BigInt, VarChar, VarChar]),
+        ("select i from t where ? between d and i or ? in (1, 'a') limit ?", vec![Decimal, BigInt, BigInt]),
+        (
+            "select substring(?, ?), sec_to_time(?), addtime(?, ?), hour(?), if(?, ?, 1)",
+            vec![VarChar, BigInt, Decimal, Time, Time, DateTime, BigInt, BigInt],
+        ),
+        ("select ? + interval ? day, ? + interval ? second", vec![Date, BigInt, DateTime, Decimal]),
+        (
+            "select case ? when 1 then ? else 2.5 end, cast(? as date), null = ?",
+            vec![BigInt, Decimal, Date, VarBinary],
+        ),
+        ("select ? in (select i from t), sum(?), max(?) from t", vec![BigInt, Double, VarChar]),
+        (
+            "insert into t (i, d, v) values (?, ? + ?, ?) on duplicate key update day = ?",
+            vec![BigInt, Decimal, Decimal, VarChar, Date],
+        ),
+        ("update t set at = ?, x = ? where ?", vec![DateTime, LongText, BigInt]),
+    ];
+    for (text, kinds) in expected {
+        let prepared = root.prepare(text.as_bytes()).unwrap();
+        let found: Vec<values::TypeKind> =
+            prepared.parameters.iter().map(|column| column.column_type.kind).collect();
+        assert_eq!(found, kinds, "{text}");
+        root.close_statement(prepared.statement_id);
+    }
+}
+
+#[test]
+fn a_dropped_schema_is_named_by_what_was_prepared_in_it() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    run(&mut root, "create database d; use d; create table t (i int)");
+    check(
+        &mut root,
+        &[
+            ("prepare s from 'select i from t'", "OK 0"),
+            ("prepare n from 'select database()'", "OK 0"),
+            ("drop database d", "OK 1"),
+            ("execute s", "ERROR 1049 Unknown database 'd'"),
+            ("execute n", "NULL"),
+            ("select i from t", "ERROR 1046 No database selected"),
+        ],
+    );
+}
+
+#[test]
 fn locks_between_sessions() {
     let (_disk, environment) = environment();
     let instance = start(&environment);

@@ -226,6 +226,7 @@ impl World {
             user: "root@localhost".into(),
             current_user: "root@%".into(),
             schema: Some("test".into()),
+            schema_is_gone: false,
             version: "9.7.0".into(),
         }
     }

@@ -110,7 +110,7 @@ fn fact(call: &mut Call<'_>, read: fn(&crate::StatementFacts) -> Option<String>)
 }
 
 fn current_schema(call: &mut Call<'_>) -> SqlResult<Value> {
-    fact(call, |facts| facts.schema.as_deref().map(str::to_owned))
+    fact(call, |facts| facts.schema.as_deref().filter(|_| !facts.schema_is_gone).map(str::to_owned))
 }
 
 fn last_insert_id(call: &mut Call<'_>) -> SqlResult<Value> {

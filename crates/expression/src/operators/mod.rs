@@ -22,6 +22,8 @@ pub use comparison::{
 };
 pub use interval::{DateArithmetic, Interval, add_interval, time_out_of_range};
 pub use list::{Between, InList};
-pub use operands::{adapt_constant, prepare_equal_values, prepare_list, prepare_pair, prepare_range};
+pub use operands::{
+    adapt_constant, adapt_equal_year, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
+};
 pub use pattern::{Like, Regexp, compile_regexp, like_prefix};
 pub use values::temporal::IntervalUnit;

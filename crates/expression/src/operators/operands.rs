@@ -182,7 +182,20 @@ fn adapt_year(beside: &Expression, constant: &mut Expression, facts: BuildFacts)
     if !applies {
         return;
     }
+    to_stored_year(constant);
+}
+
+/// A parameter for a YEAR column that a condition sets equal to it is the year that the column would store.
+pub fn adapt_equal_year(beside: &Expression, parameter: &mut Expression) {
+    let is_year = |expression: &Expression| expression.result.kind() == TypeKind::Year;
+    if is_year(beside) && beside.column_slot().is_some() && is_year(parameter) && parameter.has_parameter() {
+        to_stored_year(parameter);
+    }
+}
+
+fn to_stored_year(constant: &mut Expression) {
     let result = match constant.result.class() {
+        _ if constant.result.kind() == TypeKind::Year => ResultType::integer(5).nullable(),
         TypeClass::DateTime => ResultType::integer(5).nullable_if(constant.result.nullable),
         _ => constant.result.clone(),
     };

@@ -37,6 +37,11 @@ impl Clause {
         }
     }
 
+    /// Whether it says which rows there are.
+    pub fn is_condition(self) -> bool {
+        matches!(self, Clause::Where | Clause::On | Clause::Having)
+    }
+
     /// Whether aggregate functions may stand there.
     pub fn allows_aggregates(self) -> bool {
         matches!(self, Clause::FieldList | Clause::Having | Clause::OrderBy)

@@ -1,7 +1,7 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
 use super::{Binder, Wanted, literal};
-use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator};
+use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator, adapt_equal_year};
 use ::expression::result_type::class_of;
 use ::expression::{
     Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass, VariableScope, build::scalar,
@@ -86,7 +86,7 @@ impl Binder<'_> {
                 Ok(Expression::convert_using(operand, result))
             }
             ast::Expression::Collate { operand, collation } => {
-                let operand = self.scalar(operand)?;
+                let operand = self.text_operand(operand)?;
                 Expression::collate(operand, literal::collation(collation)?, facts)
             }
             ast::Expression::DateArithmetic { operand, amount, unit, subtract } => {
@@ -155,7 +155,7 @@ impl Binder<'_> {
                 self.like(operand, pattern, escape.as_deref(), *negated)
             }
             ast::Expression::Regexp { operand, pattern, negated } => {
-                let (operand, pattern) = (self.expression(operand)?, self.expression(pattern)?);
+                let (operand, pattern) = (self.text_operand(operand)?, self.text_operand(pattern)?);
                 Expression::regexp(operand, pattern, *negated, facts)
             }
             _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
@@ -266,7 +266,14 @@ impl Binder<'_> {
         use ast::BinaryOperator as Operator;
         let facts = self.facts;
         if let Some(operator) = comparison(operator) {
-            let (left, right) = self.two_beside(left, right, None, Self::wanted_text)?;
+            let (mut left, mut right) = self.two_beside(left, right, None, Self::wanted_text)?;
+            if operator == ComparisonOperator::Equal
+                && self.derives_parameters()
+                && self.block().clause.is_condition()
+            {
+                adapt_equal_year(&left, &mut right);
+                adapt_equal_year(&right, &mut left);
+            }
             return Expression::compare(operator, left, right, facts);
         }
         let (left, right) = self.operands(operator, left, right, wanted)?;
@@ -314,10 +321,16 @@ impl Binder<'_> {
             }
             Operator::ShiftLeft | Operator::ShiftRight => (Wanted::bytes(), Wanted::integer()),
             Operator::LogicalXor => (Wanted::integer(), Wanted::integer()),
-            Operator::SoundsLike => (self.wanted_text(), self.wanted_text()),
+            Operator::SoundsLike => (self.wanted_text().read_own(), self.wanted_text().read_own()),
             _ => return self.two_beside(left, right, wanted, |_| Wanted::double()),
         };
         Ok((self.operand_as(left, each.0)?, self.operand_as(right, each.1)?))
+    }
+
+    /// An operand that is read as text.
+    fn text_operand(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let wanted = self.wanted_text().read_own();
+        self.operand_as(syntax, wanted)
     }
 
     fn like(
@@ -327,7 +340,7 @@ impl Binder<'_> {
         escape: Option<&ast::Expression>,
         negated: bool,
     ) -> SqlResult<Expression> {
-        let (operand, pattern) = (self.expression(operand)?, self.expression(pattern)?);
+        let (operand, pattern) = (self.text_operand(operand)?, self.text_operand(pattern)?);
         let backslash = !self.facts.sql_mode.contains(SqlMode::NO_BACKSLASH_ESCAPES);
         let escape = match escape {
             None => backslash.then_some('\\'),

@@ -57,7 +57,7 @@ impl Binder<'_> {
                     ast::TrimSide::Leading => "trim_leading",
                     ast::TrimSide::Trailing => "trim_trailing",
                 };
-                let operand = self.scalar(operand)?;
+                let operand = self.argument(name, 0, operand)?;
                 match remove {
                     Some(remove) => self.call_with(name, operand, &[remove]),
                     None => self.call(name, vec![operand]),
@@ -87,7 +87,7 @@ impl Binder<'_> {
         operand: &ast::Expression,
         shape: Option<&ast::WeightStringShape>,
     ) -> SqlResult<Expression> {
-        let operand = self.scalar(operand)?;
+        let operand = self.argument("weight_string", 0, operand)?;
         match shape {
             None => self.call("weight_string", vec![operand]),
             Some(ast::WeightStringShape { length: 0, .. }) => {

@@ -24,7 +24,7 @@ pub(crate) use column::{Block, BoundTable, Source};
 pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
 pub(crate) use parameter::Wanted;
-pub use parameter::{ParameterTypes, ParameterUse};
+pub use parameter::{ParameterTypes, ParameterUse, Reading};
 
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};

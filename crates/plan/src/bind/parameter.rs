@@ -6,6 +6,7 @@
 use super::Binder;
 use ::expression::functions::{ArgumentRule, argument_rule};
 use ::expression::operators::IntervalUnit;
+use ::expression::result_type::class_of;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass, parameter};
 use charset::CollationId;
 use errors::SqlResult;
@@ -31,46 +32,63 @@ pub enum ParameterTypes {
 pub struct ParameterUse {
     /// The type that the parameter has.
     pub column_type: ColumnType,
+    /// What becomes of values that are not of that type.
+    pub reading: Reading,
+}
+
+/// How an operation reads a parameter whose value is of another type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// In the parameter's type.
+    Typed,
+    /// In its own way, as far as the value was not brought to the type: a function reads text as text, whatever the
+    /// parameter is.
+    Own,
     /// A value of any type may stand there and stays as it is: it is stored into a column, or CAST.
-    pub takes_any: bool,
+    AsGiven,
 }
 
 /// What an operation wants of an operand that is a parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     column_type: ColumnType,
-    takes_any: bool,
+    reading: Reading,
 }
 
 impl Wanted {
     /// The type of a parameter beside a value of that type.
     pub fn like(column_type: &ColumnType) -> Wanted {
-        Wanted { column_type: parameter::derived_type(column_type), takes_any: false }
+        Wanted { column_type: parameter::derived_type(column_type), reading: Reading::Typed }
     }
 
     /// A value to be brought to that type by whoever wants it: a column, CAST.
     pub fn any_for(column_type: &ColumnType) -> Wanted {
-        Wanted { takes_any: true, ..Wanted::like(column_type) }
+        Wanted { reading: Reading::AsGiven, ..Wanted::like(column_type) }
+    }
+
+    /// The same for an operation that reads values in its own way.
+    pub fn read_own(self) -> Wanted {
+        Wanted { reading: Reading::Own, ..self }
     }
 
     /// A truth value, or another integer.
     pub fn integer() -> Wanted {
-        Wanted { column_type: parameter::integer(false), takes_any: false }
+        Wanted { column_type: parameter::integer(false), reading: Reading::Typed }
     }
 
     /// A number of rows.
     pub fn row_count() -> Wanted {
-        Wanted { column_type: parameter::integer(true), takes_any: true }
+        Wanted { column_type: parameter::integer(true), reading: Reading::AsGiven }
     }
 
     /// Bytes.
     pub fn bytes() -> Wanted {
-        Wanted { column_type: parameter::text(CollationId::BINARY), takes_any: false }
+        Wanted { column_type: parameter::text(CollationId::BINARY), reading: Reading::Typed }
     }
 
     /// A floating point number.
     pub fn double() -> Wanted {
-        Wanted { column_type: ResultType::double().column_type, takes_any: false }
+        Wanted { column_type: ResultType::double().column_type, reading: Reading::Typed }
     }
 
     /// What `date + INTERVAL amount unit` wants of the date, and of the amount.
@@ -83,13 +101,14 @@ impl Wanted {
         } else {
             parameter::integer(false)
         };
-        (Wanted::like(&ColumnType::new(date)), Wanted { column_type: amount, takes_any: false })
+        let amount = Wanted { column_type: amount, reading: Reading::Own };
+        (Wanted::like(&ColumnType::new(date)).read_own(), amount)
     }
 }
 
 impl Binder<'_> {
     /// Whether parameters get their types from what stands around them.
-    fn derives_parameters(&self) -> bool {
+    pub fn derives_parameters(&self) -> bool {
         matches!(self.input.parameter_types, ParameterTypes::Context { .. })
     }
 
@@ -132,6 +151,9 @@ impl Binder<'_> {
             (None, Some(context)) => context,
             (None, None) => otherwise(self),
         };
+        // Beside text a value is text, whatever the parameter is since another execution.
+        let is_text = class_of(wanted.column_type.kind) == TypeClass::Text;
+        let wanted = if is_text && wanted.reading == Reading::Typed { wanted.read_own() } else { wanted };
         let pairs = bound.into_iter().zip(all);
         pairs
             .map(|(known, syntax)| known.map_or_else(|| self.operand_as(syntax, wanted.clone()), Ok))
@@ -167,7 +189,7 @@ impl Binder<'_> {
 
     /// Text in the connection's collation.
     pub fn wanted_text(&self) -> Wanted {
-        Wanted { column_type: parameter::text(self.facts.connection), takes_any: false }
+        Wanted { column_type: parameter::text(self.facts.connection), reading: Reading::Typed }
     }
 
     /// Binds the arguments of a function, those that are parameters by its rules.
@@ -210,17 +232,19 @@ impl Binder<'_> {
         syntax: &ast::Expression,
     ) -> SqlResult<Expression> {
         let plain = |kind| Wanted::like(&ColumnType::new(kind));
-        match argument_rule(function, position) {
-            // Text is what a parameter is without a wish.
-            ArgumentRule::Text | ArgumentRule::Beside => self.scalar(syntax),
-            ArgumentRule::Bytes => self.scalar_as(syntax, Wanted::bytes()),
-            ArgumentRule::Integer => self.scalar_as(syntax, Wanted::integer()),
-            ArgumentRule::Double => self.scalar_as(syntax, Wanted::double()),
-            ArgumentRule::Decimal => self.scalar_as(syntax, plain(TypeKind::Decimal)),
-            ArgumentRule::Date => self.scalar_as(syntax, plain(TypeKind::Date)),
-            ArgumentRule::DateTime => self.scalar_as(syntax, plain(TypeKind::DateTime)),
-            ArgumentRule::Time => self.scalar_as(syntax, plain(TypeKind::Time)),
-        }
+        let wanted = match argument_rule(function, position) {
+            ArgumentRule::Text | ArgumentRule::Beside => self.wanted_text(),
+            ArgumentRule::Bytes => Wanted::bytes(),
+            ArgumentRule::Integer => Wanted::integer(),
+            ArgumentRule::Double => Wanted::double(),
+            ArgumentRule::Decimal => plain(TypeKind::Decimal),
+            ArgumentRule::Date => plain(TypeKind::Date),
+            ArgumentRule::DateTime => plain(TypeKind::DateTime),
+            ArgumentRule::Time => plain(TypeKind::Time),
+        };
+        // What a function hands on as it is has the parameter's type.
+        let hands_on = ::expression::functions::picks_argument(function);
+        self.scalar_as(syntax, if hands_on { wanted } else { wanted.read_own() })
     }
 
     /// Whether an operand has no type of its own: a parameter, or an operation over parameters alone whose type is that
@@ -266,9 +290,9 @@ impl Binder<'_> {
             ParameterTypes::Context { settled, values } => {
                 let wanted = wanted.unwrap_or_else(|| self.wanted_text());
                 let own = settled.get(index).cloned().flatten();
-                let takes_any = wanted.takes_any;
+                let reading = wanted.reading;
                 let column_type = own.unwrap_or(wanted.column_type);
-                (Some(ParameterUse { column_type, takes_any }), values.get(index).cloned())
+                (Some(ParameterUse { column_type, reading }), values.get(index).cloned())
             }
         };
         let kind = ExpressionKind::Parameter(index);
@@ -281,10 +305,16 @@ impl Binder<'_> {
         }
         self.parameters[index] = Some(used.clone());
         match given {
-            Some(given) if used.takes_any => Expression { kind, result: self.result_as_given(given) },
+            Some(given) if used.reading == Reading::AsGiven => {
+                Expression { kind, result: self.result_as_given(given) }
+            }
             Some(given) if given.kind != TypeKind::Null && given.kind != used.column_type.kind => {
                 let operand = Expression { kind, result: parameter_result(given) };
-                Expression::convert_parameter(operand, parameter_result(used.column_type))
+                let result = parameter_result(used.column_type);
+                match used.reading {
+                    Reading::Own => Expression::retyped(operand, result),
+                    _ => Expression::convert_parameter(operand, result),
+                }
             }
             _ => Expression { kind, result: parameter_result(used.column_type) },
         }
@@ -303,7 +333,7 @@ impl Binder<'_> {
 }
 
 fn parameter_result(column_type: ColumnType) -> ResultType {
-    let is_text = ::expression::result_type::class_of(column_type.kind) == TypeClass::Text;
+    let is_text = class_of(column_type.kind) == TypeClass::Text;
     let coercibility = if is_text { Coercibility::Coercible } else { Coercibility::Numeric };
     ResultType { column_type, nullable: true, coercibility }
 }
