@@ -49,6 +49,10 @@ const STACK_BYTES: usize = 2 << 20;
 
 impl Threads for RealThreads {
     fn try_spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<JoinHandle, std::io::Error> {
+        let body = || {
+            stdx::stack::note_start();
+            body();
+        };
         std::thread::Builder::new().name(name.to_string()).stack_size(STACK_BYTES).spawn(body).map(JoinHandle)
     }
 

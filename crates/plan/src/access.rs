@@ -5,7 +5,8 @@
 //! (`bind/privilege.rs`): a table that this walk missed is refused there.
 
 use crate::catalog::{Extent, FileAccess, PrivilegeCheck, PrivilegeRequest, TableAccess};
-use errors::{SqlResult, sql_error};
+use crate::depth::check_depth;
+use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::{self, Child};
 
 /// A common table expression in scope. Its query is walked at the first reference: one that nobody reads asks nothing.
@@ -21,14 +22,16 @@ struct Walk<'s> {
     schema: Option<&'s str>,
     /// Innermost last.
     common: Vec<CommonTable<'s>>,
+    /// Common tables that are being walked, each named by the one before.
+    depth: usize,
     requests: Vec<PrivilegeRequest>,
     /// What FOR UPDATE asks, after all tables were asked for.
     locking: Vec<PrivilegeRequest>,
-    /// The first mistake: a name without schema and no default schema.
+    /// The first mistake: a name without schema and no default schema, or tables that lie too deep in each other.
     failed: SqlResult<()>,
 }
 
-/// Asks for all tables that the statement names. Errors: 1046 and those of [`PrivilegeCheck`].
+/// Asks for all tables that the statement names. Errors: 1046, 1436, 1473 and those of [`PrivilegeCheck`].
 pub fn check(
     statement: &ast::Statement,
     schema: Option<&str>,
@@ -37,8 +40,14 @@ pub fn check(
     if let Some(access) = file_access(statement) {
         privileges.check_file(access)?;
     }
-    let mut walk =
-        Walk { schema, common: Vec::new(), requests: Vec::new(), locking: Vec::new(), failed: Ok(()) };
+    let mut walk = Walk {
+        schema,
+        common: Vec::new(),
+        depth: 0,
+        requests: Vec::new(),
+        locking: Vec::new(),
+        failed: Ok(()),
+    };
     walk.statement(statement);
     walk.failed?;
     walk.requests.iter().chain(&walk.locking).try_for_each(|request| privileges.check(request))
@@ -257,10 +266,15 @@ impl<'s> Walk<'s> {
         if std::mem::replace(&mut self.common[at].walked, true) {
             return;
         }
+        if let Err(error) = check_depth(self.depth + 1) {
+            return self.fail(error);
+        }
+        self.depth += 1;
         let visible = at + usize::from(self.common[at].recursive);
         let later = self.common.split_off(visible);
         self.query(if visible > at { self.common[at].query } else { later[0].query });
         self.common.extend(later);
+        self.depth -= 1;
     }
 
     fn schema_of<'n>(&self, name: &'n ast::ObjectName) -> Option<&'n str>
@@ -283,8 +297,12 @@ impl<'s> Walk<'s> {
     }
 
     fn fail_without_schema(&mut self) {
+        self.fail(sql_error!(ER_NO_DB_ERROR));
+    }
+
+    fn fail(&mut self, error: SqlError) {
         if self.failed.is_ok() {
-            self.failed = Err(sql_error!(ER_NO_DB_ERROR));
+            self.failed = Err(error);
         }
     }
 

@@ -6,6 +6,7 @@ mod access;
 mod bind;
 mod catalog;
 mod change;
+mod depth;
 mod optimize;
 pub mod physical;
 mod privileges_needed;

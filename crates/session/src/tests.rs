@@ -681,3 +681,22 @@ fn information_schema_answers_client_questions() {
         ],
     );
 }
+
+#[test]
+fn common_tables_that_lead_into_each_other_end_in_an_error() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    let chain = |count: usize, before: &str, after: &str| {
+        let further: Vec<String> = (1..count)
+            .map(|at| format!("c{at} as (select {before}(select x from c{}){after} x)", at - 1))
+            .collect();
+        format!("with c0 as (select 1 x), {} select x from c{}", further.join(", "), count - 1)
+    };
+    assert_eq!(run(&mut root, &chain(5, "", "")), ["1"]);
+    for (count, levels) in [(6_000, 0), (60, 20), (20, 100)] {
+        let answer = run(&mut root, &chain(count, &"abs(".repeat(levels), &")".repeat(levels)));
+        let is_refused = answer[0].starts_with("ERROR 1436") || answer[0].starts_with("ERROR 1473");
+        assert!(is_refused || answer == ["1"], "{count} {levels}: {answer:?}");
+    }
+}

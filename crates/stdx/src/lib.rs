@@ -6,5 +6,6 @@ pub mod checksum;
 pub mod ids;
 pub mod known_hash;
 pub mod sort;
+pub mod stack;
 pub mod sync;
 pub mod varint;

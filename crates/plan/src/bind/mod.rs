@@ -27,6 +27,7 @@ pub(crate) use parameter::Wanted;
 pub use parameter::{ParameterTypes, ParameterUse, Reading};
 
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
+use crate::depth::check_depth;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
@@ -113,9 +114,6 @@ impl ChangedTable {
         ChangedTable { id: table.id(), name: name.to_owned(), by_name: true }
     }
 }
-
-/// Deepest nesting of query blocks, views included.
-const BLOCK_DEPTH_MAX: usize = 64;
 
 pub(crate) struct Binder<'a> {
     pub input: PlannerInput<'a>,
@@ -205,10 +203,7 @@ impl<'a> Binder<'a> {
     pub fn enter(&mut self) -> SqlResult<()> {
         self.input.context.check_killed()?;
         self.depth += 1;
-        if self.depth > BLOCK_DEPTH_MAX {
-            return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, BLOCK_DEPTH_MAX));
-        }
-        Ok(())
+        check_depth(self.depth)
     }
 
     pub fn leave(&mut self) {

@@ -1,0 +1,27 @@
+//! How deep queries may lie in each other. The parser bounds the depth of one text; a common table is a text of its own
+//! that is entered at the place where it is named, so that passes which follow names ask here at each step.
+//! Main function: [`check_depth`].
+
+use errors::{SqlResult, sql_error};
+
+/// Deepest nesting of query blocks.
+const BLOCK_DEPTH_MAX: usize = 64;
+
+/// Stack of a server's thread.
+const STACK_BYTES: usize = 2 << 20;
+
+/// What of it is left where a further query is entered: enough for what lies between two queries, which the parser
+/// bounds.
+const STACK_BYTES_LEFT: usize = 768 << 10;
+
+/// Errors: 1473 for more than that many query blocks, 1436 when the stack is used up by what lies between them.
+pub fn check_depth(blocks: usize) -> SqlResult<()> {
+    if blocks > BLOCK_DEPTH_MAX {
+        return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, BLOCK_DEPTH_MAX));
+    }
+    let used = stdx::stack::bytes_used();
+    if used > STACK_BYTES - STACK_BYTES_LEFT {
+        return Err(sql_error!(ER_STACK_OVERRUN_NEED_MORE, used, STACK_BYTES, STACK_BYTES_LEFT));
+    }
+    Ok(())
+}
