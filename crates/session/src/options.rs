@@ -121,7 +121,7 @@ pub fn start_values(
             let assigned = Assigned::Option(value.to_owned());
             let default = SystemValue::default_of(variable);
             let value = check(variable, &assigned, &default, &default)?.value;
-            if !is_refused_log(id, &value, &mut start.messages) {
+            if !is_refused(id, &value, &mut start.messages) {
                 start.values.set(id, value);
             }
         }
@@ -189,12 +189,12 @@ fn server_uuid(environment: &Environment) -> String {
     })
 }
 
-/// Whether that switches on a log that is not written: the start goes on without, and says so.
-fn is_refused_log(id: VariableId, value: &SystemValue, messages: &mut Vec<String>) -> bool {
-    let is_refused = crate::set::is_log_not_written(id, value);
+/// Whether that switches on what is not done: the start goes on without, and says so.
+fn is_refused(id: VariableId, value: &SystemValue, messages: &mut Vec<String>) -> bool {
+    let is_refused = crate::set::is_without_effect(id, value);
     if is_refused {
         messages
-            .push(format!("option '{}': this log is not written; the option is ignored", id.variable().name));
+            .push(format!("option '{}': this is not supported; the option is ignored", id.variable().name));
     }
     is_refused
 }
@@ -236,7 +236,7 @@ fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
             .push(format!("option '{name}': value {asked} adjusted to {}", adjusted.value.text(variable)));
     }
     let value = match (id, adjusted.value) {
-        (_, value) if is_refused_log(id, &value, &mut start.messages) => return Ok(()),
+        (_, value) if is_refused(id, &value, &mut start.messages) => return Ok(()),
         (id::SQL_MODE, SystemValue::Bits(mode)) => {
             SystemValue::Bits(crate::variables::sql_mode::expand(mode))
         }

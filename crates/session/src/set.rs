@@ -68,6 +68,7 @@ impl Session {
             }
             SetItem::CharacterSet(name) => self.set_character_set(name.as_deref()),
             SetItem::Password(password) => {
+                self.refuse_read_only_server()?;
                 self.refuse_read_only_session()?;
                 self.set_password(password)
             }
@@ -214,7 +215,7 @@ impl Session {
                 crate::variables::sql_mode::warn(mode, &mut self.diagnostics);
                 SystemValue::Bits(mode)
             }
-            (_, value) if is_log_not_written(id, &value) => {
+            (_, value) if is_without_effect(id, &value) => {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, variable.name));
             }
             (_, value) => value,
@@ -424,12 +425,17 @@ fn isolation_position(level: IsolationLevel) -> u8 {
     }
 }
 
-/// Error 1231 for NULL.
-/// Logs that cannot be switched on: an audit that is asked for and not written would be worse than none.
-pub(crate) fn is_log_not_written(id: VariableId, value: &SystemValue) -> bool {
-    matches!(id, id::GENERAL_LOG | id::SLOW_QUERY_LOG) && value.is_on()
+/// Protection that cannot be switched on: an audit that is asked for and not written, or a restriction that does not
+/// restrict, would be worse than none.
+pub(crate) fn is_without_effect(id: VariableId, value: &SystemValue) -> bool {
+    match id {
+        id::GENERAL_LOG | id::SLOW_QUERY_LOG | id::PARTIAL_REVOKES => value.is_on(),
+        id::MANDATORY_ROLES => matches!(value, SystemValue::Text(roles) if !roles.is_empty()),
+        _ => false,
+    }
 }
 
+/// Error 1231 for NULL.
 fn refuse_null(id: VariableId, is_null: bool) -> SqlResult<()> {
     match is_null {
         true => Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL")),
