@@ -17,7 +17,8 @@ impl Session {
     ) -> SqlResult<Vec<(ResultColumn, Option<Vec<u8>>)>> {
         self.begin_command(Command::FieldList);
         self.start_statement(false);
-        let outcome = self.fields(table, pattern);
+        let allowed = self.check_expired_password(false);
+        let outcome = allowed.and_then(|()| self.fields(table, pattern));
         if let Err(error) = &outcome {
             self.diagnostics.push(errors::Level::Error, error.clone());
         }

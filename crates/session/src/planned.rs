@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::status::StatusId;
 use crate::tables_used::tables_used;
 use exec::Prepared;
-use parser::ast::{Show, Statement};
+use parser::ast::{SetItem, Show, Statement};
 use std::time::Duration;
 
 /// What the session must know of a statement before it runs.
@@ -22,6 +22,8 @@ pub(crate) struct StatementTraits {
     pub execution_time_max: Option<Duration>,
     /// It changes rows.
     pub changes_rows: bool,
+    /// An account whose password has expired may run it: it does nothing but change passwords.
+    pub changes_password: bool,
 }
 
 impl StatementTraits {
@@ -39,6 +41,11 @@ impl StatementTraits {
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
             ),
+            changes_password: match statement {
+                Statement::AlterUser(_) => true,
+                Statement::Set(items) => items.iter().all(|item| matches!(item, SetItem::Password(_))),
+                _ => false,
+            },
         }
     }
 }

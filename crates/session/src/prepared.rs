@@ -366,7 +366,8 @@ impl Session {
         self.begin_command(Command::Fetch);
         self.count(status::COM_STMT_FETCH, 1);
         self.start_statement(false);
-        if let Err(error) = self.fetch_rows(statement_id, rows_max, sink) {
+        let allowed = self.check_expired_password(false);
+        if let Err(error) = allowed.and_then(|()| self.fetch_rows(statement_id, rows_max, sink)) {
             self.fail(error, sink);
         }
         self.end_command()

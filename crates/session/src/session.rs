@@ -81,7 +81,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the session of an authenticated connection. Errors: 1040, 1044, 1049, 1226, 3118.
+    /// Starts the session of an authenticated connection. Errors: 1040, 1044, 1049, 1226, 1862, 3118.
     pub fn open(
         instance: &Arc<Instance>,
         info: ConnectionInfo,
@@ -99,6 +99,7 @@ impl Session {
         session.check_connections()?;
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
         session.start(Some(collation))?;
+        session.refuse_expired_login()?;
         Ok(session)
     }
 
@@ -165,6 +166,19 @@ impl Session {
         Ok(())
     }
 
+    /// Error 1862 for an expired password, where the client says nothing of being able to change it.
+    fn refuse_expired_login(&mut self) -> SqlResult<()> {
+        self.refresh_account();
+        if !self.password_expired || self.capabilities & u64::from(client::CAN_HANDLE_EXPIRED_PASSWORDS) != 0
+        {
+            return Ok(());
+        }
+        match self.state.instance.global_value(id::DISCONNECT_ON_EXPIRED_PASSWORD).is_on() {
+            true => Err(sql_error!(ER_MUST_CHANGE_PASSWORD_LOGIN)),
+            false => Ok(()),
+        }
+    }
+
     /// Error 1226 when the account has MAX_USER_CONNECTIONS (or the server max_user_connections) open already.
     fn check_user_connections(&self) -> SqlResult<()> {
         let instance = &self.state.instance;
@@ -205,7 +219,8 @@ impl Session {
         self.count(status::COM_CHANGE_DB, 1);
         self.diagnostics.clear();
         let name = String::from_utf8_lossy(name).into_owned();
-        let outcome = self.change_schema(&name).and_then(|()| self.send_ok(sink));
+        let allowed = self.check_expired_password(false);
+        let outcome = allowed.and_then(|()| self.change_schema(&name)).and_then(|()| self.send_ok(sink));
         if let Err(error) = outcome {
             self.fail(error, sink);
         }
@@ -281,6 +296,7 @@ impl Session {
         self.multi_statements = info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0;
         self.diagnostics.clear();
         self.start(Some(CollationId(info.collation)))?;
+        self.refuse_expired_login()?;
         self.end_command();
         Ok(())
     }
@@ -347,7 +363,8 @@ impl Session {
         }
         let accounts = self.state.instance.accounts();
         self.grants = accounts.shared_grants(&self.account, &self.active_roles);
-        self.password_expired = accounts.get(&self.account).is_some_and(|account| account.password_expired);
+        let account = accounts.get(&self.account);
+        self.password_expired = account.is_some_and(|account| account.has_expired(&self.state.instance));
         self.account_epoch = accounts.epoch;
     }
 

@@ -106,7 +106,6 @@ impl Session {
         let mut planned = None;
         let succeeded =
             self.run_guarded(StatementTraits::of(statement), text, channel, |session, channel| {
-                session.check_expired_password(false)?;
                 session.run_prepared(statement, ParameterTyping::FromValues, &mut planned, &[], channel)
             });
         self.learn(lesson, planned.as_ref());
@@ -125,7 +124,10 @@ impl Session {
         self.note_text(text);
         self.count(traits.counter, 1);
         let timer = self.arm_timer(traits);
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(self, channel)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            self.check_expired_password(traits.changes_password)?;
+            run(self, channel)
+        }));
         drop(timer);
         match outcome {
             Ok(Ok(())) => true,
@@ -271,7 +273,6 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        self.check_expired_password(matches!(statement, Statement::AlterUser(_) | Statement::Set(_)))?;
         match statement {
             Statement::Query(_)
             | Statement::Insert(_)

@@ -72,6 +72,11 @@ impl ResultSink for Printer {
 }
 
 impl Printer {
+    /// What was sent since the last call.
+    pub(crate) fn take_lines(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lines)
+    }
+
     /// Names of the columns that were sent last.
     pub(crate) fn column_names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()

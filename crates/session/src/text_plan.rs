@@ -116,7 +116,6 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) {
         self.run_guarded(planned.traits, text, channel, |session, channel| {
-            session.check_expired_password(false)?;
             if session.run_planned(planned, parameters, channel)? {
                 return Ok(());
             }
@@ -144,7 +143,6 @@ impl Session {
         let mut kept = None;
         let traits = StatementTraits::of(&statement);
         self.run_guarded(traits, text, channel, |session, channel| {
-            session.check_expired_password(false)?;
             session.run_prepared(&statement, ParameterTyping::FromValues, &mut kept, parameters, channel)
         });
         let shape = match kept {

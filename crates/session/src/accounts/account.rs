@@ -5,6 +5,8 @@
 
 use super::privilege::Privileges;
 use super::{AuthenticationPlugin, LockTime, PasswordLocking, TlsRequirement};
+use crate::instance::Instance;
+use crate::variables::id;
 use std::collections::BTreeMap;
 
 /// The name of an account. Users compare byte by byte, hosts in lower case.
@@ -79,7 +81,7 @@ pub struct Account {
     pub password_expired: bool,
     /// PASSWORD EXPIRE DEFAULT, NEVER, INTERVAL.
     pub expiry: Expiry,
-    /// When the password was last changed: seconds since 1970.
+    /// When the password was last changed: seconds since 1970; 0 if that is not known.
     pub password_changed: u64,
     /// MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR, MAX_USER_CONNECTIONS.
     pub limits: [u64; 4],
@@ -131,6 +133,24 @@ impl Account {
             roles: BTreeMap::new(),
             default_roles: Vec::new(),
         }
+    }
+
+    /// Whether the password must be changed before anything else: PASSWORD EXPIRE was said, or the password is older
+    /// than its EXPIRE INTERVAL (default_password_lifetime, where the account names none). When a password was set is
+    /// not known of accounts that never had one.
+    pub fn has_expired(&self, instance: &Instance) -> bool {
+        self.password_expired || self.password_changed > 0 && self.is_too_old(instance)
+    }
+
+    fn is_too_old(&self, instance: &Instance) -> bool {
+        const DAY_SECONDS: u64 = 86_400;
+        let lifetime_days = match self.expiry {
+            Expiry::Default => instance.global_number(id::DEFAULT_PASSWORD_LIFETIME),
+            Expiry::Never => 0,
+            Expiry::Days(days) => days,
+        };
+        let end = self.password_changed.saturating_add(lifetime_days.saturating_mul(DAY_SECONDS));
+        lifetime_days > 0 && (instance.wall_microseconds() / 1_000_000) as u64 >= end
     }
 
     /// Adds the grants of a role: SHOW GRANTS .. USING.

@@ -5,6 +5,7 @@ pub mod account;
 pub mod grant;
 mod host;
 mod lockout;
+mod password;
 pub mod print;
 pub mod privilege;
 pub mod statements;

@@ -104,6 +104,7 @@ impl Session {
                 }
                 let mut account = Account::new(name.clone());
                 account.plugin = session.default_plugin();
+                account.password_changed = session.now_seconds();
                 generated.extend(session.authenticate_with(&mut account, specification)?);
                 session.apply_attributes(&mut account, &create.attributes)?;
                 for role in &create.default_roles {
@@ -151,14 +152,6 @@ impl Session {
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, wanted.list()))
     }
 
-    /// Error 1044 for SET PASSWORD of another account, which asks to change the tables of accounts.
-    fn require_schema_of_accounts(&mut self) -> SqlResult<()> {
-        match self.grants().schema("mysql").contains(Privileges::UPDATE) {
-            true => Ok(()),
-            false => Err(self.denied_schema("mysql")),
-        }
-    }
-
     /// IDENTIFIED .. RANDOM PASSWORD answers with the passwords.
     fn answer_generated(
         &mut self,
@@ -204,6 +197,7 @@ impl Session {
             account.plugin = AuthenticationPlugin::from_name(plugin)
                 .ok_or_else(|| sql_error!(ER_PLUGIN_IS_NOT_LOADED, plugin))?;
         }
+        self.check_current_password(account, specification.replace.as_deref())?;
         if specification.retain_current {
             account.retained = account.authentication_string.clone();
         }
@@ -229,29 +223,8 @@ impl Session {
             }
         }
         account.password_expired = false;
-        account.password_changed = (self.state.instance.wall_microseconds() / 1_000_000) as u64;
+        account.password_changed = self.now_seconds();
         Ok(generated)
-    }
-
-    fn set_secret(&mut self, account: &mut Account, password: &[u8]) {
-        account.authentication_string = match (password.is_empty(), account.plugin) {
-            (true, _) => Vec::new(),
-            (_, AuthenticationPlugin::CachingSha2Password) => {
-                let mut random = [0; caching_sha2::SALT_BYTES];
-                self.state.instance.environment().random.fill(&mut random);
-                let rounds = self.state.instance.global_number(id::CACHING_SHA2_PASSWORD_DIGEST_ROUNDS);
-                caching_sha2::hash(password, random, rounds as u32)
-            }
-            (_, AuthenticationPlugin::MysqlNativePassword) => native::hash(password).into_bytes(),
-        };
-    }
-
-    fn random_password(&self) -> String {
-        const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_+.!";
-        let length = self.state.number(id::GENERATED_RANDOM_PASSWORD_LENGTH) as usize;
-        let mut random = vec![0; length];
-        self.state.instance.environment().random.fill(&mut random);
-        random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect()
     }
 
     fn apply_attributes(&mut self, account: &mut Account, attributes: &UserAttributes) -> SqlResult<()> {
@@ -466,32 +439,6 @@ impl Session {
             Ok(made)
         })?;
         self.send_ok(sink)
-    }
-
-    /// SET PASSWORD. Error 1133 for an unknown account.
-    pub(crate) fn set_password(&mut self, password: &SetPassword) -> SqlResult<()> {
-        let name = match &password.user {
-            Some(user) => self.account_name(user)?,
-            None => (*self.account).clone(),
-        };
-        if name != *self.account {
-            self.require_schema_of_accounts()?;
-            self.require_system_user_for(&password.user)?;
-        }
-        let Some(secret) = &password.password else {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SET PASSWORD TO RANDOM"));
-        };
-        self.change_accounts(|session, table| {
-            let mut account = table.get(&name).cloned().ok_or_else(|| sql_error!(ER_PASSWORD_NO_MATCH))?;
-            if password.retain_current {
-                account.retained = account.authentication_string.clone();
-            }
-            session.set_secret(&mut account, secret);
-            account.password_expired = false;
-            account.password_changed = (session.state.instance.wall_microseconds() / 1_000_000) as u64;
-            table.put(account);
-            Ok(vec![name])
-        })
     }
 
     /// The roles that a choice means for an account. Error 3530 for a role that was not granted.

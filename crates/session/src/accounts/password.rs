@@ -1,0 +1,266 @@
+//! Passwords: SET PASSWORD, what is stored of them, and when the current one must be known to change it.
+//! Entry point: [`Session::set_password`]; `statements.rs` asks the same for CREATE and ALTER USER.
+
+use super::AuthenticationPlugin;
+use super::account::Account;
+use super::privilege::Privileges;
+use crate::session::Session;
+use crate::variables::id;
+use errors::{SqlResult, sql_error};
+use parser::ast::*;
+use wire::auth::{caching_sha2, native};
+
+impl Session {
+    /// SET PASSWORD. Error 1133 for an unknown account.
+    pub(crate) fn set_password(&mut self, password: &SetPassword) -> SqlResult<()> {
+        let name = match &password.user {
+            Some(user) => self.account_name(user)?,
+            None => (*self.account).clone(),
+        };
+        if name != *self.account {
+            self.require_schema_of_accounts()?;
+            self.require_system_user_for(&password.user)?;
+        }
+        let Some(secret) = &password.password else {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SET PASSWORD TO RANDOM"));
+        };
+        self.change_accounts(|session, table| {
+            let mut account = table.get(&name).cloned().ok_or_else(|| sql_error!(ER_PASSWORD_NO_MATCH))?;
+            session.check_current_password(&account, password.replace.as_deref())?;
+            if password.retain_current {
+                account.retained = account.authentication_string.clone();
+            }
+            session.set_secret(&mut account, secret);
+            account.password_expired = false;
+            account.password_changed = session.now_seconds();
+            table.put(account);
+            Ok(vec![name])
+        })
+    }
+
+    /// Error 1044 for SET PASSWORD of another account, which asks to change the tables of accounts.
+    fn require_schema_of_accounts(&mut self) -> SqlResult<()> {
+        match self.grants().schema("mysql").contains(Privileges::UPDATE) {
+            true => Ok(()),
+            false => Err(self.denied_schema("mysql")),
+        }
+    }
+
+    /// Whether REPLACE names the current password, and whether it may be left out. An account may have to know its
+    /// password to change it (PASSWORD REQUIRE CURRENT, password_require_current), unless it may change everybody's.
+    /// Errors: 3891 a wrong one, 3892 none, 3893 one of another account.
+    pub(super) fn check_current_password(
+        &mut self,
+        account: &Account,
+        current: Option<&[u8]>,
+    ) -> SqlResult<()> {
+        if let Some(current) = current {
+            if account.name != *self.account {
+                return Err(sql_error!(ER_CURRENT_PASSWORD_NOT_REQUIRED));
+            }
+            return match account.has_password(current) {
+                true => Ok(()),
+                false => Err(sql_error!(ER_INCORRECT_CURRENT_PASSWORD)),
+            };
+        }
+        let is_required = match account.attributes.get("require_current").map(String::as_str) {
+            Some("OPTIONAL") => false,
+            Some(_) => true,
+            None => self.state.instance.global_value(id::PASSWORD_REQUIRE_CURRENT).is_on(),
+        };
+        if !is_required || account.authentication_string.is_empty() || self.may_change_accounts() {
+            return Ok(());
+        }
+        Err(sql_error!(ER_MISSING_CURRENT_PASSWORD))
+    }
+
+    fn may_change_accounts(&mut self) -> bool {
+        let grants = self.grants();
+        grants.global().contains(Privileges::CREATE_USER)
+            || grants.schema("mysql").contains(Privileges::UPDATE)
+    }
+
+    pub(super) fn set_secret(&mut self, account: &mut Account, password: &[u8]) {
+        account.authentication_string = match (password.is_empty(), account.plugin) {
+            (true, _) => Vec::new(),
+            (_, AuthenticationPlugin::CachingSha2Password) => {
+                let mut random = [0; caching_sha2::SALT_BYTES];
+                self.state.instance.environment().random.fill(&mut random);
+                let rounds = self.state.instance.global_number(id::CACHING_SHA2_PASSWORD_DIGEST_ROUNDS);
+                caching_sha2::hash(password, random, rounds as u32)
+            }
+            (_, AuthenticationPlugin::MysqlNativePassword) => native::hash(password).into_bytes(),
+        };
+    }
+
+    pub(super) fn random_password(&self) -> String {
+        const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_+.!";
+        let length = self.state.number(id::GENERATED_RANDOM_PASSWORD_LENGTH) as usize;
+        let mut random = vec![0; length];
+        self.state.instance.environment().random.fill(&mut random);
+        random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect()
+    }
+
+    /// Seconds since 1970.
+    pub(super) fn now_seconds(&self) -> u64 {
+        (self.state.instance.wall_microseconds() / 1_000_000) as u64
+    }
+}
+
+impl Account {
+    /// Whether that is its password.
+    fn has_password(&self, password: &[u8]) -> bool {
+        let stored = &self.authentication_string;
+        match self.plugin {
+            _ if stored.is_empty() => password.is_empty(),
+            AuthenticationPlugin::CachingSha2Password => caching_sha2::verify_password(stored, password),
+            AuthenticationPlugin::MysqlNativePassword => *stored == native::hash(password).into_bytes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::connection::ClientHost;
+    use crate::prepared::ExecuteFlags;
+    use crate::session::Session;
+    use crate::tests::{Printer, check, connect, environment, info, run, start};
+    use std::time::Duration;
+    use wire::capabilities::client;
+
+    const EXPIRED: &str =
+        "ERROR 1820 You must reset your password using ALTER USER statement before executing this statement.";
+
+    #[test]
+    fn an_expired_password_is_changed_before_anything_else() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        run(&mut root, "create database d; create table d.t (a int); insert into d.t values (7), (8)");
+        run(&mut root, "create user e; grant all on d.* to e");
+        let mut user = connect(&instance, "e").unwrap();
+        run(&mut user, "use d; prepare s from 'select * from t'; select a from t; select a from t");
+        let [plain, cursor] = [(); 2].map(|()| user.prepare(b"select * from t").unwrap().statement_id);
+        let mut sent = Printer::default();
+        let with_cursor = ExecuteFlags { read_only_cursor: true };
+        user.execute(cursor, with_cursor, Vec::new(), Vec::new(), &mut sent);
+        assert!(sent.take_lines().is_empty());
+
+        run(&mut root, "alter user e password expire");
+        let texts = [
+            "select 1",
+            "select a from t",
+            "insert into t values (1)",
+            "set @a = (select max(a) from t)",
+            "set sql_mode = (select max(a) from t)",
+            "set names utf8mb4",
+            "show tables",
+            "explain select * from t",
+            "prepare p from 'select 1'",
+            "execute s",
+            "use d",
+            "drop table t",
+        ];
+        texts.iter().for_each(|text| assert_eq!(run(&mut user, text), [EXPIRED], "{text}"));
+        user.execute(plain, ExecuteFlags::default(), Vec::new(), Vec::new(), &mut sent);
+        user.execute(plain, with_cursor, Vec::new(), Vec::new(), &mut sent);
+        user.fetch(cursor, 1, &mut sent);
+        user.use_schema(b"d", &mut sent);
+        assert_eq!(sent.take_lines(), [EXPIRED; 4]);
+        assert_eq!(user.field_list(b"t", b"").unwrap_err().number(), 1820);
+
+        // Only clients that know what to do are let in.
+        let account = instance.find_account("e", &ClientHost::local()).unwrap();
+        assert_eq!(connect(&instance, "e").err().map(|error| error.number()), Some(1862));
+        assert_eq!(user.change_user(info(&instance, "e"), &account).unwrap_err().number(), 1862);
+        let mut able = info(&instance, "e");
+        able.capabilities |= u64::from(client::CAN_HANDLE_EXPIRED_PASSWORDS);
+        let mut user = Session::open(&instance, able, &account).unwrap();
+        check(&mut user, &[("select a from d.t", EXPIRED), ("set password = 'new'", "OK 0")]);
+        assert_eq!(run(&mut user, "select a from d.t"), ["7", "8"]);
+    }
+
+    #[test]
+    fn passwords_grow_old() {
+        const DAY: Duration = Duration::from_secs(86_400);
+        let (_disk, environment) = environment();
+        environment.clock.sleep(DAY);
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        run(&mut root, "create user u password expire interval 2 day; create user v");
+        let login = |user: &str| connect(&instance, user).err().map_or(0, |error| error.number());
+        assert_eq!((login("u"), login("v")), (0, 0));
+        environment.clock.sleep(2 * DAY);
+        assert_eq!((login("u"), login("v")), (1862, 0));
+        run(&mut root, "set global default_password_lifetime = 1");
+        assert_eq!((login("u"), login("v")), (1862, 1862));
+        run(&mut root, "alter user v password expire never; alter user u identified by 'a'");
+        assert_eq!((login("u"), login("v")), (0, 0));
+    }
+
+    #[test]
+    fn the_current_password_is_named_where_it_must_be() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        let wrong =
+            "ERROR 3891 Incorrect current password. Specify the correct password which has to be replaced.";
+        let missing =
+            "ERROR 3892 Current password needs to be specified in the REPLACE clause in order to change it.";
+        run(&mut root, "create user u identified by 'a' password require current");
+        let mut user = connect(&instance, "u").unwrap();
+        check(
+            &mut user,
+            &[
+                ("set password = 'b'", missing),
+                ("alter user user() identified by 'b'", missing),
+                ("set password = 'b' replace 'x'", wrong),
+                ("alter user user() identified by 'b' replace 'x'", wrong),
+                ("set password = 'b' replace 'a'", "OK 0"),
+                ("alter user user() identified by 'c' replace 'a'", wrong),
+                ("alter user user() identified by 'c' replace 'b'", "OK 0"),
+            ],
+        );
+        check(
+            &mut root,
+            &[
+                ("alter user u identified by 'd'", "OK 0"),
+                (
+                    "alter user u identified by 'e' replace 'd'",
+                    "ERROR 3893 Do not specify the current password while changing it for other users.",
+                ),
+                ("alter user u password require current default", "OK 0"),
+            ],
+        );
+        assert_eq!(run(&mut user, "set password = 'e'"), ["OK 0"]);
+        run(&mut root, "set global password_require_current = on");
+        assert_eq!(run(&mut user, "set password = 'f'"), [missing]);
+        run(&mut root, "alter user u password require current optional");
+        assert_eq!(run(&mut user, "set password = 'f'"), ["OK 0"]);
+    }
+
+    #[test]
+    fn what_restricts_nothing_is_not_switched_on() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        for set in ["set global mandatory_roles = 'u'", "set global partial_revokes = on"] {
+            assert!(run(&mut root, set)[0].starts_with("ERROR 1235"), "{set}");
+        }
+        assert_eq!(run(&mut root, "set global mandatory_roles = ''"), ["OK 0"]);
+    }
+
+    #[test]
+    fn passwords_are_not_changed_where_nothing_is_written() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        run(&mut root, "create user u; set global read_only = on");
+        let mut user = connect(&instance, "u").unwrap();
+        let refused = "ERROR 1290 The MySQL server is running with the --read-only option so it cannot execute this statement";
+        check(
+            &mut user,
+            &[("set password = 'x'", refused), ("alter user user() identified by 'x'", refused)],
+        );
+    }
+}
