@@ -2,6 +2,7 @@
 //! The answer stays in the connection's output until the statement ends, but for big results and files: those
 //! are sent and received while the statement runs, on its thread.
 
+use super::Control;
 use crate::net::{NetworkError, Receive, ReceiveBuffer, Transport};
 use crate::shared::Shared;
 use charset::CollationId;
@@ -28,6 +29,7 @@ pub struct Channel<'a> {
     /// Received while the statement runs.
     side: &'a mut ReceiveBuffer,
     shared: &'a Shared,
+    control: &'a Control,
     may_receive: &'a mut bool,
     read_timeout: Duration,
     write_timeout: Duration,
@@ -46,6 +48,7 @@ impl<'a> Channel<'a> {
         extra: &'a [u8],
         side: &'a mut ReceiveBuffer,
         shared: &'a Shared,
+        control: &'a Control,
         may_receive: &'a mut bool,
     ) -> Channel<'a> {
         Channel {
@@ -56,6 +59,7 @@ impl<'a> Channel<'a> {
             extra_used: false,
             side,
             shared,
+            control,
             may_receive,
             read_timeout: Duration::ZERO,
             write_timeout: Duration::ZERO,
@@ -109,7 +113,10 @@ impl<'a> Channel<'a> {
         if self.required > Lsn(0) {
             self.shared.flush_log(self.required);
         }
-        let sent = self.transport.send_all(self.encoder.output.bytes(), self.write_timeout);
+        let (control, timeout) = (self.control, self.write_timeout);
+        let sent = self.transport.send_all(self.encoder.output.bytes(), |_| {
+            control.wait(|socket| Ok(socket.wait_writable(timeout)?))
+        });
         self.encoder.output.clear();
         sent.map_err(|error| self.lost(error))
     }
@@ -117,20 +124,27 @@ impl<'a> Channel<'a> {
     /// Receives more of a file, waiting for it.
     fn receive_more(&mut self, missing_bytes: usize) -> SqlResult<()> {
         loop {
+            // A client that goes on sending is never waited for.
+            if self.control.is_closing() {
+                return Err(self.lost(NetworkError::Closed));
+            }
             match self.transport.receive(self.side, missing_bytes) {
                 Ok(Receive::Bytes(_)) => return Ok(()),
                 Ok(Receive::Closed) => {
                     self.broken = true;
                     return Err(sql_error!(ER_NET_READ_ERROR));
                 }
-                Ok(Receive::Empty) => match self.transport.socket().wait_readable(self.read_timeout) {
-                    Ok(true) => {}
-                    Ok(false) => {
-                        self.broken = true;
-                        return Err(sql_error!(ER_NET_READ_INTERRUPTED));
+                Ok(Receive::Empty) => {
+                    let timeout = self.read_timeout;
+                    match self.control.wait(|socket| Ok(socket.wait_readable(timeout)?)) {
+                        Ok(true) => {}
+                        Ok(false) => {
+                            self.broken = true;
+                            return Err(sql_error!(ER_NET_READ_INTERRUPTED));
+                        }
+                        Err(error) => return Err(self.lost(error)),
                     }
-                    Err(error) => return Err(self.lost(error.into())),
-                },
+                }
                 Err(error) => return Err(self.lost(error)),
             }
         }

@@ -287,6 +287,7 @@ impl Connection {
             extra,
             side,
             &self.shared,
+            &self.control,
             &mut self.may_receive,
         );
         (self.session.as_mut(), channel)
@@ -354,7 +355,8 @@ impl Connection {
     /// Sends the answers, waiting for the client to take them. For threads that gave their reactor away.
     pub fn send_waiting(&mut self) -> Result<(), NetworkError> {
         let timeout = self.session.as_ref().map_or(LINGER, |session| session.network_timeouts().1);
-        let sent = self.transport.send_all(self.encoder.output.bytes(), timeout);
+        let sent =
+            self.transport.send_all(self.encoder.output.bytes(), |socket| Ok(socket.wait_writable(timeout)?));
         self.encoder.output.clear();
         sent
     }

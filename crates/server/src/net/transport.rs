@@ -9,7 +9,6 @@ use rustls::ServerConnection;
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::time::Duration;
 use wire::compression::{Algorithm, Compressor, Decompressor};
 
 /// Memory that a connection with TLS or compression keeps for what it sends.
@@ -271,11 +270,15 @@ impl Transport {
         self.flush_unsent()
     }
 
-    /// Sends, waiting for the peer to take the bytes if it must.
-    pub fn send_all(&mut self, bytes: &[u8], timeout: Duration) -> Result<(), NetworkError> {
+    /// Sends all; `wait` waits for the peer to take more, and says whether it does.
+    pub fn send_all(
+        &mut self,
+        bytes: &[u8],
+        wait: impl Fn(&Socket) -> Result<bool, NetworkError>,
+    ) -> Result<(), NetworkError> {
         let mut done = self.send(bytes)?;
         while !done {
-            if !self.socket.wait_writable(timeout)? {
+            if !wait(&self.socket)? {
                 return Err(NetworkError::TimedOut);
             }
             done = self.flush_unsent()?;

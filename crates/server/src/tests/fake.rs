@@ -301,7 +301,7 @@ impl SqlSession for FakeSession {
     }
 
     fn network_timeouts(&self) -> (Duration, Duration) {
-        (self.read_timeout, Duration::from_secs(5))
+        (self.read_timeout, self.read_timeout.max(Duration::from_secs(5)))
     }
 
     fn query(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) -> Lsn {

@@ -202,6 +202,42 @@ fn kill_ends_idle_connections_at_once_and_busy_ones_after_their_answer() {
 }
 
 #[test]
+fn kill_ends_commands_that_wait_for_their_clients() {
+    let mut instance = FakeInstance::default();
+    instance.read_timeout = Duration::from_secs(600);
+    let server = TestServer::start(instance);
+    let mut killer = TestClient::root(server.port);
+    // One does not read its answer, one owes the rest of a file.
+    let mut deaf = TestClient::root(server.port);
+    deaf.command(3, b"ROWS 10000000");
+    let mut silent = TestClient::root(server.port);
+    silent.command(3, b"LOAD name.csv");
+    assert_eq!(silent.read()[0], 0xFB);
+    silent.write(b"a");
+    std::thread::park_timeout(Duration::from_millis(300));
+    let started = now();
+    [&deaf, &silent].iter().for_each(|client| killer.ok(&format!("KILL {}", client.connection_id)));
+    while server.instance.session_count() > 1 {
+        assert!(started.elapsed() < Duration::from_secs(20), "they still wait");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+    // One sends its file without end.
+    let mut sender = TestClient::root(server.port);
+    sender.command(3, b"LOAD name.csv");
+    assert_eq!(sender.read()[0], 0xFB);
+    let started = now();
+    for sequence in 2.. {
+        if sequence == 1_000 {
+            killer.ok(&format!("KILL {}", sender.connection_id));
+        }
+        if sender.stream.write_all(&[1, 0, 0, sequence as u8, b'x']).is_err() {
+            break;
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "it still reads");
+    }
+}
+
+#[test]
 fn commits_of_one_round_share_a_flush() {
     let server = server();
     let mut clients: Vec<TestClient> = (0..16).map(|_| TestClient::root(server.port)).collect();
