@@ -5,6 +5,7 @@ use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
 use errors::SqlResult;
+use expression::EvaluationContext;
 use expression::convert;
 use parser::ast::FileFormat;
 use plan::QueryPlan;
@@ -32,6 +33,7 @@ pub fn write(
     let mut out = Vec::new();
     let mut rows = 0;
     while operator.next(run, &mut batch)? {
+        run.check_killed()?;
         for row in batch.iter() {
             out.extend_from_slice(&line_start);
             for (index, (column, value)) in query.columns.iter().zip(row).enumerate() {

@@ -39,6 +39,7 @@ impl RowSet {
         let (mut keys, mut patterns) = (run.key_set(), Vec::new());
         let mut rows = (width > 1).then(|| run.row_store());
         while operator.next(run, &mut batch)? {
+            run.check_killed()?;
             for row in batch.iter() {
                 let row = &row[..width];
                 key.clear();
@@ -178,6 +179,7 @@ impl Extremes {
         let mut extremes = Extremes { range: None, unknown: false };
         let column_type = &subquery.query.columns[0].result.column_type;
         while operator.next(run, &mut batch)? {
+            run.check_killed()?;
             for row in batch.iter() {
                 extremes.add(subquery, &row[0], column_type, run)?;
             }
