@@ -279,6 +279,12 @@ impl ColumnType {
         self.kind == TypeKind::VarBinary && self.decimals == Some(0)
     }
 
+    /// Whether this is a column declared as TEXT or BLOB, not text of that length that a function made: MySQL takes a
+    /// number from the start of such a column without a warning.
+    pub fn is_large_column(&self) -> bool {
+        self.kind.is_large_object() && self.length.is_none()
+    }
+
     /// Whether values are unsigned integers ([`crate::Value::UInt`]) in rows.
     pub fn is_unsigned_integer(&self) -> bool {
         use TypeKind::*;

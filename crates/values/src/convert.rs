@@ -70,7 +70,13 @@ pub(crate) fn big_endian(bytes: &[u8]) -> u64 {
     bytes[bytes.len().saturating_sub(8)..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The value as a double; None for NULL. Warns about text that is not wholly a number.
+/// What MySQL reports of a TEXT or BLOB that has no number where an exact one is wanted.
+fn bad_large_decimal() -> SqlError {
+    sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "DECIMAL", "0", "", -1)
+}
+
+/// The value as a double; None for NULL. Warns about text that is not wholly a number, but not of that in a
+/// column of type TEXT or BLOB, as MySQL.
 pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<f64> {
     Some(match value {
         Value::Null => return None,
@@ -91,7 +97,7 @@ pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnos
             let parsed = number::parse_f64(&text);
             // Blanks alone are zero.
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
-            if rest || parsed.overflow {
+            if (rest || parsed.overflow) && !column_type.is_large_column() {
                 diagnostics.warning(truncated("DOUBLE", value, column_type));
             }
             parsed.number
@@ -122,8 +128,12 @@ pub fn to_decimal(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
             let text = readable_text(bytes, column_type.collation);
             let parsed = Decimal::parse(&text);
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
-            if parsed.length == 0 || rest || parsed.overflow {
-                diagnostics.warning(truncated("DECIMAL", value, column_type));
+            match column_type.is_large_column() {
+                true if parsed.length == 0 => diagnostics.warning(bad_large_decimal()),
+                false if parsed.length == 0 || rest || parsed.overflow => {
+                    diagnostics.warning(truncated("DECIMAL", value, column_type));
+                }
+                _ => {}
             }
             parsed.number
         }
@@ -169,7 +179,8 @@ pub fn to_integer(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
             let parsed = number::parse_integer(&text);
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
             let too_low = parsed.negative && parsed.magnitude > 1 << 63;
-            if parsed.length == 0 || rest || parsed.overflow || too_low {
+            let cut = parsed.length == 0 || rest || parsed.overflow || too_low;
+            if cut && !column_type.is_large_column() {
                 diagnostics.warning(truncated("INTEGER", value, column_type));
             }
             match parsed.negative {
