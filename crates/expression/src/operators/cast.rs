@@ -6,6 +6,7 @@ use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
+use std::borrow::Cow;
 use values::temporal::parse_date_time;
 use values::{ColumnType, TypeKind, Value};
 
@@ -185,9 +186,9 @@ fn cast_moment(
 /// is the year 0 and the text '0' is 2000. NULL with a warning for what is no year.
 fn cast_year(value: &Value, from: &ColumnType, context: &mut dyn EvaluationContext) -> Value {
     let (number, is_text) = match value {
-        Value::Date(date) => return Value::UInt(u64::from(date.year)),
-        Value::DateTime(moment) => return Value::UInt(u64::from(moment.date.year)),
-        Value::Time(_) => return Value::UInt(u64::from(context.facts().statement_time.date.year)),
+        Value::Date(date) => return Value::Int(i64::from(date.year)),
+        Value::DateTime(moment) => return Value::Int(i64::from(moment.date.year)),
+        Value::Time(_) => return Value::Int(i64::from(context.facts().statement_time.date.year)),
         Value::Bytes(bytes) if !from.is_number_bytes() => match year_text(bytes, from, context) {
             Some(number) => (number, true),
             None => return Value::Null,
@@ -204,7 +205,8 @@ fn cast_year(value: &Value, from: &ColumnType, context: &mut dyn EvaluationConte
     if year.is_none() {
         context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", number));
     }
-    year.map_or(Value::Null, |year| Value::UInt(year as u64))
+    // Not a column's value, whose text has four digits: the year 0 is '0'.
+    year.map_or(Value::Null, |year| Value::Int(year as i64))
 }
 
 /// The number that a text begins with; None, with warning 1525, if there is none or it is negative.
@@ -228,7 +230,10 @@ fn cast_integer(
     unsigned: bool,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
-    let Some(exact) = convert::to_integer(value, from, context)? else { return Ok(Value::Null) };
+    // The text of a TEXT column, not the column, is what is converted: it warns as any text.
+    let text = || Cow::Owned(ColumnType::varchar(0, from.collation));
+    let from = if from.is_large_column() { text() } else { Cow::Borrowed(from) };
+    let Some(exact) = convert::to_integer(value, &from, context)? else { return Ok(Value::Null) };
     if unsigned {
         let value = if exact < 0 {
             exact.max(i128::from(i64::MIN)) as i64 as u64

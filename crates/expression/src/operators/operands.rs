@@ -178,7 +178,8 @@ fn adapt_year(beside: &Expression, constant: &mut Expression, facts: BuildFacts)
         && beside.column_slot().is_some()
         && !matches!(constant.result.class(), TypeClass::Null | TypeClass::Time)
         && constant.is_constant()
-        && (facts.literal_parameters || !constant.has_parameter());
+        && (facts.literal_parameters || !constant.has_parameter())
+        && !constant.any(&|part| matches!(part.kind, ExpressionKind::Subquery(_)));
     if !applies {
         return;
     }

@@ -227,9 +227,12 @@ fn number_of_bytes(bytes: &[u8]) -> Option<u64> {
 
 pub(super) fn year(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> SqlResult<Value> {
     let number = match value {
-        Value::Date(date) => return Ok(Value::UInt(year_or_zero(date.year))),
-        Value::DateTime(moment) => return Ok(Value::UInt(year_or_zero(moment.date.year))),
-        Value::Time(_) => return Ok(Value::UInt(year_or_zero(context.mode.today.year))),
+        Value::Date(date) => i128::from(date.year),
+        Value::DateTime(moment) => i128::from(moment.date.year),
+        Value::Time(time) => {
+            let moment = crate::convert::time_on_date(*time, context.mode.today);
+            moment.map_or(0, |moment| i128::from(moment.date.year))
+        }
         _ => {
             let mut whole = whole(value, from, false, context)?;
             if let Value::Double(number) = value {
@@ -260,8 +263,4 @@ pub(super) fn year(value: &Value, from: &ColumnType, context: &mut StoreContext<
         }
     };
     Ok(Value::UInt(year as u64))
-}
-
-fn year_or_zero(year: u16) -> u64 {
-    if (1901..=2155).contains(&year) { u64::from(year) } else { 0 }
 }
