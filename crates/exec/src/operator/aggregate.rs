@@ -8,9 +8,9 @@ use crate::batch::RowBatch;
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, Sorted, Sorter};
 use errors::SqlResult;
-use expression::EvaluationContext;
 use expression::operators::ComparisonMode;
-use plan::physical::{Aggregate, AggregateKind};
+use expression::{EvaluationContext, Expression};
+use plan::physical::{Aggregate, AggregateKind, Node};
 use std::collections::HashMap;
 use values::{ColumnType, Value};
 
@@ -184,7 +184,7 @@ impl<'p> Grouping<'p> {
         let step = self.step;
         // Without rows there is still the row over all of them.
         if (step.keys.is_empty() || step.rollup) && self.groups.is_empty() && self.outside.is_none() {
-            self.groups.push(group(step, &vec![Value::Null; step.keys.len()], 0, 0));
+            self.groups.push(group_of_nothing(step, run)?);
         }
         let none = Vec::new().into_iter();
         if self.outside.is_none() && !step.rollup {
@@ -282,6 +282,32 @@ fn group(step: &Aggregate, keys: &[Value], kept: usize, first_row: u64) -> Group
         accumulator
     };
     Group { keys: own, kept, first_row, accumulators: step.aggregates.iter().map(accumulator).collect() }
+}
+
+/// The row over all rows where there are none. Where MySQL knows that before it reads rows, WITH ROLLUP drops no key, but
+/// only constants have a value.
+fn group_of_nothing(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Group> {
+    let nulls = vec![Value::Null; step.keys.len()];
+    if !is_known_to_be_empty(&step.input) {
+        return Ok(group(step, &nulls, 0, 0));
+    }
+    let value = |key: &Expression| match key.is_constant() {
+        true => key.evaluate(&[], run),
+        false => Ok(Value::Null),
+    };
+    let keys = step.keys.iter().map(value).collect::<SqlResult<Vec<Value>>>()?;
+    Ok(group(step, &keys, keys.len(), 0))
+}
+
+/// Whether a node without rows is one of which MySQL's optimizer sees that: a condition that never holds, or the row of a
+/// unique key that there is not.
+fn is_known_to_be_empty(node: &Node) -> bool {
+    match node {
+        Node::Nothing => true,
+        Node::Filter { input, .. } => is_known_to_be_empty(input),
+        Node::Table(access) => access.path.single_row,
+        _ => false,
+    }
 }
 
 fn finished(group: &mut Group, step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Vec<Value>> {
