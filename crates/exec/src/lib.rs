@@ -3,7 +3,7 @@
 //!
 //! A caller (the session) does, for each query or data-changing statement:
 //! 1. fills a [`StatementContext`];
-//! 2. `let prepared = exec::prepare(&statement, typing, &mut context)?` or takes a cached one that `is_current`;
+//! 2. `let prepared = exec::prepare(&statement, typing, &mut context, true)?` or takes a cached one that `is_current`;
 //! 3. `let outcome = exec::execute_prepared(&prepared, &mut context, channel)?`;
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
@@ -110,6 +110,7 @@ fn plan_with(
     statement: &Statement,
     context: &mut StatementContext<'_>,
     typing: ParameterTyping<'_>,
+    runs: bool,
 ) -> SqlResult<Plan> {
     let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
     let parameter_types = match typing {
@@ -130,6 +131,7 @@ fn plan_with(
         context: &mut planning,
         parameter_types,
         select_limit,
+        runs,
     };
     plan::plan_statement(statement, input)
 }
@@ -153,13 +155,14 @@ fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
 }
 
 /// Binds and optimises a query or data-changing statement (SELECT, VALUES, TABLE, INSERT, REPLACE, UPDATE, DELETE,
-/// LOAD DATA, DO).
+/// LOAD DATA, DO). `runs`: at once, so that what its constants report is for the client.
 pub fn prepare(
     statement: &Statement,
     typing: ParameterTyping<'_>,
     context: &mut StatementContext<'_>,
+    runs: bool,
 ) -> SqlResult<Prepared> {
-    let plan = plan_with(statement, context, typing)?;
+    let plan = plan_with(statement, context, typing, runs)?;
     Ok(prepared(plan, context))
 }
 
@@ -227,7 +230,7 @@ pub fn execute(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let prepared = prepare(statement, ParameterTyping::FromValues, context)?;
+    let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
     run_plan(&prepared, context, channel)
 }
 
@@ -236,7 +239,7 @@ pub fn describe_for_table(
     statement: &Statement,
     context: &mut StatementContext<'_>,
 ) -> SqlResult<Vec<ResultColumn>> {
-    let plan = plan_with(statement, context, ParameterTyping::FromValues)?;
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, false)?;
     let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
     let mut described = query::result_columns(query);
     for (column, output) in described.iter_mut().zip(&query.columns) {
@@ -261,7 +264,7 @@ pub fn explain(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let plan = plan_with(statement, context, ParameterTyping::FromValues)?;
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, true)?;
     match format {
         ExplainFormat::Traditional => explain::send(&plan, context.facts.results_collation, channel),
         ExplainFormat::Tree => {

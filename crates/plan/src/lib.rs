@@ -81,6 +81,17 @@ pub enum PlanKind {
     Do(Vec<Expression>),
 }
 
+/// Whether the statement changes rows and may not leave out what does not fit.
+fn changes_strictly(statement: &ast::Statement, facts: &expression::StatementFacts) -> bool {
+    let ignores = match statement {
+        ast::Statement::Insert(insert) => insert.ignore,
+        ast::Statement::Update(update) => update.ignore,
+        ast::Statement::Delete(delete) => delete.ignore,
+        _ => true,
+    };
+    facts.sql_mode.is_strict() && !ignores
+}
+
 fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
     Ok(match statement {
         ast::Statement::Query(query) => {
@@ -100,7 +111,9 @@ fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> 
 pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
     let dictionary_epoch = input.engine.dictionary().epoch();
     check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
+    let escalates = changes_strictly(statement, input.context.facts());
     let mut binder = bind::Binder::new(input);
+    binder.escalates = escalates;
     let bound = bind_statement(&mut binder, statement);
     if let Some(denied) = binder.denied {
         return Err(denied);

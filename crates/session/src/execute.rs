@@ -95,7 +95,7 @@ impl Session {
         let fingerprint = self.settings().fingerprint;
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             session.with_context(reads_lock, parameters, |context| {
-                let prepared = exec::prepare(statement, typing, context)?;
+                let prepared = exec::prepare(statement, typing, context, true)?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
                 let locks = TableLocks::default();
                 *kept = Some(Planned { prepared, fingerprint, traits, locks });

@@ -197,7 +197,7 @@ impl Session {
     ) -> SqlResult<exec::Prepared> {
         let locks = self.locks_needed(statement);
         self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &[], |context| exec::prepare(statement, typing, context))
+            session.with_context(reads_lock, &[], |context| exec::prepare(statement, typing, context, false))
         })
     }
 

@@ -387,7 +387,7 @@ impl Binder<'_> {
     /// The rows of UPDATE and DELETE, the index by which a table alone is read, and which table comes first.
     fn changed_rows(
         &mut self,
-        tree: Option<super::JoinTree>,
+        mut tree: Option<super::JoinTree>,
         conditions: Vec<Expression>,
         order_by: &[ast::OrderItem],
         limit: Option<Expression>,
@@ -399,6 +399,7 @@ impl Binder<'_> {
             keys.push(SortKey { expression: self.scalar(&item.expression)?, descending: item.descending });
         }
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
+        let conditions = self.settled_from(tree.as_mut(), conditions)?;
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
             self.plan_joins(tree, conditions, goal, false)?;

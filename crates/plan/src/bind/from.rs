@@ -34,6 +34,12 @@ impl JoinTree {
             JoinTree::Join { left, right, .. } => left.tables() | right.tables(),
         }
     }
+
+    /// Whether one of the conditions of ON is such.
+    pub fn has_condition(&self, is_such: &dyn Fn(&Expression) -> bool) -> bool {
+        let JoinTree::Join { left, right, conditions, .. } = self else { return false };
+        conditions.iter().any(is_such) || left.has_condition(is_such) || right.has_condition(is_such)
+    }
 }
 
 /// Columns by which a FROM item is seen: (table, column).

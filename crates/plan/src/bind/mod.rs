@@ -4,6 +4,7 @@
 mod aggregate;
 mod change;
 mod column;
+mod condition;
 mod dependence;
 mod expression;
 mod from;
@@ -21,6 +22,7 @@ mod select;
 mod subquery;
 
 pub(crate) use column::{Block, BoundTable, Source};
+pub(crate) use condition::is_never;
 pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
 pub(crate) use parameter::Wanted;
@@ -62,6 +64,8 @@ pub struct PlannerInput<'a> {
     pub parameter_types: ParameterTypes,
     /// sql_select_limit.
     pub select_limit: u64,
+    /// Whether the plan runs at once: what its constants report is for the client.
+    pub runs: bool,
 }
 
 /// A common table expression that is in scope.
@@ -137,6 +141,8 @@ pub(crate) struct Binder<'a> {
     pub source: SelectSource,
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
+    /// Whether warnings of strict mode end the statement.
+    pub escalates: bool,
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
@@ -169,6 +175,7 @@ impl<'a> Binder<'a> {
             changed: Vec::new(),
             source: SelectSource::default(),
             volatile: false,
+            escalates: false,
             explain: Vec::new(),
             block_number: 0,
             depth: 0,

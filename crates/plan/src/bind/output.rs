@@ -4,9 +4,11 @@
 
 use super::Binder;
 use super::column::{Block, BoundColumn, Source};
+use crate::optimize::tables_of;
 use crate::physical::{AggregateKind, ColumnOrigin, OutputColumn, SortKey};
 use ::expression::{Expression, ExpressionKind, ValueSource};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use values::{ColumnType, TypeKind};
 
 /// How MySQL comes by the rows of a SELECT that groups or finds duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,10 @@ pub(crate) enum Grouping {
     InOrder,
     /// In the order of an index, but then WITH ROLLUP puts NULL in the keys' place.
     Rollup,
+    /// Joined rows go to a temporary table to be sorted, and then out, in groups or one by one.
+    Sorted,
+    /// Both: joined rows are sorted in a temporary table, then WITH ROLLUP puts NULL in the keys' place.
+    SortedRollup,
     /// Through a temporary table that keeps the rows' values and gathers the aggregates.
     Temporary,
     /// Groups in order go to a temporary table, which is sorted anew: it keeps all that is computed.
@@ -44,7 +50,8 @@ impl Binder<'_> {
                 column.origin = None;
                 return column;
             }
-            Grouping::Temporary if !block.is_kept(expression) => return column,
+            Grouping::Temporary | Grouping::SortedRollup if !block.is_kept(expression) => return column,
+            Grouping::Sorted if !block.is_kept_before_groups(expression) => return column,
             Grouping::Resorted if !expression.any(&|part| part.column_slot().is_some()) => return column,
             _ => {}
         }
@@ -52,7 +59,12 @@ impl Binder<'_> {
         if column.origin.is_none() && named {
             column.origin = Some(ColumnOrigin::temporary("", name));
         }
-        column.into_temporary()
+        let is_key = block.aggregate_of(expression).is_none();
+        let mut column = column.into_temporary();
+        if grouping == Grouping::SortedRollup && is_key {
+            widen_for_rollup(&mut column.result.column_type);
+        }
+        column
     }
 }
 
@@ -100,6 +112,9 @@ impl Block {
     /// Whether a temporary table keeps the value: not if it is constant, and not if it is computed of aggregates, as
     /// an average is of a sum and a count.
     fn is_kept(&self, expression: &Expression) -> bool {
+        if self.is_constant_key(expression) {
+            return false;
+        }
         if expression.column_slot().is_some() {
             let aggregate = self.aggregate_of(expression).map(|number| self.aggregates[number].kind);
             return !matches!(aggregate, Some(AggregateKind::Average | AggregateKind::Variance { .. }));
@@ -108,15 +123,40 @@ impl Block {
         of_rows && !expression.any(&|part| self.aggregate_of(part).is_some())
     }
 
+    /// Whether a temporary table of joined rows keeps the value: neither a constant nor what groups are needed for.
+    fn is_kept_before_groups(&self, expression: &Expression) -> bool {
+        expression.any(&|part| part.column_slot().is_some())
+            && !expression.any(&|part| self.aggregate_of(part).is_some())
+            && !self.is_constant_key(expression)
+    }
+
+    /// Whether it is a key of the groups that is the same for all rows, though its value is not known before.
+    fn is_constant_key(&self, expression: &Expression) -> bool {
+        let key = expression.column_slot().and_then(|slot| self.group_keys.get(slot));
+        key.is_some_and(Expression::is_constant)
+    }
+
+    /// Whether MySQL sorts rows as it reads them, by keys of the table that it reads first. Those that it joins in its join
+    /// buffer, as it does where no column of one table equals one of another, go to a temporary table first.
+    pub(super) fn sorts_as_it_reads<'e>(
+        &self,
+        keys: impl Iterator<Item = &'e Expression>,
+        has_equal_columns: bool,
+    ) -> bool {
+        let tables = keys.fold(0, |bits, key| bits | tables_of(self, key));
+        self.tables.len() < 2 || has_equal_columns && tables.count_ones() < 2
+    }
+
     /// Whether MySQL groups in a temporary table: not if an index has the order of the keys, nor if an aggregate needs
-    /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row.
-    pub(super) fn grouping(&self, order: &[SortKey], rollup: bool) -> Grouping {
+    /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row;
+    /// `has_equal_columns`: the joins have a condition that a column of one table equals one of another.
+    pub(super) fn grouping(&self, order: &[SortKey], rollup: bool, has_equal_columns: bool) -> Grouping {
         let keys = &self.group_keys;
-        if keys.is_empty() || keys.iter().all(|key| key.literal().is_some()) {
+        if keys.iter().all(Expression::is_constant) {
             return Grouping::InOrder;
         }
         if rollup {
-            return Grouping::Rollup;
+            return if self.tables.len() < 2 { Grouping::Rollup } else { Grouping::SortedRollup };
         }
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
         let needs_sorted_rows =
@@ -125,6 +165,9 @@ impl Block {
         let distinct = self.aggregates.is_empty() && self.tables.len() == 1 && self.holds_unique_key(keys);
         let in_order = needs_sorted_rows || distinct || self.index_orders(keys);
         match (in_order, order.iter().all(is_key)) {
+            (true, true) if needs_sorted_rows && !self.sorts_as_it_reads(keys.iter(), has_equal_columns) => {
+                Grouping::Sorted
+            }
             (true, true) => Grouping::InOrder,
             (true, false) => Grouping::Resorted,
             (false, _) => Grouping::Temporary,
@@ -197,6 +240,19 @@ fn is_column(expression: &Expression) -> bool {
             cast.operand.result.kind().has_members() && cast.operand.column_slot().is_some()
         }
         _ => expression.column_slot().is_some(),
+    }
+}
+
+/// Makes the type of a column that of a key of WITH ROLLUP in a temporary table.
+fn widen_for_rollup(column_type: &mut ColumnType) {
+    match column_type.kind {
+        TypeKind::Char => column_type.kind = TypeKind::VarChar,
+        TypeKind::Binary => column_type.kind = TypeKind::VarBinary,
+        kind if kind.is_integer() => {
+            column_type.length = Some(column_type.display_characters());
+            column_type.kind = TypeKind::BigInt;
+        }
+        _ => {}
     }
 }
 

@@ -7,7 +7,7 @@ use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
 use super::output::Grouping;
-use super::{Binder, JoinTree, Wanted};
+use super::{Binder, JoinTree, Wanted, is_never};
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
@@ -18,6 +18,7 @@ use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
+use values::Value;
 
 /// What stands around a SELECT and belongs to it.
 pub(crate) struct Surroundings<'q> {
@@ -77,19 +78,22 @@ impl Binder<'_> {
         if !select.windows.is_empty() || select.qualify.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
-        let tree = self.bind_from(&select.from)?;
+        let mut tree = self.bind_from(&select.from)?;
         self.require_read();
         self.lock_tables(around.locking)?;
         let bound = self.bind_clauses(select, around, tree.as_ref())?;
         let BoundClauses { items, conditions, having, mut order, limit, grouping, handed_on } = bound;
-        let columns = self.output_columns(&items, select, &order, grouping);
+        let conditions = self.settled_from(tree.as_mut(), conditions)?;
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
             let row = ExplainRow {
                 extra: vec!["Select tables optimized away".to_owned()],
                 ..ExplainRow::default()
             };
+            let columns = self.output_columns(&items, Grouping::InOrder);
             return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
         }
+        let joins_equals = self.has_equal_columns(tree.as_ref(), &conditions);
+        let impossible = conditions.iter().any(is_never) || limit.as_ref().is_some_and(wants_nothing);
         let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
         let extreme = self.extreme_row(&tree, &conditions);
         let Joined { node, ordered, mut explain, .. } = match extreme {
@@ -97,6 +101,12 @@ impl Binder<'_> {
             None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
         };
         let ordered = ordered && !grouping && !select.options.distinct;
+        let way = match (impossible, select.rollup) {
+            (true, true) => Grouping::Rollup,
+            (true, false) => Grouping::InOrder,
+            _ => self.way_of_rows(&items, select, &order, grouping, ordered, joins_equals),
+        };
+        let columns = self.output_columns(&items, way);
         let node = self.grouped(node, grouping, select.rollup, having);
         let needs_sort = !order.is_empty() && !ordered;
         let last = limit.is_some() && projects_last(select, &items, &order, ordered);
@@ -385,21 +395,33 @@ impl Binder<'_> {
         items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
     }
 
-    fn output_columns(
+    /// How MySQL comes by the result's rows. `ordered`: they come in the order of an index;
+    /// `joins_equals`: a column of one table equals one of another.
+    fn way_of_rows(
         &mut self,
         items: &[SelectItem],
         select: &ast::Select,
         order: &[SortKey],
         grouping: bool,
-    ) -> Vec<OutputColumn> {
-        let way = if grouping {
-            self.block().grouping(order, select.rollup)
-        } else if select.options.distinct {
+        ordered: bool,
+        joins_equals: bool,
+    ) -> Grouping {
+        let block = self.block();
+        if grouping {
+            return block.grouping(order, select.rollup, joins_equals);
+        }
+        if select.options.distinct {
             let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
-            self.block().distinct_grouping(&shown)
-        } else {
-            Grouping::InOrder
-        };
+            return block.distinct_grouping(&shown);
+        }
+        let keys = order.iter().map(|key| &key.expression);
+        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, joins_equals) {
+            true => Grouping::InOrder,
+            false => Grouping::Sorted,
+        }
+    }
+
+    fn output_columns(&mut self, items: &[SelectItem], way: Grouping) -> Vec<OutputColumn> {
         items.iter().map(|item| self.output_column(&item.name, &item.expression, way)).collect()
     }
 
@@ -506,6 +528,12 @@ pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> N
         Some(limit) => Node::Limit { input: Box::new(node), limit, count_all },
         None => node,
     }
+}
+
+/// Whether LIMIT takes no row, as the statement is written.
+fn wants_nothing(limit: &RowLimit) -> bool {
+    let is_zero = |count: &Expression| matches!(count.literal(), Some(Value::Int(0) | Value::UInt(0)));
+    limit.count.as_ref().is_some_and(is_zero) && limit.offset.as_ref().is_none_or(is_zero)
 }
 
 /// Whether the select list is computed for the rows that LIMIT leaves only: where it is more than columns, and no sort

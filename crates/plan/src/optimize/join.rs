@@ -4,12 +4,11 @@
 use super::access::{Candidate, selectivity, table_rows};
 use super::build::filtered;
 use super::{JoinGoal, Joined, tables_of};
-use crate::bind::{Binder, Block, JoinTree, Source};
+use crate::bind::{Binder, Block, JoinTree, Source, is_never};
 use crate::physical::{ExplainRow, Node};
 use errors::SqlResult;
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
-use values::Value;
 
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 7;
@@ -81,7 +80,7 @@ pub(crate) fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression
 }
 
 impl Binder<'_> {
-    /// Plans FROM and WHERE of the current block.
+    /// Plans FROM and WHERE of the current block, whose conditions are settled.
     pub fn plan_joins(
         &mut self,
         tree: Option<JoinTree>,
@@ -99,8 +98,6 @@ impl Binder<'_> {
                 first: None,
             });
         }
-        let conditions: Vec<Expression> =
-            conditions.into_iter().filter(|condition| !is_always(condition)).collect();
         let Some(tree) = tree else {
             let width = self.width();
             let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
@@ -364,19 +361,6 @@ fn placed_tables(group: &Group, set: usize) -> u64 {
 fn is_equality(condition: &Expression) -> bool {
     matches!(&condition.kind, ExpressionKind::Compare(comparison)
         if matches!(comparison.operator, ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual))
-}
-
-fn is_never(condition: &Expression) -> bool {
-    match condition.literal() {
-        Some(Value::Null) => true,
-        Some(Value::Int(value)) => *value == 0,
-        Some(Value::UInt(value)) => *value == 0,
-        _ => false,
-    }
-}
-
-fn is_always(condition: &Expression) -> bool {
-    matches!(condition.literal(), Some(Value::Int(value)) if *value != 0)
 }
 
 /// The conditions that may be tested once a member is joined to the tables that are placed.
