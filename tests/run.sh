@@ -22,6 +22,5 @@ step isolation; "$python" tests/isolation/test_checker.py
 "$python" tests/isolation/run.py --binary "$binary" --kills --seconds 20
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
-step resources; "$python" tests/resources/run.py --binary "$binary"
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20 --growth-max 1.25
 step done
