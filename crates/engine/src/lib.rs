@@ -54,4 +54,4 @@ pub use statistics::TableStatistics;
 pub use status::{EngineStatus, WriterStatus};
 pub use table::{Index, Table};
 pub use transaction::{Mark, Reader, Transaction};
-pub use txn::KillFlag;
+pub use txn::{Extent, KillFlag, SpillError, SpillFile};

@@ -2,15 +2,16 @@
 //! As a result sink it takes the rows of its query; they are kept on disk when they are many.
 
 use charset::CollationId;
-use env::Environment;
+use engine::SpillFile;
 use errors::{SqlError, SqlResult, sql_error};
 use exec::KeptRows;
+use std::sync::Arc;
 use values::Value;
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// An open cursor.
 pub(crate) struct Cursor {
-    environment: Environment,
+    file: Arc<SpillFile>,
     /// Columns of the result.
     pub columns: Vec<ResultColumn>,
     /// Rows that were not fetched.
@@ -19,16 +20,16 @@ pub(crate) struct Cursor {
 
 impl Cursor {
     /// A cursor that a query is about to fill.
-    pub fn new(environment: &Environment) -> Cursor {
-        let rows = KeptRows::new(environment, 0);
-        Cursor { environment: environment.clone(), columns: Vec::new(), rows }
+    pub fn new(file: &Arc<SpillFile>) -> Cursor {
+        let rows = KeptRows::new(file, 0);
+        Cursor { file: Arc::clone(file), columns: Vec::new(), rows }
     }
 }
 
 impl ResultSink for Cursor {
     fn columns(&mut self, columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
         self.columns = columns.to_vec();
-        self.rows = KeptRows::new(&self.environment, columns.len());
+        self.rows = KeptRows::new(&self.file, columns.len());
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::session_start::SessionStarts;
 use crate::status::Counters;
 use crate::user_lock::UserLocks;
 use crate::variables::{SystemValue, ValueTable, VariableId, id};
-use engine::Engine;
+use engine::{Engine, SpillFile};
 use env::Environment;
 use errors::SqlResult;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -71,6 +71,8 @@ pub struct Instance {
     shutting_down: AtomicBool,
     started_microseconds: u64,
     prepared_memory: Arc<PreparedMemory>,
+    /// Rows of cursors, of all sessions.
+    cursor_file: Arc<SpillFile>,
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
     session_starts: SessionStarts,
@@ -100,6 +102,7 @@ impl Instance {
             started_microseconds: clock.wall().as_micros() as u64,
             user_locks: UserLocks::new(Arc::clone(&metadata_locks)),
             metadata_locks,
+            cursor_file: Arc::new(SpillFile::new(environment.clone())),
             environment,
             engine,
             globals: RwLock::new(Arc::new(start.values)),
@@ -205,6 +208,11 @@ impl Instance {
     pub(crate) fn set_global(&self, id: VariableId, value: SystemValue) {
         let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut globals).set(id, value);
+    }
+
+    /// Where rows of cursors wait that were not fetched.
+    pub(crate) fn cursor_file(&self) -> &Arc<SpillFile> {
+        &self.cursor_file
     }
 
     /// The sessions.

@@ -307,9 +307,10 @@ impl Session {
             if is_long {
                 *plan = Some(session.planned(statement, settled)?);
             }
-            let mut filled = Cursor::new(session.state.instance.environment());
+            let mut filled = Cursor::new(session.state.instance.cursor_file());
             let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
             session.run_prepared(statement, settled.typing(), plan, &parameters, &mut filled)?;
+            filled.rows.finish()?;
             channel.columns(&filled.columns, session.results_collation())?;
             let mut end = session.statement_end(0, 0, String::new());
             end.server_status |= server_status::CURSOR_EXISTS;
@@ -388,6 +389,7 @@ impl Session {
             let Some(row) = cursor.rows.take_next()? else { break };
             sink.row(&row)?;
         }
+        cursor.rows.rest();
         let at_end = cursor.rows.is_empty();
         if at_end {
             entry.cursor = None;
