@@ -73,6 +73,8 @@ pub struct Instance {
     prepared_memory: Arc<PreparedMemory>,
     /// Rows of cursors, of all sessions.
     cursor_file: Arc<SpillFile>,
+    /// read_only or super_read_only is on.
+    is_read_only: AtomicBool,
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
     session_starts: SessionStarts,
@@ -82,6 +84,10 @@ pub struct Instance {
     pub(crate) persisted: Mutex<PersistedVariables>,
     /// Messages for the error log that start-up produced.
     start_messages: Mutex<Vec<String>>,
+}
+
+fn is_read_only(globals: &ValueTable) -> bool {
+    globals.get(id::READ_ONLY).is_on() || globals.get(id::SUPER_READ_ONLY).is_on()
 }
 
 impl Instance {
@@ -105,6 +111,7 @@ impl Instance {
             cursor_file: Arc::new(SpillFile::new(environment.clone())),
             environment,
             engine,
+            is_read_only: AtomicBool::new(is_read_only(&start.values)),
             globals: RwLock::new(Arc::new(start.values)),
             accounts: RwLock::default(),
             accounts_epoch: AtomicU64::new(0),
@@ -208,6 +215,12 @@ impl Instance {
     pub(crate) fn set_global(&self, id: VariableId, value: SystemValue) {
         let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut globals).set(id, value);
+        self.is_read_only.store(is_read_only(&globals), Ordering::Release);
+    }
+
+    /// Whether some users may change nothing.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_read_only.load(Ordering::Acquire)
     }
 
     /// Where rows of cursors wait that were not fetched.

@@ -120,6 +120,48 @@ fn a_schema_is_not_dropped_under_a_table_that_is_made() {
     });
 }
 
+/// What MySQL 9.7 answers. Nothing is committed after SET GLOBAL read_only has returned, however early it began.
+#[test]
+fn nothing_is_committed_on_a_server_that_became_read_only() {
+    let instance = instance_with("create table t (i int primary key);create user u;grant all on d.* to u");
+    let (mut root, mut other, mut plain) =
+        (session(&instance), session(&instance), connect(&instance, "u").unwrap());
+    run(&mut plain, "use d");
+    for (variable, refused) in [("read_only", "--read-only"), ("super_read_only", "--super-read-only")] {
+        let refused = format!(
+            "ERROR 1290 The MySQL server is running with the {refused} option so it cannot execute this statement"
+        );
+        run(&mut plain, "begin; insert into t values (1)");
+        run(&mut other, "begin; insert into t values (2)");
+        assert_eq!(answer(&mut root, &format!("set global {variable} = 1")), "OK 0");
+        assert_eq!(answer(&mut plain, "commit"), refused);
+        let by_super = if variable == "read_only" { "OK 0" } else { refused.as_str() };
+        assert_eq!(answer(&mut other, "commit"), by_super);
+        run(&mut root, "set global read_only = 0");
+        assert_eq!(answer(&mut plain, "insert into t values (1)"), "OK 1");
+        run(&mut plain, "delete from t");
+    }
+    let refused = "ERROR 1192 Can't execute the given command because you have active locked tables or an active transaction";
+    for before in ["begin", "lock tables t read"] {
+        run(&mut root, before);
+        for set in ["read_only = 1", "super_read_only = 1", "read_only = 0"] {
+            assert_eq!(answer(&mut root, &format!("set global {set}")), refused);
+        }
+        run(&mut root, "rollback; unlock tables");
+    }
+    // It waits for LOCK TABLES .. WRITE, and then finds all tables unlocked.
+    run(&mut plain, "lock tables t write");
+    std::thread::scope(|scope| {
+        let set = scope.spawn(|| answer(&mut root, "set global read_only = 1"));
+        wait_for_waiters(&instance, 1);
+        assert_eq!(answer(&mut plain, "insert into t values (3)"), "OK 1");
+        run(&mut plain, "unlock tables");
+        assert_eq!(set.join().unwrap(), "OK 0");
+    });
+    assert!(answer(&mut plain, "insert into t values (4)").starts_with("ERROR 1290"));
+    assert!(instance.metadata_locks().rows().is_empty());
+}
+
 /// Rows, tables and user locks make one graph: each session waits for another kind.
 #[test]
 fn a_circle_over_all_kinds_of_locks_is_found() {

@@ -358,7 +358,36 @@ impl Session {
         Ok(())
     }
 
+    /// SET GLOBAL read_only and super_read_only. To turn one on waits for what FLUSH TABLES WITH READ LOCK waits for, so that
+    /// nothing is committed afterwards: what is open then is refused at its COMMIT.
+    /// Errors: 1192 under LOCK TABLES and in a transaction; 1205, 1213, 1317 while it waits.
+    fn change_read_only(&mut self, id: VariableId, value: SystemValue) -> SqlResult<()> {
+        let instance = Arc::clone(&self.state.instance);
+        let was_on = instance.global_value(id).is_on();
+        let counts_here = id == id::READ_ONLY || !instance.is_read_only();
+        if counts_here && (self.explicit_locks.in_force() || self.transaction_is_open()) {
+            return Err(sql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION));
+        }
+        let must_wait = value.is_on() && !was_on && !self.explicit_locks.global;
+        if must_wait {
+            self.lock_global()?;
+        }
+        instance.set_global(id, value.clone());
+        match id {
+            id::SUPER_READ_ONLY if value.is_on() => instance.set_global(id::READ_ONLY, value),
+            id::READ_ONLY if !value.is_on() => instance.set_global(id::SUPER_READ_ONLY, value),
+            _ => {}
+        }
+        if must_wait {
+            self.unlock_global();
+        }
+        Ok(())
+    }
+
     fn apply_global(&mut self, id: VariableId, value: SystemValue) -> SqlResult<()> {
+        if matches!(id, id::READ_ONLY | id::SUPER_READ_ONLY) {
+            return self.change_read_only(id, value);
+        }
         let instance = &self.state.instance;
         instance.set_global(id, value.clone());
         if let Some(alias) = crate::variables::catalogue::alias(id) {
@@ -370,8 +399,6 @@ impl Session {
             }
             id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
             id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
-            id::SUPER_READ_ONLY if value.is_on() => instance.set_global(id::READ_ONLY, value),
-            id::READ_ONLY if !value.is_on() => instance.set_global(id::SUPER_READ_ONLY, value),
             id::CHARACTER_SET_SERVER => {
                 if let SystemValue::Text(name) = &value
                     && let Some(charset) = charset::charset_by_name(name)

@@ -187,14 +187,17 @@ impl Session {
         Err(sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION))
     }
 
-    /// A transaction that changed nothing commits at any time; another one waits while the global read lock is held.
-    /// If it waits in vain, it is rolled back.
+    /// A transaction that changed nothing commits at any time; another one waits while the global read lock is held. If it waits in
+    /// vain, or the server has become read-only since it began (1290), it is rolled back.
     fn commit_engine_transaction(&mut self) -> SqlResult<()> {
         if !self.transaction.current.as_ref().is_some_and(Transaction::has_written) {
             return self.commit_unhindered();
         }
         let mut has_begun = false;
         let outcome = self.with_intent(Intent::Commit, |session| {
+            if session.state.instance.is_read_only() {
+                session.refuse_read_only_server()?;
+            }
             has_begun = true;
             session.commit_unhindered()
         });
