@@ -428,11 +428,10 @@ impl Session {
         check_definition(&definition)?;
         let name = definition.name.clone();
         self.make_table(definition)?;
-        let on_duplicate = create.on_duplicate;
         let insert = Statement::Insert(Box::new(Insert {
-            replace: on_duplicate == SelectDuplicates::Replace,
+            replace: create.on_duplicate == SelectDuplicates::Replace,
             priority: InsertPriority::Normal,
-            ignore: on_duplicate == SelectDuplicates::Ignore,
+            ignore: create.on_duplicate == SelectDuplicates::Ignore,
             hints: None,
             table: ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() },
             partitions: Vec::new(),
