@@ -11,8 +11,8 @@ const BLOCK_DEPTH_MAX: usize = 64;
 const STACK_BYTES: usize = 2 << 20;
 
 /// What of it is left where a further query is entered: enough for what lies between two queries, which the parser
-/// bounds.
-const STACK_BYTES_LEFT: usize = 768 << 10;
+/// bounds to that much.
+const STACK_BYTES_LEFT: usize = 1 << 20;
 
 /// Errors: 1473 for more than that many query blocks, 1436 when the stack is used up by what lies between them.
 pub fn check_depth(blocks: usize) -> SqlResult<()> {

@@ -440,8 +440,7 @@ impl Session {
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        let filled = self.run_data_statement(&insert, channel);
-        if let Err(error) = filled {
+        if let Err(error) = self.run_data_statement(&insert, channel) {
             // The table must not stay behind half filled.
             self.rollback_open();
             let engine = self.state.instance.engine();
