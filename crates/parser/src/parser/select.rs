@@ -4,6 +4,9 @@ use super::*;
 use Keyword as K;
 use TokenKind as T;
 
+/// Bytes of a column name that is taken from the statement's text.
+const ITEM_NAME_BYTES_MAX: usize = 255;
+
 impl Parser<'_> {
     pub(super) fn select(&mut self) -> SqlResult<Select> {
         self.expect(K::Select)?;
@@ -116,16 +119,27 @@ impl Parser<'_> {
         Ok(SelectItem::Expression { expression, alias, text })
     }
 
-    /// The name that MySQL gives a column without alias: parentheses around a column or literal do not count,
-    /// of joined strings the first does, and everything else is the source.
+    /// The name that MySQL gives a column without alias, up to the length that it keeps.
     fn item_name(&self, first: usize, expression: &Expression) -> String {
-        let Expression::Literal(literal) = expression else {
+        let mut name = self.whole_item_name(first, expression);
+        name.truncate(name.floor_char_boundary(ITEM_NAME_BYTES_MAX));
+        name
+    }
+
+    /// Parentheses and plus signs round a column or literal do not count, of joined strings the first does, up to a zero
+    /// byte, and everything else is the source.
+    fn whole_item_name(&self, first: usize, expression: &Expression) -> String {
+        let mut inner = expression;
+        while let Expression::Unary { operator: UnaryOperator::Plus, operand } = inner {
+            inner = operand;
+        }
+        let Expression::Literal(literal) = inner else {
             let Expression::Column(column) = expression else { return self.string_since(first) };
             return column.column.clone();
         };
         let is_skipped = |kind: TokenKind| match literal {
             Literal::String { .. } => !matches!(kind, T::String | T::NationalString),
-            _ => kind == T::OpenParenthesis,
+            _ => matches!(kind, T::OpenParenthesis | T::Plus),
         };
         let place = first + self.tokens[first..].iter().take_while(|token| is_skipped(token.kind)).count();
         let text = self.text_of(self.tokens[place]);
@@ -133,7 +147,8 @@ impl Parser<'_> {
             Literal::String { .. } => {
                 let quoted = text.strip_prefix(b"N").or(text.strip_prefix(b"n")).unwrap_or(text);
                 let value = values::string_value(quoted, self.options);
-                self.options.shown(&value).trim_start().to_owned()
+                let shown = self.options.shown(&value);
+                shown.split('\0').next().unwrap_or_default().trim_start().to_owned()
             }
             Literal::Null | Literal::Integer(_) | Literal::Decimal(_) | Literal::Float(_) => {
                 self.options.shown(text)
