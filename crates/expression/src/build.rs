@@ -1,15 +1,18 @@
 //! Constructors that derive types: what `plan` calls to build an expression. One function per form; each checks
 //! operands, gives text operands a common collation and folds constants where that is safe.
 
+use crate::choice::{choose_numbers, hides_number};
 use crate::common_type::common_type;
 use crate::context::EvaluationContext;
+use crate::convert;
 use crate::derive;
 use crate::facts::{SqlMode, StatementFacts};
 use crate::functions::{self, Derivation, FunctionDefinition};
 use crate::operators::{
-    Arithmetic, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast, CastFailure, Comparison,
-    ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like, Regexp, derive_negation,
-    prepare_equal_values, prepare_list, prepare_pair, prepare_range,
+    Arithmetic, ArithmeticMode, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast,
+    CastFailure, Comparison, ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like,
+    Regexp, check_regexp_sets, derive_negation, prepare_equal_values, prepare_list, prepare_pair,
+    prepare_range,
 };
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
@@ -42,6 +45,9 @@ impl BuildFacts {
         }
     }
 }
+
+/// Display length of an operand of a bit operation.
+const BIT_DIGITS: u32 = 21;
 
 fn new(kind: ExpressionKind, result: ResultType) -> Expression {
     Expression { kind, result }
@@ -93,8 +99,8 @@ impl Expression {
     /// An arithmetic operation.
     pub fn arithmetic(
         operator: ArithmeticOperator,
-        left: Expression,
-        right: Expression,
+        mut left: Expression,
+        mut right: Expression,
         facts: BuildFacts,
     ) -> SqlResult<Expression> {
         scalar(&left)?;
@@ -106,12 +112,16 @@ impl Expression {
             facts.sql_mode,
             facts.division_precision_increment,
         );
+        if mode == ArithmeticMode::Double {
+            choose_numbers(&mut left, &ResultType::double());
+            choose_numbers(&mut right, &ResultType::double());
+        }
         let operation = Arithmetic { operator, mode, left, right };
         Ok(new(ExpressionKind::Arithmetic(Box::new(operation)), result))
     }
 
     /// Unary minus; a literal becomes the negative literal.
-    pub fn negate(operand: Expression) -> SqlResult<Expression> {
+    pub fn negate(mut operand: Expression) -> SqlResult<Expression> {
         scalar(&operand)?;
         match operand.literal() {
             Some(Value::Int(value)) if operand.result.kind().is_integer() && *value != i64::MIN => {
@@ -124,7 +134,7 @@ impl Expression {
             Some(Value::UInt(value)) if *value == 1 << 63 => {
                 return Ok(new(ExpressionKind::Literal(Value::Int(i64::MIN)), ResultType::integer(20)));
             }
-            Some(Value::UInt(value)) if operand.result.class() == TypeClass::Integer => {
+            Some(Value::UInt(value)) if operand.result.class() == TypeClass::Integer && *value > 1 << 63 => {
                 let exact = values::Decimal::from(*value).negated();
                 return Ok(new(ExpressionKind::Literal(Value::Decimal(exact)), ResultType::decimal(20, 0)));
             }
@@ -132,13 +142,14 @@ impl Expression {
                 let value = Value::Decimal(value.negated());
                 return Ok(new(ExpressionKind::Literal(value), operand.result.clone()));
             }
-            Some(Value::Double(value)) => {
+            Some(Value::Double(value)) if convert::fits_integer(*value) => {
                 let result = ResultType::scaled_double(operand.result.scale());
                 return Ok(new(ExpressionKind::Literal(Value::Double(-value)), result));
             }
             _ => {}
         }
         let result = derive_negation(&operand.result);
+        choose_numbers(&mut operand, &ResultType::double());
         Ok(new(ExpressionKind::Negate(Box::new(operand)), result))
     }
 
@@ -146,7 +157,13 @@ impl Expression {
     pub fn bit(operator: BitOperator, left: Expression, right: Option<Expression>) -> SqlResult<Expression> {
         scalar(&left)?;
         right.as_ref().map_or(Ok(()), scalar)?;
-        let (operation, result) = BitOperation::derive(operator, left, right);
+        let (mut operation, result) = BitOperation::derive(operator, left, right);
+        if !operation.over_bytes {
+            choose_numbers(&mut operation.left, &ResultType::integer(BIT_DIGITS));
+        }
+        if let Some(right) = operation.right.as_mut().filter(|_| !operation.over_bytes) {
+            choose_numbers(right, &ResultType::integer(BIT_DIGITS));
+        }
         Ok(new(ExpressionKind::Bit(Box::new(operation)), result))
     }
 
@@ -313,6 +330,7 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&operand)?;
         scalar(&pattern)?;
+        check_regexp_sets(&operand.result, &pattern.result, "regexp_like")?;
         let common = derive::common_collation(
             &mut [&mut operand, &mut pattern],
             facts.connection,
@@ -362,19 +380,29 @@ impl Expression {
         let checked = target.kind.is_string() && facts.sql_mode.is_strict();
         let nullable = operand.result.nullable || may_fail || checked;
         let result = ResultType { column_type: target, nullable, coercibility };
-        let cast = Cast { operand, failure: CastFailure::Warn };
+        let cast = Cast { operand, failure: CastFailure::Warn, column: None };
+        Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
+    }
+
+    /// CAST AS BINARY(n): bytes of exactly that length, but of a type that need not have it.
+    pub fn cast_binary(operand: Expression, length: u32, facts: BuildFacts) -> SqlResult<Expression> {
+        scalar(&operand)?;
+        let nullable = operand.result.nullable || facts.sql_mode.is_strict();
+        let mut result = ResultType::binary(length).nullable_if(nullable);
+        result.coercibility = Coercibility::Implicit;
+        let cast = Cast { operand, failure: CastFailure::WarnAndPad, column: None };
         Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
     }
 
     /// Text in another character set; error 3854 when that set cannot hold it.
     pub fn convert_character_set(operand: Expression, result: ResultType) -> Expression {
-        let cast = Cast { operand, failure: CastFailure::Refuse };
+        let cast = Cast { operand, failure: CastFailure::Refuse, column: None };
         new(ExpressionKind::Cast(Box::new(cast)), result)
     }
 
     /// CONVERT(.. USING ..) and BINARY: what the character set cannot hold becomes '?'.
     pub fn convert_using(operand: Expression, result: ResultType) -> Expression {
-        let cast = Cast { operand, failure: CastFailure::Replace };
+        let cast = Cast { operand, failure: CastFailure::Replace, column: None };
         new(ExpressionKind::Cast(Box::new(cast)), result)
     }
 
@@ -403,7 +431,7 @@ impl Expression {
 
     /// A parameter of a prepared statement whose value does not have the type that the parameter has.
     pub fn convert_parameter(operand: Expression, result: ResultType) -> Expression {
-        let cast = Cast { operand, failure: CastFailure::Parameter };
+        let cast = Cast { operand, failure: CastFailure::Parameter, column: None };
         new(ExpressionKind::Cast(Box::new(cast)), result)
     }
 
@@ -459,7 +487,7 @@ impl Expression {
         if matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_)) {
             return self;
         }
-        if !self.is_foldable() {
+        if !self.is_foldable() || hides_number(&self) {
             self.for_each_child_mut(&mut |child| {
                 if matches!(&child.kind, ExpressionKind::Cast(cast) if cast.operand.literal().is_some()) {
                     let cast = std::mem::replace(child, Expression::null());
@@ -471,6 +499,11 @@ impl Expression {
         let warnings = context.diagnostics().count();
         let before = context.diagnostics().clone();
         match self.evaluate(&[], context) {
+            // A number that is too great for an integer is kept as what made it: error 1690 shows that.
+            Ok(Value::Double(value)) if !convert::fits_integer(value) => {
+                *context.diagnostics() = before;
+                self
+            }
             Ok(value) if context.diagnostics().count() == warnings && is_kept(&value) => {
                 let nullable = self.result.nullable || value == Value::Null;
                 let result = ResultType { nullable, ..self.result };

@@ -5,17 +5,13 @@ use crate::context::EvaluationContext;
 use crate::facts::{SqlMode, StatementFacts};
 use crate::result_type::{TypeClass, class_of};
 use crate::text;
+use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
-use values::convert::{date_time_of_number, time_on_date};
+use values::convert::{date_of_number, date_time_of_number, shown_text, time_on_date};
 use values::decimal::Rounding;
 use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time};
 use values::{ColumnType, Decimal, TypeKind, Value};
-
-fn warn_truncated(kind: &str, bytes: &[u8], context: &mut dyn EvaluationContext) {
-    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(128)]).into_owned();
-    context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
-}
 
 /// Which dates with zero parts ('2024-00-10', '0000-00-00') a reader of dates takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +85,33 @@ pub fn to_integer(
 ) -> SqlResult<Option<i128>> {
     Ok(values::convert::to_integer(value, column_type, context.diagnostics()))
 }
+
+/// The value of an operand as an integer; error 1690 for a floating point number beyond all integers that an operation made.
+/// A column's is cut with a warning, a literal without.
+pub fn operand_integer(
+    value: &Value,
+    operand: &Expression,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<i128>> {
+    match value {
+        Value::Double(number) if !fits_integer(*number) => match operand.kind {
+            ExpressionKind::Column(_) => to_integer(value, &operand.result.column_type, context),
+            ExpressionKind::Literal(_) => {
+                Ok(Some(i128::from(if *number < 0.0 { i64::MIN } else { i64::MAX })))
+            }
+            _ => Err(sql_error!(ER_DATA_OUT_OF_RANGE, "BIGINT", operand)),
+        },
+        _ => to_integer(value, &operand.result.column_type, context),
+    }
+}
+
+/// Whether a floating point number is within the range of BIGINT.
+pub fn fits_integer(number: f64) -> bool {
+    (-INTEGER_BOUND..INTEGER_BOUND).contains(&number)
+}
+
+/// 2 to the power of 63.
+const INTEGER_BOUND: f64 = 9_223_372_036_854_775_808.0;
 
 /// A value as a floating point number.
 pub fn to_double(
@@ -164,13 +187,13 @@ pub fn to_moment(
         Value::Time(time) => return Ok(time_on_date(*time, context.facts().statement_time.date)),
         Value::Bytes(bytes) => {
             let utf8 = text::to_utf8(bytes, column_type.collation);
-            let shown = || values::convert::quoted_text(value, column_type).into_bytes();
             let Some(parsed) = parse_date_time(utf8.as_bytes(), rules) else {
-                warn_no_moment(kind, &shown(), context);
+                warn_no_moment(kind, value, column_type, context);
                 return Ok(None);
             };
             if parsed.notes.truncated {
-                warn_truncated(kind.name(), &shown(), context);
+                let shown = shown_text(value, column_type);
+                context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), shown));
             }
             parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
         }
@@ -178,11 +201,12 @@ pub fn to_moment(
             let member = values::convert::member_text(value.clone(), column_type);
             return to_moment(&member, column_type, kind, zero_dates, context);
         }
+        _ if kind == MomentKind::Date => date_of_number(value, column_type, rules),
         _ => date_time_of_number(value, column_type, rules),
     };
     if found.is_none() {
-        let shown = to_text(value, column_type, context).unwrap_or_default();
-        warn_no_moment(MomentKind::DateTime, &shown, context);
+        let kind = if matches!(value, Value::Decimal(_)) { kind } else { MomentKind::DateTime };
+        warn_no_moment(kind, value, column_type, context);
     }
     Ok(found)
 }
@@ -197,11 +221,18 @@ impl MomentKind {
 }
 
 /// Warning 1292 for a value that is no moment at all. Its text is that of two errors.
-pub fn warn_no_moment(kind: MomentKind, text: &[u8], context: &mut dyn EvaluationContext) {
+pub fn warn_no_moment(
+    kind: MomentKind,
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) {
+    let shown = shown_text(value, column_type);
     match kind {
-        MomentKind::Date => warn_truncated(kind.name(), text, context),
+        MomentKind::Date => {
+            context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), shown));
+        }
         MomentKind::DateTime => {
-            let shown = String::from_utf8_lossy(&text[..text.len().min(128)]).into_owned();
             context.diagnostics().warning(wrong_moment(&shown));
         }
     }
@@ -302,6 +333,10 @@ fn integer_of_type(
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
+    if target.kind == TypeKind::Year && matches!(value, Value::Int(_) | Value::UInt(_)) {
+        // Only a column's year is padded to four digits.
+        return Ok(Value::Int(to_integer(&value, from, context)?.unwrap_or(0) as i64));
+    }
     match (&value, target.unsigned) {
         (Value::Int(_), false) | (Value::UInt(_), true) => return Ok(value),
         (Value::Int(number), true) => {

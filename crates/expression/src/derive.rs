@@ -38,7 +38,7 @@ pub fn derived_collation(expression: &Expression, connection: CollationId) -> De
             ascii_only: false,
         },
         TypeClass::Null => DerivedCollation {
-            collation: connection,
+            collation: CollationId::BINARY,
             coercibility: Coercibility::Ignorable,
             ascii_only: true,
         },
@@ -194,6 +194,20 @@ pub fn common_collation(
         convert_to(operand, common.collation)?;
     }
     Ok(common)
+}
+
+/// The collation of the first operand, for a result that is a text made out of it. The others are brought to its
+/// character set; what that set cannot hold is error 3854.
+pub fn first_collation(
+    first: &Expression,
+    others: &mut [&mut Expression],
+    connection: CollationId,
+) -> SqlResult<DerivedCollation> {
+    let derived = derived_collation(first, connection);
+    for other in others {
+        convert_to(other, derived.collation)?;
+    }
+    Ok(derived)
 }
 
 /// Brings a text operand whose character set differs to that collation's set: a literal at once, anything else by a

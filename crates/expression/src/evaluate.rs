@@ -95,9 +95,8 @@ impl Expression {
                 Ok(if unknown { None } else { Some(false) })
             }
             ExpressionKind::Xor(terms) => {
-                let left = terms[0].truth(row, context)?;
-                let right = terms[1].truth(row, context)?;
-                Ok(left.zip(right).map(|(left, right)| left != right))
+                let Some(left) = terms[0].truth(row, context)? else { return Ok(None) };
+                Ok(terms[1].truth(row, context)?.map(|right| left != right))
             }
             ExpressionKind::Not(operand) => Ok(operand.truth(row, context)?.map(|truth| !truth)),
             ExpressionKind::IsNull(operand) => Ok(Some(*operand.operand(row, context)? == Value::Null)),
@@ -109,6 +108,10 @@ impl Expression {
             ExpressionKind::Like(like) => like.truth(row, context),
             ExpressionKind::Regexp(regexp) => regexp.truth(row, context),
             _ => {
+                let Some(chosen) = self.chosen(row, context)? else { return Ok(None) };
+                if !std::ptr::eq(chosen, self) {
+                    return chosen.truth(row, context);
+                }
                 let value = self.operand(row, context)?;
                 convert::truth(&value, &self.result.column_type, context)
             }

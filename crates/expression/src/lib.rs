@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+mod choice;
 mod common_type;
 pub mod context;
 pub mod convert;

@@ -1,6 +1,7 @@
 //! The text of an expression in errors and EXPLAIN, and structural equality. Both look at every node kind.
 
 use crate::operators::CastFailure;
+use crate::result_type::ResultType;
 use crate::tree::{Expression, ExpressionKind};
 use std::fmt::{Display, Formatter, Result};
 use values::Value;
@@ -8,7 +9,7 @@ use values::Value;
 impl Display for Expression {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match &self.kind {
-            ExpressionKind::Literal(value) => write_literal(value, f),
+            ExpressionKind::Literal(value) => write_literal(value, &self.result, f),
             ExpressionKind::Column(column) => f.write_str(&column.name),
             ExpressionKind::Parameter(_) => f.write_str("?"),
             ExpressionKind::Outer(index) => write!(f, "outer {index}"),
@@ -53,7 +54,7 @@ impl Display for Expression {
             ExpressionKind::Retyped(operand) => write!(f, "{operand}"),
             ExpressionKind::DateArithmetic(operation) => {
                 let sign = if operation.subtract { "-" } else { "+" };
-                let unit = format!("{:?}", operation.unit).to_lowercase();
+                let unit = operation.unit.name();
                 write!(f, "({} {sign} interval {} {unit})", operation.operand, operation.amount)
             }
             ExpressionKind::Function(call) => {
@@ -109,18 +110,27 @@ fn write_joined(terms: &[Expression], between: &str, f: &mut Formatter<'_>) -> R
     f.write_str(")")
 }
 
-fn write_literal(value: &Value, f: &mut Formatter<'_>) -> Result {
+/// A constant as it would be written; a sign is an operator.
+fn write_literal(value: &Value, result: &ResultType, f: &mut Formatter<'_>) -> Result {
+    let digits = result.column_type.decimals.unwrap_or(0);
     match value {
         Value::Null => f.write_str("NULL"),
+        Value::Int(value) if *value < 0 => write!(f, "-({})", value.unsigned_abs()),
         Value::Int(value) => write!(f, "{value}"),
         Value::UInt(value) => write!(f, "{value}"),
+        Value::Decimal(value) if value.is_negative() => write!(f, "-({})", value.negated()),
         Value::Decimal(value) => write!(f, "{value}"),
         Value::Float(value) => write!(f, "{value}"),
+        Value::Double(value) if *value < 0.0 => write!(f, "-({:e})", -value),
         Value::Double(value) => write!(f, "{value:e}"),
+        Value::Bytes(bytes) if result.is_number_bytes() && !bytes.is_empty() => {
+            f.write_str("0x")?;
+            bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+        }
         Value::Bytes(bytes) => write!(f, "'{}'", String::from_utf8_lossy(bytes)),
         Value::Date(date) => write!(f, "DATE'{}'", crate::convert::date_text(*date)),
-        Value::Time(time) => write!(f, "TIME'{}'", crate::convert::time_text(*time, 6)),
-        Value::DateTime(value) => write!(f, "TIMESTAMP'{}'", crate::convert::datetime_text(*value, 6)),
+        Value::Time(time) => write!(f, "TIME'{}'", crate::convert::time_text(*time, digits)),
+        Value::DateTime(value) => write!(f, "TIMESTAMP'{}'", crate::convert::datetime_text(*value, digits)),
         #[allow(unreachable_patterns)]
         _ => f.write_str("?"),
     }

@@ -280,6 +280,7 @@ impl ResultType {
             TypeKind::Date => 8,
             TypeKind::DateTime | TypeKind::Timestamp => 14,
             TypeKind::Time => 7,
+            TypeKind::Null => 0,
             _ if self.is_number_bytes() => number_digits(self.text_length()),
             _ => 20,
         }

@@ -299,12 +299,18 @@ fn temporal_key(
 ) -> SqlResult<KeyValue> {
     use TypeKind as Kind;
     Ok(match column.kind {
-        Kind::Date => match compared_moment(value, from, context)? {
+        Kind::Date => match compared_moment(value, from, column, context)? {
             Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
             Some(moment) => KeyValue::Above(Value::Date(moment.date)),
             None => KeyValue::Unordered,
         },
-        Kind::DateTime | Kind::Timestamp => match compared_moment(value, from, context)? {
+        Kind::DateTime | Kind::Timestamp => match compared_moment(value, from, column, context)? {
+            // The beginning of a year is no instant.
+            Some(moment)
+                if column.kind == Kind::Timestamp && moment.date.month == 0 && !moment.date.is_zero() =>
+            {
+                KeyValue::Unordered
+            }
             Some(moment) => {
                 let cut = moment.truncated(column.decimals.unwrap_or(0));
                 let stored = match column.kind {

@@ -62,7 +62,22 @@ pub fn shortened_bytes(bytes: &[u8]) -> String {
 }
 
 fn truncated(kind: &str, value: &Value, column_type: &ColumnType) -> SqlError {
-    sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, quoted_text(value, column_type))
+    sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown_text(value, column_type))
+}
+
+/// Bytes that messages show of the text of an operand.
+const SHOWN_BYTES_MAX: usize = 128;
+
+/// The text of an operand as messages show it: so many bytes, and characters beyond Unicode's first plane as '?', which
+/// messages cannot hold.
+pub fn shown_text(value: &Value, column_type: &ColumnType) -> String {
+    let mut shown = quoted_text(value, column_type);
+    shown.truncate(shown.floor_char_boundary(SHOWN_BYTES_MAX));
+    if shown.chars().any(|character| character.len_utf8() > 3) {
+        shown =
+            shown.chars().map(|character| if character.len_utf8() > 3 { '?' } else { character }).collect();
+    }
+    shown
 }
 
 /// The last eight bytes as a big-endian number.
@@ -203,7 +218,8 @@ fn integer_of_decimal(
     let whole = number.with_scale(0, Rounding::HalfUp).ok().and_then(|whole| whole.unscaled_i128());
     let bound = if number.is_negative() { INTEGER_MIN } else { INTEGER_MAX };
     let whole = whole.unwrap_or(bound);
-    let cut = whole.clamp(INTEGER_MIN, INTEGER_MAX);
+    let most = if from.unsigned { INTEGER_MAX } else { i128::from(i64::MAX) };
+    let cut = whole.clamp(INTEGER_MIN, most);
     if cut != whole || number.integer_digits() > 38 {
         diagnostics.warning(truncated("DECIMAL", value, from));
     }
@@ -307,6 +323,22 @@ pub fn date_time_of_number(value: &Value, column_type: &ColumnType, rules: DateR
     Some(DateTime { microsecond, ..moment })
 }
 
+/// The date that a number names to functions over dates alone: as [`date_time_of_number`], but numbers below 101 have the
+/// year 2000 and month zero, and fractions do not count.
+pub fn date_of_number(value: &Value, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
+    let (whole, _) = temporal_number(value, column_type)?;
+    if is_negative(value) {
+        return None;
+    }
+    match u8::try_from(whole) {
+        Ok(day @ 0..=31) => {
+            let date = Date { year: 2000, month: 0, day };
+            date.is_allowed(rules).then(|| date.midnight())
+        }
+        _ => DateTime::from_number(whole, rules),
+    }
+}
+
 /// Whether a number is below zero, where its integer part may not show it.
 pub(crate) fn is_negative(value: &Value) -> bool {
     match value {
@@ -336,6 +368,10 @@ pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagno
         Value::Time(time) => Some((*time, false)),
         Value::DateTime(moment) => Some((moment.time(), false)),
         Value::Date(_) => Some((Time::default(), false)),
+        // Beyond the range of signed integers the bits are taken for a signed one.
+        Value::UInt(number) if *number > i64::MAX as u64 && !column_type.kind.has_members() => {
+            return to_time(&Value::Int(*number as i64), column_type, diagnostics);
+        }
         Value::UInt(_) if column_type.kind.has_members() => {
             return to_time(&member_text(value.clone(), column_type), column_type, diagnostics);
         }
@@ -344,7 +380,7 @@ pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagno
         // Out of range is NULL here, while columns take the nearest span.
         _ => time_of_number(value, column_type).filter(|&(_, cut)| !cut),
     };
-    let error = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", quoted_text(value, column_type));
+    let error = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", shown_text(value, column_type));
     if found.is_none_or(|(_, noted)| noted) {
         diagnostics.warning(error());
     }

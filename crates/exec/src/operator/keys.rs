@@ -1,11 +1,11 @@
 //! Values as hash keys (equal bytes for equal values) and rows in sort order.
 
 use errors::SqlResult;
-use expression::operators::{ComparisonMode, compare_values};
+use expression::operators::{ComparisonMode, compare_values, compared_moment};
 use expression::{EvaluationContext, convert};
 use std::cmp::Ordering;
 use values::temporal::{DateTime, Time};
-use values::{ColumnType, Decimal, Value};
+use values::{ColumnType, Decimal, TypeKind, Value};
 
 /// Appends bytes that are equal for values that compare as equal in that mode. False for NULL (marked by a byte of its own).
 pub(crate) fn append_key(
@@ -46,7 +46,7 @@ pub(crate) fn append_key(
                 collation.get().sort_key(&bytes, out);
             }
         },
-        ComparisonMode::DateTime => match convert::to_datetime(value, column_type, context)? {
+        ComparisonMode::DateTime => match hashed_moment(value, column_type, context)? {
             Some(moment) => out.extend_from_slice(&values::packed::date_time(moment, 6).to_le_bytes()),
             None => return Ok(false),
         },
@@ -56,6 +56,18 @@ pub(crate) fn append_key(
         },
     }
     Ok(true)
+}
+
+/// A value as the moment that stands for it in a hash; None for what is none.
+fn hashed_moment(
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<DateTime>> {
+    match column_type.kind {
+        TypeKind::Year => compared_moment(value, column_type, column_type, context),
+        _ => convert::to_datetime(value, column_type, context),
+    }
 }
 
 /// Appends bytes whose order is the order of values in that mode, NULL first (last if descending). No key is the start

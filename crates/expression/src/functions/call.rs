@@ -86,23 +86,29 @@ impl<'a> Call<'a> {
 
     /// An argument as an integer that is signed or unsigned as its type is.
     pub fn wide_integer(&mut self, index: usize) -> SqlResult<Option<i128>> {
-        let operand = self.operand(index)?;
-        let column_type = &self.argument(index).column_type;
-        convert::to_integer(&operand, column_type, self.context)
+        let Some(chosen) = self.chosen(index)? else { return Ok(None) };
+        let operand = chosen.operand(self.row, self.context)?;
+        convert::operand_integer(&operand, chosen, self.context)
+    }
+
+    /// The expression that gives the number of an argument; None for NULL.
+    fn chosen(&mut self, index: usize) -> SqlResult<Option<&'a Expression>> {
+        let call = self.call;
+        call.arguments[index].chosen(self.row, self.context)
     }
 
     /// An argument as a floating point number.
     pub fn double(&mut self, index: usize) -> SqlResult<Option<f64>> {
-        let operand = self.operand(index)?;
-        let column_type = &self.argument(index).column_type;
-        convert::to_double(&operand, column_type, self.context)
+        let Some(chosen) = self.chosen(index)? else { return Ok(None) };
+        let operand = chosen.operand(self.row, self.context)?;
+        convert::to_double(&operand, &chosen.result.column_type, self.context)
     }
 
     /// An argument as an exact number.
     pub fn decimal(&mut self, index: usize) -> SqlResult<Option<Decimal>> {
-        let operand = self.operand(index)?;
-        let column_type = &self.argument(index).column_type;
-        convert::to_decimal(&operand, column_type, self.context)
+        let Some(chosen) = self.chosen(index)? else { return Ok(None) };
+        let operand = chosen.operand(self.row, self.context)?;
+        convert::to_decimal(&operand, &chosen.result.column_type, self.context)
     }
 
     /// An argument as text in its own collation's character set (numbers and dates: the connection's).

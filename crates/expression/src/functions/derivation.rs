@@ -51,6 +51,18 @@ impl Derivation<'_> {
         self.choose(range, true)
     }
 
+    /// The collation of the first argument, for a result that is made out of it (REPLACE). Converts those of `others`.
+    pub fn first_collation(&mut self, others: &[usize]) -> SqlResult<DerivedCollation> {
+        let Some((first, rest)) = self.arguments.split_first_mut() else { return self.choose(0..0, false) };
+        let mut converted: Vec<&mut Expression> = rest
+            .iter_mut()
+            .enumerate()
+            .filter(|(index, _)| others.contains(&(index + 1)))
+            .map(|(_, other)| other)
+            .collect();
+        derive::first_collation(first, &mut converted, self.connection)
+    }
+
     fn choose(&mut self, range: Range<usize>, compares: bool) -> SqlResult<DerivedCollation> {
         let mut operands: Vec<&mut Expression> = self.arguments[range].iter_mut().collect();
         derive::common_collation(&mut operands, self.connection, self.name, compares)

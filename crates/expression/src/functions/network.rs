@@ -1,7 +1,7 @@
 //! Network addresses: INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA and the predicates IS_IPV4, IS_IPV6 and their kin.
 
 use super::{Call, Derivation, FunctionDefinition, pure};
-use crate::result_type::ResultType;
+use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use std::fmt::Write as _;
 use std::net::Ipv6Addr;
@@ -162,7 +162,11 @@ fn longest_zero_run(groups: &[u16; 8]) -> (usize, usize) {
     longest
 }
 
+/// A number is no address, not even NULL.
 fn text_predicate(call: &mut Call<'_>, test: fn(&str) -> bool) -> SqlResult<Value> {
+    if matches!(call.argument(0).class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double) {
+        return Ok(Value::Int(0));
+    }
     Ok(call.utf8(0)?.map_or(Value::Null, |text| Value::Int(i64::from(test(&text)))))
 }
 

@@ -2,11 +2,12 @@
 //! The last pattern of a call stays compiled in the call's state.
 
 use super::{Call, Derivation, FunctionDefinition, pure};
-use crate::operators::compile_regexp;
+use crate::operators::{check_regexp_sets, compile_regexp};
 use crate::result_type::ResultType;
 use crate::text;
 use errors::{SqlResult, sql_error};
 use fancy_regex::{Captures, Regex};
+use std::ops::Range;
 use std::sync::Arc;
 use values::Value;
 
@@ -25,22 +26,33 @@ struct Compiled {
     regex: Arc<Regex>,
 }
 
+/// Error 3995 for bytes among texts: the arguments of that range with the subject.
+fn check_sets(derivation: &Derivation<'_>, mut others: Range<usize>) -> SqlResult<()> {
+    others.try_for_each(|index| {
+        check_regexp_sets(derivation.argument(0), derivation.argument(index), derivation.name)
+    })
+}
+
 fn derive_like(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..2)?;
     derivation.comparison_collation(0..2)?;
     Ok(ResultType::boolean().nullable_if(derivation.any_nullable()))
 }
 
 fn derive_instr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..2)?;
     derivation.comparison_collation(0..2)?;
     Ok(ResultType::integer(21).nullable_if(derivation.any_nullable()))
 }
 
 fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..3)?;
     let common = derivation.collation(0..3)?;
     Ok(ResultType::built_text(u64::MAX, common.collation, common.coercibility).nullable())
 }
 
 fn derive_substr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..2)?;
     let common = derivation.collation(0..2)?;
     let characters = derivation.argument(0).text_length();
     Ok(ResultType::text(characters, common.collation, common.coercibility).nullable())

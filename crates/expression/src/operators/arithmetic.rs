@@ -67,10 +67,10 @@ pub struct Arithmetic {
 
 fn mode_of(result: &ResultType) -> ArithmeticMode {
     match result.class() {
-        TypeClass::Integer | TypeClass::Null => ArithmeticMode::Integer,
+        TypeClass::Integer => ArithmeticMode::Integer,
         TypeClass::Text if result.is_number_bytes() => ArithmeticMode::Integer,
         TypeClass::Decimal => ArithmeticMode::Decimal,
-        TypeClass::Double | TypeClass::Text => ArithmeticMode::Double,
+        TypeClass::Double | TypeClass::Text | TypeClass::Null => ArithmeticMode::Double,
         TypeClass::DateTime | TypeClass::Time if result.scale() == 0 => ArithmeticMode::Integer,
         TypeClass::DateTime | TypeClass::Time => ArithmeticMode::Decimal,
     }
@@ -128,8 +128,11 @@ impl Arithmetic {
                 let precision = digits_left + u32::from(scale_right) + scale;
                 (ArithmeticMode::Decimal, decimal_of(left, right, precision, scale as u8).nullable())
             }
-            (Modulo, ArithmeticMode::Integer) => {
-                let mut result = ResultType::integer(digits_left.max(digits_right) + 1);
+            (Modulo, ArithmeticMode::Integer | ArithmeticMode::Double) => {
+                let mut result = match widest {
+                    ArithmeticMode::Double => double(),
+                    _ => ResultType::integer(digits_left.max(digits_right) + 1),
+                };
                 result.column_type.unsigned = is_bit_or_unsigned(left);
                 (widest, result.nullable())
             }
@@ -138,7 +141,6 @@ impl Arithmetic {
                 let precision = digits_left.max(digits_right) + u32::from(scale);
                 (widest, decimal_of(left, right, precision, scale).nullable())
             }
-            (Modulo, ArithmeticMode::Double) => (widest, double().nullable()),
             (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
@@ -167,6 +169,15 @@ impl Arithmetic {
     ) -> SqlResult<Value> {
         let left = self.left.operand(row, context)?;
         if *left == Value::Null {
+            // The right operand counts for what it warns of.
+            match self.mode {
+                ArithmeticMode::Decimal => {}
+                ArithmeticMode::Integer => drop(self.right.operand(row, context)?),
+                ArithmeticMode::Double => {
+                    let right = self.right.operand(row, context)?;
+                    convert::to_double(&right, &self.right.result.column_type, context)?;
+                }
+            }
             return Ok(Value::Null);
         }
         let right = self.right.operand(row, context)?;

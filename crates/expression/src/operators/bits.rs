@@ -141,17 +141,13 @@ impl BitOperation {
     }
 }
 
-/// The 64 bits of an operand; exact numbers are cut to the range of BIGINT. None for NULL.
+/// The 64 bits of an operand. None for NULL.
 fn operand_bits(
     value: &Value,
     operand: &Expression,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<u64>> {
-    let number = convert::to_integer(value, &operand.result.column_type, context)?;
-    Ok(number.map(|number| match value {
-        Value::Decimal(_) => convert::integer_bits(number.min(i128::from(i64::MAX))),
-        _ => convert::integer_bits(number),
-    }))
+    Ok(convert::operand_integer(value, operand, context)?.map(convert::integer_bits))
 }
 
 /// Shifts a byte string as one number, most significant byte first; the length stays.

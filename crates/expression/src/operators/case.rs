@@ -23,18 +23,22 @@ impl Case {
         row: &[Value],
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
+        let Some(chosen) = self.choose(row, context)? else { return Ok(Value::Null) };
+        let value = chosen.evaluate(row, context)?;
+        convert::chosen(value, &chosen.result.column_type, column_type, context)
+    }
+
+    /// The branch for one row; None where no condition holds and there is no ELSE.
+    pub fn choose(
+        &self,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Option<&Expression>> {
         for (condition, chosen) in &self.branches {
             if condition.truth(row, context)? == Some(true) {
-                let value = chosen.evaluate(row, context)?;
-                return convert::chosen(value, &chosen.result.column_type, column_type, context);
+                return Ok(Some(chosen));
             }
         }
-        match &self.otherwise {
-            Some(chosen) => {
-                let value = chosen.evaluate(row, context)?;
-                convert::chosen(value, &chosen.result.column_type, column_type, context)
-            }
-            None => Ok(Value::Null),
-        }
+        Ok(self.otherwise.as_ref())
     }
 }

@@ -6,7 +6,7 @@ use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
-use std::borrow::Cow;
+use std::sync::Arc;
 use values::temporal::parse_date_time;
 use values::{ColumnType, TypeKind, Value};
 
@@ -15,6 +15,8 @@ use values::{ColumnType, TypeKind, Value};
 pub enum CastFailure {
     /// Best value, with a warning for what is cut: CAST.
     Warn,
+    /// As [`CastFailure::Warn`], and short bytes get zeros behind: CAST AS BINARY(n).
+    WarnAndPad,
     /// Best value, silently: CONVERT(.. USING ..) and BINARY.
     Replace,
     /// Error 3854: conversions that nobody wrote, between the character sets of an operation's operands.
@@ -35,6 +37,8 @@ pub struct Cast {
     pub operand: Expression,
     /// What failure means.
     pub failure: CastFailure,
+    /// The name of the column that it is in a result; None within other expressions.
+    pub column: Option<Arc<str>>,
 }
 
 impl Cast {
@@ -57,7 +61,7 @@ impl Cast {
             return crate::parameter::convert_read(value, from, target, context);
         }
         match target.kind {
-            TypeKind::BigInt => cast_integer(&value, from, target.unsigned, context),
+            TypeKind::BigInt => cast_integer(&value, &self.operand, target.unsigned, context),
             TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
                 self.cast_text(whole, value, context)
             }
@@ -66,8 +70,32 @@ impl Cast {
                 cast_moment(&value, from, target, context)
             }
             TypeKind::Year => Ok(cast_year(&value, from, context)),
+            TypeKind::Decimal if self.failure == CastFailure::Warn => {
+                self.cast_decimal(&value, target, context)
+            }
             _ => convert::to_type(value, from, target, context),
         }
+    }
+
+    /// CAST(.. AS DECIMAL): the nearest number of the type, with warning 1264.
+    fn cast_decimal(
+        &self,
+        value: &Value,
+        target: &ColumnType,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let Some(exact) = convert::to_decimal(value, &self.operand.result.column_type, context)? else {
+            return Ok(Value::Null);
+        };
+        let fitted = exact.fit(target.precision(), target.decimals.unwrap_or(0));
+        Ok(Value::Decimal(match fitted {
+            Ok((fitted, _)) => fitted,
+            Err(bound) => {
+                let column = self.column.as_deref().unwrap_or("(null)");
+                context.diagnostics().warning(sql_error!(ER_WARN_DATA_OUT_OF_RANGE, column, 1));
+                bound
+            }
+        }))
     }
 
     fn cast_text(
@@ -93,18 +121,19 @@ impl Cast {
             }
             _ => text::convert(bytes, source, target.collation),
         };
-        let cuts = self.failure == CastFailure::Warn || !target.kind.is_large_object();
+        let warns = matches!(self.failure, CastFailure::Warn | CastFailure::WarnAndPad);
+        let cuts = warns || !target.kind.is_large_object();
         if let Some(length) = target.length.filter(|_| cuts) {
             let kept = text::prefix_bytes(&bytes, length as usize, target.collation);
             if kept < bytes.len() {
-                if self.failure == CastFailure::Warn {
+                if warns {
                     let shown = text::to_utf8(&bytes, target.collation);
                     let name = if target.collation == CollationId::BINARY { "BINARY" } else { "CHAR" };
                     let kind = format!("{name}({length})");
                     context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
                 }
                 bytes.truncate(kept);
-            } else if target.kind == TypeKind::Binary {
+            } else if self.failure == CastFailure::WarnAndPad {
                 bytes.resize(length as usize, 0);
             }
         }
@@ -226,14 +255,23 @@ fn year_text(bytes: &[u8], from: &ColumnType, context: &mut dyn EvaluationContex
 /// CAST(.. AS SIGNED) and UNSIGNED: out of range wraps as MySQL does, with a warning for text.
 fn cast_integer(
     value: &Value,
-    from: &ColumnType,
+    operand: &Expression,
     unsigned: bool,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
-    // The text of a TEXT column, not the column, is what is converted: it warns as any text.
-    let text = || Cow::Owned(ColumnType::varchar(0, from.collation));
-    let from = if from.is_large_column() { text() } else { Cow::Borrowed(from) };
-    let Some(exact) = convert::to_integer(value, &from, context)? else { return Ok(Value::Null) };
+    let found = match value {
+        Value::Decimal(_) if unsigned => {
+            let from = ColumnType { unsigned, ..operand.result.column_type.clone() };
+            convert::to_integer(value, &from, context)?
+        }
+        // Here what is cut off counts for any text.
+        Value::Bytes(_) if operand.result.column_type.is_large_column() => {
+            let from = ColumnType { kind: TypeKind::VarChar, ..operand.result.column_type.clone() };
+            convert::to_integer(value, &from, context)?
+        }
+        _ => convert::operand_integer(value, operand, context)?,
+    };
+    let Some(exact) = found else { return Ok(Value::Null) };
     if unsigned {
         let value = if exact < 0 {
             exact.max(i128::from(i64::MIN)) as i64 as u64

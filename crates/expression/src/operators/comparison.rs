@@ -2,14 +2,14 @@
 //! Main types: [`Comparison`], [`ComparisonMode`]; main function: [`compare_values`].
 
 use crate::context::EvaluationContext;
-use crate::convert;
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
-use values::temporal::{DateTime, Time};
+use values::temporal::{Date, DateTime, Time};
 use values::{ColumnType, TypeKind, Value};
 
 /// The operator.
@@ -110,6 +110,8 @@ impl ComparisonMode {
                 ComparisonMode::DateTime
             }
             (Time, Time | Null) | (Null, Time) => ComparisonMode::Time,
+            (DateTime, Integer) if right.result.kind() == TypeKind::Year => ComparisonMode::DateTime,
+            (Integer, DateTime) if left.result.kind() == TypeKind::Year => ComparisonMode::DateTime,
             // A column takes a constant beside it for a value of its own type.
             (DateTime, Integer | Decimal | Double) if is_column_with_constant(left, right) => {
                 ComparisonMode::DateTime
@@ -152,7 +154,8 @@ impl ComparisonMode {
     }
 }
 
-fn is_column_with_constant(column: &Expression, constant: &Expression) -> bool {
+/// Whether a column stands beside something that does not depend on the row.
+pub fn is_column_with_constant(column: &Expression, constant: &Expression) -> bool {
     column.column_slot().is_some() && constant.is_constant()
 }
 
@@ -236,8 +239,10 @@ fn compare_converted(
             both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right))
         }
         ComparisonMode::DateTime => {
-            let moments =
-                (compared_moment(left, left_type, context)?, compared_moment(right, right_type, context)?);
+            let moments = (
+                compared_moment(left, left_type, right_type, context)?,
+                compared_moment(right, right_type, left_type, context)?,
+            );
             match moments {
                 (Some(left), Some(right)) => Some(left.cmp(&right)),
                 _ => both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right)),
@@ -273,18 +278,36 @@ fn compare_texts(
     Some(text::compare(collation, &left, &right))
 }
 
-/// A value as the moment that it is compared as; None for a number that is none.
+/// A value as the moment that it is compared as with a value of the type `beside`; None for a number that is none. A year is
+/// the moment before its first.
 pub fn compared_moment(
     value: &Value,
     column_type: &ColumnType,
+    beside: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
-    let found = convert::to_datetime(value, column_type, context)?;
-    let is_number = matches!(
-        value,
-        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_)
-    );
-    Ok(found.or((!is_number || column_type.kind.has_members()).then_some(DateTime::ZERO)))
+    let is_number = match value {
+        Value::Int(year) if column_type.kind == TypeKind::Year => {
+            return Ok(Some(start_of_year(*year as u64)));
+        }
+        Value::UInt(year) if column_type.kind == TypeKind::Year => return Ok(Some(start_of_year(*year))),
+        Value::UInt(_) => !column_type.kind.has_members(),
+        Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_) => true,
+        _ => false,
+    };
+    // Warnings name the kind of what a text is compared with.
+    let kind =
+        if beside.kind == TypeKind::Date && !is_number { MomentKind::Date } else { MomentKind::DateTime };
+    let found = convert::to_moment(value, column_type, kind, ZeroDates::All, context)?;
+    if is_number {
+        let has_place = |date: Date| date.is_zero() || date.month > 0 && date.day > 0;
+        return Ok(found.filter(|moment| has_place(moment.date)));
+    }
+    Ok(Some(found.unwrap_or(DateTime::ZERO)))
+}
+
+fn start_of_year(year: u64) -> DateTime {
+    Date { year: year as u16, month: 0, day: 0 }.midnight()
 }
 
 /// A value as the time span that it is compared as; None for text and numbers that are not wholly one.

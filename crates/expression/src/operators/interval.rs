@@ -46,6 +46,12 @@ fn unit_fields(unit: IntervalUnit) -> Option<&'static [i128]> {
     })
 }
 
+/// Whether an interval of this unit may have days or more: a time plus such a one falls on a day.
+fn has_day(unit: IntervalUnit) -> bool {
+    use IntervalUnit::{DayHour, DayMicrosecond, DayMinute, DaySecond};
+    unit.is_date_only() || matches!(unit, DayHour | DayMinute | DaySecond | DayMicrosecond)
+}
+
 /// An addition of an interval to a date, time or text.
 #[derive(Clone, Debug)]
 pub struct DateArithmetic {
@@ -78,7 +84,7 @@ impl DateArithmetic {
             TypeKind::Date if unit.is_date_only() => ResultType::date(),
             TypeKind::Date => ResultType::datetime(if unit.has_microseconds() { 6 } else { digits }),
             TypeKind::DateTime | TypeKind::Timestamp => ResultType::datetime(digits),
-            TypeKind::Time if !unit.is_date_only() => ResultType::time(digits),
+            TypeKind::Time if !has_day(unit) => ResultType::time(digits),
             TypeKind::Time => ResultType::datetime(digits),
             _ => ResultType::moment_text(connection),
         };
@@ -93,42 +99,82 @@ impl DateArithmetic {
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let operand = self.operand.operand(row, context)?;
-        let amount = self.amount.operand(row, context)?;
-        if *operand == Value::Null || *amount == Value::Null {
+        let operand_type = &self.operand.result.column_type;
+        if *operand == Value::Null {
             return Ok(Value::Null);
         }
-        let Some(mut interval) = read_interval(&amount, &self.amount, self.unit, context)? else {
-            return Ok(Value::Null);
-        };
-        if self.subtract {
-            interval = Interval { months: -interval.months, microseconds: -interval.microseconds };
-        }
+        // The amount is not looked at where there is nothing to add it to.
         if whole.result.kind() == TypeKind::Time {
-            let time = convert::to_time(&operand, &self.operand.result.column_type, context)?;
-            let Some(time) = time else { return Ok(Value::Null) };
+            let Some(time) = convert::to_time(&operand, operand_type, context)? else {
+                return Ok(Value::Null);
+            };
+            let Amount::Of(interval) = self.amount(row, context)? else { return Ok(Value::Null) };
             let sum = i128::from(time.to_microseconds()) + interval.microseconds;
             let (end, cut) = Time::from_microseconds(cut_to_i64(sum));
             if cut {
-                context.diagnostics().warning(time_out_of_range(whole));
+                context.diagnostics().warning(out_of_range("TIME", whole));
                 return Ok(Value::Null);
             }
             return Ok(Value::Time(end));
         }
-        let Some(start) = convert::to_moment(
-            &operand,
-            &self.operand.result.column_type,
-            MomentKind::DateTime,
-            ZeroDates::None,
-            context,
-        )?
-        else {
+        let kind = MomentKind::DateTime;
+        let Some(start) = convert::to_moment(&operand, operand_type, kind, ZeroDates::None, context)? else {
             return Ok(Value::Null);
         };
+        let interval = match self.amount(row, context)? {
+            Amount::Of(interval) => interval,
+            Amount::Null => return Ok(Value::Null),
+            Amount::OutOfRange => {
+                let kind = if whole.result.kind() == TypeKind::Date { "DATE" } else { "DATETIME" };
+                context.diagnostics().warning(out_of_range(kind, whole));
+                return Ok(Value::Null);
+            }
+        };
         let Some(end) = add_interval(start, interval) else {
-            context.diagnostics().warning(sql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"));
+            context.diagnostics().warning(match whole.result.kind() {
+                TypeKind::Date => out_of_range("DATE", whole),
+                _ => sql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"),
+            });
             return Ok(Value::Null);
         };
         Ok(self.shape(whole, &operand, end))
+    }
+
+    /// The amount of the interval, with its sign.
+    fn amount(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Amount> {
+        let value = self.amount.operand(row, context)?;
+        if *value == Value::Null {
+            return Ok(Amount::Null);
+        }
+        let column_type = &self.amount.result.column_type;
+        let interval = if let Some(factors) = unit_fields(self.unit) {
+            let Some(text) = convert::to_text(&value, column_type, context) else { return Ok(Amount::Null) };
+            match compound(&text, factors, self.unit) {
+                Some(interval) => interval,
+                None => return Ok(Amount::OutOfRange),
+            }
+        } else if self.unit == IntervalUnit::Second {
+            let Some(exact) = convert::to_decimal(&value, column_type, context)? else {
+                return Ok(Amount::Null);
+            };
+            Interval { months: 0, microseconds: convert::decimal_micros(&exact) }
+        } else {
+            let Some(count) = convert::to_integer(&value, column_type, context)? else {
+                return Ok(Amount::Null);
+            };
+            // Unsigned amounts are taken for signed ones of the same bits.
+            let count = convert::integer_bits(count) as i64;
+            if count == i64::MIN {
+                let of_date = self.operand.result.kind() == TypeKind::Date && self.unit.is_date_only();
+                return Ok(if of_date { Amount::Null } else { Amount::OutOfRange });
+            }
+            simple(i128::from(count), self.unit)
+        };
+        Ok(Amount::Of(if self.subtract {
+            Interval { months: -interval.months, microseconds: -interval.microseconds }
+        } else {
+            interval
+        }))
     }
 
     /// The result in its type. Text that held only a date stays a date where the unit allows it.
@@ -160,9 +206,9 @@ fn cut_to_i64(number: i128) -> i64 {
     number.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
-/// Warning 6527: a sum that TIME cannot hold.
-pub fn time_out_of_range(whole: &Expression) -> SqlError {
-    sql_error!(ER_TEMPORAL_FUNCTION_OVERFLOW, "TIME", whole)
+/// Warning 6527: a sum that values of that kind cannot be.
+pub fn out_of_range(kind: &str, whole: &Expression) -> SqlError {
+    sql_error!(ER_TEMPORAL_FUNCTION_OVERFLOW, kind, whole)
 }
 
 /// A date and time plus an interval; None beyond the years 0 to 9999.
@@ -203,23 +249,18 @@ pub fn add_interval(start: DateTime, interval: Interval) -> Option<DateTime> {
     })
 }
 
-/// Reads the amount of an interval in its unit.
-fn read_interval(
-    amount: &Value,
-    expression: &Expression,
-    unit: IntervalUnit,
-    context: &mut dyn EvaluationContext,
-) -> SqlResult<Option<Interval>> {
-    let column_type = &expression.result.column_type;
-    if let Some(factors) = unit_fields(unit) {
-        let Some(text) = convert::to_text(amount, column_type, context) else { return Ok(None) };
-        return Ok(Some(compound(&text, factors, unit)));
-    }
-    if unit == IntervalUnit::Second {
-        let Some(exact) = convert::to_decimal(amount, column_type, context)? else { return Ok(None) };
-        return Ok(Some(Interval { months: 0, microseconds: convert::decimal_micros(&exact) }));
-    }
-    let Some(count) = convert::to_integer(amount, column_type, context)? else { return Ok(None) };
+/// What the amount of an interval is.
+enum Amount {
+    /// An interval.
+    Of(Interval),
+    /// NULL.
+    Null,
+    /// More fields than the unit has, or a number that no interval has.
+    OutOfRange,
+}
+
+/// So many of a simple unit.
+fn simple(count: i128, unit: IntervalUnit) -> Interval {
     let (months, microseconds) = match unit {
         IntervalUnit::Year => (12, 0),
         IntervalUnit::Quarter => (3, 0),
@@ -230,11 +271,12 @@ fn read_interval(
         IntervalUnit::Minute => (0, 60 * SECOND),
         _ => (0, 1),
     };
-    Ok(Some(Interval { months: count * months, microseconds: count * microseconds }))
+    Interval { months: count * months, microseconds: count * microseconds }
 }
 
-/// `'1 10:30'` and the like: digits are taken as fields from the right when some are missing.
-fn compound(text: &[u8], factors: &[i128], unit: IntervalUnit) -> Interval {
+/// `'1 10:30'` and the like: digits are taken as fields from the right when some are missing. None for more numbers than
+/// the unit has fields and for those beyond 64 bits.
+fn compound(text: &[u8], factors: &[i128], unit: IntervalUnit) -> Option<Interval> {
     let negative = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'-');
     let mut numbers: Vec<(i128, u32)> = Vec::new();
     let mut digits = text.iter().peekable();
@@ -242,17 +284,18 @@ fn compound(text: &[u8], factors: &[i128], unit: IntervalUnit) -> Interval {
         if !byte.is_ascii_digit() {
             continue;
         }
-        let (mut value, mut length) = (i128::from(byte - b'0'), 1);
-        while let Some(next) = digits.next_if(|next| next.is_ascii_digit()) {
-            if length < 18 {
-                value = value * 10 + i128::from(next - b'0');
-                length += 1;
-            }
-        }
-        numbers.push((value, length));
         if numbers.len() == factors.len() {
-            break;
+            return None;
         }
+        let (mut value, mut length) = (i64::from(byte - b'0'), 1);
+        while let Some(next) = digits.next_if(|next| next.is_ascii_digit()) {
+            if value > (i64::MAX - 10) / 10 {
+                return None;
+            }
+            value = value * 10 + i64::from(next - b'0');
+            length += 1;
+        }
+        numbers.push((i128::from(value), length));
     }
     let fraction_last = unit.has_microseconds();
     let missing = factors.len() - numbers.len();
@@ -269,8 +312,8 @@ fn compound(text: &[u8], factors: &[i128], unit: IntervalUnit) -> Interval {
     if negative {
         total = -total;
     }
-    match unit {
+    Some(match unit {
         IntervalUnit::YearMonth => Interval { months: total, microseconds: 0 },
         _ => Interval { months: 0, microseconds: total },
-    }
+    })
 }

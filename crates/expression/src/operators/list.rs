@@ -2,12 +2,14 @@
 
 use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
 use crate::context::EvaluationContext;
+use crate::convert;
 use crate::tree::Expression;
 use errors::SqlResult;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
-use values::Value;
+use values::{ColumnType, Value};
 
 /// `operand BETWEEN low AND high`, with NOT when `negated`.
 #[derive(Clone, Debug)]
@@ -30,22 +32,38 @@ impl Between {
             return Ok(None);
         }
         let column_type = &self.operand.result.column_type;
+        let operand = match self.low.0 == self.high.0 {
+            true => converted(self.low.0, operand, column_type, context)?,
+            false => operand,
+        };
         let mut against = |(mode, bound): &(ComparisonMode, Expression)| {
             let value = bound.operand(row, context)?;
             compare_values(*mode, &operand, column_type, &value, &bound.result.column_type, context)
         };
         let above = against(&self.low)?.map(|order| order != Ordering::Less);
-        let below = if above == Some(false) {
-            Some(false)
-        } else {
-            against(&self.high)?.map(|order| order != Ordering::Greater)
-        };
+        let below = against(&self.high)?.map(|order| order != Ordering::Greater);
         let inside = match (above, below) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
             _ => None,
         };
         Ok(inside.map(|inside| inside != self.negated))
+    }
+}
+
+/// A text that is compared as a number, as that number: it is converted, and warned of, once for all it is compared with.
+fn converted<'v>(
+    mode: ComparisonMode,
+    value: Cow<'v, Value>,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Cow<'v, Value>> {
+    match (mode, &*value) {
+        (ComparisonMode::Double, Value::Bytes(_)) => {
+            let number = convert::to_double(&value, column_type, context)?;
+            Ok(Cow::Owned(number.map_or(Value::Null, Value::Double)))
+        }
+        _ => Ok(value),
     }
 }
 
@@ -101,8 +119,16 @@ impl InList {
     ) -> SqlResult<Option<bool>> {
         let column_type = &self.operand.result.column_type;
         let mut unknown = false;
+        let mut number = None;
         for (mode, member) in &self.list {
             let value = member.operand(row, context)?;
+            let operand = match (mode, operand) {
+                (ComparisonMode::Double, Value::Bytes(_)) => match &mut number {
+                    Some(number) => &*number,
+                    none => &*none.insert(converted(*mode, Cow::Borrowed(operand), column_type, context)?),
+                },
+                _ => operand,
+            };
             match compare_values(*mode, operand, column_type, &value, &member.result.column_type, context)? {
                 Some(Ordering::Equal) => return Ok(Some(true)),
                 Some(_) => {}

@@ -20,10 +20,10 @@ pub use cast::{Cast, CastFailure};
 pub use comparison::{
     Comparison, ComparisonMode, ComparisonOperator, compare_values, compared_moment, compared_time,
 };
-pub use interval::{DateArithmetic, Interval, add_interval, time_out_of_range};
+pub use interval::{DateArithmetic, Interval, add_interval, out_of_range as moment_out_of_range};
 pub use list::{Between, InList};
 pub use operands::{
     adapt_constant, adapt_equal_year, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
 };
-pub use pattern::{Like, Regexp, compile_regexp, like_prefix};
+pub use pattern::{Like, Regexp, check_regexp_sets, compile_regexp, like_prefix};
 pub use values::temporal::IntervalUnit;

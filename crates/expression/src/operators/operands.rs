@@ -3,8 +3,9 @@
 //! [`prepare_list`]. Called when an expression is built.
 
 use super::cast::{Cast, CastFailure};
-use super::comparison::ComparisonMode;
+use super::comparison::{ComparisonMode, is_column_with_constant};
 use crate::build::BuildFacts;
+use crate::choice::choose_numbers;
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
 use crate::functions::{Call, FunctionDefinition};
@@ -26,6 +27,15 @@ pub fn prepare_pair(
 ) -> SqlResult<ComparisonMode> {
     adapt_constant(left, right, facts)?;
     adapt_constant(right, left, facts)?;
+    // Of a date beside a column of times, its time counts.
+    let is_time_with_date = |column: &Expression, constant: &Expression| {
+        column.result.class() == TypeClass::Time
+            && constant.result.class() == TypeClass::DateTime
+            && is_column_with_constant(column, constant)
+    };
+    if is_time_with_date(left, right) || is_time_with_date(right, left) {
+        return Ok(ComparisonMode::Time);
+    }
     prepare_equal_values(operation, left, right, facts)
 }
 
@@ -37,6 +47,10 @@ pub fn prepare_equal_values(
     facts: BuildFacts,
 ) -> SqlResult<ComparisonMode> {
     let mode = ComparisonMode::choose(left, right);
+    if mode == ComparisonMode::Double {
+        choose_numbers(left, &ResultType::double());
+        choose_numbers(right, &ResultType::double());
+    }
     if !matches!(mode, ComparisonMode::Text(_)) {
         return Ok(mode);
     }
@@ -88,13 +102,16 @@ pub fn prepare_range(
     if all(&[Text, Time]) && (is_text(below) || is_text(above)) {
         return one(text_mode("between", &mut [operand, low, high], facts)?);
     }
-    one(if all(&[Integer]) {
-        ComparisonMode::Integer
-    } else if all(&[Integer, Decimal]) {
-        ComparisonMode::Decimal
-    } else {
-        ComparisonMode::Double
-    })
+    if all(&[Integer]) {
+        return one(ComparisonMode::Integer);
+    }
+    if all(&[Integer, Decimal]) {
+        return one(ComparisonMode::Decimal);
+    }
+    for part in [operand, low, high] {
+        choose_numbers(part, &ResultType::double());
+    }
+    one(ComparisonMode::Double)
 }
 
 /// How the members of an IN list of several are compared with the operand.
@@ -119,6 +136,11 @@ pub fn prepare_list(
         list.iter().map(|member| ComparisonMode::choose(operand, member)).collect()
     };
     let mut modes = choose(operand, list);
+    for (member, mode) in list.iter_mut().zip(&modes) {
+        if *mode == ComparisonMode::Double {
+            choose_numbers(member, &ResultType::double());
+        }
+    }
     if modes.iter().any(|mode| matches!(mode, ComparisonMode::Text(_))) {
         let texts = list
             .iter_mut()
@@ -167,7 +189,7 @@ fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) ->
     }
     let result = ResultType::datetime(6).nullable_if(constant.result.nullable);
     let operand = std::mem::replace(constant, Expression::null());
-    let cast = Cast { operand, failure: CastFailure::RefuseMoment(kind) };
+    let cast = Cast { operand, failure: CastFailure::RefuseMoment(kind), column: None };
     *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::context::EvaluationContext;
 use crate::convert;
+use crate::result_type::{ResultType, TypeClass};
 use crate::text;
 use crate::tree::Expression;
 use charset::{CollationId, Stopped};
@@ -162,6 +163,17 @@ fn regexp_error(error: &fancy_regex::Error) -> errors::SqlError {
     } else {
         sql_error!(ER_REGEXP_RULE_SYNTAX, 1, 1)
     }
+}
+
+/// Error 3995 where one of two arguments of a regular expression function is text and the other is bytes.
+pub fn check_regexp_sets(left: &ResultType, right: &ResultType, function: &str) -> SqlResult<()> {
+    let is_text = |result: &ResultType| result.class() == TypeClass::Text;
+    let is_bytes = |result: &ResultType| result.collation() == CollationId::BINARY;
+    if is_text(left) && is_text(right) && is_bytes(left) != is_bytes(right) {
+        let (left, right) = (text::collation_name(left.collation()), text::collation_name(right.collation()));
+        return Err(sql_error!(ER_CHARACTER_SET_MISMATCH, left, right, function));
+    }
+    Ok(())
 }
 
 impl Regexp {

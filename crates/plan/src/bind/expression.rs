@@ -391,6 +391,10 @@ impl Binder<'_> {
         }
         let wanted = self.wanted_by_cast(&cast.target)?;
         let operand = self.scalar_as(&cast.operand, wanted)?;
+        if let ast::CastTarget::Binary { length: Some(length) } = cast.target {
+            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            return Expression::cast_binary(operand, length, self.facts);
+        }
         let target = self.cast_target(&cast.target, &operand)?;
         Expression::cast(operand, target, self.facts)
     }
@@ -438,12 +442,7 @@ impl Binder<'_> {
                 let length = length.unwrap_or_else(|| operand.result.text_length());
                 ResultType::text(length, collation, Coercibility::Implicit).column_type
             }
-            ast::CastTarget::Binary { length: Some(wanted) } => {
-                ColumnType::binary(u32::try_from(*wanted).unwrap_or(u32::MAX))
-            }
-            ast::CastTarget::Binary { length: None } => {
-                ResultType::binary(operand.result.byte_length()).column_type
-            }
+            ast::CastTarget::Binary { .. } => ResultType::binary(operand.result.byte_length()).column_type,
             ast::CastTarget::Date => ColumnType::new(TypeKind::Date),
             ast::CastTarget::Time { decimals } => ColumnType::temporal(TypeKind::Time, digits(decimals)?),
             ast::CastTarget::DateTime { decimals } => {

@@ -96,7 +96,7 @@ impl Binder<'_> {
             Some(shape) if shape.binary => {
                 let length = u32::try_from(shape.length).unwrap_or(u32::MAX);
                 let nullable = operand.result.nullable;
-                let bytes = Expression::cast(operand, values::ColumnType::binary(length), self.facts)?;
+                let bytes = Expression::cast_binary(operand, length, self.facts)?;
                 let bound = self.call("weight_string", vec![bytes])?;
                 Ok(Expression { result: ResultType { nullable, ..bound.result }, kind: bound.kind })
             }

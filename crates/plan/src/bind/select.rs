@@ -13,7 +13,7 @@ use crate::physical::{
     Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
     SortKey,
 };
-use ::expression::{Expression, SqlMode};
+use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -299,11 +299,14 @@ impl Binder<'_> {
                     self.expand(&shown);
                 }
                 ast::SelectItem::Expression { expression, alias, text } => {
-                    let bound = self.scalar(expression)?;
+                    let mut bound = self.scalar(expression)?;
                     let name = match alias {
                         Some(alias) => alias.clone(),
                         None => self.item_name(expression, text)?,
                     };
+                    if let ExpressionKind::Cast(cast) = &mut bound.kind {
+                        cast.column = Some(name.as_str().into());
+                    }
                     let block = self.block();
                     if alias.is_some() {
                         block.later_aliases.pop();

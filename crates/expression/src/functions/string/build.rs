@@ -42,16 +42,8 @@ fn total_length(derivation: &Derivation<'_>, common: DerivedCollation, from: usi
     (from..derivation.count()).map(size).sum()
 }
 
-/// Whether the arguments from there on are NULL literals, of which no character set can be learnt.
-fn all_null(derivation: &Derivation<'_>, from: usize) -> bool {
-    derivation.arguments[from..].iter().all(|argument| argument.result.class() == TypeClass::Null)
-}
-
 fn derive_concat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..derivation.count())?;
-    if all_null(derivation, 0) {
-        return Ok(ResultType::binary(0).nullable());
-    }
     Ok(text_of(derivation, common, total_length(derivation, common, 0)))
 }
 
@@ -130,14 +122,7 @@ fn space(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_pad(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let common = if derivation.count() == 3 {
-        derivation.arguments.swap(1, 2);
-        let common = derivation.collation(0..2);
-        derivation.arguments.swap(1, 2);
-        common?
-    } else {
-        derivation.collation(0..1)?
-    };
+    let common = derivation.first_collation(&[2])?;
     Ok(match constant_integer(derivation, 1) {
         Some(count) => repeated(derivation, common, 1, count),
         None => text_of_any_length(derivation, common),
@@ -174,10 +159,7 @@ fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
 }
 
 fn derive_insert(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    derivation.arguments.swap(1, 3);
-    let common = derivation.collation(0..2);
-    derivation.arguments.swap(1, 3);
-    let common = common?;
+    let common = derivation.first_collation(&[3])?;
     let characters = length(derivation, 0) + length(derivation, 3);
     Ok(text_of(derivation, common, characters))
 }
@@ -203,7 +185,7 @@ fn insert(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let common = derivation.collation(0..3)?;
+    let common = derivation.first_collation(&[1, 2])?;
     let growth = length(derivation, 2).saturating_sub(length(derivation, 1));
     let places = length(derivation, 0).checked_div(length(derivation, 1)).unwrap_or(0);
     let characters = length(derivation, 0).saturating_add(growth.saturating_mul(places));
@@ -249,9 +231,6 @@ fn elt(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_make_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(1..derivation.count())?;
-    if all_null(derivation, 1) {
-        return Ok(ResultType::binary(0).nullable());
-    }
     let characters = total_length(derivation, common, 1) + derivation.count() as u64 - 2;
     Ok(text_of(derivation, common, characters))
 }
@@ -335,6 +314,9 @@ fn change_case(call: &mut Call<'_>, to_upper: bool) -> SqlResult<Value> {
 const QUOTED_NULL_CHARACTERS: u64 = 4;
 
 fn derive_quote(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    if derivation.argument(0).class() == TypeClass::Null {
+        return Ok(derivation.connection_text(QUOTED_NULL_CHARACTERS as u32).nullable());
+    }
     let common = derivation.collation(0..1)?;
     Ok(text_of(derivation, common, (length(derivation, 0) * 2 + 2).max(QUOTED_NULL_CHARACTERS)))
 }

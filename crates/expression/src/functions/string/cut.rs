@@ -19,7 +19,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("trim_both", 1, 2, derive_first, |call| trim(call, true, true)),
     pure("trim_leading", 1, 2, derive_first, |call| trim(call, true, false)),
     pure("trim_trailing", 1, 2, derive_first, |call| trim(call, false, true)),
-    pure("substring_index", 3, 3, derive_first_of_two, substring_index),
+    pure("substring_index", 3, 3, derive_first, substring_index),
 ];
 
 fn derive_substring(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -88,7 +88,7 @@ fn right(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_first(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let common = derivation.collation(0..derivation.count())?;
+    let common = derivation.first_collation(&[1])?;
     Ok(text_of(derivation, common, length(derivation, 0)))
 }
 
@@ -118,11 +118,6 @@ fn trim(call: &mut Call<'_>, leading: bool, trailing: bool) -> SqlResult<Value> 
 fn at_border(charset: &charset::Charset, text: &[u8], offset: usize) -> bool {
     charset.is_ascii_based() && text[offset].is_ascii()
         || charset.offset(text, charset.character_count(&text[..offset])) == offset
-}
-
-fn derive_first_of_two(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let common = derivation.collation(0..2)?;
-    Ok(text_of(derivation, common, length(derivation, 0)))
 }
 
 /// Delimiters are found byte by byte, at borders of characters.

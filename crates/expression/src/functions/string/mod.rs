@@ -9,8 +9,7 @@ use super::{Call, Derivation};
 use crate::derive::DerivedCollation;
 use crate::result_type::ResultType;
 use charset::Charset;
-use errors::sql_error;
-use values::Value;
+use errors::{Diagnostics, sql_error};
 
 /// Characters that text has at most of whose length nothing is known.
 pub const ANY_LENGTH_CHARACTERS: u32 = 16_777_216;
@@ -34,11 +33,11 @@ fn text_of_any_length(derivation: &Derivation<'_>, common: DerivedCollation) -> 
 
 /// A constant argument as a number.
 fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
-    match derivation.constant(index) {
-        Some(Value::Int(number)) => Some(*number),
-        Some(Value::UInt(number)) => Some(i64::try_from(*number).unwrap_or(i64::MAX)),
-        _ => None,
-    }
+    let value = derivation.constant(index)?;
+    let column_type = &derivation.argument(index).column_type;
+    // The call itself warns of what is no number.
+    let number = values::convert::to_integer(value, column_type, &mut Diagnostics::new(0))?;
+    Some(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
 }
 
 /// The result's character set.

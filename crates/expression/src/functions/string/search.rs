@@ -15,9 +15,9 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("bit_length", 1, 1, derive_length, |call| measure(call, |text, _| text.len() * 8)),
     pure("char_length", 1, 1, derive_length, character_length),
     pure("character_length", 1, 1, derive_length, character_length),
-    pure("locate", 2, 3, derive_search, |call| locate(call, 0, 1)),
-    pure("position", 2, 2, derive_search, |call| locate(call, 0, 1)),
-    pure("instr", 2, 2, derive_search, |call| locate(call, 1, 0)),
+    pure("locate", 2, 3, |derivation| derive_search(derivation, 1), |call| locate(call, 0, 1)),
+    pure("position", 2, 2, |derivation| derive_search(derivation, 1), |call| locate(call, 0, 1)),
+    pure("instr", 2, 2, |derivation| derive_search(derivation, 0), |call| locate(call, 1, 0)),
     pure("field", 2, usize::MAX, derive_field, field),
     pure("find_in_set", 2, 2, derive_find_in_set, find_in_set),
     pure("strcmp", 2, 2, derive_strcmp, compare),
@@ -36,9 +36,19 @@ fn character_length(call: &mut Call<'_>) -> SqlResult<Value> {
     measure(call, |text, collation| collation.charset().character_count(text))
 }
 
-/// Searches take texts of one character set whatever their collations.
-fn derive_search(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    derivation.collation(0..2)?;
+/// Searches take texts of one character set whatever their collations; bytes that are searched for in a text must be
+/// text of its set. `text` is the argument that is searched.
+fn derive_search(derivation: &mut Derivation<'_>, text: usize) -> SqlResult<ResultType> {
+    let is_bytes =
+        |result: &ResultType| result.class() == TypeClass::Text && result.collation() == CollationId::BINARY;
+    if is_bytes(derivation.argument(1 - text)) && !is_bytes(derivation.argument(text)) {
+        derivation.arguments.swap(0, text);
+        let searched = derivation.first_collation(&[1]);
+        derivation.arguments.swap(0, text);
+        searched?;
+    } else {
+        derivation.collation(0..2)?;
+    }
     Ok(ResultType::integer(11).nullable_if(derivation.any_nullable()))
 }
 

@@ -1,13 +1,12 @@
 //! Differences and sums: DATEDIFF, TIMEDIFF, TIMESTAMPDIFF, TIMESTAMPADD, ADDTIME, SUBTIME.
 
-use super::{calendar_moment, digits, is_time, optional, time_value};
-use crate::convert;
-use crate::convert::MomentKind;
+use super::{calendar_moment, digits, optional, time_value};
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
-use crate::operators::{Interval, IntervalUnit, add_interval, time_out_of_range};
+use crate::operators::{Interval, IntervalUnit, add_interval, moment_out_of_range};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
-use values::temporal::{DateTime, Time};
+use values::temporal::{DateTime, Time, parse_time};
 use values::{TypeKind, Value};
 
 /// The family's functions.
@@ -33,17 +32,31 @@ fn derive_time_difference(derivation: &mut Derivation<'_>) -> SqlResult<ResultTy
     Ok(ResultType::time(shown).nullable())
 }
 
-/// An argument as microseconds on a line, and whether it has a date.
-fn on_line(call: &mut Call<'_>, index: usize) -> SqlResult<Option<(i64, bool)>> {
-    let has_date = match call.argument(index).class() {
-        TypeClass::DateTime => true,
-        TypeClass::Text => call.text(index)?.is_some_and(|text| looks_like_date(&text)),
-        _ => false,
+/// An argument as a moment or as a span.
+enum Place {
+    Moment(DateTime),
+    Span(Time),
+}
+
+/// Reads an argument once. None for NULL and, with a warning, for what is neither.
+fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
+    let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
+    let value = call.operand(index)?;
+    let text = match &*value {
+        Value::Bytes(bytes) => Some(crate::text::to_utf8(bytes, column_type.collation)),
+        _ => None,
     };
-    if has_date {
-        return Ok(call.datetime(index)?.map(|moment| (moment.epoch_microseconds(), true)));
+    let has_date = match &text {
+        Some(text) => looks_like_date(text.as_bytes()),
+        None => class == TypeClass::DateTime,
+    };
+    let is_span = text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
+    if has_date || !is_span {
+        let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
+        let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
+        return Ok(found.map(Place::Moment));
     }
-    Ok(call.time(index)?.map(|time| (time.to_microseconds(), false)))
+    Ok(convert::to_time(&value, column_type, call.context())?.map(Place::Span))
 }
 
 /// Whether a text holds a date (and maybe a time) rather than a time only.
@@ -57,11 +70,14 @@ fn looks_like_date(text: &[u8]) -> bool {
 }
 
 fn time_difference(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (Some(left), Some(right)) = (on_line(call, 0)?, on_line(call, 1)?) else { return Ok(Value::Null) };
-    if left.1 != right.1 {
-        return Ok(Value::Null);
-    }
-    Ok(time_value(call, left.0 - right.0))
+    let Some(left) = place(call, 0)? else { return Ok(Value::Null) };
+    let Some(right) = place(call, 1)? else { return Ok(Value::Null) };
+    let microseconds = match (left, right) {
+        (Place::Moment(left), Place::Moment(right)) => left.epoch_microseconds() - right.epoch_microseconds(),
+        (Place::Span(left), Place::Span(right)) => left.to_microseconds() - right.to_microseconds(),
+        _ => return Ok(Value::Null),
+    };
+    Ok(time_value(call, microseconds))
 }
 
 fn timestamp_difference(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -69,11 +85,8 @@ fn timestamp_difference(call: &mut Call<'_>) -> SqlResult<Value> {
         Some(Value::Bytes(name)) => std::str::from_utf8(name).ok().and_then(IntervalUnit::from_name),
         _ => None,
     };
-    let (Some(from), Some(to)) =
-        (calendar_moment(call, 1, MomentKind::DateTime)?, calendar_moment(call, 2, MomentKind::DateTime)?)
-    else {
-        return Ok(Value::Null);
-    };
+    let Some(from) = calendar_moment(call, 1, MomentKind::DateTime)? else { return Ok(Value::Null) };
+    let Some(to) = calendar_moment(call, 2, MomentKind::DateTime)? else { return Ok(Value::Null) };
     let microseconds = to.microseconds_since(&from);
     let seconds = microseconds / 1_000_000;
     let months = whole_months(&from, &to);
@@ -113,39 +126,40 @@ fn derive_add_time(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn add_time(call: &mut Call<'_>, sign: i64) -> SqlResult<Value> {
-    let Some((start, has_date)) = on_line(call, 0)? else { return Ok(Value::Null) };
-    let second_has_date = call.argument(1).class() == TypeClass::DateTime
-        || !is_time(call.argument(1)) && call.text(1)?.is_some_and(|text| looks_like_date(&text));
-    if second_has_date {
-        return Ok(Value::Null);
-    }
+    let Some(start) = place(call, 0)? else { return Ok(Value::Null) };
     let Some(time) = call.time(1)? else { return Ok(Value::Null) };
     let microseconds = sign * time.to_microseconds();
-    let as_text = call.result().class() == TypeClass::Text;
-    if has_date {
-        let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
-        if moment.date.month == 0 || moment.date.day == 0 {
-            if call.argument(0).class() == TypeClass::Text {
-                let shown = call.utf8(0)?.unwrap_or_default();
-                call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "datetime", shown));
-            }
-            return Ok(Value::Null);
-        }
-        let Some(end) = add_interval(moment, Interval { months: 0, microseconds: i128::from(microseconds) })
-        else {
-            call.warn(sql_error!(ER_DATETIME_FUNCTION_OVERFLOW, "datetime"));
-            return Ok(Value::Null);
-        };
-        let shown = if end.microsecond == 0 { 0 } else { 6 };
-        return Ok(if as_text {
-            call.text_result(&convert::datetime_text(end, shown))
-        } else {
-            Value::DateTime(end)
-        });
+    match start {
+        Place::Moment(moment) => add_to_moment(call, moment, microseconds),
+        Place::Span(span) => add_to_span(call, span, microseconds),
     }
-    let (end, cut) = Time::from_microseconds(start + microseconds);
+}
+
+fn add_to_moment(call: &mut Call<'_>, moment: DateTime, microseconds: i64) -> SqlResult<Value> {
+    if moment.date.month == 0 || moment.date.day == 0 {
+        if call.argument(0).class() == TypeClass::Text {
+            let shown = call.utf8(0)?.unwrap_or_default();
+            call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "datetime", shown));
+        }
+        return Ok(Value::Null);
+    }
+    let interval = Interval { months: 0, microseconds: i128::from(microseconds) };
+    let Some(end) = add_interval(moment, interval) else {
+        call.warn(moment_out_of_range("DATETIME", call.whole));
+        return Ok(Value::Null);
+    };
+    let shown = if end.microsecond == 0 { 0 } else { 6 };
+    Ok(match call.result().class() {
+        TypeClass::Text => call.text_result(&convert::datetime_text(end, shown)),
+        _ => Value::DateTime(end),
+    })
+}
+
+fn add_to_span(call: &mut Call<'_>, span: Time, microseconds: i64) -> SqlResult<Value> {
+    let as_text = call.result().class() == TypeClass::Text;
+    let (end, cut) = Time::from_microseconds(span.to_microseconds() + microseconds);
     if cut {
-        call.warn(time_out_of_range(call.whole));
+        call.warn(moment_out_of_range("TIME", call.whole));
         if !as_text {
             return Ok(Value::Null);
         }

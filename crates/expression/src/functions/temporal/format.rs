@@ -1,12 +1,13 @@
 //! DATE_FORMAT, TIME_FORMAT and GET_FORMAT.
 
 use super::{locale, optional};
+use crate::convert::{self, MomentKind};
 use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{Coercibility, ResultType};
 use errors::SqlResult;
 use std::fmt::Write as _;
 use values::Value;
-use values::temporal::{DateTime, WeekMode};
+use values::temporal::{DateTime, WeekMode, parse_time};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -69,7 +70,15 @@ pub fn formatted(call: &mut Call<'_>, moment: DateTime, index: usize) -> SqlResu
 }
 
 fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(time) = call.time(0)? else { return Ok(Value::Null) };
+    let column_type = &call.argument(0).column_type;
+    let value = call.operand(0)?;
+    if let Value::Bytes(bytes) = &*value
+        && parse_time(crate::text::to_utf8(bytes, column_type.collation).as_bytes()).is_none()
+    {
+        convert::warn_no_moment(MomentKind::DateTime, &value, column_type, call.context());
+        return Ok(Value::Null);
+    }
+    let Some(time) = convert::to_time(&value, column_type, call.context())? else { return Ok(Value::Null) };
     let Some(format) = call.utf8(1)? else { return Ok(Value::Null) };
     if format.is_empty() {
         return Ok(Value::Null);

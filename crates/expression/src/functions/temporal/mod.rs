@@ -11,22 +11,23 @@ pub mod parts;
 pub mod zones;
 
 use super::{Call, Derivation};
-use crate::convert::{self, MomentKind};
-use crate::result_type::{ResultType, TypeClass};
+use crate::convert::{self, MomentKind, ZeroDates};
+use crate::result_type::TypeClass;
 use errors::{SqlResult, sql_error};
 use values::Value;
-use values::temporal::{Date, DateTime, Time};
+use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_time};
 
 /// The argument as a moment that has a place in the calendar; NULL with a warning otherwise.
 fn calendar_moment(call: &mut Call<'_>, index: usize, kind: MomentKind) -> SqlResult<Option<DateTime>> {
-    let moment = match kind {
-        MomentKind::Date => call.date(index)?,
-        MomentKind::DateTime => call.datetime(index)?,
-    };
-    let Some(moment) = moment else { return Ok(None) };
+    let argument = call.argument(index);
+    let value = call.operand(index)?;
+    let found = convert::to_moment(&value, &argument.column_type, kind, ZeroDates::Parts, call.context())?;
+    let Some(moment) = found else { return Ok(None) };
     if moment.date.month == 0 || moment.date.day == 0 {
-        let shown = call.text(index)?.unwrap_or_default();
-        convert::warn_no_moment(kind, &shown, call.context());
+        let is_number =
+            matches!(argument.class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double);
+        let kind = if is_number { MomentKind::DateTime } else { kind };
+        convert::warn_no_moment(kind, &value, &argument.column_type, call.context());
         return Ok(None);
     }
     Ok(Some(moment))
@@ -41,8 +42,11 @@ fn digits(derivation: &Derivation<'_>, index: usize) -> u8 {
     }
 }
 
-/// Fractional digits of a literal, at most 6.
+/// Fractional digits of a literal, at most 6; 6 for what is neither date nor time.
 fn text_digits(text: &[u8]) -> u8 {
+    if parse_date_time(text, DateRules::default()).is_none() && parse_time(text).is_none() {
+        return 6;
+    }
     let Some(point) = text.iter().position(|byte| *byte == b'.') else { return 0 };
     let fraction = text[point + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     fraction.min(6) as u8
@@ -60,11 +64,6 @@ fn asked_digits(derivation: &Derivation<'_>) -> SqlResult<u8> {
         .ok()
         .filter(|asked| *asked <= 6)
         .ok_or_else(|| sql_error!(ER_TOO_BIG_PRECISION, asked, derivation.name, 6))
-}
-
-/// Whether an argument holds only a time of day.
-fn is_time(result: &ResultType) -> bool {
-    result.class() == TypeClass::Time
 }
 
 fn unsigned_value(number: u64) -> Value {

@@ -5,6 +5,7 @@ use crate::convert::ZeroDates;
 use crate::functions::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
+use values::convert::to_text;
 use values::temporal::{DAY_NUMBER_MAX, Date, DateTime, Time};
 use values::{TypeKind, Value};
 
@@ -16,9 +17,9 @@ const TIME_CONVERSIONS: &[u8] = b"HISThfiklprs";
 
 /// A constant format decides between DATE, TIME and DATETIME; any other gives DATETIME(6).
 fn derive_str_to_date(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let Some(Value::Bytes(format)) = derivation.constant(1) else {
-        return Ok(ResultType::datetime(6).nullable());
-    };
+    let format = derivation.constant(1);
+    let format = format.and_then(|format| to_text(format, &derivation.argument(1).column_type));
+    let Some(format) = format else { return Ok(ResultType::datetime(6).nullable()) };
     let used = |set: &[u8]| format.windows(2).any(|pair| pair[0] == b'%' && set.contains(&pair[1]));
     let digits = if used(b"f") { 6 } else { 0 };
     let result = match (used(DATE_CONVERSIONS), used(TIME_CONVERSIONS)) {

@@ -1,12 +1,12 @@
 //! Functions that give one part of a date or time: YEAR, MONTH, HOUR, WEEK, DAYNAME, EXTRACT and their kin.
 
 use super::{calendar_moment, is_zero, locale, optional, unsigned_value};
-use crate::convert::MomentKind;
+use crate::convert::{self, MomentKind, ZeroDates};
 use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::operators::IntervalUnit;
-use crate::result_type::{ResultType, plain_type};
-use errors::{SqlResult, sql_error};
-use values::temporal::{DateTime, Time, WeekMode};
+use crate::result_type::{ResultType, TypeClass, plain_type};
+use errors::{Diagnostics, SqlResult, sql_error};
+use values::temporal::{DateRules, DateTime, Time, WeekMode, parse_date_time};
 use values::{ColumnType, TypeKind, Value};
 
 /// The family's functions.
@@ -28,11 +28,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         calendar_part(call, |moment| u64::from(moment.date.day_of_year()))
     }),
     pure("to_days", 1, 1, width8, |call| calendar_part(call, |moment| u64::from(moment.date.day_number()))),
-    pure("to_seconds", 1, 1, width21, |call| {
-        calendar_part(call, |moment| {
-            u64::from(moment.date.day_number()) * 86_400 + moment.day_seconds().unsigned_abs()
-        })
-    }),
+    pure("to_seconds", 1, 1, width21, to_seconds),
     pure("last_day", 1, 1, |_| Ok(ResultType::date().nullable()), last_day),
     acting("dayname", 1, 1, derive_name, |call| {
         name(call, |moment, locale| {
@@ -71,6 +67,13 @@ fn calendar_part(call: &mut Call<'_>, part: fn(&DateTime) -> u64) -> SqlResult<V
     optional(calendar_moment(call, 0, MomentKind::Date)?.map(|moment| unsigned_value(part(&moment))))
 }
 
+fn to_seconds(call: &mut Call<'_>) -> SqlResult<Value> {
+    optional(calendar_moment(call, 0, MomentKind::DateTime)?.map(|moment| {
+        let day = u64::from(moment.date.day_number());
+        unsigned_value(day * 86_400 + moment.day_seconds().unsigned_abs())
+    }))
+}
+
 fn time_part(call: &mut Call<'_>, part: fn(&Time) -> u64) -> SqlResult<Value> {
     optional(call.time(0)?.map(|time| unsigned_value(part(&time))))
 }
@@ -79,8 +82,8 @@ fn last_day(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(moment) = call.date(0)? else { return Ok(Value::Null) };
     let last = moment.date.last_day();
     if last.is_none() {
-        let text = crate::convert::datetime_text(moment, 0);
-        call.warn(sql_error!(ER_WRONG_VALUE, "datetime", text));
+        let text = crate::convert::date_text(moment.date);
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "date", text));
     }
     optional(last.map(Value::Date))
 }
@@ -175,24 +178,50 @@ fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
         };
         return Ok(Value::Int(number));
     }
-    let Some((negative, day, time)) = day_and_time(call, unit)? else { return Ok(Value::Null) };
+    let Some((negative, day, time)) = day_and_time(call)? else { return Ok(Value::Null) };
     let number = clock_number(unit, day, time);
     Ok(Value::Int(if negative { -number } else { number }))
 }
 
-/// The clock of an argument: as a moment with its day of the month for DAY_ units, as a span otherwise.
-fn day_and_time(call: &mut Call<'_>, unit: IntervalUnit) -> SqlResult<Option<(bool, i64, Time)>> {
-    use IntervalUnit::*;
-    let with_day = matches!(unit, DayMicrosecond | DaySecond | DayMinute | DayHour);
-    if with_day && !super::is_time(call.argument(1)) {
-        let moment = call.datetime(1)?;
-        return Ok(moment.map(|moment| (false, i64::from(moment.date.day), moment.time())));
+/// The clock of an argument: of a moment with its day of the month, of a span with all of its hours.
+fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
+    let column_type = &call.argument(1).column_type;
+    let class = call.argument(1).class();
+    let value = call.operand(1)?;
+    if has_date(&value, column_type, class) {
+        let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
+        let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
+        return Ok(found.map(|moment| (false, i64::from(moment.date.day), moment.time())));
     }
-    let Some(time) = call.time(1)? else { return Ok(None) };
-    let days = if with_day { i64::from(time.hours / 24) } else { 0 };
-    let hours = if with_day { time.hours % 24 } else { time.hours };
-    Ok(Some((time.negative, days, Time { hours, ..time })))
+    let Some(time) = convert::to_time(&value, column_type, call.context())? else { return Ok(None) };
+    Ok(Some((time.negative, 0, time)))
 }
+
+/// Whether a value is a moment rather than a span: by its type, as a number of more digits than a time has, or as a text
+/// that is wholly a date, or looks like one and is none.
+fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass) -> bool {
+    match (value, class) {
+        (Value::Null, _) => false,
+        (_, TypeClass::DateTime) => true,
+        (Value::Bytes(bytes), _) => {
+            let text = crate::text::to_utf8(bytes, column_type.collation);
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let dated = digits > 0 && matches!(text.as_bytes().get(digits), None | Some(b'-' | b'/'));
+            match parse_date_time(text.as_bytes(), DateRules::default()) {
+                Some(parsed) => dated && !parsed.notes.truncated,
+                None => dated && digits < text.len(),
+            }
+        }
+        (value, TypeClass::Integer | TypeClass::Decimal | TypeClass::Double) => {
+            let number = values::convert::to_f64(value, column_type, &mut Diagnostics::new(0));
+            number.is_some_and(|number| number >= MOMENT_NUMBER_MIN)
+        }
+        _ => false,
+    }
+}
+
+/// From here on a number is a date with a time, not a time.
+const MOMENT_NUMBER_MIN: f64 = 1e10;
 
 /// The fields of a unit as one number, two digits a field (six for microseconds).
 fn clock_number(unit: IntervalUnit, day: i64, time: Time) -> i64 {

@@ -6,7 +6,7 @@ use crate::functions::{Call, Derivation, FunctionDefinition, acting};
 use crate::result_type::{ResultType, TypeClass};
 use crate::time_zone::TimeZone;
 use errors::SqlResult;
-use values::temporal::DateTime;
+use values::temporal::{DateRules, DateTime, parse_date_time};
 use values::{Decimal, Value};
 
 /// The family's functions.
@@ -24,6 +24,8 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 
 /// 3001-01-19 03:14:07.999999 UTC: the last instant that these functions know.
 const INSTANT_MAX_MICROSECONDS: i128 = 32_536_771_199_999_999;
+/// Fractional digits where a text does not tell.
+const DIGITS_MAX: u8 = 6;
 /// Digits of the whole seconds of such an instant.
 const SECOND_DIGITS: u32 = 11;
 
@@ -32,7 +34,11 @@ fn derive_unix_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultTyp
     if derivation.count() == 0 {
         return Ok(ResultType::integer(21));
     }
-    let result = match digits(derivation, 0) {
+    let shown = match derivation.constant(0) {
+        Some(Value::Bytes(text)) if parse_date_time(text, DateRules::default()).is_none() => DIGITS_MAX,
+        _ => digits(derivation, 0),
+    };
+    let result = match shown {
         0 => ResultType::integer(21),
         shown => ResultType::decimal(SECOND_DIGITS + u32::from(shown), shown),
     };

@@ -1,0 +1,80 @@
+//! CASE and IF where a number or a truth is wanted of them: it is that of the chosen branch, not of the branch's text, although
+//! the whole is a text. Main functions: [`choose_numbers`] when an expression is built, [`Expression::chosen`] for a row.
+
+use crate::context::EvaluationContext;
+use crate::result_type::{ResultType, TypeClass};
+use crate::tree::{Expression, ExpressionKind};
+use errors::SqlResult;
+use values::Value;
+
+/// The branches that an expression hands on one of.
+fn results_mut(expression: &mut Expression) -> Option<Vec<&mut Expression>> {
+    match &mut expression.kind {
+        ExpressionKind::Case(case) => {
+            Some(case.branches.iter_mut().map(|(_, result)| result).chain(&mut case.otherwise).collect())
+        }
+        ExpressionKind::Function(call) if call.definition.name == "if" => {
+            Some(call.arguments[1..].iter_mut().collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression is a text but may choose something else, which its text would not tell.
+pub(crate) fn hides_number(expression: &Expression) -> bool {
+    let is_text = |result: &Expression| match result.result.class() {
+        TypeClass::Null => true,
+        TypeClass::Text => !result.result.is_number_bytes(),
+        _ => false,
+    };
+    let mixes = match &expression.kind {
+        ExpressionKind::Case(case) => case
+            .branches
+            .iter()
+            .map(|(_, result)| result)
+            .chain(&case.otherwise)
+            .any(|result| !is_text(result)),
+        ExpressionKind::Function(call) if call.definition.name == "if" => {
+            call.arguments[1..].iter().any(|result| !is_text(result))
+        }
+        _ => false,
+    };
+    mixes && is_text(expression)
+}
+
+/// Lets a CASE or IF that is a text give numbers of that type instead.
+pub(crate) fn choose_numbers(expression: &mut Expression, number: &ResultType) {
+    if expression.result.class() != TypeClass::Text {
+        return;
+    }
+    let Some(results) = results_mut(expression) else { return };
+    for result in results {
+        choose_numbers(result, number);
+    }
+    expression.result = ResultType { nullable: expression.result.nullable, ..number.clone() };
+}
+
+impl Expression {
+    /// What a CASE or IF that is a text chooses for a row, itself for all other expressions; None for no branch at all.
+    pub(crate) fn chosen(
+        &self,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Option<&Expression>> {
+        if self.result.class() != TypeClass::Text {
+            return Ok(Some(self));
+        }
+        let branch = match &self.kind {
+            ExpressionKind::Case(case) => case.choose(row, context)?,
+            ExpressionKind::Function(call) if call.definition.name == "if" => {
+                let holds = call.arguments[0].truth(row, context)? == Some(true);
+                Some(&call.arguments[if holds { 1 } else { 2 }])
+            }
+            _ => return Ok(Some(self)),
+        };
+        match branch {
+            Some(branch) => branch.chosen(row, context),
+            None => Ok(None),
+        }
+    }
+}
