@@ -487,7 +487,7 @@ impl Expression {
         if matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_)) {
             return self;
         }
-        if !self.is_foldable() || hides_number(&self) {
+        if !self.is_foldable() || hides_number(&self, context) {
             self.for_each_child_mut(&mut |child| {
                 if matches!(&child.kind, ExpressionKind::Cast(cast) if cast.operand.literal().is_some()) {
                     let cast = std::mem::replace(child, Expression::null());

@@ -20,26 +20,25 @@ fn results_mut(expression: &mut Expression) -> Option<Vec<&mut Expression>> {
     }
 }
 
-/// Whether an expression is a text but may choose something else, which its text would not tell.
-pub(crate) fn hides_number(expression: &Expression) -> bool {
-    let is_text = |result: &Expression| match result.result.class() {
+/// Whether a constant expression is a text but chooses something else, which its text would not tell.
+pub(crate) fn hides_number(expression: &Expression, context: &mut dyn EvaluationContext) -> bool {
+    let is_text = |result: &ResultType| match result.class() {
         TypeClass::Null => true,
-        TypeClass::Text => !result.result.is_number_bytes(),
+        TypeClass::Text => !result.is_number_bytes(),
         _ => false,
     };
-    let mixes = match &expression.kind {
-        ExpressionKind::Case(case) => case
-            .branches
-            .iter()
-            .map(|(_, result)| result)
-            .chain(&case.otherwise)
-            .any(|result| !is_text(result)),
-        ExpressionKind::Function(call) if call.definition.name == "if" => {
-            call.arguments[1..].iter().any(|result| !is_text(result))
-        }
+    let is_choice = match &expression.kind {
+        ExpressionKind::Case(_) => true,
+        ExpressionKind::Function(call) => call.definition.name == "if",
         _ => false,
     };
-    mixes && is_text(expression)
+    if !is_choice || !is_text(&expression.result) {
+        return false;
+    }
+    let before = context.diagnostics().clone();
+    let chosen = expression.chosen(&[], context);
+    *context.diagnostics() = before;
+    matches!(chosen, Ok(Some(chosen)) if !is_text(&chosen.result))
 }
 
 /// Lets a CASE or IF that is a text give numbers of that type instead.

@@ -3,6 +3,7 @@
 
 use crate::context::EvaluationContext;
 use crate::facts::{SqlMode, StatementFacts};
+use crate::operators::CastFailure;
 use crate::result_type::{TypeClass, class_of};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind};
@@ -87,7 +88,7 @@ pub fn to_integer(
 }
 
 /// The value of an operand as an integer; error 1690 for a floating point number beyond all integers that an operation made.
-/// A column's is cut with a warning, a literal without.
+/// A column's is cut with a warning, a literal's and a parameter's without.
 pub fn operand_integer(
     value: &Value,
     operand: &Expression,
@@ -96,13 +97,18 @@ pub fn operand_integer(
     match value {
         Value::Double(number) if !fits_integer(*number) => match operand.kind {
             ExpressionKind::Column(_) => to_integer(value, &operand.result.column_type, context),
-            ExpressionKind::Literal(_) => {
-                Ok(Some(i128::from(if *number < 0.0 { i64::MIN } else { i64::MAX })))
+            ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Ok(Some(nearest_integer(*number))),
+            ExpressionKind::Cast(ref cast) if cast.failure == CastFailure::Parameter => {
+                Ok(Some(nearest_integer(*number)))
             }
             _ => Err(sql_error!(ER_DATA_OUT_OF_RANGE, "BIGINT", operand)),
         },
         _ => to_integer(value, &operand.result.column_type, context),
     }
+}
+
+fn nearest_integer(number: f64) -> i128 {
+    i128::from(if number < 0.0 { i64::MIN } else { i64::MAX })
 }
 
 /// Whether a floating point number is within the range of BIGINT.

@@ -28,7 +28,10 @@ pub fn derived_collation(expression: &Expression, connection: CollationId) -> De
             collation: result.collation(),
             coercibility: result.coercibility,
             ascii_only: match expression.literal() {
-                Some(values::Value::Bytes(bytes)) => bytes.is_ascii(),
+                // Of what a function or CAST made, the type counts.
+                Some(values::Value::Bytes(bytes)) if result.coercibility != Coercibility::Implicit => {
+                    bytes.is_ascii()
+                }
                 _ => text::is_ascii(result.collation()),
             },
         },

@@ -120,7 +120,7 @@ pub fn prepare_list(
     list: &mut [Expression],
     facts: BuildFacts,
 ) -> SqlResult<Vec<ComparisonMode>> {
-    use TypeClass::{Integer, Null, Text, Time};
+    use TypeClass::{DateTime, Integer, Null, Text, Time};
     let all = |wanted: TypeClass| {
         let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
         list.iter().all(|member| fits(member) && member.is_constant())
@@ -136,6 +136,21 @@ pub fn prepare_list(
         list.iter().map(|member| ComparisonMode::choose(operand, member)).collect()
     };
     let mut modes = choose(operand, list);
+    if operand.result.class() == Text && list.iter().any(|member| member.result.class() == DateTime) {
+        let numbers =
+            list.iter().any(|member| !matches!(member.result.class(), Text | DateTime | Time | Null));
+        let clocks = list
+            .iter()
+            .any(|member| member.result.class() == DateTime && member.result.kind() != TypeKind::Date);
+        for (mode, member) in modes.iter_mut().zip(&*list) {
+            *mode = match member.result.class() {
+                // Beside a date with a time all texts are such. Beside numbers dates are texts.
+                Text | Time if clocks && !numbers => ComparisonMode::DateTime,
+                DateTime if numbers => ComparisonMode::Text(operand.result.collation()),
+                _ => *mode,
+            };
+        }
+    }
     for (member, mode) in list.iter_mut().zip(&modes) {
         if *mode == ComparisonMode::Double {
             choose_numbers(member, &ResultType::double());

@@ -94,9 +94,18 @@ fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Valu
 }
 
 fn derive_field(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let all_text = derivation.arguments.iter().all(|argument| argument.result.class() == TypeClass::Text);
-    if all_text {
+    use TypeClass::{DateTime, Text, Time};
+    let classes = || derivation.arguments.iter().map(|argument| argument.result.class());
+    if classes().all(|class| class == Text) {
+        let bytes_first = derivation.argument(0).collation() == CollationId::BINARY;
+        if !bytes_first {
+            let others: Vec<usize> = (1..derivation.count()).collect();
+            derivation.first_collation(&others)?;
+        }
         derivation.collation(0..derivation.count())?;
+    } else if classes().all(|class| matches!(class, Text | DateTime | Time)) {
+        let others: Vec<usize> = (1..derivation.count()).collect();
+        derivation.first_collation(&others)?;
     }
     Ok(ResultType::integer(11))
 }
