@@ -443,9 +443,8 @@ impl Session {
         if let Err(error) = self.run_data_statement(&insert, channel) {
             // The table must not stay behind half filled.
             self.rollback_open();
-            let engine = self.state.instance.engine();
-            engine.drop_tables(&[name], &KillFlag::default()).map_err(|error| error.into_sql(""))?;
-            return Err(error);
+            let dropped = self.state.instance.engine().drop_tables(&[name], &KillFlag::default());
+            return Err(dropped.map_or_else(|failed| failed.into_sql(""), |()| error));
         }
         if self.transaction.current.is_some() {
             self.commit_open()?;
