@@ -36,6 +36,17 @@ impl OutputColumn {
     }
 }
 
+/// How a query comes by a column of a table. CREATE TABLE .. SELECT copies less of it from step to step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OriginPath {
+    /// From the table: the copy has its default.
+    Table,
+    /// Through a temporary table: only a literal default stays.
+    Kept,
+    /// Through a subquery in FROM that MySQL merges with the query: no default.
+    Merged,
+}
+
 /// The column that a result column shows: of a base table, or of a temporary one, which has no schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnOrigin {
@@ -47,6 +58,8 @@ pub struct ColumnOrigin {
     pub original_table: String,
     /// Name of the column.
     pub column: String,
+    /// How the query comes by it.
+    pub path: OriginPath,
     /// Protocol flags of the column: NOT_NULL, PRI_KEY, UNIQUE_KEY, MULTIPLE_KEY, AUTO_INCREMENT, NO_DEFAULT_VALUE, ...
     pub flags: u16,
 }
@@ -62,6 +75,7 @@ impl ColumnOrigin {
             table: table.to_owned(),
             original_table: String::new(),
             column: column.to_owned(),
+            path: OriginPath::Table,
             flags: 0,
         }
     }
@@ -503,6 +517,8 @@ pub struct Recursive {
     pub all: bool,
     /// Types of the columns.
     pub columns: Vec<ResultType>,
+    /// LIMIT of the whole, if no ORDER BY wants all rows: the steps end with the last row of it.
+    pub limit: Option<RowLimit>,
 }
 
 /// A step of WITH RECURSIVE. Its values are stored into the columns of the table, as into those of any other.

@@ -1,6 +1,7 @@
 //! WITH RECURSIVE: the steps run over the rows of the last round until there are none. Main types: [`RecursiveRun`],
 //! [`RecursiveInput`]; between them [`Recursion`].
 
+use super::limit::limit_value;
 use super::project::{distinct_key, distinct_modes};
 use super::{Operator, open};
 use crate::batch::RowBatch;
@@ -106,6 +107,14 @@ impl<'p> RecursiveRun<'p> {
         let depth_max = run.statement.settings.recursion_depth_max;
         let mut seen = (!recursive.all).then(|| Seen { modes, keys: run.key_set(), key: Vec::new() });
         let columns = Columns::new(recursive, run);
+        let rows_max = match &recursive.limit {
+            Some(limit) => {
+                let skipped = limit_value(limit.offset.as_ref(), run)?.unwrap_or(0);
+                let wanted = limit_value(limit.count.as_ref(), run)?.unwrap_or(u64::MAX);
+                skipped.saturating_add(wanted)
+            }
+            None => u64::MAX,
+        };
         let rows = run.row_store();
         run.recursions[recursive.id] = Some(Recursion { rows, round: RowCursor::new(), round_end: 0 });
         self.add_rows(&recursive.seed, None, seen.as_mut(), run)?;
@@ -113,7 +122,7 @@ impl<'p> RecursiveRun<'p> {
         let mut depth = 0;
         loop {
             let Some(recursion) = &mut run.recursions[recursive.id] else { return Ok(run.row_store()) };
-            if recursion.rows.len() == round.row() {
+            if recursion.rows.len() == round.row() || recursion.rows.len() >= rows_max {
                 break;
             }
             if depth > depth_max {

@@ -4,7 +4,7 @@
 use super::Binder;
 use super::dependence::DerivedDependence;
 use super::names::SelectItem;
-use crate::physical::{AggregateCall, ColumnOrigin, OutputColumn, QueryPlan, RowLock};
+use crate::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, QueryPlan, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
@@ -250,6 +250,7 @@ pub(crate) fn table_columns(definition: &TableDefinition, alias: &str) -> Vec<Bo
                 table: alias.to_owned(),
                 original_table: definition.name.table.clone(),
                 column: column.name.clone(),
+                path: OriginPath::Table,
                 flags: column_flags(definition, position),
             }),
             source: ValueSource::Column,
@@ -272,8 +273,14 @@ pub(crate) fn derived_columns(
         let column = if kept { column.clone().into_temporary() } else { column.clone() };
         let name = names.get(position).unwrap_or(&column.name).clone();
         let origin = match column.origin {
-            Some(origin) if names.is_empty() => ColumnOrigin { table: alias.to_owned(), ..origin },
-            Some(origin) => ColumnOrigin { table: alias.to_owned(), column: name.clone(), ..origin },
+            Some(origin) => {
+                let column = if names.is_empty() { origin.column } else { name.clone() };
+                let path = match (kept, origin.path) {
+                    (false, _) | (true, OriginPath::Merged) => OriginPath::Merged,
+                    (true, OriginPath::Table | OriginPath::Kept) => OriginPath::Kept,
+                };
+                ColumnOrigin { table: alias.to_owned(), column, path, ..origin }
+            }
             None => ColumnOrigin::temporary(alias, &name),
         };
         bound.push(BoundColumn {

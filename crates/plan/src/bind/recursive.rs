@@ -123,9 +123,16 @@ impl Binder<'_> {
         let explain = std::mem::take(&mut seed.explain);
         let seed = joined_seeds(seed, seeds, &types);
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        let root = Node::Recursive(Box::new(Recursive { id, seed, steps, names, all, columns: types }));
+        let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
+        let root = Node::Recursive(Box::new(recursive));
         let plan = QueryPlan { root, columns, outer: Vec::new(), explain, dependence: None };
-        self.ordered(plan, &common.query)
+        let mut plan = self.ordered(plan, &common.query)?;
+        if let Node::Limit { input, limit, .. } = &mut plan.root
+            && let Node::Recursive(recursive) = &mut **input
+        {
+            recursive.limit = Some(limit.clone());
+        }
+        Ok(plan)
     }
 }
 
