@@ -13,8 +13,14 @@ use std::sync::Arc;
 use values::Value;
 use wire::result::{ResultSink, SessionChange};
 
+/// What an item of SET does once all of them are evaluated and checked.
+enum Change {
+    User(String, TypedValue),
+    System(SystemChange),
+}
+
 /// A checked assignment of a system variable.
-struct Change {
+struct SystemChange {
     id: VariableId,
     scope: Target,
     value: SystemValue,
@@ -38,8 +44,12 @@ impl Session {
         for item in items {
             self.set_item(item, &mut changes)?;
         }
+        // No item sees what another one assigns.
         for change in changes {
-            self.apply(change)?;
+            match change {
+                Change::User(name, value) => self.state.set_user_variable(&name, value),
+                Change::System(change) => self.apply(change)?,
+            }
         }
         self.send_ok(sink)
     }
@@ -48,7 +58,7 @@ impl Session {
         match item {
             SetItem::UserVariable { name, value } => {
                 let value = self.evaluate(value)?;
-                self.state.set_user_variable(&name.to_lowercase(), value);
+                changes.push(Change::User(name.to_lowercase(), value));
                 Ok(())
             }
             SetItem::SystemVariable { variable, value, next_transaction } => {
@@ -59,8 +69,7 @@ impl Session {
                     self.refuse_open_transaction()?;
                     change.scope = Target::NextTransaction;
                 }
-                // A later item of the same SET sees the earlier ones only through user variables, as in MySQL.
-                changes.push(change);
+                changes.push(Change::System(change));
                 Ok(())
             }
             SetItem::Names { charset, collation } => {
@@ -103,20 +112,24 @@ impl Session {
         }
         if let Some(level) = isolation {
             let value = SystemValue::Member(isolation_position(level));
-            changes.push(Change { id: id::TRANSACTION_ISOLATION, scope, value });
+            changes.push(Change::System(SystemChange { id: id::TRANSACTION_ISOLATION, scope, value }));
         }
         if let Some(read_only) = read_only {
-            changes.push(Change {
+            changes.push(Change::System(SystemChange {
                 id: id::TRANSACTION_READ_ONLY,
                 scope,
                 value: SystemValue::Boolean(read_only),
-            });
+            }));
         }
         Ok(())
     }
 
     /// Errors: 1193, 1227, 1228, 1229, 1231, 1232, 1238 and those of particular variables.
-    fn check_variable(&mut self, name: &SystemVariable, value: Option<&Expression>) -> SqlResult<Change> {
+    fn check_variable(
+        &mut self,
+        name: &SystemVariable,
+        value: Option<&Expression>,
+    ) -> SqlResult<SystemChange> {
         let id = find(&name.name).ok_or_else(|| sql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name.name))?;
         let variable = id.variable();
         if name.qualifier.is_some() && !matches!(variable.name, "key_buffer_size") {
@@ -141,7 +154,7 @@ impl Session {
                 self.convert(id, scope, typed)?
             }
         };
-        Ok(Change { id, scope, value })
+        Ok(SystemChange { id, scope, value })
     }
 
     fn check_variable_privilege(&mut self, id: VariableId, scope: Target) -> SqlResult<()> {
@@ -297,8 +310,8 @@ impl Session {
         Ok(charset)
     }
 
-    fn apply(&mut self, change: Change) -> SqlResult<()> {
-        let Change { id, scope, value } = change;
+    fn apply(&mut self, change: SystemChange) -> SqlResult<()> {
+        let SystemChange { id, scope, value } = change;
         let variable = id.variable();
         match scope {
             Target::Session => self.apply_session(id, value)?,
