@@ -30,6 +30,7 @@ use errors::SqlResult;
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;
 use pass_through::PassThrough;
+use plan::physical::{OriginPath, OutputColumn};
 use plan::{ParameterTypes, Plan, PlanKind, PlannerInput};
 pub use plan::{ParameterUse, Reading};
 use run::{PlanningContext, Run};
@@ -189,6 +190,9 @@ fn run_plan(
         PlanKind::Load(load) => load.insert.ignore,
         PlanKind::Query(..) | PlanKind::Do(_) => true,
     };
+    if !matches!(plan.kind, PlanKind::Query(..) | PlanKind::Do(_)) {
+        context.transaction.check_may_write().map_err(|error| error.into_sql(""))?;
+    }
     let escalates = context.facts.sql_mode.is_strict() && !ignores;
     context.diagnostics.escalate(escalates);
     let mut run = Run::new(plan, context);
@@ -234,18 +238,20 @@ pub fn execute(
     run_plan(&prepared, context, channel)
 }
 
-/// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT).
+/// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT), and how the query
+/// comes by them.
 pub fn describe_for_table(
     statement: &Statement,
     context: &mut StatementContext<'_>,
-) -> SqlResult<Vec<ResultColumn>> {
+) -> SqlResult<Vec<(ResultColumn, OriginPath)>> {
     let plan = plan_with(statement, context, ParameterTyping::FromValues, false)?;
     let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
-    let mut described = query::result_columns(query);
-    for (column, output) in described.iter_mut().zip(&query.columns) {
+    let described = query::result_columns(query).into_iter().zip(&query.columns);
+    let for_table = |(mut column, output): (ResultColumn, &OutputColumn)| {
         column.column_type = table_type(&output.result, output.source, TablePurpose::Created);
-    }
-    Ok(described)
+        (column, output.origin.as_ref().map_or(OriginPath::Table, |origin| origin.path))
+    };
+    Ok(described.map(for_table).collect())
 }
 
 /// The forms of EXPLAIN.

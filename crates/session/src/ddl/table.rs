@@ -14,6 +14,7 @@ use dictionary::{
 use engine::KillFlag;
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
+use plan::physical::OriginPath;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
@@ -401,15 +402,15 @@ impl Session {
         })?;
         let mut targets = Vec::new();
         let mut computed = Vec::new();
-        let mut selected = std::collections::BTreeSet::new();
-        for column in &described {
-            if !selected.insert(column.name.to_lowercase()) {
+        let mut named = BTreeSet::new();
+        for (column, path) in &described {
+            if !named.insert(column.name.to_lowercase()) {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
             }
             match definition.column_position(&column.name) {
                 Some(position) => move_last(&mut definition, position),
                 None => {
-                    let made = self.selected_column(column);
+                    let made = self.selected_column(column, *path);
                     super::column::check_column(&ColumnDraft {
                         definition: made.clone(),
                         primary: false,
@@ -452,23 +453,30 @@ impl Session {
         Ok(())
     }
 
-    /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its default and comment.
-    fn selected_column(&self, column: &wire::result::ResultColumn) -> ColumnDefinition {
+    /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its comment and, as far as it comes
+    /// through subqueries in FROM, its default.
+    fn selected_column(&self, column: &wire::result::ResultColumn, path: OriginPath) -> ColumnDefinition {
         let column_type = column.column_type.clone();
         let nullable = column.flags & wire::capabilities::column::NOT_NULL == 0;
         let origin = self.origin_column(column);
         let default = match &origin {
             Some(origin) if origin.auto_increment => self.implicit_default(&column_type),
-            Some(origin) => origin.default.clone(),
-            None if nullable => ColumnDefault::None,
-            None => self.implicit_default(&column_type),
+            Some(origin) if path == OriginPath::Table => origin.default.clone(),
+            Some(ColumnDefinition { default: ColumnDefault::Literal(value), .. })
+                if path == OriginPath::Kept =>
+            {
+                ColumnDefault::Literal(value.clone())
+            }
+            _ if nullable => ColumnDefault::None,
+            _ => self.implicit_default(&column_type),
         };
+        let changing = origin.as_ref().filter(|_| path == OriginPath::Table);
         ColumnDefinition {
             name: column.name.clone(),
             column_type,
             nullable,
             default,
-            on_update_now: origin.as_ref().and_then(|origin| origin.on_update_now),
+            on_update_now: changing.and_then(|origin| origin.on_update_now),
             auto_increment: false,
             invisible: false,
             comment: origin.map_or_else(String::new, |origin| origin.comment),
