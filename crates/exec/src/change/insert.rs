@@ -1,12 +1,13 @@
 //! INSERT and REPLACE.
 
-use super::storing::{Given, Storing};
+use super::storing::{Given, Storing, implicit_default};
 use super::writer::{Counts, Writer};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
 use crate::spill::RowCursor;
+use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::{InsertPlan, InsertRows, QueryPlan};
@@ -55,15 +56,16 @@ pub fn outcome(counts: &Counts, shows_info: bool, run: &Run<'_, '_>) -> Statemen
     }
 }
 
-/// Which values a row starts from: columns with a literal default have it, so that later expressions can read it.
+/// Which values a row starts from, so that later expressions can read them: columns with a literal default have it,
+/// those without any have what stands for "nothing given".
 fn blank_row(plan: &InsertPlan) -> Vec<Value> {
-    plan.defaults
-        .iter()
-        .map(|default| match default {
-            plan::DefaultValue::Stored(value) => value.clone(),
-            _ => Value::Null,
-        })
-        .collect()
+    let columns = &plan.table.definition().columns;
+    let blank = |(default, column): (&plan::DefaultValue, &ColumnDefinition)| match default {
+        plan::DefaultValue::Stored(value) => value.clone(),
+        plan::DefaultValue::Missing => implicit_default(&column.column_type),
+        plan::DefaultValue::Expression(_) => Value::Null,
+    };
+    plan.defaults.iter().zip(columns).map(blank).collect()
 }
 
 fn value_row(

@@ -171,6 +171,7 @@ impl Writer<'_> {
                 if !self.plan.ignore {
                     return Err(error);
                 }
+                self.counts.duplicates += 1;
                 run.diagnostics().warning(error);
             }
             Err(error) => return Err(engine_error(error, table)),
