@@ -10,7 +10,7 @@ use crate::spill::RowCursor;
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
-use plan::{InsertPlan, InsertRows, QueryPlan};
+use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan};
 use values::Value;
 use values::store::Source;
 
@@ -56,16 +56,20 @@ pub fn outcome(counts: &Counts, shows_info: bool, run: &Run<'_, '_>) -> Statemen
     }
 }
 
-/// Which values a row starts from, so that later expressions can read them: columns with a literal default have it,
-/// those without any have what stands for "nothing given".
+/// Which values a row starts from, so that later expressions can read them.
 fn blank_row(plan: &InsertPlan) -> Vec<Value> {
     let columns = &plan.table.definition().columns;
-    let blank = |(default, column): (&plan::DefaultValue, &ColumnDefinition)| match default {
-        plan::DefaultValue::Stored(value) => value.clone(),
-        plan::DefaultValue::Missing => implicit_default(&column.column_type),
-        plan::DefaultValue::Expression(_) => Value::Null,
-    };
-    plan.defaults.iter().zip(columns).map(blank).collect()
+    plan.defaults.iter().zip(columns).map(|(default, column)| blank_value(default, column)).collect()
+}
+
+/// What a column reads as before it is given a value: its literal default, or what its type has for "nothing given" if
+/// it has no default.
+pub fn blank_value(default: &DefaultValue, column: &ColumnDefinition) -> Value {
+    match default {
+        DefaultValue::Stored(value) => value.clone(),
+        DefaultValue::Missing => implicit_default(&column.column_type),
+        DefaultValue::Expression(_) => Value::Null,
+    }
 }
 
 fn value_row(

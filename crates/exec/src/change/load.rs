@@ -1,7 +1,7 @@
 //! LOAD DATA [LOCAL] INFILE.
 
 use super::assigning::Assigning;
-use super::insert::{fill_defaults, outcome};
+use super::insert::{blank_value, fill_defaults, outcome};
 use super::load_parser::LineReader;
 use super::storing::{Given, Storing, as_seen, implicit_default};
 use super::writer::Writer;
@@ -177,6 +177,8 @@ impl<'p> LineRow<'p> {
     /// Defaults, then SET.
     fn complete(&mut self, run: &mut Run<'_, '_>, row_number: u64) -> SqlResult<()> {
         let (plan, storing, row) = (self.plan, self.storing, &mut self.row);
+        let columns = &plan.insert.table.definition().columns;
+        let defaults = &plan.insert.defaults;
         for assignment in &plan.assignments {
             self.given[assignment.column] = true;
             if !plan
@@ -184,16 +186,20 @@ impl<'p> LineRow<'p> {
                 .iter()
                 .any(|field| matches!(field, LoadTarget::Column(column) if *column == assignment.column))
             {
-                row[assignment.column] = Value::Null;
+                let column = assignment.column;
+                row[column] = blank_value(&defaults[column], &columns[column]);
             }
         }
         fill_defaults(&plan.insert, row, &self.given, storing, row_number, run)?;
         if !plan.assignments.is_empty() {
             let table = &plan.insert.table;
-            let columns = &table.definition().columns;
             let mut seen: Vec<Value> =
                 row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect();
-            let defaults = &plan.insert.defaults;
+            for (column, value) in seen.iter_mut().enumerate().filter(|(column, _)| !self.given[*column]) {
+                if columns[column].auto_increment {
+                    *value = blank_value(&defaults[column], &columns[column]);
+                }
+            }
             let assigning =
                 Assigning { table, defaults, slots: None, sees_changes: true, storing, row_number };
             assigning.carry_out(&plan.assignments, &mut seen, row, run)?;
