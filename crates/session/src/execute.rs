@@ -306,6 +306,7 @@ impl Session {
             sink.end_rows(&end)
         } else {
             let id = outcome.generated_id.or(self.state.given_insert_id).unwrap_or(outcome.last_insert_id);
+            let id = if outcome.keeps_id { 0 } else { id };
             let end = self.statement_end(outcome.affected_rows, id, outcome.info);
             sink.ok(&end)
         }

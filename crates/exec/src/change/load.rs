@@ -48,7 +48,9 @@ fn rows(
 ) -> SqlResult<StatementOutcome> {
     let storing = Storing::new(run, plan.insert.ignore, true);
     let mut writer = Writer::new(&plan.insert, storing, run);
-    let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces).charged_to(run.hold());
+    let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces)
+        .charged_to(run.hold())
+        .of_fields(plan.fields.len());
     for _ in 0..plan.load.ignore_lines {
         if !reader.skip_line()? {
             break;
@@ -62,6 +64,7 @@ fn rows(
     }
     let counts = writer.finish(run)?;
     let mut outcome = outcome(&counts, true, run);
+    outcome.keeps_id = true;
     let skipped = if plan.insert.ignore { counts.duplicates } else { 0 };
     let deleted = if plan.insert.replace { counts.duplicates } else { 0 };
     let warnings = run.statement.diagnostics.count();

@@ -51,7 +51,9 @@ pub struct LineReader<'s> {
     plain: Option<PlainFormat>,
     /// Bytes of each field where fields are told apart by their width; empty where they end in something.
     widths: Vec<usize>,
-    /// Whether bytes follow the last field of such a line.
+    /// Fields of each line where lines end in the same as fields.
+    fields_max: usize,
+    /// Whether bytes follow the last field of a line of fixed widths.
     is_cut: bool,
     buffer: Vec<u8>,
     fields: Vec<Field>,
@@ -77,6 +79,7 @@ impl<'s> LineReader<'s> {
             escape: text(&format.fields_escaped, b"\\").first().copied(),
             plain: None,
             widths,
+            fields_max: usize::MAX,
             is_cut: false,
             buffer: Vec::new(),
             fields: Vec::new(),
@@ -85,6 +88,14 @@ impl<'s> LineReader<'s> {
         };
         reader.plain = reader.plain_format();
         reader
+    }
+
+    /// Tells how many fields the statement reads. They tell lines apart where fields and lines end in the same.
+    pub fn of_fields(mut self, count: usize) -> LineReader<'s> {
+        if self.field_end == self.line_end && !self.line_end.is_empty() {
+            (self.fields_max, self.line_end) = (count.max(1), Vec::new());
+        }
+        self
     }
 
     /// Charges lines to the statement: a longer one than it may hold is error 1114.
@@ -184,7 +195,7 @@ impl<'s> LineReader<'s> {
             return Ok(false);
         }
         loop {
-            if !self.read_field()? {
+            if !self.read_field()? || self.fields.len() >= self.fields_max {
                 return Ok(true);
             }
         }
