@@ -119,6 +119,15 @@ pub fn fits_integer(number: f64) -> bool {
 /// 2 to the power of 63.
 const INTEGER_BOUND: f64 = 9_223_372_036_854_775_808.0;
 
+/// The whole number at or below a value, and whether the value lies above it. Loses nothing of what is wholly a number.
+pub fn to_floor(
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<(i128, bool)>> {
+    Ok(values::convert::to_floor(value, column_type, context.diagnostics()))
+}
+
 /// A value as a floating point number.
 pub fn to_double(
     value: &Value,

@@ -6,7 +6,9 @@ use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
 use dictionary::IndexDefinition;
 use engine::{KeyRange, Table};
 use errors::{SqlResult, sql_error};
-use expression::operators::{ComparisonOperator, compared_moment, compared_time, like_prefix};
+use expression::operators::{
+    ComparisonOperator, compared_decimal, compared_moment, compared_time, like_prefix,
+};
 use expression::{EvaluationContext, Expression, ExpressionKind, convert, text};
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -264,7 +266,7 @@ fn key_value(
         | Kind::Bit
         | Kind::Year => integer_key(&value, from, column, context)?,
         Kind::Decimal => {
-            let Some(exact) = convert::to_decimal(&value, from, context)? else { return Ok(KeyValue::Null) };
+            let Some(exact) = compared_decimal(&value, from, context)? else { return Ok(KeyValue::Null) };
             decimal_key(exact, column)
         }
         Kind::Double => match convert::to_double(&value, from, context)? {
@@ -365,22 +367,7 @@ fn integer_key(
     column: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<KeyValue> {
-    let (number, exact) = match value {
-        Value::Int(number) => (i128::from(*number), true),
-        Value::UInt(number) => (i128::from(*number), true),
-        Value::Double(_) | Value::Float(_) | Value::Bytes(_) => {
-            let number = convert::to_double(value, from, context)?.unwrap_or(0.0);
-            let floor = number.floor();
-            (floor as i128, floor == number)
-        }
-        _ => {
-            let number = convert::to_decimal(value, from, context)?.unwrap_or(Decimal::ZERO);
-            let floor = number.with_scale(0, Rounding::Floor).unwrap_or(number);
-            let whole =
-                floor.unscaled_i128().unwrap_or(if number.is_negative() { i128::MIN } else { i128::MAX });
-            (whole, floor == number)
-        }
-    };
+    let (number, above) = convert::to_floor(value, from, context)?.unwrap_or_default();
     let (low, high) = integer_bounds(column);
     if number < low {
         return Ok(KeyValue::Outside(Ordering::Less));
@@ -394,7 +381,7 @@ fn integer_key(
     }
     let unsigned = column.unsigned || matches!(column.kind, TypeKind::Bit | TypeKind::Year);
     let held = if unsigned { Value::UInt(number as u64) } else { Value::Int(number as i64) };
-    Ok(if exact { KeyValue::Exact(held) } else { KeyValue::Above(held) })
+    Ok(if above { KeyValue::Above(held) } else { KeyValue::Exact(held) })
 }
 
 fn decimal_key(exact: Decimal, column: &ColumnType) -> KeyValue {

@@ -206,6 +206,43 @@ pub fn to_integer(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
     })
 }
 
+/// The whole number at or below the value, and whether the value lies above it; None for NULL. Loses nothing of
+/// what is wholly a number, be it written as text; what is beyond the range of i128 becomes its end.
+pub fn to_floor(
+    value: &Value,
+    column_type: &ColumnType,
+    diagnostics: &mut Diagnostics,
+) -> Option<(i128, bool)> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Int(number) => (i128::from(*number), false),
+        Value::UInt(number) => (i128::from(*number), false),
+        Value::Bytes(bytes) if column_type.is_number_bytes() => (i128::from(big_endian(bytes)), false),
+        Value::Bytes(bytes) => {
+            let text = readable_text(bytes, column_type.collation);
+            let parsed = Decimal::parse(&text);
+            let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
+            if parsed.length == 0 || rest || parsed.overflow {
+                return to_f64(value, column_type, diagnostics).map(floor_of_f64);
+            }
+            floor_of_decimal(&parsed.number)
+        }
+        Value::Float(_) | Value::Double(_) => floor_of_f64(to_f64(value, column_type, diagnostics)?),
+        _ => floor_of_decimal(&to_decimal(value, column_type, diagnostics)?),
+    })
+}
+
+fn floor_of_f64(number: f64) -> (i128, bool) {
+    let floor = number.floor();
+    (floor as i128, floor != number)
+}
+
+fn floor_of_decimal(number: &Decimal) -> (i128, bool) {
+    let floor = number.with_scale(0, Rounding::Floor).unwrap_or(*number);
+    let bound = if number.is_negative() { i128::MIN } else { i128::MAX };
+    (floor.unscaled_i128().unwrap_or(bound), floor != *number)
+}
+
 const INTEGER_MIN: i128 = i64::MIN as i128;
 const INTEGER_MAX: i128 = u64::MAX as i128;
 

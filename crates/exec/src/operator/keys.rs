@@ -1,7 +1,9 @@
 //! Values as hash keys (equal bytes for equal values) and rows in sort order.
 
 use errors::SqlResult;
-use expression::operators::{ComparisonMode, compare_values, compared_moment};
+use expression::operators::{
+    ComparisonMode, compare_values, compared_decimal, compared_moment, compared_time,
+};
 use expression::{EvaluationContext, convert};
 use std::cmp::Ordering;
 use values::temporal::{DateTime, Time};
@@ -29,8 +31,13 @@ pub(crate) fn append_key(
             };
             out.extend_from_slice(&number.to_le_bytes());
         }
+        ComparisonMode::Exact => {
+            let (whole, above) = convert::to_floor(value, column_type, context)?.unwrap_or_default();
+            out.extend_from_slice(&whole.to_le_bytes());
+            out.push(u8::from(above));
+        }
         ComparisonMode::Decimal => {
-            let exact = convert::to_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);
+            let exact = compared_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);
             exact.normalized().append_text(out);
             out.push(0);
         }
@@ -48,11 +55,11 @@ pub(crate) fn append_key(
         },
         ComparisonMode::DateTime => match hashed_moment(value, column_type, context)? {
             Some(moment) => out.extend_from_slice(&values::packed::date_time(moment, 6).to_le_bytes()),
-            None => return Ok(false),
+            None => mark_as_different(out),
         },
-        ComparisonMode::Time => match convert::to_time(value, column_type, context)? {
+        ComparisonMode::Time => match compared_time(value, column_type, context)? {
             Some(span) => out.extend_from_slice(&span.to_microseconds().to_le_bytes()),
-            None => return Ok(false),
+            None => mark_as_different(out),
         },
     }
     Ok(true)
@@ -67,6 +74,14 @@ fn hashed_moment(
     match column_type.kind {
         TypeKind::Year => compared_moment(value, column_type, column_type, context),
         _ => convert::to_datetime(value, column_type, context),
+    }
+}
+
+/// Turns the mark of a value to that of one that is no date or time: it equals no value of such a column, and is not
+/// NULL.
+fn mark_as_different(out: &mut [u8]) {
+    if let Some(mark) = out.last_mut() {
+        *mark = 2;
     }
 }
 
@@ -130,7 +145,7 @@ fn append_ordered(
             let span = convert::to_time(value, column_type, context)?.map_or(0, Time::to_microseconds);
             out.extend_from_slice(&(span.cast_unsigned() ^ 1 << 63).to_be_bytes());
         }
-        (ComparisonMode::Integer | ComparisonMode::Double, _) => {
+        (ComparisonMode::Integer | ComparisonMode::Exact | ComparisonMode::Double, _) => {
             let number = convert::to_double(value, column_type, context)?.unwrap_or(0.0);
             out.extend_from_slice(&ordered_double(number));
         }

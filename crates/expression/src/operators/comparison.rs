@@ -10,7 +10,7 @@ use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
 use values::temporal::{Date, DateTime, Time};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, Decimal, TypeKind, Value};
 
 /// The operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,9 @@ pub enum ComparisonMode {
     Text(CollationId),
     /// As 64-bit integers.
     Integer,
+    /// As whole numbers, without loss: a column of an integer type beside a constant that is text or a floating point
+    /// number, of which not all digits are digits of a double.
+    Exact,
     /// As exact numbers.
     Decimal,
     /// As floating point numbers.
@@ -126,6 +129,10 @@ impl ComparisonMode {
                 ComparisonMode::Time
             }
             (Time, Text) | (Text, Time) => ComparisonMode::Text(text_collation(left, right)),
+            (Integer, Text | Double) if is_column_with_constant(left, right) => ComparisonMode::Exact,
+            (Text | Double, Integer) if is_column_with_constant(right, left) => ComparisonMode::Exact,
+            (Decimal, Text | Double) if right.is_constant() && !left.is_constant() => ComparisonMode::Decimal,
+            (Text | Double, Decimal) if left.is_constant() && !right.is_constant() => ComparisonMode::Decimal,
             (Text | Double, _) | (_, Text | Double) => ComparisonMode::Double,
             (Decimal, _) | (_, Decimal) => ComparisonMode::Decimal,
             (DateTime | Time, _) | (_, DateTime | Time) => ComparisonMode::Decimal,
@@ -230,10 +237,11 @@ fn compare_converted(
         ComparisonMode::Integer => {
             both!(convert::to_integer, |left: &i128, right: &i128| Some(left.cmp(right)))
         }
+        ComparisonMode::Exact => {
+            both!(convert::to_floor, |left: &(i128, bool), right: &(i128, bool)| Some(left.cmp(right)))
+        }
         ComparisonMode::Decimal => {
-            both!(convert::to_decimal, |left: &values::Decimal, right: &values::Decimal| Some(
-                left.cmp(right)
-            ))
+            both!(compared_decimal, |left: &Decimal, right: &Decimal| Some(left.cmp(right)))
         }
         ComparisonMode::Double => {
             both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right))
@@ -276,6 +284,21 @@ fn compare_texts(
     let left = convert::to_text(left.0, left.1, context)?;
     let right = convert::to_text(right.0, right.1, context)?;
     Some(text::compare(collation, &left, &right))
+}
+
+/// A value as the exact number that it is compared as: a double beyond all of them is the largest, without a warning.
+pub fn compared_decimal(
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Decimal>> {
+    match value {
+        Value::Double(number) => {
+            let largest = || Decimal::largest(values::decimal::DIGITS_MAX, 0, *number < 0.0);
+            Ok(Some(Decimal::from_f64(*number).unwrap_or_else(|_| largest())))
+        }
+        _ => convert::to_decimal(value, column_type, context),
+    }
 }
 
 /// A value as the moment that it is compared as with a value of the type `beside`; None for a number that is none. A year is

@@ -18,7 +18,8 @@ pub use bits::{BitOperation, BitOperator};
 pub use case::Case;
 pub use cast::{Cast, CastFailure};
 pub use comparison::{
-    Comparison, ComparisonMode, ComparisonOperator, compare_values, compared_moment, compared_time,
+    Comparison, ComparisonMode, ComparisonOperator, compare_values, compared_decimal, compared_moment,
+    compared_time,
 };
 pub use interval::{DateArithmetic, Interval, add_interval, out_of_range as moment_out_of_range};
 pub use list::{Between, InList};

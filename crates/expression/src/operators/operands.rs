@@ -8,14 +8,14 @@ use crate::build::BuildFacts;
 use crate::choice::choose_numbers;
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
-use crate::functions::{Call, FunctionDefinition};
+use crate::functions::FunctionDefinition;
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
-use errors::{Diagnostics, SqlResult, sql_error};
+use errors::{Diagnostics, Level, SqlResult, sql_error};
 use values::store::{Source, StoreContext, StoreMode};
 use values::temporal::parse_date_time;
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, TypeKind, Value};
 
 /// How the operands of a comparison operator are compared. A constant beside a date or a YEAR column is turned to what
 /// that column would hold; error 1525 for text that is no date.
@@ -84,8 +84,8 @@ pub fn prepare_range(
     facts: BuildFacts,
 ) -> SqlResult<(ComparisonMode, ComparisonMode)> {
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
-    adapt_year(operand, low, facts);
-    adapt_year(operand, high, facts);
+    adapt_stored(operand, low, facts);
+    adapt_stored(operand, high, facts);
     let classes = [operand.result.class(), low.result.class(), high.result.class()];
     let all = |wanted: &[TypeClass]| classes.iter().all(|class| *class == Null || wanted.contains(class));
     let one = |mode| Ok((mode, mode));
@@ -95,7 +95,8 @@ pub fn prepare_range(
     if classes.contains(&DateTime) && all(&[DateTime, Time, Text]) {
         return one(ComparisonMode::DateTime);
     }
-    let is_column = operand.column_slot().is_some() && matches!(operand.result.class(), DateTime | Time);
+    let is_column = operand.column_slot().is_some()
+        && (matches!(operand.result.class(), DateTime | Time | Integer) || classes == [Decimal, Text, Text]);
     if times || is_column && low.is_constant() && high.is_constant() {
         return Ok((below, above));
     }
@@ -120,7 +121,8 @@ pub fn prepare_list(
     list: &mut [Expression],
     facts: BuildFacts,
 ) -> SqlResult<Vec<ComparisonMode>> {
-    use TypeClass::{DateTime, Integer, Null, Text, Time};
+    use TypeClass::{DateTime, Double, Integer, Null, Text, Time};
+    adapt_stored_list(operand, list, facts);
     let all = |wanted: TypeClass| {
         let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
         list.iter().all(|member| fits(member) && member.is_constant())
@@ -133,7 +135,14 @@ pub fn prepare_list(
         return Ok(vec![ComparisonMode::Integer; list.len()]);
     }
     let choose = |operand: &Expression, list: &[Expression]| -> Vec<ComparisonMode> {
-        list.iter().map(|member| ComparisonMode::choose(operand, member)).collect()
+        let mode = |member: &Expression| match ComparisonMode::choose(operand, member) {
+            // Exact numbers in a list are compared with texts as doubles.
+            ComparisonMode::Decimal if matches!(member.result.class(), Text | Double) => {
+                ComparisonMode::Double
+            }
+            mode => mode,
+        };
+        list.iter().map(mode).collect()
     };
     let mut modes = choose(operand, list);
     if operand.result.class() == Text && list.iter().any(|member| member.result.class() == DateTime) {
@@ -175,7 +184,7 @@ pub fn prepare_list(
 
 /// Turns a constant to the form of what stands beside it.
 pub fn adapt_constant(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
-    adapt_year(beside, constant, facts);
+    adapt_stored(beside, constant, facts);
     if is_written(constant, facts)
         && constant.result.class() == TypeClass::Text
         && beside.result.class() == TypeClass::DateTime
@@ -209,83 +218,123 @@ fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) ->
     Ok(())
 }
 
-/// A constant beside a YEAR column is the year that the column would store for it: 1 is 2001.
-fn adapt_year(beside: &Expression, constant: &mut Expression, facts: BuildFacts) {
-    let applies = beside.result.kind() == TypeKind::Year
-        && beside.column_slot().is_some()
-        && !matches!(constant.result.class(), TypeClass::Null | TypeClass::Time)
-        && constant.is_constant()
+fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: BuildFacts) {
+    let is_moment = |member: &Expression| member.result.class() == TypeClass::DateTime;
+    let is_stored = match operand.result.class() {
+        // Nothing but moments beside a TIME are compared as moments of today.
+        TypeClass::Time => list.len() == 1 || !list.iter().all(is_moment),
+        TypeClass::DateTime => true,
+        _ => false,
+    };
+    if is_stored {
+        list.iter_mut().for_each(|member| adapt_stored(operand, member, facts));
+    }
+}
+
+/// A constant beside a column of years, dates or times is what the column would store for it: 1 is 2001 beside a YEAR,
+/// the fraction of a second is rounded to the column's digits, a moment beside a TIME is its time of day. Text beside
+/// dates is not stored ([`adapt_moment`]), nor are dates beside dates.
+fn adapt_stored(beside: &Expression, constant: &mut Expression, facts: BuildFacts) {
+    use TypeClass::{DateTime, Decimal, Double, Integer, Null, Text, Time};
+    let is_stored = match (beside.result.class(), constant.result.class()) {
+        (_, Null) => false,
+        _ if beside.result.kind() == TypeKind::Year => constant.result.class() != Time,
+        (DateTime, Integer | Decimal | Double) => true,
+        (Time, Integer | Decimal | Double | Text | DateTime) => true,
+        _ => false,
+    };
+    let is_known = constant.is_constant()
         && (facts.literal_parameters || !constant.has_parameter())
         && !constant.any(&|part| matches!(part.kind, ExpressionKind::Subquery(_)));
-    if !applies {
-        return;
+    if is_stored && beside.column_slot().is_some() && is_known {
+        to_stored(&beside.result, constant);
     }
-    to_stored_year(constant);
 }
 
 /// A parameter for a YEAR column that a condition sets equal to it is the year that the column would store.
 pub fn adapt_equal_year(beside: &Expression, parameter: &mut Expression) {
     let is_year = |expression: &Expression| expression.result.kind() == TypeKind::Year;
     if is_year(beside) && beside.column_slot().is_some() && is_year(parameter) && parameter.has_parameter() {
-        to_stored_year(parameter);
+        to_stored(&beside.result, parameter);
     }
 }
 
-fn to_stored_year(constant: &mut Expression) {
-    let result = match constant.result.class() {
-        _ if constant.result.kind() == TypeKind::Year => ResultType::integer(5).nullable(),
-        TypeClass::DateTime => ResultType::integer(5).nullable_if(constant.result.nullable),
+fn to_stored(beside: &ResultType, constant: &mut Expression) {
+    let nullable = constant.result.nullable;
+    let result = match (beside.kind(), constant.result.class()) {
+        (TypeKind::Year, _) if constant.result.kind() == TypeKind::Year => ResultType::integer(5).nullable(),
+        (TypeKind::Year, TypeClass::DateTime) => ResultType::integer(5).nullable_if(nullable),
+        (_, TypeClass::DateTime) => beside.clone().nullable_if(nullable),
         _ => constant.result.clone(),
     };
+    let column = &beside.column_type;
     let operand = std::mem::replace(constant, Expression::null());
     *constant = match operand.literal() {
-        Some(value) => {
-            Expression::constant(year_of(value.clone(), &operand.result.column_type, &result), result)
-        }
+        Some(value) => Expression::constant(
+            stored_form(value.clone(), &operand.result.column_type, column, &result),
+            result,
+        ),
         None => {
-            let call = FunctionCall { definition: &STORED_YEAR, arguments: vec![operand], site: 0 };
+            let typed = ResultType { column_type: column.clone(), ..ResultType::null() };
+            let arguments = vec![operand, Expression::constant(Value::Null, typed)];
+            let call = FunctionCall { definition: &STORED_FORM, arguments, site: 0 };
             Expression { kind: ExpressionKind::Function(Box::new(call)), result }
         }
     };
 }
 
-/// A constant as a YEAR column holds it, where only the running statement knows its value.
-static STORED_YEAR: FunctionDefinition = FunctionDefinition {
-    name: "stored_year",
-    arguments_min: 1,
-    arguments_max: 1,
+/// A constant as a column of the second argument's type holds it, where only the running statement knows its value.
+static STORED_FORM: FunctionDefinition = FunctionDefinition {
+    name: "stored_form",
+    arguments_min: 2,
+    arguments_max: 2,
     pure: true,
     derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: stored_year,
+    evaluate: |call| {
+        let value = call.value(0)?;
+        let (from, column) = (&call.argument(0).column_type, &call.argument(1).column_type);
+        Ok(stored_form(value, from, column, call.result()))
+    },
 };
 
-fn stored_year(call: &mut Call<'_>) -> SqlResult<Value> {
-    let value = call.value(0)?;
-    Ok(year_of(value, &call.argument(0).column_type, call.result()))
-}
-
-/// The year in the class of the result; a value that a YEAR column cannot hold as it is.
-fn year_of(value: Value, from: &ColumnType, result: &ResultType) -> Value {
+/// What a column would hold for a value, in the class of the result; a value that it cannot hold stays as it is.
+fn stored_form(value: Value, from: &ColumnType, column: &ColumnType, result: &ResultType) -> Value {
     let mut diagnostics = Diagnostics::new(1);
     let mode = StoreMode { strict: false, ..StoreMode::default() };
     let source = Source::Expression;
     let mut context = StoreContext { mode, column: "", row: 1, source, diagnostics: &mut diagnostics };
-    let year_type = ColumnType::new(TypeKind::Year);
-    let stored = values::store::store(&value, from, &year_type, &mut context);
-    let year = match stored {
-        Ok(Value::UInt(0)) if diagnostics.count() > 0 => return value,
-        Ok(Value::UInt(year)) => year as i64,
-        _ => return value,
-    };
-    match result.class() {
-        TypeClass::Decimal => Value::Decimal(Decimal::from(year)),
-        TypeClass::Double => Value::Double(year as f64),
-        TypeClass::Text if !result.is_number_bytes() => {
-            Value::Bytes(text::from_utf8(&year.to_string(), result.collation()))
-        }
-        TypeClass::Text => Value::Bytes(year.to_be_bytes().to_vec()),
-        _ => Value::Int(year),
+    // What a TIMESTAMP holds does not depend on the zone here.
+    let kind = if column.kind == TypeKind::Timestamp { TypeKind::DateTime } else { column.kind };
+    let column = ColumnType { kind, ..column.clone() };
+    let stored = values::store::store(&value, from, &column, &mut context);
+    let is_warned = diagnostics.conditions().iter().any(|condition| condition.level != Level::Note);
+    match stored {
+        Ok(Value::UInt(0)) if diagnostics.count() > 0 => value,
+        Ok(Value::UInt(year)) => number_form(Value::Int(year as i64), &column, result),
+        Ok(stored) if !is_warned => number_form(stored, &column, result),
+        _ => value,
     }
+}
+
+/// A year, date or time in the class of the constant that it comes from.
+fn number_form(stored: Value, column: &ColumnType, result: &ResultType) -> Value {
+    let mut unheard = Diagnostics::new(0);
+    let converted = match result.class() {
+        TypeClass::Integer => values::convert::to_integer(&stored, column, &mut unheard)
+            .and_then(|number| i64::try_from(number).ok())
+            .map(Value::Int),
+        TypeClass::Decimal => values::convert::to_decimal(&stored, column, &mut unheard).map(Value::Decimal),
+        TypeClass::Double => values::convert::to_f64(&stored, column, &mut unheard).map(Value::Double),
+        TypeClass::Text if result.is_number_bytes() => {
+            values::convert::to_integer(&stored, column, &mut unheard)
+                .map(|number| Value::Bytes((number as i64).to_be_bytes().to_vec()))
+        }
+        TypeClass::Text => values::convert::to_text(&stored, column)
+            .map(|bytes| text::from_utf8(&String::from_utf8_lossy(&bytes), result.collation()))
+            .map(Value::Bytes),
+        TypeClass::DateTime | TypeClass::Time | TypeClass::Null => None,
+    };
+    converted.unwrap_or(stored)
 }
 
 #[cfg(test)]

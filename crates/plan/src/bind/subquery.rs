@@ -63,8 +63,8 @@ impl Binder<'_> {
         if wanted != SubqueryUse::Exists && width != expected {
             return Err(sql_error!(ER_OPERAND_COLUMNS, expected));
         }
-        if wanted == SubqueryUse::Scalar
-            && let Some(expression) = as_expression(&plan)
+        if let Some(shown) = as_expression(&plan)
+            && let Some(expression) = self.without_table(wanted, &mut operands, shown)?
         {
             self.explain.truncate(explained);
             return Ok(expression);
@@ -85,6 +85,24 @@ impl Binder<'_> {
         self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons });
         let call = SubqueryCall { id, wanted, operands, outer };
         Ok(Expression { kind: ExpressionKind::Subquery(Box::new(call)), result })
+    }
+
+    /// A subquery that reads no table and shows one value is that value, or a comparison with it.
+    fn without_table(
+        &mut self,
+        wanted: SubqueryUse,
+        operands: &mut Vec<Expression>,
+        shown: Expression,
+    ) -> SqlResult<Option<Expression>> {
+        let operator = match wanted {
+            SubqueryUse::Scalar => return Ok(Some(shown)),
+            SubqueryUse::In => ComparisonOperator::Equal,
+            SubqueryUse::NotIn => ComparisonOperator::NotEqual,
+            SubqueryUse::Any(operator) | SubqueryUse::All(operator) => operator,
+            SubqueryUse::Exists | SubqueryUse::Row => return Ok(None),
+        };
+        let Some(operand) = operands.pop() else { return Ok(None) };
+        Expression::compare(operator, operand, shown, self.facts).map(Some)
     }
 
     /// How the operands of IN, ANY and ALL are compared with a subquery's columns. Both are brought to common

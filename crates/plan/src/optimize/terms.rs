@@ -36,9 +36,13 @@ fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool 
     match (class_of(column.kind), column.kind) {
         (_, TypeKind::Set | TypeKind::Float) => false,
         (_, TypeKind::Enum) => equality && matches!(mode, ComparisonMode::Text(_)),
-        (TypeClass::Integer, _) => {
-            matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal | ComparisonMode::Double)
-        }
+        (TypeClass::Integer, _) => matches!(
+            mode,
+            ComparisonMode::Integer
+                | ComparisonMode::Exact
+                | ComparisonMode::Decimal
+                | ComparisonMode::Double
+        ),
         (TypeClass::Decimal, _) => matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal),
         (TypeClass::Double, _) => {
             matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal | ComparisonMode::Double)
