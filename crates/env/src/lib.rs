@@ -3,6 +3,7 @@
 //! [`Environment`] bundles the four and is passed down from the server (or from a test). Everything below the
 //! server reaches the operating system only through it, so the same engine runs under the simulator (I12).
 
+mod allocator;
 mod blocking_region;
 mod clock;
 mod disk;
@@ -21,6 +22,7 @@ pub mod blocking {
     pub use crate::blocking_region::{Hook, clear_hook, region, set_hook};
 }
 
+pub use allocator::return_free;
 pub use clock::{Clock, RealClock};
 pub use disk::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 pub use environment::Environment;

@@ -68,19 +68,26 @@ impl Spares {
                 return guard.take();
             }
             drop(guard);
-            if self.leave(&seat) {
-                return None;
+            match self.leave(&seat) {
+                Some(0) => {
+                    // The crowd is gone, and what the allocator kept for it is of no use to anybody.
+                    env::return_free();
+                    return None;
+                }
+                Some(_) => return None,
+                None => {}
             }
             // Somebody took the seat's number just now: a core comes.
             guard = lock(&seat.core);
         }
     }
 
-    /// Takes a seat out of the parked ones; false if it was taken for a core.
-    fn leave(&self, seat: &Arc<Seat>) -> bool {
+    /// Takes a seat out of the parked ones and says how many are left; None if it was taken for a core.
+    fn leave(&self, seat: &Arc<Seat>) -> Option<usize> {
         let mut parked = lock(&self.parked);
-        let place = parked.iter().position(|other| Arc::ptr_eq(other, seat));
-        place.map(|place| parked.remove(place)).is_some()
+        let place = parked.iter().position(|other| Arc::ptr_eq(other, seat))?;
+        parked.remove(place);
+        Some(parked.len())
     }
 }
 
