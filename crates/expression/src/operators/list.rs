@@ -70,6 +70,9 @@ fn converted<'v>(
 /// From this many integer constants on, IN looks the operand up in a set.
 const LOOKUP_LENGTH_MIN: usize = 4;
 
+/// After so many comparisons a walk looks for a kill.
+const KILL_LOOK_MEMBERS: usize = 1024;
+
 /// `operand IN (list)`, with NOT when `negated`.
 #[derive(Clone, Debug)]
 pub struct InList {
@@ -120,7 +123,10 @@ impl InList {
         let column_type = &self.operand.result.column_type;
         let mut unknown = false;
         let mut number = None;
-        for (mode, member) in &self.list {
+        for (at, (mode, member)) in self.list.iter().enumerate() {
+            if at % KILL_LOOK_MEMBERS == KILL_LOOK_MEMBERS - 1 {
+                context.check_killed()?;
+            }
             let value = member.operand(row, context)?;
             let operand = match (mode, operand) {
                 (ComparisonMode::Double, Value::Bytes(_)) => match &mut number {
