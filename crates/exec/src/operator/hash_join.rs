@@ -291,6 +291,7 @@ impl Operator for HashJoinRun<'_> {
         }
         let kind = self.join.kind;
         let mut sized = false;
+        let mut looked_at: usize = 0;
         batch.reset(0);
         // One row of the probe side may give all that is wanted.
         self.rows.want(if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
@@ -302,6 +303,11 @@ impl Operator for HashJoinRun<'_> {
                 batch.reset(self.current.len());
             }
             if self.next_match() {
+                // Rows of one key may be as many as the table has, and no condition may hold for any of them.
+                looked_at += 1;
+                if looked_at.is_multiple_of(BATCH_ROWS_MAX) {
+                    run.check_killed()?;
+                }
                 if !all_hold(&self.join.conditions, &self.current, run)? {
                     continue;
                 }
