@@ -13,6 +13,16 @@ use errors::SqlResult;
 use expression::EvaluationContext;
 use values::Value;
 
+/// What became of a row that was in the way of a REPLACE.
+enum Way {
+    /// It was deleted.
+    Cleared,
+    /// It is not in the way any more.
+    Free,
+    /// It is the row that was to be put in.
+    SameRow,
+}
+
 impl Writer<'_> {
     pub(super) fn insert_one(&mut self, row: &[Value], bytes: &[u8], run: &mut Run<'_, '_>) -> SqlResult<()> {
         let table = &self.plan.table;
@@ -28,12 +38,15 @@ impl Writer<'_> {
                     // Someone else may have taken the row away, or its key: then the insert is tried again.
                     run.check_killed()?;
                     if self.plan.replace && !self.is_generated_key(&duplicate) {
-                        if self.is_there_already(&duplicate, bytes, run)? {
-                            self.counts.affected += 1 + replaced;
-                            self.counts.duplicates += u64::from(replaced > 0);
-                            return self.ids.stored(table, run);
+                        match self.make_way(&duplicate, bytes, run)? {
+                            Way::Cleared => replaced += 1,
+                            Way::Free => {}
+                            Way::SameRow => {
+                                self.counts.affected += 1 + replaced;
+                                self.counts.duplicates += u64::from(replaced > 0);
+                                return self.ids.stored(table, run);
+                            }
                         }
-                        replaced += u64::from(self.remove_existing(&duplicate, bytes, run)?);
                         continue;
                     }
                     if !self.plan.on_duplicate.is_empty() {
@@ -68,37 +81,23 @@ impl Writer<'_> {
             && of_column.is_some_and(|index| table.index_of_definition(index) == duplicate.index)
     }
 
-    /// Whether the very row that REPLACE is to put in is there. Asked where no further unique key can be in the way: MySQL
-    /// overwrites the row then instead of deleting it, and counts nothing as deleted if it is the same.
-    fn is_there_already(
-        &self,
-        duplicate: &DuplicateKey,
-        bytes: &[u8],
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<bool> {
+    /// REPLACE: deletes the row that is in the way. Where no further unique key can be in the way MySQL overwrites it
+    /// instead, and counts nothing as deleted if it is the very row that is to be put in.
+    fn make_way(&self, duplicate: &DuplicateKey, bytes: &[u8], run: &mut Run<'_, '_>) -> SqlResult<Way> {
         let table = &self.plan.table;
         let last = table.definition().indexes.iter().rposition(|index| index.kind != IndexKind::Plain);
-        if last.map(|last| table.index_of_definition(last)) != Some(duplicate.index) {
-            return Ok(false);
-        }
-        Ok(self.lock_existing(duplicate, bytes, run)?.is_some_and(|existing| existing == bytes))
-    }
-
-    /// REPLACE: deletes the row that is in the way. False if it is not any more.
-    fn remove_existing(
-        &self,
-        duplicate: &DuplicateKey,
-        bytes: &[u8],
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<bool> {
-        let table = &self.plan.table;
+        let is_last = last.is_some_and(|last| table.index_of_definition(last) == duplicate.index);
         // A clustered key tells by itself that the row is in the way.
-        if duplicate.index != 0 && self.lock_existing(duplicate, bytes, run)?.is_none() {
-            return Ok(false);
+        if is_last || duplicate.index != 0 {
+            match self.lock_existing(duplicate, bytes, run)? {
+                None => return Ok(Way::Free),
+                Some(existing) if is_last && existing == bytes => return Ok(Way::SameRow),
+                Some(_) => {}
+            }
         }
         match run.statement.transaction.delete(table, &duplicate.existing_key) {
-            Ok(()) => Ok(true),
-            Err(EngineError::RowNotFound) => Ok(false),
+            Ok(()) => Ok(Way::Cleared),
+            Err(EngineError::RowNotFound) => Ok(Way::Free),
             Err(error) => Err(engine_error(error, table)),
         }
     }
