@@ -53,7 +53,9 @@ impl Transaction {
         if let Some(writer) = self.writer.get() {
             return Ok(writer.clone());
         }
-        self.check_may_write()?;
+        if self.options.read_only {
+            return Err(EngineError::ReadOnlyTransaction);
+        }
         self.check_alive()?;
         let id = self.engine.allocate_id()?;
         let owner = self.owner();
@@ -63,11 +65,6 @@ impl Transaction {
         let writer = Arc::new(Writer::new(id, owner, needed));
         self.engine.writers.insert(writer.clone());
         Ok(self.writer.get_or_init(|| writer).clone())
-    }
-
-    /// Whether rows may be changed at all. Error: ReadOnlyTransaction.
-    pub fn check_may_write(&self) -> EngineResult<()> {
-        if self.options.read_only { Err(EngineError::ReadOnlyTransaction) } else { Ok(()) }
     }
 
     /// Whether rows may be read in that mode. Error: ReadOnlyTransaction for X locks.

@@ -190,9 +190,6 @@ fn run_plan(
         PlanKind::Load(load) => load.insert.ignore,
         PlanKind::Query(..) | PlanKind::Do(_) => true,
     };
-    if !matches!(plan.kind, PlanKind::Query(..) | PlanKind::Do(_)) {
-        context.transaction.check_may_write().map_err(|error| error.into_sql(""))?;
-    }
     let escalates = context.facts.sql_mode.is_strict() && !ignores;
     context.diagnostics.escalate(escalates);
     let mut run = Run::new(plan, context);

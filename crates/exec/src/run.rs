@@ -6,7 +6,7 @@ use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
 use crate::spill::{Held, KeySet, RowStore, SpillCounts, Workspace};
-use engine::{EngineError, ReadMode, WaitPolicy};
+use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue};
 use plan::Plan;
@@ -133,10 +133,13 @@ fn parameter(statement: &StatementContext<'_>, index: usize) -> SqlResult<Value>
     }
 }
 
+/// Error 1317 once the flag is raised: for what looks without a [`Run`] at hand.
+pub fn check_flag(kill: &KillFlag) -> SqlResult<()> {
+    if kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
+}
+
 fn check_killed(statement: &StatementContext<'_>) -> SqlResult<()> {
-    if statement.kill.is_raised() {
-        return Err(sql_error!(ER_QUERY_INTERRUPTED));
-    }
+    check_flag(&statement.kill)?;
     statement.diagnostics.raised().map_or(Ok(()), |error| Err(error.clone()))
 }
 

@@ -3,9 +3,13 @@
 
 use crate::context::EvaluationContext;
 use crate::result_type::{ResultType, TypeClass};
-use crate::tree::{Expression, ExpressionKind};
+use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::SqlResult;
 use values::Value;
+
+fn is_if(call: &FunctionCall) -> bool {
+    call.definition.name == "if"
+}
 
 /// The branches that an expression hands on one of.
 fn results_mut(expression: &mut Expression) -> Option<Vec<&mut Expression>> {
@@ -13,9 +17,7 @@ fn results_mut(expression: &mut Expression) -> Option<Vec<&mut Expression>> {
         ExpressionKind::Case(case) => {
             Some(case.branches.iter_mut().map(|(_, result)| result).chain(&mut case.otherwise).collect())
         }
-        ExpressionKind::Function(call) if call.definition.name == "if" => {
-            Some(call.arguments[1..].iter_mut().collect())
-        }
+        ExpressionKind::Function(call) if is_if(call) => Some(call.arguments[1..].iter_mut().collect()),
         _ => None,
     }
 }
@@ -29,7 +31,7 @@ pub(crate) fn hides_number(expression: &Expression, context: &mut dyn Evaluation
     };
     let is_choice = match &expression.kind {
         ExpressionKind::Case(_) => true,
-        ExpressionKind::Function(call) => call.definition.name == "if",
+        ExpressionKind::Function(call) => is_if(call),
         _ => false,
     };
     if !is_choice || !is_text(&expression.result) {
@@ -65,7 +67,7 @@ impl Expression {
         }
         let branch = match &self.kind {
             ExpressionKind::Case(case) => case.choose(row, context)?,
-            ExpressionKind::Function(call) if call.definition.name == "if" => {
+            ExpressionKind::Function(call) if is_if(call) => {
                 let holds = call.arguments[0].truth(row, context)? == Some(true);
                 Some(&call.arguments[if holds { 1 } else { 2 }])
             }

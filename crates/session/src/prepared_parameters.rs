@@ -8,6 +8,7 @@ use expression::{TypedValue, parameter};
 use values::{ColumnType, TypeKind, Value};
 use wire::parameter::ParameterType;
 use wire::result::ResultColumn;
+use wire::type_code::code;
 
 /// The types of a statement's parameters, as far as they do not follow from the text any more: a value of another kind
 /// of type than its parameter gives all parameters the types of that execution's values.
@@ -90,9 +91,6 @@ fn unknown_type() -> ColumnType {
     parameter::text(charset::CollationId::BINARY)
 }
 
-const MYSQL_TYPE_TINY_BLOB: u8 = 249;
-const MYSQL_TYPE_BLOB: u8 = 252;
-
 /// The type that a value arrives with.
 pub(crate) fn given_type(
     value: &Value,
@@ -110,8 +108,7 @@ pub(crate) fn given_type(
         Value::Time(_) => ColumnType::temporal(TypeKind::Time, 6),
         Value::DateTime(_) => ColumnType::temporal(TypeKind::DateTime, 6),
         Value::Bytes(bytes) => {
-            let is_blob =
-                |declared: ParameterType| (MYSQL_TYPE_TINY_BLOB..=MYSQL_TYPE_BLOB).contains(&declared.code);
+            let is_blob = |declared: ParameterType| (code::TINY_BLOB..=code::BLOB).contains(&declared.code);
             let blob = declared.is_some_and(is_blob);
             let mut column_type = ColumnType::new(if blob { TypeKind::VarBinary } else { TypeKind::VarChar });
             column_type.length = Some(bytes.len() as u32);

@@ -6,7 +6,7 @@ use super::load_parser::LineReader;
 use super::storing::{Given, Storing, as_seen, implicit_default};
 use super::writer::Writer;
 use crate::context::StatementOutcome;
-use crate::run::Run;
+use crate::run::{Run, check_flag};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
@@ -24,10 +24,9 @@ pub fn run(
     let path = String::from_utf8_lossy(&plan.load.path).into_owned();
     // A line may be as long as the file.
     let kill = run.statement.kill.clone();
-    let check_killed = || if kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) };
     if plan.load.local {
         channel.request_file(&path)?;
-        let mut pieces = || check_killed().and_then(|()| channel.read_file_piece());
+        let mut pieces = || check_flag(&kill).and_then(|()| channel.read_file_piece());
         let result = rows(run, plan, &mut pieces);
         // The client sends the whole file whatever happens to it.
         if result.is_err() {
@@ -36,7 +35,7 @@ pub fn run(
         result
     } else {
         let mut file = run.statement.files.open(&path)?;
-        let mut pieces = || check_killed().and_then(|()| file.next_piece());
+        let mut pieces = || check_flag(&kill).and_then(|()| file.next_piece());
         rows(run, plan, &mut pieces)
     }
 }

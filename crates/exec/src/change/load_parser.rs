@@ -59,7 +59,6 @@ pub struct LineReader<'s> {
     fields: Vec<Field>,
     /// Memory that the statement is charged with for a line.
     held: Option<Held>,
-    held_bytes: usize,
 }
 
 impl<'s> LineReader<'s> {
@@ -84,7 +83,6 @@ impl<'s> LineReader<'s> {
             buffer: Vec::new(),
             fields: Vec::new(),
             held: None,
-            held_bytes: 0,
         };
         reader.plain = reader.plain_format();
         reader
@@ -123,10 +121,9 @@ impl<'s> LineReader<'s> {
                 Some(piece) => self.input.extend_from_slice(&piece),
                 None => self.ended = true,
             }
-            let bytes = self.input.capacity() + self.buffer.capacity();
-            if let Some(held) = self.held.as_mut().filter(|_| bytes > self.held_bytes) {
-                held.grow((bytes - self.held_bytes) as u64)?;
-                self.held_bytes = bytes;
+            if let Some(held) = &mut self.held {
+                let bytes = (self.input.capacity() + self.buffer.capacity()) as u64;
+                held.grow(bytes.saturating_sub(held.bytes()))?;
             }
         }
         Ok(self.input.len() - self.at >= count)

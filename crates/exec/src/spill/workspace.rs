@@ -1,5 +1,6 @@
 //! The memory of one statement and its temporary files. Main types: [`Workspace`], [`Held`], [`TemporaryFile`].
 
+use crate::run::check_flag;
 use engine::{Engine, KillFlag};
 use env::{DiskError, DiskErrorKind, DiskResult, File};
 use errors::{SqlError, SqlResult, sql_error};
@@ -187,7 +188,7 @@ impl TemporaryFile {
 
     /// A statement that is on disk looks here whether it was killed: for every buffer that it writes or reads.
     fn check_killed(&self) -> SqlResult<()> {
-        if self.kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
+        check_flag(&self.kill)
     }
 
     /// Fills `bytes` from `offset`.
