@@ -7,11 +7,14 @@ norec: as many rows pass a condition in WHERE as have it true in the select list
 index: a table with indexes answers as its copy without."""
 import argparse
 import sys
+import time
 from random import Random
 
 from outcome import Session, same_rows
 from queries import Tables
 from streams import LOOSE, SESSION, TABLE_LIFE
+
+PROGRESS_SECONDS = 60
 
 
 def rows(session, statement):
@@ -64,7 +67,7 @@ def check(target, name, count, seed):
     session, random = Session(target, f"metamorphic_{name}"), Random(f"{name} {seed}")
     for statement in [*SESSION, LOOSE]:
         session.run(statement)
-    violations, compared, failed, made = 0, 0, 0, 0
+    violations, compared, failed, made, said = 0, 0, 0, 0, time.monotonic()
     while made < count:
         tables = Tables(random, typed=random.random() < 0.7)
         prepare(session, tables)
@@ -82,6 +85,9 @@ def check(target, name, count, seed):
                     print(f"-- {name}\n{one}\n   {left}\n{other}\n   {right}")
                     for table in (table for table in tables.tables if table in one + other):
                         print(session.run(f"SHOW CREATE TABLE {table}")[2][0][1], session.run(f"SELECT * FROM {table}")[2])
+        if time.monotonic() > said + PROGRESS_SECONDS:
+            said = time.monotonic()
+            print(f"{name}: {compared} so far, {violations} violations", flush=True)
     session.close()
     print(f"{name}: {compared} compared, {failed} ended with an error, {violations} violations", flush=True)
     return violations

@@ -1,12 +1,13 @@
 """Isolation: histories of random transactions at every level, plain and locking reads, checked for anomalies (checker.py).
 
     run.py HOST:PORT [--seconds N] [--sessions N] [--level L] [--reads R]      a running server
-    run.py --binary B [--kills N] [--seconds N]                                a server of its own; N rounds end with kill -9
+    run.py --binary B [--kills] [--seconds N | --total N]                      a server of its own; --kills: some rounds end with kill -9
 
 A round runs one workload at one level; an anomaly that MySQL 9.7 does not allow there fails. What is allowed was measured on
 MySQL 9.7 with this program."""
 import argparse
 import collections
+import math
 import pathlib
 import random
 import sys
@@ -19,6 +20,7 @@ from checker import anomalies
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from with_server import running  # noqa: E402
 
+PROGRESS_SECONDS = 60
 WEAK = {"G-single", "G2-item", "P4"}
 DIRTY = WEAK | {"G1a", "G1b", "G1c", "order", "internal"}
 
@@ -61,8 +63,9 @@ def round_of(options, host, port, at, server):
 def run(options, host, port, server=None):
     """(number of forbidden anomalies, transactions)."""
     seen, errors, total, bad = collections.defaultdict(collections.Counter), collections.Counter(), 0, 0
-    end, at = time.monotonic() + options.seconds, 0
-    while time.monotonic() < end:
+    start, at = time.monotonic(), 0
+    said, end = start, start + (math.inf if options.total else options.seconds)
+    while time.monotonic() < end and total < (options.total or math.inf):
         found, count, failed, name = round_of(options, host, port, at, server)
         at, total = at + 1, total + count
         errors.update(failed)
@@ -73,6 +76,9 @@ def run(options, host, port, server=None):
                 bad += 1
                 if bad <= 10:
                     print(f"round {at - 1} ({name}), seed {options.seed}: {anomaly}: {what}"[:600])
+        if time.monotonic() > said + PROGRESS_SECONDS:
+            said = time.monotonic()
+            print(f"{said - start:.0f} s: {total} transactions in {at} rounds, {bad} forbidden anomalies", flush=True)
     for name, counts in sorted(seen.items()):
         print(f"{name} reads: {dict(counts)}")
     print(f"{total} transactions in {at} rounds, errors {dict(errors)}, {bad} forbidden anomalies", flush=True)
@@ -85,6 +91,7 @@ def main():
     parser.add_argument("--binary")
     parser.add_argument("--kills", action="store_true", help="every fourth round ends with kill -9")
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--total", type=int, help="transactions, however long they take")
     parser.add_argument("--sessions", type=int, default=12)
     parser.add_argument("--transactions", type=int, default=60, help="of a session in a round")
     parser.add_argument("--level", choices=client.LEVELS)
