@@ -15,6 +15,7 @@ use crate::operators::{
     prepare_range,
 };
 use crate::result_type::{Coercibility, ResultType, TypeClass};
+use crate::row_comparison::compare_rows;
 use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
@@ -32,6 +33,8 @@ pub struct BuildFacts {
     pub division_precision_increment: u8,
     /// Parameters stand for literals of the text, and are treated as these are.
     pub literal_parameters: bool,
+    /// Warnings of strict mode end the statement.
+    pub escalates: bool,
 }
 
 impl BuildFacts {
@@ -42,6 +45,7 @@ impl BuildFacts {
             connection: facts.connection_collation,
             division_precision_increment: facts.division_precision_increment,
             literal_parameters: true,
+            escalates: false,
         }
     }
 }
@@ -560,11 +564,12 @@ fn compare_with(
 ) -> SqlResult<Expression> {
     match (left.kind, right.kind) {
         (ExpressionKind::Row(left), ExpressionKind::Row(right)) => {
-            compare_rows(operator, left, right, facts, prepare)
+            compare_rows(operator, left, right, |operator, left, right| {
+                compare_with(operator, left, right, facts, prepare)
+            })
         }
-        (ExpressionKind::Row(members), _) | (_, ExpressionKind::Row(members)) => {
-            Err(sql_error!(ER_OPERAND_COLUMNS, members.len()))
-        }
+        (ExpressionKind::Row(members), _) => Err(sql_error!(ER_OPERAND_COLUMNS, members.len())),
+        (_, ExpressionKind::Row(_)) => Err(sql_error!(ER_OPERAND_COLUMNS, 1)),
         (left_kind, right_kind) => {
             let mut left = new(left_kind, left.result);
             let mut right = new(right_kind, right.result);
@@ -584,46 +589,4 @@ fn new_comparison(
         operator != ComparisonOperator::NullSafeEqual && (left.result.nullable || right.result.nullable);
     let comparison = Comparison { operator, mode, left, right };
     new(ExpressionKind::Compare(Box::new(comparison)), ResultType::boolean().nullable_if(nullable))
-}
-
-fn compare_rows(
-    operator: ComparisonOperator,
-    left: Vec<Expression>,
-    right: Vec<Expression>,
-    facts: BuildFacts,
-    prepare: Prepare,
-) -> SqlResult<Expression> {
-    if left.len() != right.len() {
-        return Err(sql_error!(ER_OPERAND_COLUMNS, left.len()));
-    }
-    let pairs = || left.iter().cloned().zip(right.iter().cloned());
-    match operator {
-        ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual => {
-            let terms: SqlResult<Vec<Expression>> =
-                pairs().map(|(left, right)| compare_with(operator, left, right, facts, prepare)).collect();
-            Ok(Expression::and(terms?))
-        }
-        ComparisonOperator::NotEqual => {
-            let terms: SqlResult<Vec<Expression>> =
-                pairs().map(|(left, right)| compare_with(operator, left, right, facts, prepare)).collect();
-            Ok(Expression::or(terms?))
-        }
-        _ => {
-            let strict = match operator {
-                ComparisonOperator::LessOrEqual => ComparisonOperator::Less,
-                ComparisonOperator::GreaterOrEqual => ComparisonOperator::Greater,
-                other => other,
-            };
-            let mut pairs: Vec<(Expression, Expression)> = pairs().collect();
-            let Some((last_left, last_right)) = pairs.pop() else { return Ok(Expression::boolean(true)) };
-            let mut result = compare_with(operator, last_left, last_right, facts, prepare)?;
-            for (left, right) in pairs.into_iter().rev() {
-                let equal =
-                    compare_with(ComparisonOperator::Equal, left.clone(), right.clone(), facts, prepare)?;
-                let decided = compare_with(strict, left, right, facts, prepare)?;
-                result = Expression::or(vec![decided, Expression::and(vec![equal, result])]);
-            }
-            Ok(result)
-        }
-    }
 }

@@ -6,7 +6,7 @@ use crate::convert;
 use crate::functions::Call;
 use crate::operators::arithmetic_negate;
 use crate::result_type::TypeClass;
-use crate::tree::{Expression, ExpressionKind, SubqueryCall};
+use crate::tree::{Expression, ExpressionKind, RowPart, SubqueryCall};
 use errors::{SqlResult, sql_error};
 use std::borrow::Cow;
 use values::Value;
@@ -40,7 +40,7 @@ impl Expression {
             | ExpressionKind::SystemVariable(..) => self.variable(row, context),
             ExpressionKind::Subquery(call) => match run_subquery(call, row, context)? {
                 SubqueryValue::Scalar(value) => Ok(value),
-                SubqueryValue::Row(_) => Err(sql_error!(ER_OPERAND_COLUMNS, 1)),
+                SubqueryValue::Row(row) => row_part(call, row),
             },
             ExpressionKind::Row(members) => {
                 debug_assert!(members.len() != 1);
@@ -145,6 +145,17 @@ impl Expression {
             }
             _ => Ok(Value::Null),
         }
+    }
+}
+
+/// What an expression shows of the row of its subquery.
+fn row_part(call: &SubqueryCall, row: Option<Vec<Value>>) -> SqlResult<Value> {
+    match call.part {
+        Some(RowPart::Presence) => Ok(Value::Int(i64::from(row.is_some()))),
+        Some(RowPart::Column(column)) => {
+            Ok(row.and_then(|row| row.into_iter().nth(column)).unwrap_or(Value::Null))
+        }
+        None => Err(sql_error!(ER_OPERAND_COLUMNS, 1)),
     }
 }
 

@@ -181,7 +181,7 @@ fn same_head(left: &Expression, right: &Expression) -> bool {
             left.definition.canonical_name() == right.definition.canonical_name()
                 && (!left.definition.differs_between_rows() || left.site == right.site)
         }
-        (Kind::Subquery(left), Kind::Subquery(right)) => left.id == right.id,
+        (Kind::Subquery(left), Kind::Subquery(right)) => left.id == right.id && left.part == right.part,
         (Kind::AssignUserVariable(..), _) => false,
         _ => true,
     }

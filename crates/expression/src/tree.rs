@@ -123,6 +123,15 @@ pub enum SubqueryUse {
     All(crate::operators::ComparisonOperator),
 }
 
+/// Which part of the one row of a subquery an expression is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowPart {
+    /// A column of it; NULL where there is no row.
+    Column(usize),
+    /// Whether there is a row.
+    Presence,
+}
+
 /// A subquery in an expression.
 #[derive(Clone, Debug)]
 pub struct SubqueryCall {
@@ -130,6 +139,8 @@ pub struct SubqueryCall {
     pub id: usize,
     /// What is wanted.
     pub wanted: SubqueryUse,
+    /// Of a row subquery, what this expression shows. `(SELECT a, b)` is an [`ExpressionKind::Row`] of such parts.
+    pub part: Option<RowPart>,
     /// Left operands of IN, ANY and ALL.
     pub operands: Vec<Expression>,
     /// Expressions over the enclosing row whose values the subquery reads as [`ExpressionKind::Outer`], in order.

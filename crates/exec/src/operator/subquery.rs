@@ -30,6 +30,8 @@ pub struct SubqueryMemory {
 /// What one run found.
 enum Found {
     Value(Value),
+    /// The one row; None where there is none.
+    Row(Option<Vec<Value>>),
     Exists(bool),
     Rows(RowSet),
     Extremes(Extremes),
@@ -45,6 +47,10 @@ impl Found {
         match self {
             Found::Exists(_) => (0, 0),
             Found::Value(value) => (text(value), text(value)),
+            Found::Row(row) => {
+                let bytes = row.iter().flatten().map(text).sum();
+                (bytes, bytes)
+            }
             Found::Rows(rows) => rows.memory_bytes(),
             Found::Extremes(extremes) => {
                 let bytes = extremes.values().map(text).sum();
@@ -97,6 +103,7 @@ pub fn run(
     };
     let value = match (&*found, subquery.wanted) {
         (Found::Value(value), _) => value.clone(),
+        (Found::Row(row), _) => return Ok(SubqueryValue::Row(row.clone())),
         (Found::Exists(exists), _) => Value::Int(i64::from(*exists)),
         (Found::Rows(rows), SubqueryUse::NotIn) => {
             truth(rows.holds(subquery, operands, run)?.map(|found| !found))
@@ -126,25 +133,30 @@ fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
             batch.want(1);
             Ok(Found::Exists(open(&subquery.query.root).next(run, &mut batch)?))
         }
-        SubqueryUse::Scalar | SubqueryUse::Row => scalar(run, id),
+        SubqueryUse::Scalar => {
+            let row = one_row(run, id)?;
+            Ok(Found::Value(row.and_then(|row| row.into_iter().next()).unwrap_or(Value::Null)))
+        }
+        SubqueryUse::Row => Ok(Found::Row(one_row(run, id)?)),
         SubqueryUse::In | SubqueryUse::NotIn => Ok(Found::Rows(RowSet::read(subquery, run)?)),
         SubqueryUse::Any(_) | SubqueryUse::All(_) => Ok(Found::Extremes(Extremes::read(subquery, run)?)),
     }
 }
 
-/// The value of the one row; error 1242 if there are more.
-fn scalar(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
+/// The one row; error 1242 if there are more.
+fn one_row(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Option<Vec<Value>>> {
     let plan = run.plan;
-    let mut operator = open(&plan.subqueries[id].query.root);
+    let query = &plan.subqueries[id].query;
+    let mut operator = open(&query.root);
     let mut batch = RowBatch::new();
     batch.want(2);
-    let mut value = None;
+    let mut found = None;
     while operator.next(run, &mut batch)? {
         for row in batch.iter() {
-            if value.replace(row[0].clone()).is_some() {
+            if found.replace(row[..query.columns.len()].to_vec()).is_some() {
                 return Err(sql_error!(ER_SUBQUERY_NO_1_ROW));
             }
         }
     }
-    Ok(Found::Value(value.unwrap_or(Value::Null)))
+    Ok(found)
 }

@@ -164,6 +164,10 @@ fn written_moment(
         Some(_) => convert::to_datetime(value, from, context)?,
         None => None,
     };
+    if found.is_none() {
+        let wrong = sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), utf8);
+        context.diagnostics().warning(wrong);
+    }
     found.map(Value::DateTime).ok_or_else(|| sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8))
 }
 

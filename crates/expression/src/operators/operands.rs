@@ -208,7 +208,11 @@ fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) ->
     if let Some(Value::Bytes(bytes)) = constant.literal() {
         let utf8 = text::to_utf8(bytes, constant.result.collation());
         if parse_date_time(utf8.as_bytes(), written_date_rules(facts.sql_mode)).is_none() {
-            return Err(sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8));
+            // MySQL warns before it refuses the text.
+            return Err(match facts.escalates {
+                true => sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), utf8),
+                false => sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8),
+            });
         }
     }
     let result = ResultType::datetime(6).nullable_if(constant.result.nullable);
@@ -344,6 +348,7 @@ mod tests {
     use charset::CollationId;
 
     const FACTS: BuildFacts = BuildFacts {
+        escalates: false,
         sql_mode: SqlMode::NO_ZERO_DATE,
         connection: CollationId::UTF8MB4_0900_AI_CI,
         division_precision_increment: 4,

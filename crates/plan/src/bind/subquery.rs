@@ -4,7 +4,7 @@ use super::query::convert_columns;
 use super::{Binder, SubqueryPlan, Wanted, expression::comparison};
 use crate::physical::{Node, QueryPlan};
 use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
-use ::expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse};
+use ::expression::{Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use values::ColumnType;
@@ -59,9 +59,19 @@ impl Binder<'_> {
             operands.push(self.operand_as(syntax, Wanted::like(&column.result.column_type))?);
         }
         let width = plan.columns.len();
+        let wanted = match wanted {
+            SubqueryUse::Scalar if width > 1 => SubqueryUse::Row,
+            other => other,
+        };
         let expected = operands.len().max(1);
-        if wanted != SubqueryUse::Exists && width != expected {
-            return Err(sql_error!(ER_OPERAND_COLUMNS, expected));
+        match wanted {
+            SubqueryUse::Exists | SubqueryUse::Row => {}
+            _ if width != expected => return Err(sql_error!(ER_OPERAND_COLUMNS, expected)),
+            // Rows are in order, but MySQL compares only the equality of rows with those of a subquery.
+            SubqueryUse::Any(_) | SubqueryUse::All(_) if width > 1 => {
+                return Err(sql_error!(ER_OPERAND_COLUMNS, 1));
+            }
+            _ => {}
         }
         if let Some(shown) = as_expression(&plan)
             && let Some(expression) = self.without_table(wanted, &mut operands, shown)?
@@ -70,21 +80,25 @@ impl Binder<'_> {
             return Ok(expression);
         }
         let comparisons = self.compared_columns(wanted, &mut operands, &mut plan)?;
-        if wanted == SubqueryUse::Scalar {
+        if matches!(wanted, SubqueryUse::Scalar | SubqueryUse::Row) {
             members_as_text(&mut plan);
         }
-        let result = match wanted {
-            SubqueryUse::Scalar | SubqueryUse::Row => {
-                plan.columns.first().map_or_else(ResultType::null, |column| column.result.clone()).nullable()
-            }
-            SubqueryUse::Exists => ResultType::boolean(),
-            _ => ResultType::boolean().nullable(),
+        let mut results = plan.columns.iter().map(|column| column.result.clone().nullable());
+        let call = SubqueryCall {
+            id: self.subqueries.len(),
+            wanted,
+            part: None,
+            operands,
+            outer: plan.outer.clone(),
         };
-        let outer = plan.outer.clone();
-        let id = self.subqueries.len();
+        let expression = match wanted {
+            SubqueryUse::Row => row_of(call, results),
+            SubqueryUse::Scalar => shown_by(call, results.next().unwrap_or_else(ResultType::null)),
+            SubqueryUse::Exists => shown_by(call, ResultType::boolean()),
+            _ => shown_by(call, ResultType::boolean().nullable()),
+        };
         self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons });
-        let call = SubqueryCall { id, wanted, operands, outer };
-        Ok(Expression { kind: ExpressionKind::Subquery(Box::new(call)), result })
+        Ok(expression)
     }
 
     /// A subquery that reads no table and shows one value is that value, or a comparison with it.
@@ -95,12 +109,15 @@ impl Binder<'_> {
         shown: Expression,
     ) -> SqlResult<Option<Expression>> {
         let operator = match wanted {
-            SubqueryUse::Scalar => return Ok(Some(shown)),
+            SubqueryUse::Scalar | SubqueryUse::Row => return Ok(Some(shown)),
             SubqueryUse::In => ComparisonOperator::Equal,
             SubqueryUse::NotIn => ComparisonOperator::NotEqual,
             SubqueryUse::Any(operator) | SubqueryUse::All(operator) => operator,
-            SubqueryUse::Exists | SubqueryUse::Row => return Ok(None),
+            SubqueryUse::Exists => return Ok(None),
         };
+        if operands.len() > 1 {
+            return Ok(None);
+        }
         let Some(operand) = operands.pop() else { return Ok(None) };
         Expression::compare(operator, operand, shown, self.facts).map(Some)
     }
@@ -132,6 +149,19 @@ impl Binder<'_> {
     }
 }
 
+/// A subquery that stands for a value.
+fn shown_by(call: SubqueryCall, result: ResultType) -> Expression {
+    Expression { kind: ExpressionKind::Subquery(Box::new(call)), result }
+}
+
+/// A subquery that stands for a row: each member shows one column of the same subquery, which runs once for all.
+fn row_of(call: SubqueryCall, results: impl Iterator<Item = ResultType>) -> Expression {
+    let members = results.enumerate().map(|(column, result)| {
+        shown_by(SubqueryCall { part: Some(RowPart::Column(column)), ..call.clone() }, result)
+    });
+    Expression { kind: ExpressionKind::Row(members.collect()), result: ResultType::boolean() }
+}
+
 /// The values of ENUM and SET columns as the text that they are to whoever reads the subquery's value.
 fn members_as_text(plan: &mut QueryPlan) {
     let types = plan
@@ -158,11 +188,15 @@ fn retype_columns(plan: &mut QueryPlan, types: Vec<ResultType>) {
     }
 }
 
-/// What a subquery for one value that reads no table shows, over the enclosing row: `(SELECT a + 1)` is `a + 1`.
+/// What a subquery that reads no table shows, over the enclosing row: `(SELECT a + 1)` is `a + 1`, `(SELECT a, b)` is
+/// `(a, b)`.
 fn as_expression(plan: &QueryPlan) -> Option<Expression> {
     let Node::Project { input, expressions } = &plan.root else { return None };
-    let (Node::OneRow { .. }, [shown]) = (&**input, expressions.as_slice()) else { return None };
-    let mut shown = shown.clone();
+    let Node::OneRow { .. } = &**input else { return None };
+    let mut shown = match expressions.as_slice() {
+        [shown] => shown.clone(),
+        members => Expression { kind: ExpressionKind::Row(members.to_vec()), result: ResultType::boolean() },
+    };
     shown.replace(&mut |part| match part.kind {
         ExpressionKind::Outer(number) => plan.outer.get(number).cloned(),
         _ => None,
