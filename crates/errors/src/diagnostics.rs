@@ -5,7 +5,7 @@
 use crate::{ErrorCode, SqlError, code};
 
 /// Warnings that end a data-changing statement in strict mode.
-const ESCALATED: [ErrorCode; 18] = [
+const ESCALATED: [ErrorCode; 19] = [
     code::ER_BAD_NULL_ERROR,
     code::ER_TOO_LONG_KEY,
     code::ER_CUT_VALUE_GROUP_CONCAT,
@@ -24,6 +24,7 @@ const ESCALATED: [ErrorCode; 18] = [
     code::ER_NO_DEFAULT_FOR_VIEW_FIELD,
     code::ER_DATETIME_FUNCTION_OVERFLOW,
     code::ER_INVALID_ARGUMENT_FOR_LOGARITHM,
+    code::ER_TEMPORAL_FUNCTION_OVERFLOW,
 ];
 
 /// How grave a condition is.

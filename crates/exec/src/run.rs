@@ -28,6 +28,8 @@ pub struct Run<'r, 's> {
     pub(crate) common_tables: Vec<Option<Rc<RowStore>>>,
     pub(crate) rows_examined: u64,
     pub(crate) found_rows: Option<u64>,
+    /// What INSERT says of a column once, however many rows it holds for.
+    told: Vec<SqlError>,
     sites: Vec<Option<CallState>>,
     /// Memory and temporary files; made when first asked for.
     workspace: OnceCell<Rc<Workspace>>,
@@ -53,6 +55,7 @@ impl<'r, 's> Run<'r, 's> {
             common_tables: vec![None; plan.common_tables.len()],
             rows_examined: 0,
             found_rows: None,
+            told: Vec::new(),
             sites,
             workspace: OnceCell::new(),
             charged: None,
@@ -100,6 +103,20 @@ impl<'r, 's> Run<'r, 's> {
         KeySet::new(self.workspace().clone(), self.statement.settings.kept_bytes_max)
     }
 
+    /// The warning of strict mode that ends the statement, as soon as it is known.
+    pub fn check_raised(&self) -> SqlResult<()> {
+        raised(self.statement)
+    }
+
+    /// Whether a message is the first of its kind about a column.
+    pub fn tells_first(&mut self, error: &SqlError) -> bool {
+        let is_known = self.told.contains(error);
+        if !is_known {
+            self.told.push(error.clone());
+        }
+        !is_known
+    }
+
     /// What went to disk so far.
     pub fn spill_counts(&self) -> SpillCounts {
         self.workspace.get().map(|workspace| workspace.counts()).unwrap_or_default()
@@ -140,6 +157,11 @@ pub fn check_flag(kill: &KillFlag) -> SqlResult<()> {
 
 fn check_killed(statement: &StatementContext<'_>) -> SqlResult<()> {
     check_flag(&statement.kill)?;
+    raised(statement)
+}
+
+/// The warning of strict mode that ends the statement.
+fn raised(statement: &StatementContext<'_>) -> SqlResult<()> {
     statement.diagnostics.raised().map_or(Ok(()), |error| Err(error.clone()))
 }
 

@@ -114,11 +114,15 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
     let escalates = changes_strictly(statement, input.context.facts());
     let mut binder = bind::Binder::new(input);
     binder.escalates = escalates;
+    binder.facts.escalates = escalates;
     let bound = bind_statement(&mut binder, statement);
     if let Some(denied) = binder.denied {
         return Err(denied);
     }
     let kind = bound?;
+    if let Some(conflict) = binder.conflict {
+        return Err(conflict);
+    }
     let mut explain = std::mem::take(&mut binder.explain);
     explain.sort_by_key(|row| row.id);
     let several = explain.iter().any(|row| row.id != explain[0].id);

@@ -1,9 +1,10 @@
 //! DELETE from one table or several.
 
+use super::found::FoundRows;
 use super::update::check_safe;
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
-use crate::operator::{collect, open};
+use crate::operator::collect;
 use crate::run::{Run, engine_error};
 use crate::spill::RowCursor;
 use engine::EngineError;
@@ -16,8 +17,8 @@ use values::Value;
 pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutcome> {
     check_safe(run, &plan.node)?;
     let mut affected = 0;
-    let mut batch = RowBatch::new();
     if plan.buffered {
+        let mut batch = RowBatch::new();
         let rows = collect(&plan.node, run)?;
         for target in &plan.targets {
             let mut done = run.key_set();
@@ -33,10 +34,10 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
             }
         }
     } else {
-        let mut operator = open(&plan.node);
+        let mut found = FoundRows::new(&plan.node);
         let target = &plan.targets[0];
-        while operator.next(run, &mut batch)? {
-            for row in batch.iter() {
+        while found.next(run)? {
+            for row in found.batch.iter() {
                 if let Value::Bytes(key) = &row[target.key_slot] {
                     affected += remove(target, key, run)?;
                 }

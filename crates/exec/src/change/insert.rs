@@ -1,5 +1,6 @@
 //! INSERT and REPLACE.
 
+use super::found::FoundRows;
 use super::storing::{Given, Storing, implicit_default};
 use super::writer::{Counts, Writer};
 use crate::batch::RowBatch;
@@ -10,7 +11,9 @@ use crate::spill::RowCursor;
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
+use plan::physical::Node;
 use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan};
+use std::borrow::Cow;
 use values::Value;
 use values::store::Source;
 
@@ -20,7 +23,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutco
         InsertRows::Values(rows) => rows.len() > 1,
         InsertRows::Query(_) => true,
     };
-    let storing = Storing::new(run, plan.ignore, several);
+    let storing = Storing::new(run, plan.ignore, several).telling_once();
     let mut writer = Writer::new(plan, storing, run);
     match &plan.rows {
         InsertRows::Values(rows) => {
@@ -86,6 +89,7 @@ fn value_row(
         let definition = &definition.columns[*column];
         let Some(expression) = value else { continue };
         let value = expression.evaluate(&row, run)?;
+        run.check_raised()?;
         given[*column] = true;
         row[*column] = if value == Value::Null && definition.auto_increment {
             Value::Null
@@ -114,35 +118,25 @@ pub fn fill_defaults(
     Ok(())
 }
 
-/// A row of a query on its way to a table's columns.
-struct SourceRow<'a> {
-    values: &'a [Value],
-    columns: &'a [plan::physical::OutputColumn],
-    /// Which columns of the table get a value.
-    given: &'a [bool],
+/// Where the values of a query's rows come from.
+#[derive(Clone, Copy)]
+enum Items<'p> {
+    /// The rows hold them.
+    Read,
+    /// They are computed from the rows one by one: MySQL stores each before it computes the next.
+    Computed(&'p [Expression]),
 }
 
-impl SourceRow<'_> {
-    fn store(
-        &self,
-        plan: &InsertPlan,
-        row: &mut [Value],
-        storing: Storing,
-        row_number: u64,
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<()> {
-        let definition = plan.table.definition();
-        for ((column, value), from) in plan.columns.iter().zip(self.values).zip(self.columns) {
-            let target = &definition.columns[*column];
-            if *value == Value::Null && target.auto_increment {
-                row[*column] = Value::Null;
-                continue;
+impl Items<'_> {
+    fn value<'r>(&'r self, at: usize, row: &'r [Value], run: &mut Run<'_, '_>) -> SqlResult<Cow<'r, Value>> {
+        match self {
+            Items::Read => Ok(Cow::Borrowed(&row[at])),
+            Items::Computed(expressions) => {
+                let value = expressions[at].operand(row, run)?;
+                run.check_raised()?;
+                Ok(value)
             }
-            let source = if from.computed { Source::Expression } else { Source::Column };
-            let given = Given { value, column_type: &from.result.column_type, source };
-            storing.store_into(&mut row[*column], given, target, row_number, run)?;
         }
-        fill_defaults(plan, row, self.given, storing, row_number, run)
     }
 }
 
@@ -153,20 +147,32 @@ fn from_query(
     writer: &mut Writer<'_>,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
-    let mut operator = open(&query.root);
-    let mut batch = RowBatch::new();
-    let mut put = QueryRows::new(plan, query, storing);
     // A query over the target itself is read to its end before the first row goes in.
     let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
-    if !reads_target {
-        loop {
-            let more = operator.next(run, &mut batch).and_then(|more| run.check_killed().map(|()| more));
-            if !more.map_err(|error| writer.first_error(error, run))? {
-                return Ok(());
-            }
-            put.write(&batch, writer, run)?;
-        }
+    if reads_target {
+        return from_kept_rows(plan, query, storing, writer, run);
     }
+    let (node, items) = match &query.root {
+        Node::Project { input, expressions } => (&**input, Items::Computed(expressions)),
+        node => (node, Items::Read),
+    };
+    let mut put = QueryRows::new(plan, query, items, storing);
+    let mut found = FoundRows::new(node);
+    while found.next(run).map_err(|error| writer.first_error(error, run))? {
+        put.write(&found.batch, writer, run)?;
+    }
+    Ok(())
+}
+
+fn from_kept_rows(
+    plan: &InsertPlan,
+    query: &QueryPlan,
+    storing: Storing,
+    writer: &mut Writer<'_>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    let mut operator = open(&query.root);
+    let mut batch = RowBatch::new();
     let mut kept = run.row_store();
     while operator.next(run, &mut batch)? {
         run.check_killed()?;
@@ -174,6 +180,7 @@ fn from_query(
             kept.push(&row[..query.columns.len()])?;
         }
     }
+    let mut put = QueryRows::new(plan, query, Items::Read, storing);
     let mut cursor = RowCursor::new();
     while cursor.next(&kept, kept.len(), &mut batch)? {
         put.write(&batch, writer, run)?;
@@ -185,19 +192,21 @@ fn from_query(
 struct QueryRows<'a> {
     plan: &'a InsertPlan,
     query: &'a QueryPlan,
+    items: Items<'a>,
     storing: Storing,
+    /// Which columns of the table get a value.
     given: Vec<bool>,
     computes_defaults: bool,
     row: Vec<Value>,
 }
 
 impl<'a> QueryRows<'a> {
-    fn new(plan: &'a InsertPlan, query: &'a QueryPlan, storing: Storing) -> QueryRows<'a> {
+    fn new(plan: &'a InsertPlan, query: &'a QueryPlan, items: Items<'a>, storing: Storing) -> QueryRows<'a> {
         let mut given = vec![false; plan.table.definition().columns.len()];
         plan.columns.iter().for_each(|column| given[*column] = true);
         let is_computed = |default: &plan::DefaultValue| matches!(default, plan::DefaultValue::Expression(_));
         let computes_defaults = plan.defaults.iter().any(is_computed);
-        QueryRows { plan, query, storing, given, computes_defaults, row: blank_row(plan) }
+        QueryRows { plan, query, items, storing, given, computes_defaults, row: blank_row(plan) }
     }
 
     fn write(&mut self, batch: &RowBatch, writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
@@ -206,13 +215,32 @@ impl<'a> QueryRows<'a> {
             if self.computes_defaults {
                 self.row = blank_row(self.plan);
             }
-            let from = SourceRow { values, columns: &self.query.columns, given: &self.given };
-            let stored = from.store(self.plan, &mut self.row, self.storing, writer.row_number(), run);
+            let stored = self.store(values, writer, run);
             stored.map_err(|error| writer.first_error(error, run))?;
-            writer.source.clear();
-            writer.source.extend_from_slice(&values[self.plan.columns.len()..self.query.columns.len()]);
             writer.write(&mut self.row, None, run)?;
         }
         Ok(())
+    }
+
+    /// Fills the row from one of the query.
+    fn store(&mut self, values: &[Value], writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let definition = self.plan.table.definition();
+        let row_number = writer.row_number();
+        for (at, (column, from)) in self.plan.columns.iter().zip(&self.query.columns).enumerate() {
+            let target = &definition.columns[*column];
+            let value = self.items.value(at, values, run)?;
+            if *value == Value::Null && target.auto_increment {
+                self.row[*column] = Value::Null;
+                continue;
+            }
+            let source = if from.computed { Source::Expression } else { Source::Column };
+            let given = Given { value: &value, column_type: &from.result.column_type, source };
+            self.storing.store_into(&mut self.row[*column], given, target, row_number, run)?;
+        }
+        writer.source.clear();
+        for at in self.plan.columns.len()..self.query.columns.len() {
+            writer.source.push(self.items.value(at, values, run)?.into_owned());
+        }
+        fill_defaults(self.plan, &mut self.row, &self.given, self.storing, row_number, run)
     }
 }

@@ -5,6 +5,7 @@
 mod assigning;
 mod auto_increment;
 pub(crate) mod delete;
+mod found;
 pub(crate) mod insert;
 pub(crate) mod load;
 mod load_parser;

@@ -3,7 +3,7 @@
 
 use crate::run::Run;
 use dictionary::{ColumnDefinition, TableDefinition};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use expression::{EvaluationContext, Expression, SqlMode};
 use plan::DefaultValue;
 use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
@@ -36,6 +36,8 @@ pub struct Storing {
     mode: StoreMode,
     /// NULL for a NOT NULL column is an error (else the implicit default with a warning).
     pub null_is_error: bool,
+    /// Says of a column only once that it cannot be NULL, or has no default.
+    tells_once: bool,
 }
 
 impl Storing {
@@ -56,7 +58,19 @@ impl Storing {
             time_zone: facts.time_zone.for_storing(),
             today: facts.statement_time.date,
         };
-        Storing { mode, null_is_error: strict || !ignore && !lenient_null }
+        Storing { mode, null_is_error: strict || !ignore && !lenient_null, tells_once: false }
+    }
+
+    /// As INSERT does it.
+    pub fn telling_once(self) -> Storing {
+        Storing { tells_once: true, ..self }
+    }
+
+    /// Warns that a column was given no value that it can hold.
+    fn warn_of_column(&self, error: SqlError, run: &mut Run<'_, '_>) {
+        if !self.tells_once || run.tells_first(&error) {
+            run.diagnostics().warning(error);
+        }
     }
 
     /// As `store`, into a slot whose memory is used again.
@@ -93,7 +107,7 @@ impl Storing {
             if self.null_is_error {
                 return Err(error);
             }
-            run.diagnostics().warning(error);
+            self.warn_of_column(error, run);
             return Ok(implicit_default(&column.column_type));
         }
         let mut context = StoreContext {
@@ -134,7 +148,7 @@ impl Storing {
                     return Err(error);
                 }
                 if column.column_type.kind != TypeKind::Enum {
-                    run.diagnostics().warning(error);
+                    self.warn_of_column(error, run);
                 }
                 Ok(implicit_default(&column.column_type))
             }

@@ -2,12 +2,13 @@
 
 use super::assigning::Assigning;
 use super::auto_increment::raise_counter;
+use super::found::FoundRows;
 use super::row_buffer::stored_values;
 use super::row_change::update_row;
 use super::storing::{Storing, as_stored};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
-use crate::operator::{collect, open};
+use crate::operator::collect;
 use crate::run::{Run, engine_error};
 use crate::spill::{RowCursor, RowStore};
 use engine::{ReadMode, WaitPolicy};
@@ -34,11 +35,10 @@ pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutco
             rows = updating.change_found(position, rows, run)?;
         }
     } else {
-        let mut batch = RowBatch::new();
-        let mut operator = open(&plan.node);
-        while operator.next(run, &mut batch)? {
-            for at in 0..batch.len() {
-                updating.change(0, batch.row_mut(at), run)?;
+        let mut found = FoundRows::new(&plan.node);
+        while found.next(run)? {
+            for at in 0..found.batch.len() {
+                updating.change(0, found.batch.row_mut(at), run)?;
             }
         }
     }

@@ -217,7 +217,12 @@ impl<'p> TableReader<'p> {
                 continue;
             }
             self.fill(row, run)?;
-            if self.implied || all_hold(&self.access.conditions, row, run)? {
+            if self.implied {
+                return Ok(true);
+            }
+            let holds = all_hold(&self.access.conditions, row, run)?;
+            run.check_raised()?;
+            if holds {
                 return Ok(true);
             }
             // As in MySQL, a SELECT keeps the lock of a row that it looked up by its whole key.
@@ -331,9 +336,16 @@ impl Operator for TableScan<'_> {
         while !self.done && batch.len() < self.rows_wanted && !batch.is_full() {
             self.reader.want(batch.wanted());
             let row = batch.push_empty();
-            if !self.reader.next_row(row, run)? {
-                batch.pop();
-                self.done = true;
+            match self.reader.next_row(row, run) {
+                Ok(true) => {}
+                Ok(false) => {
+                    batch.pop();
+                    self.done = true;
+                }
+                Err(error) => {
+                    batch.pop();
+                    return Err(error);
+                }
             }
             batch.count_bytes(std::mem::take(&mut self.reader.bytes_read));
         }

@@ -253,7 +253,7 @@ impl Binder<'_> {
                 changed.id == table.id() && (!changed.by_name || changed.name == alias)
             };
             if let Some(changed) = self.changed.iter().find(is_it) {
-                return Err(sql_error!(ER_UPDATE_TABLE_USED, changed.name));
+                self.conflict.get_or_insert(sql_error!(ER_UPDATE_TABLE_USED, changed.name));
             }
             let hints = index_hints::checked(&factor.index_hints, table.definition(), &alias)?;
             let columns = table_columns(table.definition(), &alias);

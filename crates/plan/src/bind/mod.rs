@@ -132,6 +132,9 @@ pub(crate) struct Binder<'a> {
     pub privileges: Vec<PrivilegeRequest>,
     /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
     pub denied: Option<SqlError>,
+    /// The error of a statement that reads a table in a subquery whose rows it changes. It comes after all others that
+    /// binding finds.
+    pub conflict: Option<SqlError>,
     /// While expressions of a table's definition are bound: they need no privileges.
     pub trusted: bool,
     pub tables: Vec<Arc<Table>>,
@@ -170,6 +173,7 @@ impl<'a> Binder<'a> {
             subqueries: Vec::new(),
             privileges: Vec::new(),
             denied: None,
+            conflict: None,
             trusted: false,
             tables: Vec::new(),
             changed: Vec::new(),

@@ -48,7 +48,10 @@ pub(super) fn carried(
     Ok(Some(match form {
         Form::AsIs => return Ok(None),
         Form::Text => text(value, from),
-        Form::Whole => (whole(value, from, context)?, ColumnType::big_int()),
+        Form::Whole => {
+            let number = whole(value, from, context)?;
+            (within_signed(number, value, to, context)?, ColumnType::big_int())
+        }
         Form::Double => {
             let number = convert::to_f64(value, from, &mut Diagnostics::new(0)).unwrap_or(0.0);
             (Value::Double(number), ColumnType::double())
@@ -176,6 +179,25 @@ fn whole(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> Sq
         _ => {}
     }
     Ok(Value::Int(bounded))
+}
+
+/// A hexadecimal literal is stored as a BIGINT, also where DECIMAL or DOUBLE could hold more.
+fn within_signed(
+    number: Value,
+    given: &Value,
+    to: &ColumnType,
+    context: &mut StoreContext<'_>,
+) -> SqlResult<Value> {
+    let holds_more = matches!(to.kind, TypeKind::Decimal | TypeKind::Float | TypeKind::Double);
+    match (&number, given) {
+        (Value::UInt(number), Value::Bytes(_))
+            if holds_more && !to.unsigned && i64::try_from(*number).is_err() =>
+        {
+            context.out_of_range()?;
+            Ok(Value::Int(i64::MAX))
+        }
+        _ => Ok(number),
+    }
 }
 
 /// The value as an exact number. MySQL names neither the column nor the row of a text without a number in ALTER TABLE.
