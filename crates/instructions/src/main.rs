@@ -31,7 +31,7 @@ impl ConnectionControl for NoControl {
 
 /// A session and where its answers go.
 struct Client {
-    session: Session,
+    session: Box<Session>,
     answers: Answers,
 }
 
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 
 fn run(directory: &Path) -> SqlResult<()> {
     let instance = open(directory)?;
-    let mut client = connect(&instance)?;
+    let mut client = connect(&instance, "")?;
     client.query("CREATE DATABASE bench")?;
     client.query("USE bench")?;
     client.query(
@@ -72,6 +72,8 @@ fn run(directory: &Path) -> SqlResult<()> {
     measured_parse(measured)?;
     client.run_all(warm_up)?;
     measured_point_read(&mut client, measured)?;
+    connect_each(&instance, warm_up)?;
+    measured_connect(&instance, measured)?;
     let statements: Vec<String> = (1..=WARM_UP + TIMES).map(|at| insert(ROWS + at)).collect();
     let (warm_up, measured) = statements.split_at(WARM_UP as usize);
     client.query("BEGIN")?;
@@ -106,6 +108,13 @@ fn measured_point_read(client: &mut Client, statements: &[String]) -> SqlResult<
     client.run_all(statements)
 }
 
+/// A new session for each statement.
+#[inline(never)]
+fn measured_connect(instance: &Arc<Instance>, statements: &[String]) -> SqlResult<()> {
+    black_box("connect");
+    connect_each(instance, statements)
+}
+
 #[inline(never)]
 fn measured_insert(client: &mut Client, statements: &[String]) -> SqlResult<()> {
     black_box("insert");
@@ -121,6 +130,10 @@ fn measured_update(client: &mut Client, statements: &[String]) -> SqlResult<()> 
 #[inline(never)]
 fn measured_commit(client: &mut Client) -> SqlResult<()> {
     client.query("COMMIT")
+}
+
+fn connect_each(instance: &Arc<Instance>, statements: &[String]) -> SqlResult<()> {
+    statements.iter().try_for_each(|statement| connect(instance, "bench")?.query(statement))
 }
 
 fn parse(statements: &[String]) -> SqlResult<()> {
@@ -176,7 +189,7 @@ fn open(directory: &Path) -> SqlResult<Arc<Instance>> {
     Instance::open(Environment::real(directory), options)
 }
 
-fn connect(instance: &Arc<Instance>) -> SqlResult<Client> {
+fn connect(instance: &Arc<Instance>, schema: &str) -> SqlResult<Client> {
     let host = ClientHost::local();
     let account = instance
         .find_account("root", &host)
@@ -186,7 +199,7 @@ fn connect(instance: &Arc<Instance>) -> SqlResult<Client> {
         id: instance.next_connection_id(),
         user: "root".to_owned(),
         host,
-        schema: String::new(),
+        schema: schema.to_owned(),
         capabilities: u64::from(answers.capabilities()),
         collation: 255,
         tls: None,

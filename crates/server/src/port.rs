@@ -91,7 +91,7 @@ impl SqlInstance for Arc<Instance> {
         info: ConnectionInfo,
         account: &AuthenticationAccount,
     ) -> SqlResult<Box<dyn SqlSession>> {
-        Ok(Box::new(Session::open(self, info, account)?))
+        Ok(Session::open(self, info, account)?)
     }
 
     fn flush_log(&self, lsn: Lsn) -> Result<(), String> {

@@ -9,7 +9,7 @@ use crate::tests::{connect, environment, run, start};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-fn session(instance: &Arc<Instance>) -> Session {
+fn session(instance: &Arc<Instance>) -> Box<Session> {
     let mut session = connect(instance, "root").unwrap();
     run(&mut session, "use d");
     session

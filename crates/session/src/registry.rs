@@ -89,11 +89,11 @@ pub struct Description {
 }
 
 impl SessionShared {
-    /// The shared part of a new connection. Takes its attributes and TLS details.
-    pub fn new(info: &mut ConnectionInfo, account: &Arc<str>) -> SessionShared {
-        let host = match (info.host.port, info.host.display()) {
-            (0, name) => name,
-            (port, name) => format!("{name}:{port}"),
+    /// The shared part of a new connection from `host` (as messages show it). Takes its attributes and TLS details.
+    pub fn new(info: &mut ConnectionInfo, host: &str, account: &Arc<str>) -> SessionShared {
+        let host = match info.host.port {
+            0 => host.to_owned(),
+            port => format!("{host}:{port}"),
         };
         SessionShared {
             id: info.id,

@@ -1,6 +1,8 @@
 //! One connection's state and the commands of the protocol. Main type: [`Session`].
 //! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
+use crate::accounts::account::Account;
+use crate::accounts::table::AccountTable;
 use crate::accounts::{AccountName, AuthenticationAccount, Grants};
 use crate::connection::{ClientHost, ConnectionInfo};
 use crate::instance::Instance;
@@ -86,14 +88,15 @@ impl Session {
         instance: &Arc<Instance>,
         info: ConnectionInfo,
         account: &AuthenticationAccount,
-    ) -> SqlResult<Session> {
+    ) -> SqlResult<Box<Session>> {
         let name = AccountName::new(&account.user, &account.host);
         refuse_locked(&info, account)?;
         let mut info = info;
-        let current_user: Arc<str> = name.to_string().into();
-        let shared = Arc::new(SessionShared::new(&mut info, &current_user));
+        let host = info.host.display();
+        let shared = Arc::new(SessionShared::new(&mut info, &host, &at_host(&name.user, &name.host)));
         let collation = CollationId(info.collation);
-        let mut session = Session::unregistered(instance, info, name, current_user, shared);
+        let user_text = at_host(&info.user, &host);
+        let mut session = Session::unregistered(instance, info, name, user_text, shared);
         session.check_user_connections()?;
         instance.registry().add(Arc::clone(&session.state.shared));
         session.check_connections()?;
@@ -118,11 +121,11 @@ impl Session {
         instance: &Arc<Instance>,
         info: ConnectionInfo,
         account: AccountName,
-        current_user_text: Arc<str>,
+        user_text: Arc<str>,
         shared: Arc<SessionShared>,
-    ) -> Session {
-        let user_text = format!("{}@{}", info.user, info.host.display());
-        Session {
+    ) -> Box<Session> {
+        let current_user_text = Arc::clone(&shared.describe().account);
+        Box::new(Session {
             state: new_state(instance, shared),
             settings: OnceCell::new(),
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
@@ -139,7 +142,7 @@ impl Session {
             text_plans: TextPlans::default(),
             host: info.host,
             user: info.user,
-            user_text: user_text.into(),
+            user_text,
             schema: (!info.schema.is_empty()).then(|| info.schema.as_str().into()),
             capabilities: info.capabilities,
             multi_statements: info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0,
@@ -152,7 +155,7 @@ impl Session {
             resolution: None,
             parameters: Arc::default(),
             schema_is_gone: false,
-        }
+        })
     }
 
     /// What a new session and one after COM_CHANGE_USER or COM_RESET_CONNECTION do: roles, default schema, variables.
@@ -277,7 +280,7 @@ impl Session {
         refuse_locked(&info, account)?;
         self.clean_up();
         let name = AccountName::new(&account.user, &account.host);
-        self.current_user_text = name.to_string().into();
+        self.current_user_text = at_host(&name.user, &name.host);
         {
             let mut description = self.state.shared.describe();
             description.user.clone_from(&info.user);
@@ -286,7 +289,7 @@ impl Session {
         }
         let shared = Arc::clone(&self.state.shared);
         self.state = new_state(&Arc::clone(&self.state.instance), shared);
-        self.user_text = format!("{}@{}", info.user, info.host.display()).into();
+        self.user_text = at_host(&info.user, &info.host.display());
         self.account = Arc::new(name);
         self.set_active_roles(Vec::new());
         self.host = info.host;
@@ -362,8 +365,12 @@ impl Session {
             return;
         }
         let accounts = self.state.instance.accounts();
+        self.take_account(&accounts, accounts.get(&self.account));
+    }
+
+    /// Takes from the account what decides what the session may do.
+    pub(crate) fn take_account(&mut self, accounts: &AccountTable, account: Option<&Account>) {
         self.grants = accounts.shared_grants(&self.account, &self.active_roles);
-        let account = accounts.get(&self.account);
         self.password_expired = account.is_some_and(|account| account.has_expired(&self.state.instance));
         self.account_epoch = accounts.epoch;
     }
@@ -400,6 +407,11 @@ impl Drop for Session {
         instance.registry().remove(self.state.shared.id);
         instance.ended_counters().absorb(&self.state.shared.counters);
     }
+}
+
+/// As CURRENT_USER() and USER() show them.
+fn at_host(user: &str, host: &str) -> Arc<str> {
+    [user, "@", host].concat().into()
 }
 
 fn refuse_locked(info: &ConnectionInfo, account: &AuthenticationAccount) -> SqlResult<()> {

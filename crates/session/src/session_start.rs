@@ -100,7 +100,7 @@ mod tests {
     const NAMES: &str =
         "select @@character_set_client, @@collation_connection, @@character_set_database, database()";
 
-    fn open(instance: &Arc<Instance>, collation: u16, schema: &str, capabilities: u32) -> Session {
+    fn open(instance: &Arc<Instance>, collation: u16, schema: &str, capabilities: u32) -> Box<Session> {
         let account = instance.find_account("root", &ClientHost::local()).unwrap();
         let mut info = info(instance, "root");
         (info.collation, info.schema) = (collation, schema.to_owned());

@@ -136,7 +136,7 @@ pub(crate) fn start_with(environment: &Environment, options: &[(&str, &str)]) ->
     Instance::open(environment.clone(), options).unwrap()
 }
 
-pub(crate) fn connect(instance: &Arc<Instance>, user: &str) -> Result<Session, SqlError> {
+pub(crate) fn connect(instance: &Arc<Instance>, user: &str) -> Result<Box<Session>, SqlError> {
     let account = instance.find_account(user, &ClientHost::local()).expect("account");
     Session::open(instance, info(instance, user), &account)
 }

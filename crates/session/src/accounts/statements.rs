@@ -482,11 +482,13 @@ impl Session {
     pub(crate) fn activate_default_roles(&mut self) {
         let accounts = self.state.instance.accounts();
         let all = self.state.instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
-        let roles = accounts.get(&self.account).map(|account| match all {
+        let account = accounts.get(&self.account);
+        let roles = account.map(|account| match all {
             true => account.roles.keys().cloned().collect(),
             false => account.default_roles.clone(),
         });
         self.set_active_roles(roles.unwrap_or_default());
+        self.take_account(&accounts, account);
     }
 
     fn set_default_role(

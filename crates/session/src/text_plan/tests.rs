@@ -85,7 +85,7 @@ impl Numbers {
     }
 }
 
-fn fresh(switched_off: bool) -> Session {
+fn fresh(switched_off: bool) -> Box<Session> {
     let (_disk, environment) = environment();
     let instance = start(&environment);
     let mut session = connect(&instance, "root").unwrap();
