@@ -128,12 +128,14 @@ impl Expression {
     pub fn negate(mut operand: Expression) -> SqlResult<Expression> {
         scalar(&operand)?;
         match operand.literal() {
-            Some(Value::Int(value)) if operand.result.kind().is_integer() && *value != i64::MIN => {
-                return Ok(new(ExpressionKind::Literal(Value::Int(-value)), operand.result.clone()));
+            // What is negative already becomes an exact number.
+            Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer && *value < 0 => {
+                let exact = values::Decimal::from(*value).negated();
+                let result = ResultType::decimal(operand.result.integer_digits(), 0);
+                return Ok(new(ExpressionKind::Literal(Value::Decimal(exact)), result));
             }
-            Some(Value::Int(i64::MIN)) if operand.result.class() == TypeClass::Integer => {
-                let exact = values::Decimal::from(i64::MIN).negated();
-                return Ok(new(ExpressionKind::Literal(Value::Decimal(exact)), ResultType::decimal(19, 0)));
+            Some(Value::Int(value)) if operand.result.kind().is_integer() => {
+                return Ok(new(ExpressionKind::Literal(Value::Int(-value)), operand.result.clone()));
             }
             Some(Value::UInt(value)) if *value == 1 << 63 => {
                 return Ok(new(ExpressionKind::Literal(Value::Int(i64::MIN)), ResultType::integer(20)));
@@ -246,6 +248,10 @@ impl Expression {
     /// IS [NOT] NULL.
     pub fn is_null(operand: Expression, negated: bool) -> SqlResult<Expression> {
         scalar(&operand)?;
+        // What cannot be NULL is not evaluated; IS NOT NULL evaluates it.
+        if !negated && !operand.result.nullable && operand.is_constant() {
+            return Ok(Expression::boolean(false));
+        }
         let test = new(ExpressionKind::IsNull(Box::new(operand)), ResultType::boolean());
         Ok(if negated { Expression::not(test) } else { test })
     }
@@ -505,6 +511,11 @@ impl Expression {
         match self.evaluate(&[], context) {
             // A number that is too great for an integer is kept as what made it: error 1690 shows that.
             Ok(Value::Double(value)) if !convert::fits_integer(value) => {
+                *context.diagnostics() = before;
+                self
+            }
+            // A moment that a function made is rounded otherwise than one that is written.
+            Ok(Value::DateTime(moment)) if moment.microsecond >= 500_000 && convert::is_made(&self) => {
                 *context.diagnostics() = before;
                 self
             }

@@ -145,6 +145,7 @@ fn common_text(known: &[&ResultType], kind: TypeKind, collation: DerivedCollatio
     let fixed = matches!(kind, TypeKind::Char | TypeKind::Binary) && !result.kind().is_large_object();
     if kind.is_large_object() || fixed {
         result.column_type.kind = match (kind.is_large_object(), binary) {
+            (true, _) if matches!(result.kind(), TypeKind::LongText | TypeKind::LongBlob) => result.kind(),
             (true, false) => TypeKind::Text,
             (true, true) => TypeKind::Blob,
             (false, false) => TypeKind::Char,

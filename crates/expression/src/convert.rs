@@ -9,7 +9,7 @@ use crate::text;
 use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
-use values::convert::{date_of_number, date_time_of_number, shown_text, time_on_date};
+use values::convert::{date_of_number, date_time_of_number, shown_text, time_after};
 use values::decimal::Rounding;
 use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time};
 use values::{ColumnType, Decimal, TypeKind, Value};
@@ -103,8 +103,19 @@ pub fn operand_integer(
             }
             _ => Err(sql_error!(ER_DATA_OUT_OF_RANGE, "BIGINT", operand)),
         },
+        // What a function over dates made is rounded in its seconds alone.
+        Value::DateTime(moment) if moment.microsecond >= 500_000 && is_made(operand) => {
+            let whole = Value::DateTime(DateTime { microsecond: 0, ..*moment });
+            let number = to_integer(&whole, &operand.result.column_type, context)?;
+            Ok(number.map(|number| number + 1))
+        }
         _ => to_integer(value, &operand.result.column_type, context),
     }
+}
+
+/// Whether an expression makes its value: it is neither read nor converted.
+pub(crate) fn is_made(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::DateArithmetic(_) | ExpressionKind::Function(_))
 }
 
 fn nearest_integer(number: f64) -> i128 {
@@ -199,7 +210,12 @@ pub fn to_moment(
         Value::Null => return Ok(None),
         Value::DateTime(value) => return Ok(takes_zero_parts(value.date, rules).then_some(*value)),
         Value::Date(date) => return Ok(takes_zero_parts(*date, rules).then_some(date.midnight())),
-        Value::Time(time) => return Ok(time_on_date(*time, context.facts().statement_time.date)),
+        Value::Time(time) => {
+            let now = context.facts().statement_time;
+            // For a date alone it counts from now on, not from midnight.
+            let start = if kind == MomentKind::Date { now } else { now.date.midnight() };
+            return Ok(time_after(*time, start));
+        }
         Value::Bytes(bytes) => {
             let utf8 = text::to_utf8(bytes, column_type.collation);
             let Some(parsed) = parse_date_time(utf8.as_bytes(), rules) else {
@@ -219,11 +235,36 @@ pub fn to_moment(
         _ if kind == MomentKind::Date => date_of_number(value, column_type, rules),
         _ => date_time_of_number(value, column_type, rules),
     };
-    if found.is_none() {
-        let kind = if matches!(value, Value::Decimal(_)) { kind } else { MomentKind::DateTime };
-        warn_no_moment(kind, value, column_type, context);
+    if found.is_some() {
+        return Ok(found);
     }
-    Ok(found)
+    if zero_dates != ZeroDates::All
+        && let Some(date) = date_with_fraction(value, column_type, rules)
+    {
+        warn_no_moment(MomentKind::Date, value, column_type, context);
+        return Ok(Some(date));
+    }
+    match value {
+        Value::Decimal(_) => warn_no_moment(kind, value, column_type, context),
+        // As a date it was read as an integer, if it fits one.
+        Value::Double(number) if kind == MomentKind::Date && fits_integer(*number) => {
+            let whole = Value::Int(number.round_ties_even() as i64);
+            warn_no_moment(MomentKind::DateTime, &whole, column_type, context);
+        }
+        Value::Double(_) => warn_no_moment(kind, value, column_type, context),
+        _ => warn_no_moment(MomentKind::DateTime, value, column_type, context),
+    }
+    Ok(None)
+}
+
+/// The date of an exact number that has a fraction but no time of day.
+fn date_with_fraction(value: &Value, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
+    let Value::Decimal(number) = value else { return None };
+    if number.is_negative() {
+        return None;
+    }
+    let (whole, _) = values::convert::temporal_number(value, column_type)?;
+    DateTime::from_number(whole, rules).filter(|moment| *moment == moment.date.midnight())
 }
 
 impl MomentKind {
@@ -380,7 +421,11 @@ fn text_of_type(
         _ => context.facts().connection_collation,
     };
     if let Value::Bytes(bytes) = value {
-        return Ok(Value::Bytes(text::convert(bytes, source, target.collation)));
+        // Bytes that are no text stay what they are until a table keeps them.
+        return Ok(Value::Bytes(match text::same_character_set(source, target.collation) {
+            true => bytes,
+            false => text::convert(bytes, source, target.collation),
+        }));
     }
     let bytes = to_text(&value, from, context).unwrap_or_default();
     Ok(Value::Bytes(text::convert(bytes, source, target.collation)))

@@ -133,7 +133,8 @@ pub fn fit(
             match diagnostics {
                 Some(diagnostics) if found.is_none() => {
                     diagnostics.warning(convert::no_moment(&signed(&value), &column_type));
-                    Some(Value::Null)
+                    // It is NULL, but not one that was given.
+                    return Ok(TypedValue { value: Value::Null, column_type });
                 }
                 _ => found,
             }
@@ -212,13 +213,18 @@ fn signed(value: &Value) -> Value {
     }
 }
 
-/// The kind of type that a parameter for a DATE must have for a value: DATETIME for what has a time of day.
+/// The kind of type that a parameter for a DATE must have for a value: DATETIME for what has a time of day and is a moment.
 fn date_kind(value: &Value, column_type: &ColumnType) -> TypeKind {
     match value {
         Value::Time(_) | Value::DateTime(_) => column_type.kind,
         Value::Bytes(_) => TypeKind::Date,
         _ => match quiet(|diagnostics| exact::to_integer(value, column_type, diagnostics)) {
-            Some(number) if number == 0 || number >= i128::from(FIRST_MOMENT_NUMBER) => TypeKind::DateTime,
+            Some(0) => TypeKind::DateTime,
+            Some(number) if number >= i128::from(FIRST_MOMENT_NUMBER) => {
+                let moment =
+                    i64::try_from(number).ok().and_then(|number| DateTime::from_number(number, ANY_DATE));
+                if moment.is_some() { TypeKind::DateTime } else { TypeKind::Date }
+            }
             _ => TypeKind::Date,
         },
     }
@@ -267,6 +273,8 @@ pub fn convert_read(
     let is_ascii_text = matches!(value, Value::Bytes(_)) && crate::text::is_ascii_superset(from.collation);
     let from = if is_ascii_text && wanted.kind.is_number() { &bytes } else { from };
     match wanted.kind {
+        // Bytes stay as they are: only a table looks at whether they are text.
+        _ if class_of(wanted.kind) == TypeClass::Text && from.collation == CollationId::BINARY => Ok(value),
         TypeKind::Bit => {
             let number = convert::to_integer(&value, from, context)?;
             Ok(number.map_or(Value::Null, |number| Value::UInt(convert::integer_bits(number))))

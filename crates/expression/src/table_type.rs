@@ -86,6 +86,12 @@ fn integer_type(result: &ResultType, source: ValueSource, purpose: TablePurpose)
         (ValueSource::Aggregate, _) => 0,
         _ => 9,
     };
+    if column_type.kind == TypeKind::Bit
+        && purpose == TablePurpose::Temporary
+        && source == ValueSource::Function
+    {
+        return column_type.clone();
+    }
     if column_type.kind == TypeKind::Year
         && purpose == TablePurpose::Created
         && source == ValueSource::Function

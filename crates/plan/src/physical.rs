@@ -476,6 +476,9 @@ pub struct AggregateCall {
     pub order_by: Vec<SortKey>,
     /// SEPARATOR of GROUP_CONCAT.
     pub separator: Vec<u8>,
+    /// For the least or greatest date of groups in a temporary table: the name of its column there, for the warning
+    /// that a group begins with NULL, which is a zero date there.
+    pub kept_as: Option<Arc<str>>,
     /// Type of the result.
     pub result: ResultType,
 }

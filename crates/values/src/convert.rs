@@ -329,8 +329,12 @@ pub fn to_date_time(
 
 /// The moment of a time span counted from midnight of a date.
 pub fn time_on_date(time: Time, date: Date) -> Option<DateTime> {
-    let start = date.midnight().epoch_microseconds();
-    let microseconds = start + time.to_microseconds();
+    time_after(time, date.midnight())
+}
+
+/// The moment of a time span counted from a moment.
+pub fn time_after(time: Time, start: DateTime) -> Option<DateTime> {
+    let microseconds = start.epoch_microseconds() + time.to_microseconds();
     DateTime::from_epoch(microseconds.div_euclid(1_000_000), microseconds.rem_euclid(1_000_000) as u32)
 }
 

@@ -175,12 +175,9 @@ impl ColumnWriter {
     }
 }
 
-/// Whether text of `source` needs no conversion to be text of `target`.
+/// Whether text of `source` needs no conversion to be text of `target`. ASCII may hold bytes that are none.
 fn contains(target: &Charset, source: &Charset) -> bool {
-    target.name == source.name
-        || source.is_binary()
-        || (source.name == "ascii" && target.is_ascii_based())
-        || (source.name == "utf8mb3" && target.name == "utf8mb4")
+    target.name == source.name || source.is_binary() || (source.name == "utf8mb3" && target.name == "utf8mb4")
 }
 
 /// The value as the 64 bits of an integer. Only integers are expected here; others are cut to one.

@@ -5,10 +5,11 @@ use crate::run::Run;
 use crate::spill::{Held, KeySet};
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, compare_values};
-use expression::{Expression, ResultType, TypeClass, convert, text};
+use expression::{EvaluationContext, Expression, ResultType, SqlMode, TypeClass, convert, text};
 use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
-use values::{Decimal, Value};
+use values::temporal::{Date, DateTime};
+use values::{Decimal, TypeKind, Value};
 
 /// Running state.
 pub struct Accumulator {
@@ -17,6 +18,8 @@ pub struct Accumulator {
     seen: Option<Box<KeySet>>,
     /// Memory of what grows with the rows.
     held: Option<Held>,
+    /// Whether a row came, where that is asked for.
+    begun: bool,
 }
 
 /// Whether the state of one group grows with its rows.
@@ -70,7 +73,7 @@ impl Accumulator {
             AggregateKind::GroupConcat => State::Texts(Vec::new()),
             AggregateKind::Grouping(_) => State::Constant(Value::Int(0)),
         };
-        Accumulator { state, seen: None, held: None }
+        Accumulator { state, seen: None, held: None, begun: false }
     }
 
     /// Makes GROUPING() of a super-aggregate row 1.
@@ -97,6 +100,12 @@ impl Accumulator {
         if let State::First(slot) = &mut self.state {
             *slot = Some(value.into_owned());
             return Ok(());
+        }
+        if let Some(column) = &call.kept_as
+            && !std::mem::replace(&mut self.begun, true)
+            && *value == Value::Null
+        {
+            warn_of_zero_date(call, column, run);
         }
         if *value == Value::Null || !self.is_fresh(call, row, run)? {
             return Ok(());
@@ -236,6 +245,21 @@ impl Accumulator {
 /// MIN and MAX compare ENUM and SET as text.
 fn extreme_mode(result: &ResultType) -> ComparisonMode {
     ComparisonMode::of_one_type(result)
+}
+
+/// A temporary table begins a group's least or greatest date with zero where the first is NULL: sql_mode may mind.
+fn warn_of_zero_date(call: &AggregateCall, column: &str, run: &mut Run<'_, '_>) {
+    let facts = EvaluationContext::facts(run);
+    if !facts.sql_mode.contains(SqlMode::NO_ZERO_DATE) {
+        return;
+    }
+    let column_type = &call.result.column_type;
+    let (kind, zero) = match column_type.kind {
+        TypeKind::Date => ("date", convert::date_text(Date::ZERO)),
+        _ => ("datetime", convert::datetime_text(DateTime::ZERO, column_type.decimals.unwrap_or(0))),
+    };
+    let text = format!("Incorrect {kind} value: '{zero}' for column '{column}' at row 1");
+    run.diagnostics().warning(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text));
 }
 
 pub(super) fn exact_result(call: &AggregateCall, sum: &Decimal, count: u64) -> Value {

@@ -91,8 +91,8 @@ impl<'a> Call<'a> {
         convert::operand_integer(&operand, chosen, self.context)
     }
 
-    /// The expression that gives the number of an argument; None for NULL.
-    fn chosen(&mut self, index: usize) -> SqlResult<Option<&'a Expression>> {
+    /// The expression that gives the number or date of an argument; None for NULL.
+    pub(crate) fn chosen(&mut self, index: usize) -> SqlResult<Option<&'a Expression>> {
         let call = self.call;
         call.arguments[index].chosen(self.row, self.context)
     }
@@ -149,9 +149,9 @@ impl<'a> Call<'a> {
         kind: MomentKind,
         zero_dates: ZeroDates,
     ) -> SqlResult<Option<DateTime>> {
-        let operand = self.operand(index)?;
-        let column_type = &self.argument(index).column_type;
-        convert::to_moment(&operand, column_type, kind, zero_dates, self.context)
+        let Some(chosen) = self.chosen(index)? else { return Ok(None) };
+        let operand = chosen.operand(self.row, self.context)?;
+        convert::to_moment(&operand, &chosen.result.column_type, kind, zero_dates, self.context)
     }
 
     /// An argument as a moment whose date alone is wanted.
@@ -161,9 +161,9 @@ impl<'a> Call<'a> {
 
     /// An argument as a time span; None for NULL and, with a warning, for what is no time.
     pub fn time(&mut self, index: usize) -> SqlResult<Option<Time>> {
-        let operand = self.operand(index)?;
-        let column_type = &self.argument(index).column_type;
-        convert::to_time(&operand, column_type, self.context)
+        let Some(chosen) = self.chosen(index)? else { return Ok(None) };
+        let operand = chosen.operand(self.row, self.context)?;
+        convert::to_time(&operand, &chosen.result.column_type, self.context)
     }
 
     /// An argument as a truth value.

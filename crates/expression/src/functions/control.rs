@@ -1,9 +1,8 @@
-//! Flow control functions: IF, IFNULL, NULLIF, COALESCE, and comparisons over lists: GREATEST, LEAST, INTERVAL,
-//! ISNULL.
+//! Flow control functions: IF, IFNULL, NULLIF, COALESCE, and INTERVAL, ISNULL.
 
 use super::{Call, Derivation, FunctionDefinition, pure};
 use crate::convert;
-use crate::operators::{ComparisonMode, adapt_constant, compare_values, prepare_equal_values};
+use crate::operators::{ComparisonMode, adapt_constant, check_moment, compare_values, prepare_equal_values};
 use crate::result_type::ResultType;
 use errors::SqlResult;
 use std::cmp::Ordering;
@@ -33,8 +32,6 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |_| Ok(ResultType::boolean()),
         |call| Ok(Value::Int(i64::from(*call.operand(0)? == Value::Null))),
     ),
-    pure("greatest", 2, usize::MAX, derive_extreme, |call| extreme(call, Ordering::Greater)),
-    pure("least", 2, usize::MAX, derive_extreme, |call| extreme(call, Ordering::Less)),
     pure("interval", 2, usize::MAX, |_| Ok(ResultType::integer(2)), interval),
 ];
 
@@ -59,6 +56,7 @@ fn derive_nullif(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let facts = derivation.facts;
     if let [first, second] = &mut *derivation.arguments {
         adapt_constant(first, second, facts)?;
+        check_moment(second, first, facts)?;
         prepare_equal_values("nullif", first, second, facts)?;
     }
     Ok(derivation.argument(0).clone().nullable())
@@ -70,30 +68,9 @@ fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
     let (left_type, right_type) = (&call.argument(0).column_type, &call.argument(1).column_type);
     match compare_values(mode, &left, left_type, &right, right_type, call.context)? {
         Some(Ordering::Equal) => Ok(Value::Null),
-        _ => Ok(left.into_owned()),
+        // MySQL computes the operand anew for the result.
+        _ => call.value(0),
     }
-}
-
-fn derive_extreme(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let nullable = derivation.any_nullable();
-    Ok(derivation.common_type(0..derivation.count())?.nullable_if(nullable))
-}
-
-/// GREATEST and LEAST: the arguments are compared in the type of the result.
-fn extreme(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
-    let result = call.result();
-    let mut best = call.as_result(0)?;
-    for index in 1..call.count() {
-        let next = call.as_result(index)?;
-        let mode = ComparisonMode::of_one_type(result);
-        let kind = &result.column_type;
-        match compare_values(mode, &next, kind, &best, kind, call.context)? {
-            None => return Ok(Value::Null),
-            Some(order) if order == wanted => best = next,
-            Some(_) => {}
-        }
-    }
-    Ok(best)
 }
 
 fn interval(call: &mut Call<'_>) -> SqlResult<Value> {

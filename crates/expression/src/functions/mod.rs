@@ -4,9 +4,11 @@
 mod call;
 mod control;
 mod derivation;
+mod extremes;
 mod hash;
 mod identity;
 mod information;
+mod kept;
 mod locks;
 mod miscellaneous;
 mod network;
@@ -72,6 +74,7 @@ const fn acting(
 /// The families.
 static FAMILIES: &[&[FunctionDefinition]] = &[
     control::FUNCTIONS,
+    extremes::FUNCTIONS,
     hash::FUNCTIONS,
     identity::FUNCTIONS,
     information::FUNCTIONS,

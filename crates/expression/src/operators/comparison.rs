@@ -1,11 +1,12 @@
 //! Comparison by MySQL's mixed-type rules. The mode is chosen when the expression is bound.
 //! Main types: [`Comparison`], [`ComparisonMode`]; main function: [`compare_values`].
 
+use super::cast::CastFailure;
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
-use crate::tree::Expression;
+use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
@@ -319,8 +320,12 @@ pub fn compared_moment(
         _ => false,
     };
     // Warnings name the kind of what a text is compared with.
-    let kind =
-        if beside.kind == TypeKind::Date && !is_number { MomentKind::Date } else { MomentKind::DateTime };
+    let is_time = matches!(value, Value::Time(_));
+    let kind = if beside.kind == TypeKind::Date && !is_number && !is_time {
+        MomentKind::Date
+    } else {
+        MomentKind::DateTime
+    };
     let found = convert::to_moment(value, column_type, kind, ZeroDates::All, context)?;
     if is_number {
         let has_place = |date: Date| date.is_zero() || date.month > 0 && date.day > 0;
@@ -344,6 +349,11 @@ pub fn compared_time(
     Ok(found.filter(|_| context.diagnostics().count() == before))
 }
 
+/// Whether an operand is a parameter with a value, which is not NULL even where its conversion is.
+fn is_given(operand: &Expression) -> bool {
+    matches!(&operand.kind, ExpressionKind::Cast(cast) if cast.failure == CastFailure::Parameter)
+}
+
 /// A comparison of two operands.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -365,9 +375,13 @@ impl Comparison {
         if *left == Value::Null && !null_safe {
             return Ok(None);
         }
+        let is_moment = matches!(self.mode, ComparisonMode::DateTime | ComparisonMode::Time);
+        if *left == Value::Null && is_moment && is_given(&self.right) {
+            return Ok(Some(false));
+        }
         let right = self.right.operand(row, context)?;
         if null_safe && (*left == Value::Null || *right == Value::Null) {
-            return Ok(Some(*left == *right));
+            return Ok(Some(*left == *right && !(is_moment && is_given(&self.left))));
         }
         let order = compare_values(
             self.mode,

@@ -98,8 +98,9 @@ impl DateArithmetic {
         row: &[Value],
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
-        let operand = self.operand.operand(row, context)?;
-        let operand_type = &self.operand.result.column_type;
+        let Some(chosen) = self.operand.chosen(row, context)? else { return Ok(Value::Null) };
+        let operand = chosen.operand(row, context)?;
+        let operand_type = &chosen.result.column_type;
         if *operand == Value::Null {
             return Ok(Value::Null);
         }
@@ -189,6 +190,7 @@ impl DateArithmetic {
                     }
                     Value::Int(number) => *number < 100_000_000,
                     Value::UInt(number) => *number < 100_000_000,
+                    Value::Decimal(number) => number.to_f64() < 1e8,
                     _ => false,
                 };
                 let text = if date_only && self.unit.is_date_only() {

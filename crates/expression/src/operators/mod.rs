@@ -24,7 +24,8 @@ pub use comparison::{
 pub use interval::{DateArithmetic, Interval, add_interval, out_of_range as moment_out_of_range};
 pub use list::{Between, InList};
 pub use operands::{
-    adapt_constant, adapt_equal_year, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
+    adapt_constant, adapt_equal_year, adapt_text, check_moment, prepare_equal_values, prepare_list,
+    prepare_pair, prepare_range,
 };
 pub use pattern::{Like, Regexp, check_regexp_sets, compile_regexp, like_prefix};
 pub use values::temporal::IntervalUnit;

@@ -27,6 +27,10 @@ pub fn prepare_pair(
 ) -> SqlResult<ComparisonMode> {
     adapt_constant(left, right, facts)?;
     adapt_constant(right, left, facts)?;
+    if !facts.literal_parameters {
+        adapt_year_parameter(left, right);
+        adapt_year_parameter(right, left);
+    }
     // Of a date beside a column of times, its time counts.
     let is_time_with_date = |column: &Expression, constant: &Expression| {
         column.result.class() == TypeClass::Time
@@ -185,6 +189,11 @@ pub fn prepare_list(
 /// Turns a constant to the form of what stands beside it.
 pub fn adapt_constant(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
     adapt_stored(beside, constant, facts);
+    adapt_text(beside, constant, facts)
+}
+
+/// Turns constant text beside a date to a moment; error 1525 for what is none.
+pub fn adapt_text(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
     if is_written(constant, facts)
         && constant.result.class() == TypeClass::Text
         && beside.result.class() == TypeClass::DateTime
@@ -194,32 +203,47 @@ pub fn adapt_constant(beside: &Expression, constant: &mut Expression, facts: Bui
     Ok(())
 }
 
-/// Whether it is a literal, or stands for one.
-fn is_written(constant: &Expression, facts: BuildFacts) -> bool {
-    match constant.kind {
-        ExpressionKind::Literal(_) => true,
-        ExpressionKind::Parameter(_) => facts.literal_parameters,
-        _ => false,
+/// Error 1525 for a literal beside a date that is none, where it is to stay what it is.
+pub fn check_moment(beside: &Expression, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
+    let is_text = constant.result.class() == TypeClass::Text;
+    if is_text && beside.result.class() == TypeClass::DateTime && is_written(constant, facts) {
+        refuse_no_moment(beside.result.kind(), constant, facts)?;
     }
+    Ok(())
+}
+
+/// Whether it is made of literals alone, or of what stands for them, and its text can be read as ASCII.
+fn is_written(constant: &Expression, facts: BuildFacts) -> bool {
+    let is_unknown = |part: &Expression| match part.kind {
+        ExpressionKind::Parameter(_) => !facts.literal_parameters,
+        ExpressionKind::Subquery(_) | ExpressionKind::Outer(_) | ExpressionKind::SystemVariable(..) => true,
+        _ => false,
+    };
+    constant.is_constant()
+        && !constant.any(&is_unknown)
+        && (constant.result.class() != TypeClass::Text
+            || text::is_ascii_superset(constant.result.collation()))
 }
 
 /// Text beside a date becomes a moment; error 1525 for what is none.
 fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
-    if let Some(Value::Bytes(bytes)) = constant.literal() {
-        let utf8 = text::to_utf8(bytes, constant.result.collation());
-        if parse_date_time(utf8.as_bytes(), written_date_rules(facts.sql_mode)).is_none() {
-            // MySQL warns before it refuses the text.
-            return Err(match facts.escalates {
-                true => sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), utf8),
-                false => sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8),
-            });
-        }
-    }
+    refuse_no_moment(kind, constant, facts)?;
     let result = ResultType::datetime(6).nullable_if(constant.result.nullable);
     let operand = std::mem::replace(constant, Expression::null());
     let cast = Cast { operand, failure: CastFailure::RefuseMoment(kind), column: None };
     *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
     Ok(())
+}
+
+fn refuse_no_moment(kind: TypeKind, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
+    let Some(Value::Bytes(bytes)) = constant.literal() else { return Ok(()) };
+    let utf8 = text::to_utf8(bytes, constant.result.collation());
+    match parse_date_time(utf8.as_bytes(), written_date_rules(facts.sql_mode)) {
+        Some(_) => Ok(()),
+        // MySQL warns before it refuses the text.
+        None if facts.escalates => Err(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), utf8)),
+        None => Err(sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8)),
+    }
 }
 
 fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: BuildFacts) {
@@ -262,6 +286,35 @@ pub fn adapt_equal_year(beside: &Expression, parameter: &mut Expression) {
         to_stored(&beside.result, parameter);
     }
 }
+
+/// A parameter that is a year is compared with years in the form of a date, in which greater numbers wrap.
+fn adapt_year_parameter(beside: &Expression, parameter: &mut Expression) {
+    let is_year = |expression: &Expression| expression.result.kind() == TypeKind::Year;
+    if is_year(beside) && is_year(parameter) && matches!(parameter.kind, ExpressionKind::Parameter(_)) {
+        let result = parameter.result.clone();
+        let arguments = vec![std::mem::replace(parameter, Expression::null())];
+        let call = FunctionCall { definition: &WRAPPED_YEAR, arguments, site: 0 };
+        *parameter = Expression { kind: ExpressionKind::Function(Box::new(call)), result };
+    }
+}
+
+/// Bits that a date has for thirteen months of each year.
+const YEAR_MONTH_BITS: u32 = 18;
+
+/// A number as the year that it is in a date.
+static WRAPPED_YEAR: FunctionDefinition = FunctionDefinition {
+    name: "wrapped_year",
+    arguments_min: 1,
+    arguments_max: 1,
+    pure: true,
+    derive: |derivation| Ok(derivation.argument(0).clone()),
+    evaluate: |call| {
+        let Value::Int(number) = call.value(0)? else { return call.value(0) };
+        let months = (i64::from(number as i32) * 13) << (64 - YEAR_MONTH_BITS) >> (64 - YEAR_MONTH_BITS);
+        let year = i64::from(number as i32).rem_euclid(1 << YEAR_MONTH_BITS);
+        Ok(Value::Int(if months == year * 13 { year } else { months }))
+    },
+};
 
 fn to_stored(beside: &ResultType, constant: &mut Expression) {
     let nullable = constant.result.nullable;

@@ -60,7 +60,15 @@ impl Binder<'_> {
         let separator = call.separator.clone().unwrap_or_else(|| b",".to_vec());
         let separator = ::expression::text::convert(separator, self.facts.connection, result.collation());
         let distinct = call.distinct && !matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum);
-        Ok(self.add_aggregate(AggregateCall { kind, distinct, arguments, order_by, separator, result }))
+        Ok(self.add_aggregate(AggregateCall {
+            kind,
+            distinct,
+            arguments,
+            order_by,
+            separator,
+            kept_as: None,
+            result,
+        }))
     }
 
     /// The level of the innermost block of which the arguments read columns; None if that is the current block, or if
@@ -217,6 +225,7 @@ impl Binder<'_> {
                 arguments: Vec::new(),
                 order_by: Vec::new(),
                 separator: Vec::new(),
+                kept_as: None,
                 result: ResultType::integer(1),
             });
             total = Some(match total {
@@ -259,6 +268,7 @@ impl Binder<'_> {
                         arguments: vec![part.clone()],
                         order_by: Vec::new(),
                         separator: Vec::new(),
+                        kept_as: None,
                         result: part.result.clone(),
                     };
                     let known = aggregates.iter().position(|known| same_call(known, &call));

@@ -4,6 +4,7 @@
 
 use super::Binder;
 use super::column::{Block, BoundColumn, Source};
+use super::names::SelectItem;
 use crate::optimize::tables_of;
 use crate::physical::{AggregateKind, ColumnOrigin, OutputColumn, SortKey};
 use ::expression::{Expression, ExpressionKind, ValueSource};
@@ -65,6 +66,32 @@ impl Binder<'_> {
             widen_for_rollup(&mut column.result.column_type);
         }
         column
+    }
+}
+
+impl Binder<'_> {
+    /// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the
+    /// same.
+    pub(super) fn keep_in_table(&mut self, items: &mut [SelectItem], order: &mut [SortKey]) {
+        let block = self.block();
+        for item in items {
+            if let Some(number) = block.aggregate_of(&item.expression) {
+                let call = &mut block.aggregates[number];
+                let is_extreme = matches!(call.kind, AggregateKind::Minimum | AggregateKind::Maximum);
+                if is_extreme && matches!(call.result.kind(), TypeKind::Date | TypeKind::Timestamp) {
+                    call.kept_as = Some(item.name.as_str().into());
+                }
+                continue;
+            }
+            if !block.is_kept(&item.expression) || !item.expression.may_be_kept_otherwise() {
+                continue;
+            }
+            let kept = item.expression.clone().kept(&item.name);
+            for key in order.iter_mut().filter(|key| key.expression.same(&item.expression)) {
+                key.expression = kept.clone();
+            }
+            item.expression = kept;
+        }
     }
 }
 

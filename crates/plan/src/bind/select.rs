@@ -82,7 +82,7 @@ impl Binder<'_> {
         self.require_read();
         self.lock_tables(around.locking)?;
         let bound = self.bind_clauses(select, around, tree.as_ref())?;
-        let BoundClauses { items, conditions, having, mut order, limit, grouping, handed_on } = bound;
+        let BoundClauses { mut items, conditions, having, mut order, limit, grouping, handed_on } = bound;
         let conditions = self.settled_from(tree.as_mut(), conditions)?;
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
             let row = ExplainRow {
@@ -107,6 +107,9 @@ impl Binder<'_> {
             _ => self.way_of_rows(&items, select, &order, grouping, ordered, joins_equals),
         };
         let columns = self.output_columns(&items, way);
+        if way == Grouping::Temporary {
+            self.keep_in_table(&mut items, &mut order);
+        }
         let node = self.grouped(node, grouping, select.rollup, having);
         let needs_sort = !order.is_empty() && !ordered;
         let last = limit.is_some() && projects_last(select, &items, &order, ordered);

@@ -106,6 +106,21 @@ impl Date {
         (day > 0).then_some(Date { day, ..*self })
     }
 
+    /// The week of a date that may have zero parts, by the formula alone: below the first day of the year it wraps.
+    pub fn formal_week(&self, mode: WeekMode) -> u32 {
+        if self.month > 0 && self.day > 0 {
+            return self.week(mode).0;
+        }
+        let first_day = Date::new(self.year, 1, 1).day_number();
+        let weekday = (first_day + if mode.monday_first { 5 } else { 6 }) % 7;
+        let starts_late = if mode.first_weekday { weekday != 0 } else { weekday >= 4 };
+        if self.month == 1 && starts_late {
+            return 0;
+        }
+        let start = if starts_late { first_day + 7 - weekday } else { first_day - weekday };
+        self.day_number().wrapping_sub(start) / 7 + 1
+    }
+
     /// Week and the year that it belongs to.
     pub fn week(&self, mode: WeekMode) -> (u32, u32) {
         let day_number = self.day_number();

@@ -7,6 +7,7 @@ use super::{
 use crate::derive::DerivedCollation;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{ResultType, TypeClass};
+use crate::tree::Expression;
 use charset::CollationId;
 use errors::SqlResult;
 use values::{Value, number};
@@ -316,6 +317,15 @@ const QUOTED_NULL_CHARACTERS: u64 = 4;
 fn derive_quote(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     if derivation.argument(0).class() == TypeClass::Null {
         return Ok(derivation.connection_text(QUOTED_NULL_CHARACTERS as u32).nullable());
+    }
+    // Bytes must be text of the connection's character set.
+    let argument = &mut derivation.arguments[0];
+    if argument.result.class() == TypeClass::Text && argument.result.collation() == CollationId::BINARY {
+        let result = &argument.result;
+        let text = ResultType::text(result.text_length(), derivation.connection, result.coercibility);
+        let text = text.nullable_if(result.nullable);
+        let inner = std::mem::replace(argument, Expression::null());
+        *argument = Expression::convert_character_set(inner, text);
     }
     let common = derivation.collation(0..1)?;
     Ok(text_of(derivation, common, (length(derivation, 0) * 2 + 2).max(QUOTED_NULL_CHARACTERS)))

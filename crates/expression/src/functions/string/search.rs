@@ -1,8 +1,9 @@
 //! Functions that measure and search: LENGTH, CHAR_LENGTH, LOCATE, INSTR, FIELD, FIND_IN_SET, STRCMP.
 
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
-use crate::operators::{ComparisonMode, compare_values};
+use crate::operators::{CastFailure, ComparisonMode, adapt_text, compare_values};
 use crate::result_type::{ResultType, TypeClass};
+use crate::tree::{Expression, ExpressionKind};
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
 use std::cmp::Ordering;
@@ -169,12 +170,40 @@ fn find_member(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_strcmp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    derivation.comparison_collation(0..2)?;
+    let facts = derivation.facts;
+    if let [left, right] = &mut *derivation.arguments {
+        adapt_text(left, right, facts)?;
+        adapt_text(right, left, facts)?;
+    }
+    if !has_moment(derivation.arguments) {
+        derivation.comparison_collation(0..2)?;
+    }
     Ok(ResultType::integer(2).nullable_if(derivation.any_nullable()))
 }
 
+/// Whether texts are compared with dates, as dates.
+fn has_moment(arguments: &[Expression]) -> bool {
+    let is_adapted = |argument: &Expression| match &argument.kind {
+        ExpressionKind::Cast(cast) => matches!(cast.failure, CastFailure::RefuseMoment(_)),
+        _ => false,
+    };
+    let classes = || arguments.iter().map(|argument| argument.result.class());
+    arguments.iter().any(is_adapted)
+        || classes().any(|class| class == TypeClass::DateTime)
+            && classes().any(|class| class == TypeClass::Text)
+}
+
 fn compare(call: &mut Call<'_>) -> SqlResult<Value> {
-    let collation = common_collation(call).get();
+    if has_moment(&call.call.arguments) {
+        let (left, right) = (call.operand(0)?, call.operand(1)?);
+        let (left_type, right_type) = (&call.argument(0).column_type, &call.argument(1).column_type);
+        let mode = ComparisonMode::DateTime;
+        let order = compare_values(mode, &left, left_type, &right, right_type, call.context)?;
+        return Ok(order.map_or(Value::Null, |order| Value::Int(order as i64)));
+    }
+    // What is no text is ASCII.
+    let has_text = (0..2).any(|index| call.argument(index).class() == TypeClass::Text);
+    let collation = if has_text { common_collation(call) } else { CollationId::BINARY }.get();
     let (Some(left), Some(right)) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
     Ok(Value::Int(collation.compare(&left, &right) as i64))
 }

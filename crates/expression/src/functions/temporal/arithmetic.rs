@@ -6,7 +6,7 @@ use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{Interval, IntervalUnit, add_interval, moment_out_of_range};
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
-use values::temporal::{DateTime, Time, parse_time};
+use values::temporal::{DateRules, DateTime, Time, parse_date_time, parse_time};
 use values::{TypeKind, Value};
 
 /// The family's functions.
@@ -44,13 +44,17 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let value = call.operand(index)?;
     let text = match &*value {
         Value::Bytes(bytes) => Some(crate::text::to_utf8(bytes, column_type.collation)),
+        // Numbers are read as their digits.
+        Value::Int(number) => Some(number.to_string()),
+        Value::Decimal(number) => Some(number.to_string()),
         _ => None,
     };
     let has_date = match &text {
         Some(text) => looks_like_date(text.as_bytes()),
         None => class == TypeClass::DateTime,
     };
-    let is_span = text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
+    let is_number = !matches!(*value, Value::Bytes(_));
+    let is_span = is_number || text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
     if has_date || !is_span {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
         let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
@@ -64,7 +68,7 @@ fn looks_like_date(text: &[u8]) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match text.get(digits) {
         Some(b'-' | b'/') => digits > 0,
-        None => digits >= 12,
+        None => digits >= 12 || parse_date_time(text, DateRules::default()).is_some(),
         _ => false,
     }
 }

@@ -140,7 +140,7 @@ fn derive_period(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 /// Months since year 0 of a period YYMM or YYYYMM; error 1210 for what is none.
-fn months(call: &Call<'_>, period: i64) -> SqlResult<i64> {
+fn months(call: &Call<'_>, period: i64) -> SqlResult<u64> {
     let (year, month) = (period / 100, period % 100);
     if period <= 0 || !(1..=12).contains(&month) {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, call.name()));
@@ -150,16 +150,29 @@ fn months(call: &Call<'_>, period: i64) -> SqlResult<i64> {
         70..=99 => year + 1900,
         _ => year,
     };
-    Ok(year.saturating_mul(12) + month - 1)
+    Ok(year.unsigned_abs().wrapping_mul(12).wrapping_add(month.unsigned_abs() - 1))
 }
 
+/// Both arguments as BIGINT: of greater numbers the bits.
+fn two_numbers(call: &mut Call<'_>) -> SqlResult<Option<(i64, i64)>> {
+    let (left, right) = (call.unsigned(0)?, call.unsigned(1)?);
+    Ok(left.zip(right).map(|(left, right)| (left as i64, right as i64)))
+}
+
+/// Months count without a sign: below zero they wrap.
 fn period_add(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (Some(period), Some(count)) = (call.integer(0)?, call.integer(1)?) else { return Ok(Value::Null) };
-    let months = months(call, period)?.saturating_add(count);
-    Ok(Value::Int((months / 12).saturating_mul(100).saturating_add(months % 12 + 1)))
+    let Some((period, count)) = two_numbers(call)? else { return Ok(Value::Null) };
+    let months = months(call, period)?.wrapping_add_signed(count);
+    let year = match months / 12 {
+        year @ 0..=69 => year + 2000,
+        year @ 70..=99 => year + 1900,
+        year => year,
+    };
+    let period = if months == 0 { 0 } else { year.wrapping_mul(100).wrapping_add(months % 12 + 1) };
+    Ok(Value::Int(period as i64))
 }
 
 fn period_difference(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (Some(left), Some(right)) = (call.integer(0)?, call.integer(1)?) else { return Ok(Value::Null) };
-    Ok(Value::Int(months(call, left)? - months(call, right)?))
+    let Some((left, right)) = two_numbers(call)? else { return Ok(Value::Null) };
+    Ok(Value::Int(months(call, left)?.wrapping_sub(months(call, right)?) as i64))
 }

@@ -19,8 +19,8 @@ use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_t
 
 /// The argument as a moment that has a place in the calendar; NULL with a warning otherwise.
 fn calendar_moment(call: &mut Call<'_>, index: usize, kind: MomentKind) -> SqlResult<Option<DateTime>> {
-    let argument = call.argument(index);
-    let value = call.operand(index)?;
+    let Some(chosen) = call.chosen(index)? else { return Ok(None) };
+    let (argument, value) = (&chosen.result, chosen.operand(call.row, call.context)?);
     let found = convert::to_moment(&value, &argument.column_type, kind, ZeroDates::Parts, call.context())?;
     let Some(moment) = found else { return Ok(None) };
     if moment.date.month == 0 || moment.date.day == 0 {

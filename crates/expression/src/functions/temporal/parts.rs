@@ -108,17 +108,25 @@ fn month_name(call: &mut Call<'_>) -> SqlResult<Value> {
 fn week(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(moment) = calendar_moment(call, 0, MomentKind::Date)? else { return Ok(Value::Null) };
     let mode = if call.count() > 1 {
-        call.unsigned(1)?.unwrap_or(0)
+        let Some(mode) = call.unsigned(1)? else { return Ok(Value::Int(0)) };
+        written_week_mode(mode).unwrap_or(0)
     } else {
         u64::from(call.context().facts().default_week_format)
     };
     Ok(Value::Int(i64::from(moment.date.week(WeekMode::new(mode & 7)).0)))
 }
 
+/// The mode in the low 32 bits of a number; None for what is negative there, which means mode 0 without whole years.
+fn written_week_mode(number: u64) -> Option<u64> {
+    u64::try_from(number as i32).ok()
+}
+
 fn year_week(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(moment) = calendar_moment(call, 0, MomentKind::Date)? else { return Ok(Value::Null) };
-    let mode = if call.count() > 1 { call.unsigned(1)?.unwrap_or(0) } else { 0 };
-    let (week, year) = moment.date.week(WeekMode::new(mode & 7 | 2));
+    let number = if call.count() > 1 { call.unsigned(1)? } else { Some(0) };
+    let Some(number) = number else { return Ok(Value::Int(0)) };
+    let mode = written_week_mode(number).map_or(0, |mode| mode & 7 | 2);
+    let (week, year) = moment.date.week(WeekMode::new(mode));
     Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
 }
 
@@ -169,10 +177,9 @@ fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
             YearMonth => i64::from(date.year) * 100 + i64::from(date.month),
             Quarter => i64::from(date.month.div_ceil(3)),
             Month => i64::from(date.month),
-            Week if date.month == 0 || date.day == 0 => return Ok(Value::Null),
             Week => {
                 let mode = u64::from(call.context().facts().default_week_format);
-                i64::from(date.week(WeekMode::new(mode & 7)).0)
+                i64::from(date.formal_week(WeekMode::new(mode & 7)))
             }
             _ => i64::from(date.day),
         };
@@ -197,8 +204,8 @@ fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
     Ok(Some((time.negative, 0, time)))
 }
 
-/// Whether a value is a moment rather than a span: by its type, as a number of more digits than a time has, or as a text
-/// that is wholly a date, or looks like one and is none.
+/// Whether a value is a moment rather than a span: by its type, as a number of more digits than a time has or that is a date
+/// but no time, or as a text that is wholly a date, or looks like one and is none.
 fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass) -> bool {
     match (value, class) {
         (Value::Null, _) => false,
@@ -212,9 +219,18 @@ fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass) -> bool {
                 None => dated && digits < text.len(),
             }
         }
+        // Beyond BIGINT the bits count, which are a negative number.
+        (Value::UInt(number), TypeClass::Integer) if i64::try_from(*number).is_err() => false,
         (value, TypeClass::Integer | TypeClass::Decimal | TypeClass::Double) => {
             let number = values::convert::to_f64(value, column_type, &mut Diagnostics::new(0));
-            number.is_some_and(|number| number >= MOMENT_NUMBER_MIN)
+            let mut unheard = Diagnostics::new(1);
+            let is_date =
+                || values::convert::date_of_number(value, column_type, DateRules::default()).is_some();
+            let mut is_no_time = || {
+                values::convert::to_time(value, column_type, &mut unheard);
+                unheard.count() > 0
+            };
+            number.is_some_and(|number| number >= MOMENT_NUMBER_MIN || is_no_time() && is_date())
         }
         _ => false,
     }
