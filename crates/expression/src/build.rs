@@ -8,6 +8,7 @@ use crate::convert;
 use crate::derive;
 use crate::facts::{SqlMode, StatementFacts};
 use crate::functions::{self, Derivation, FunctionDefinition};
+use crate::locale::Locale;
 use crate::operators::{
     Arithmetic, ArithmeticMode, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast,
     CastFailure, Comparison, ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like,
@@ -31,6 +32,8 @@ pub struct BuildFacts {
     pub connection: CollationId,
     /// div_precision_increment.
     pub division_precision_increment: u8,
+    /// lc_time_names: names of days and months have the greatest length of its names.
+    pub time_names: &'static Locale,
     /// Parameters stand for literals of the text, and are treated as these are.
     pub literal_parameters: bool,
     /// Warnings of strict mode end the statement.
@@ -44,6 +47,7 @@ impl BuildFacts {
             sql_mode: facts.sql_mode,
             connection: facts.connection_collation,
             division_precision_increment: facts.division_precision_increment,
+            time_names: facts.time_names,
             literal_parameters: true,
             escalates: false,
         }

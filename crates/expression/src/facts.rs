@@ -99,8 +99,8 @@ pub struct StatementFacts {
     pub division_precision_increment: u8,
     /// default_week_format.
     pub default_week_format: u8,
-    /// lc_time_names, e.g. "en_US".
-    pub time_names_locale: std::sync::Arc<str>,
+    /// lc_time_names.
+    pub time_names: &'static crate::locale::Locale,
     /// CONNECTION_ID().
     pub connection_id: u64,
     /// USER(), as "name@host".

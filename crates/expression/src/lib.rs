@@ -11,6 +11,7 @@ pub mod derive;
 pub mod evaluate;
 pub mod facts;
 pub mod functions;
+pub mod locale;
 pub mod operators;
 pub mod parameter;
 mod print;

@@ -32,6 +32,7 @@ mod server_port;
 mod session;
 mod session_start;
 mod set;
+mod set_named;
 mod shape;
 mod show;
 mod state;

@@ -1,10 +1,9 @@
 //! SET: system and user variables, names, transaction characteristics. Entry point: [`Session::set`].
 //! All values are computed and checked before the first one is changed.
 
-use crate::charsets::{find_charset, find_collation, refuse_client_charset};
 use crate::session::Session;
 use crate::transaction::{isolation_at, isolation_of};
-use crate::variables::value::{check, display};
+use crate::variables::value::check;
 use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id, session_privilege};
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue};
@@ -212,7 +211,7 @@ impl Session {
             _ => self.state.instance.global_value(id),
         };
         let assigned = Assigned::Value(typed.value);
-        if let Some(value) = self.convert_special(id, &assigned)? {
+        if let Some(value) = self.convert_named(id, &assigned)? {
             return Ok(value);
         }
         let adjusted = check(variable, &assigned, &current, &self.default_value(id, scope))?;
@@ -233,81 +232,6 @@ impl Session {
             }
             (_, value) => value,
         })
-    }
-
-    /// Variables whose text is a name of something: character sets, collations, time zones, engines.
-    fn convert_special(&mut self, id: VariableId, assigned: &Assigned) -> SqlResult<Option<SystemValue>> {
-        let shown = display(assigned);
-        let is_null = matches!(assigned, Assigned::Value(Value::Null));
-        let stored = |name: &str| Ok(Some(SystemValue::Text(name.into())));
-        match id {
-            id::CHARACTER_SET_RESULTS if is_null => Ok(Some(SystemValue::Null)),
-            id::CHARACTER_SET_CLIENT
-            | id::CHARACTER_SET_CONNECTION
-            | id::CHARACTER_SET_RESULTS
-            | id::CHARACTER_SET_SERVER
-            | id::CHARACTER_SET_DATABASE
-            | id::CHARACTER_SET_FILESYSTEM => {
-                let charset = self.assigned_charset(id, &shown, is_null)?;
-                stored(charset.name)
-            }
-            id::COLLATION_CONNECTION
-            | id::COLLATION_SERVER
-            | id::COLLATION_DATABASE
-            | id::DEFAULT_COLLATION_FOR_UTF8MB4 => {
-                refuse_null(id, is_null)?;
-                let collation = match numbered_collation(&shown) {
-                    Some(collation) => collation,
-                    None => find_collation(&shown)?,
-                };
-                stored(collation.name)
-            }
-            id::TIME_ZONE => match crate::time_zones::canonical(&self.state.instance, &shown) {
-                Some(name) if !is_null => stored(&name),
-                _ => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
-            },
-            id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => {
-                match crate::ddl::engines::find(&shown) {
-                    Some(name) => stored(name),
-                    None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
-                }
-            }
-            id::LC_TIME_NAMES | id::LC_MESSAGES => {
-                let known = shown.len() == 5 && shown.as_bytes()[2] == b'_'
-                    || shown.parse::<u32>().is_ok_and(|n| n == 0);
-                if !known {
-                    return Err(sql_error!(ER_UNKNOWN_LOCALE, shown));
-                }
-                stored(if shown == "0" { "en_US" } else { &shown })
-            }
-            id::GTID_NEXT if !shown.eq_ignore_ascii_case("AUTOMATIC") => {
-                Err(sql_error!(ER_MALFORMED_GTID_SPECIFICATION, shown))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// The character set that a variable is set to, by name or by a collation's number.
-    fn assigned_charset(
-        &mut self,
-        id: VariableId,
-        shown: &str,
-        is_null: bool,
-    ) -> SqlResult<&'static charset::Charset> {
-        refuse_null(id, is_null)?;
-        let charset = match numbered_collation(shown) {
-            Some(collation) => collation.charset(),
-            None => find_charset(shown, &mut self.diagnostics)?,
-        };
-        if id == id::CHARACTER_SET_CLIENT {
-            refuse_client_charset(charset, shown)?;
-        }
-        if id == id::CHARACTER_SET_DATABASE {
-            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
-                "Updating 'character_set_database' is deprecated. It will be made read-only in a future release.",
-            ));
-        }
-        Ok(charset)
     }
 
     fn apply(&mut self, change: SystemChange) -> SqlResult<()> {
@@ -473,17 +397,4 @@ pub(crate) fn is_without_effect(id: VariableId, value: &SystemValue) -> bool {
         id::MANDATORY_ROLES => matches!(value, SystemValue::Text(roles) if !roles.is_empty()),
         _ => false,
     }
-}
-
-/// Error 1231 for NULL.
-fn refuse_null(id: VariableId, is_null: bool) -> SqlResult<()> {
-    match is_null {
-        true => Err(sql_error!(ER_WRONG_VALUE_FOR_VAR, id.variable().name, "NULL")),
-        false => Ok(()),
-    }
-}
-
-/// The collation of a number.
-fn numbered_collation(shown: &str) -> Option<&'static charset::Collation> {
-    charset::collation(charset::CollationId(shown.parse().ok()?))
 }

@@ -8,7 +8,7 @@ use crate::transaction::isolation_at;
 use crate::variables::{SystemValue, id};
 use engine::Isolation;
 use exec::ExecutionSettings;
-use expression::{SqlMode, StatementFacts, TimeZone};
+use expression::{SqlMode, StatementFacts, TimeZone, locale};
 use parser::ParseOptions;
 use std::time::Duration;
 use values::temporal::DateTime;
@@ -137,7 +137,7 @@ fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
         group_concat_max_len: state.number(id::GROUP_CONCAT_MAX_LEN),
         division_precision_increment: state.number(id::DIV_PRECISION_INCREMENT) as u8,
         default_week_format: state.number(id::DEFAULT_WEEK_FORMAT) as u8,
-        time_names_locale: state.text(id::LC_TIME_NAMES).into(),
+        time_names: locale::find(&state.text(id::LC_TIME_NAMES)).unwrap_or_else(locale::english),
         connection_id: u64::from(state.shared.id),
         user: session.user_text.clone(),
         current_user: session.current_user_text.clone(),

@@ -2,17 +2,23 @@
 
 use values::Value;
 
-/// A value as MySQL prints it in messages and in SHOW.
+/// A value as MySQL prints it in messages and in SHOW. A time has its fraction if that is not zero.
 pub fn display(value: &Value) -> String {
+    let digits = |microseconds: u32| if microseconds == 0 { 0 } else { 6 };
+    let mut text = Vec::new();
     match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::UInt(number) => number.to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::Double(number) => number.to_string(),
-        Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        other => format!("{other:?}"),
+        Value::Null => return "NULL".to_owned(),
+        Value::Int(number) => return number.to_string(),
+        Value::UInt(number) => return number.to_string(),
+        Value::Float(number) => return number.to_string(),
+        Value::Double(number) => return number.to_string(),
+        Value::Bytes(bytes) => text.extend_from_slice(bytes),
+        Value::Decimal(number) => number.append_text(&mut text),
+        Value::Date(date) => date.append_text(&mut text),
+        Value::Time(time) => time.append_text(digits(time.microseconds), &mut text),
+        Value::DateTime(moment) => moment.append_text(digits(moment.microsecond), &mut text),
     }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// A name between backticks.

@@ -82,10 +82,21 @@ pub fn append_f32_narrow(number: f32, out: &mut Vec<u8>) {
     digits.append(FLOAT_TEXT_WIDTH, out);
 }
 
-/// Appends a float with exactly that many digits after the point, as FLOAT(M,D) and DOUBLE(M,D) show it.
+/// Appends a float with exactly that many digits after the point, as FLOAT(M,D) and DOUBLE(M,D) show it: zeros follow
+/// the digits that tell it from all others.
 pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
-    let decimals = usize::from(decimals);
-    let _ = write!(out, "{number:.decimals$}");
+    let (start, decimals) = (out.len(), usize::from(decimals));
+    let _ = write!(out, "{number}");
+    let known = out[start..].iter().rev().position(|&byte| byte == b'.');
+    if known.is_some_and(|known| known > decimals) {
+        out.truncate(start);
+        let _ = write!(out, "{number:.decimals$}");
+        return;
+    }
+    if known.is_none() && decimals > 0 {
+        out.push(b'.');
+    }
+    out.resize(out.len() + decimals - known.unwrap_or_default(), b'0');
 }
 
 /// Scientific text of a number on the stack, re-arranged by [`Digits::append`].

@@ -221,7 +221,7 @@ impl World {
             group_concat_max_len: 1024,
             division_precision_increment: 4,
             default_week_format: 0,
-            time_names_locale: "en_US".into(),
+            time_names: expression::locale::english(),
             connection_id: 1,
             user: "root@localhost".into(),
             current_user: "root@%".into(),

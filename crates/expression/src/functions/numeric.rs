@@ -222,7 +222,7 @@ fn round_integer(call: &mut Call<'_>, digits: i64, truncates: bool) -> SqlResult
 }
 
 /// Rounds to even at exact halves, as the processor does.
-fn round_double(number: f64, digits: i64, truncates: bool) -> f64 {
+pub fn round_double(number: f64, digits: i64, truncates: bool) -> f64 {
     let unit = 10f64.powi(digits.unsigned_abs() as i32);
     let to_whole = |x: f64| if truncates { x.trunc() } else { x.round_ties_even() };
     if digits < 0 {

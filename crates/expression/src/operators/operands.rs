@@ -400,33 +400,36 @@ mod tests {
     use crate::facts::SqlMode;
     use charset::CollationId;
 
-    const FACTS: BuildFacts = BuildFacts {
-        escalates: false,
-        sql_mode: SqlMode::NO_ZERO_DATE,
-        connection: CollationId::UTF8MB4_0900_AI_CI,
-        division_precision_increment: 4,
-        literal_parameters: true,
-    };
+    fn facts() -> BuildFacts {
+        BuildFacts {
+            escalates: false,
+            sql_mode: SqlMode::NO_ZERO_DATE,
+            connection: CollationId::UTF8MB4_0900_AI_CI,
+            division_precision_increment: 4,
+            time_names: crate::locale::english(),
+            literal_parameters: true,
+        }
+    }
 
     fn column(kind: TypeKind) -> Expression {
         Expression::column(0, "c".into(), ColumnType::new(kind), true)
     }
 
     fn words(text: &str) -> Expression {
-        Expression::text(text.as_bytes().to_vec(), FACTS.connection)
+        Expression::text(text.as_bytes().to_vec(), facts().connection)
     }
 
     #[test]
     fn constants_take_the_form_of_the_column_beside_them() {
         let year = |mut constant: Expression| {
-            prepare_pair("=", &mut column(TypeKind::Year), &mut constant, FACTS).unwrap();
+            prepare_pair("=", &mut column(TypeKind::Year), &mut constant, facts()).unwrap();
             constant.literal().cloned()
         };
         assert_eq!(year(Expression::integer(1)), Some(Value::Int(2001)));
         assert_eq!(year(Expression::integer(100)), Some(Value::Int(100)));
         assert_eq!(year(words("70")), Some(Value::Bytes(b"1970".to_vec())));
         let date = |text: &str| {
-            prepare_pair("<", &mut words(text), &mut column(TypeKind::Date), FACTS).map_err(|e| e.number())
+            prepare_pair("<", &mut words(text), &mut column(TypeKind::Date), facts()).map_err(|e| e.number())
         };
         assert_eq!(date("2024-01-02"), Ok(ComparisonMode::DateTime));
         assert_eq!(date(""), Err(1525));
@@ -436,21 +439,21 @@ mod tests {
     #[test]
     fn lists_are_compared_as_a_whole() {
         let range = |mut operand: Expression, mut low: Expression, mut high: Expression| {
-            prepare_range(&mut operand, &mut low, &mut high, FACTS).unwrap()
+            prepare_range(&mut operand, &mut low, &mut high, facts()).unwrap()
         };
         let double = (ComparisonMode::Double, ComparisonMode::Double);
         assert_eq!(range(words("10"), words("9"), Expression::integer(11)), double);
         let bytes = Expression::text(b"A".to_vec(), CollationId::BINARY);
         let mut list = [words("f"), bytes];
-        let modes = prepare_list(&mut words("F"), &mut list, FACTS).unwrap();
+        let modes = prepare_list(&mut words("F"), &mut list, facts()).unwrap();
         assert_eq!(modes, vec![ComparisonMode::Text(CollationId::BINARY); 2]);
     }
 
     #[test]
     fn text_that_a_set_lacks_is_refused() {
         let latin1 = Expression::column(0, "l".into(), ColumnType::varchar(9, CollationId(8)), true);
-        let refused = prepare_pair("=", &mut latin1.clone(), &mut words("\u{3042}"), FACTS);
+        let refused = prepare_pair("=", &mut latin1.clone(), &mut words("\u{3042}"), facts());
         assert_eq!(refused.map_err(|error| error.number()), Err(3854));
-        assert!(prepare_pair("=", &mut latin1.clone(), &mut words("\u{e9}"), FACTS).is_ok());
+        assert!(prepare_pair("=", &mut latin1.clone(), &mut words("\u{e9}"), facts()).is_ok());
     }
 }

@@ -152,13 +152,7 @@ fn exact(value: SystemValue) -> Adjusted {
 pub fn display(assigned: &Assigned) -> String {
     match assigned {
         Assigned::Option(text) => text.clone(),
-        Assigned::Value(Value::Null) => "NULL".to_owned(),
-        Assigned::Value(Value::Int(number)) => number.to_string(),
-        Assigned::Value(Value::UInt(number)) => number.to_string(),
-        Assigned::Value(Value::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-        Assigned::Value(Value::Double(number)) => number.to_string(),
-        Assigned::Value(Value::Float(number)) => number.to_string(),
-        Assigned::Value(other) => crate::text::display(other),
+        Assigned::Value(value) => crate::text::display(value),
     }
 }
 
@@ -166,7 +160,8 @@ fn wrong_value(variable: &SystemVariable, shown: impl std::fmt::Display) -> erro
     sql_error!(ER_WRONG_VALUE_FOR_VAR, variable.name, shown)
 }
 
-fn wrong_type(variable: &SystemVariable) -> errors::SqlError {
+/// Error 1232.
+pub fn wrong_type(variable: &SystemVariable) -> errors::SqlError {
     sql_error!(ER_WRONG_TYPE_FOR_VAR, variable.name)
 }
 

@@ -5,11 +5,13 @@ use super::{
     ANY_LENGTH_CHARACTERS, constant_integer, length, result_charset, text_of, text_of_any_length, too_long,
 };
 use crate::derive::DerivedCollation;
+use crate::functions::numeric::round_double;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
+use crate::locale::{self, Locale};
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::CollationId;
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use values::{Value, number};
 
 /// The family's functions.
@@ -383,24 +385,20 @@ fn format(call: &mut Call<'_>) -> SqlResult<Value> {
         }
         _ => {
             let Some(number) = call.double(0)? else { return Ok(Value::Null) };
-            number::append_fixed(number, decimals as u8, &mut text);
+            number::append_fixed(round_double(number, decimals, false), decimals as u8, &mut text);
         }
     }
     let text = String::from_utf8_lossy(&text).into_owned();
-    Ok(call.text_result(&grouped(&text)))
+    let locale = if call.count() > 2 { chosen_locale(call)? } else { locale::english() };
+    Ok(call.text_result(&locale.number(&text)))
 }
 
-/// The digits before the point in groups of three.
-fn grouped(text: &str) -> String {
-    let (sign, number) = text.strip_prefix('-').map_or(("", text), |number| ("-", number));
-    let whole = number.find('.').unwrap_or(number.len());
-    let mut out = String::from(sign);
-    for (at, digit) in number[..whole].chars().enumerate() {
-        if at > 0 && (whole - at) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
+/// The locale that FORMAT names; `en_US` with warning 1649 for one that is not known.
+fn chosen_locale(call: &mut Call<'_>) -> SqlResult<&'static Locale> {
+    let name = call.utf8(2)?.unwrap_or_else(|| "NULL".to_owned());
+    if let Some(locale) = locale::find(&name) {
+        return Ok(locale);
     }
-    out.push_str(&number[whole..]);
-    out
+    call.warn(sql_error!(ER_UNKNOWN_LOCALE, name));
+    Ok(locale::english())
 }

@@ -1,8 +1,9 @@
 //! DATE_FORMAT, TIME_FORMAT and GET_FORMAT.
 
-use super::{locale, optional};
+use super::optional;
 use crate::convert::{self, MomentKind};
 use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
+use crate::locale::{self, Locale};
 use crate::result_type::{Coercibility, ResultType};
 use errors::SqlResult;
 use std::fmt::Write as _;
@@ -64,7 +65,7 @@ pub fn formatted(call: &mut Call<'_>, moment: DateTime, index: usize) -> SqlResu
     if format.is_empty() {
         return Ok(Value::Null);
     }
-    let locale = locale::number(&call.context().facts().time_names_locale);
+    let locale = call.context().facts().time_names;
     let clock = Clock { hours: u32::from(moment.hour), negative: false, moment };
     optional(write_format(&format, Some(&moment), &clock, locale).map(|text| call.text_result(&text)))
 }
@@ -91,7 +92,7 @@ fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
         ..DateTime::ZERO
     };
     let clock = Clock { hours: u32::from(time.hours), negative: time.negative, moment };
-    optional(write_format(&format, None, &clock, 0).map(|text| call.text_result(&text)))
+    optional(write_format(&format, None, &clock, locale::english()).map(|text| call.text_result(&text)))
 }
 
 struct Clock {
@@ -102,7 +103,7 @@ struct Clock {
 }
 
 /// The text of a format; None where a conversion has no meaning (a name of month 0, a date part of a time).
-fn write_format(format: &str, date: Option<&DateTime>, clock: &Clock, locale: usize) -> Option<String> {
+fn write_format(format: &str, date: Option<&DateTime>, clock: &Clock, locale: &Locale) -> Option<String> {
     let mut out = String::with_capacity(format.len() * 2);
     if clock.negative {
         out.push('-');
@@ -147,7 +148,7 @@ fn write_clock(out: &mut String, conversion: char, clock: &Clock) -> bool {
 }
 
 /// Writes a conversion of the date; None where it has no meaning. A time has only zero dates.
-fn write_date(out: &mut String, conversion: char, date: Option<&DateTime>, locale: usize) -> Option<()> {
+fn write_date(out: &mut String, conversion: char, date: Option<&DateTime>, locale: &Locale) -> Option<()> {
     let names = "MbWaDjUuVvXxw";
     let zero = DateTime::ZERO;
     let moment = match date {
@@ -173,10 +174,10 @@ fn write_date(out: &mut String, conversion: char, date: Option<&DateTime>, local
         'd' => write!(out, "{day:02}"),
         'e' => write!(out, "{day}"),
         'D' => write!(out, "{day}{}", ordinal(day)),
-        'M' => write!(out, "{}", locale::MONTHS[locale][usize::from(month) - 1]),
-        'b' => write!(out, "{}", &locale::MONTHS[locale][usize::from(month) - 1][..3]),
-        'W' => write!(out, "{}", locale::DAYS[locale][weekday]),
-        'a' => write!(out, "{}", &locale::DAYS[locale][weekday][..3]),
+        'M' => write!(out, "{}", locale.months[usize::from(month) - 1]),
+        'b' => write!(out, "{}", locale.short_months[usize::from(month) - 1]),
+        'W' => write!(out, "{}", locale.days[weekday]),
+        'a' => write!(out, "{}", locale.short_days[weekday]),
         'w' => write!(out, "{}", (weekday + 1) % 7),
         'j' => write!(out, "{:03}", moment.date.day_of_year()),
         'U' => write!(out, "{:02}", week(0).0),

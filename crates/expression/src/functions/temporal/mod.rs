@@ -5,7 +5,6 @@ pub mod arithmetic;
 pub mod clock;
 pub mod construct;
 pub mod format;
-pub mod locale;
 pub mod parse;
 pub mod parts;
 pub mod zones;

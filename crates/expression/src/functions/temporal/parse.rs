@@ -1,8 +1,8 @@
 //! STR_TO_DATE: reads a text by a format.
 
-use super::locale;
 use crate::convert::ZeroDates;
 use crate::functions::{Call, Derivation, FunctionDefinition, acting};
+use crate::locale::english;
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::convert::to_text;
@@ -156,8 +156,8 @@ impl<'a> Reader<'a> {
             'Y' => moment.date.year = self.year()?,
             'y' => moment.date.year = two_digit_year(self.number(2)?),
             'm' | 'c' => moment.date.month = self.number(2)? as u8,
-            'M' => moment.date.month = self.name(&locale::MONTHS[0], usize::MAX)?,
-            'b' => moment.date.month = self.name(&locale::MONTHS[0], 3)?,
+            'M' => moment.date.month = self.name(&english().months)?,
+            'b' => moment.date.month = self.name(&english().short_months)?,
             'd' | 'e' => moment.date.day = self.number(2)? as u8,
             'D' => {
                 moment.date.day = self.number(2)? as u8;
@@ -191,8 +191,8 @@ impl<'a> Reader<'a> {
             'U' | 'V' => fields.week = Some((self.number(2)?, true)),
             'u' | 'v' => fields.week = Some((self.number(2)?, false)),
             'X' | 'x' => fields.week_year = Some(self.number(4)?),
-            'W' => fields.weekday = Some(u32::from(self.name(&locale::DAYS[0], usize::MAX)?)),
-            'a' => fields.weekday = Some(u32::from(self.name(&locale::DAYS[0], 3)?)),
+            'W' => fields.weekday = Some(u32::from(self.name(&english().days)?)),
+            'a' => fields.weekday = Some(u32::from(self.name(&english().short_days)?)),
             'w' => fields.weekday = Some(self.number(1)?),
             '.' => self.skip(|c| c.is_ascii_punctuation()),
             '@' => self.skip(char::is_alphabetic),
@@ -248,9 +248,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The number (from 1) of the name at the start, compared by its first letters without regard to case.
-    fn name(&mut self, names: &[&str], letters: usize) -> Option<u8> {
-        for (at, name) in names.iter().enumerate() {
-            let wanted = &name[..name.len().min(letters)];
+    fn name(&mut self, names: &[&str]) -> Option<u8> {
+        for (at, wanted) in names.iter().enumerate() {
             if self.rest.get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(wanted)) {
                 self.rest = &self.rest[wanted.len()..];
                 return Some(at as u8 + 1);

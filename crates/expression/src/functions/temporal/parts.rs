@@ -1,8 +1,9 @@
 //! Functions that give one part of a date or time: YEAR, MONTH, HOUR, WEEK, DAYNAME, EXTRACT and their kin.
 
-use super::{calendar_moment, is_zero, locale, optional, unsigned_value};
+use super::{calendar_moment, is_zero, optional, unsigned_value};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
+use crate::locale::Locale;
 use crate::operators::IntervalUnit;
 use crate::result_type::{ResultType, TypeClass, plain_type};
 use errors::{Diagnostics, SqlResult, sql_error};
@@ -30,12 +31,8 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("to_days", 1, 1, width8, |call| calendar_part(call, |moment| u64::from(moment.date.day_number()))),
     pure("to_seconds", 1, 1, width21, to_seconds),
     pure("last_day", 1, 1, |_| Ok(ResultType::date().nullable()), last_day),
-    acting("dayname", 1, 1, derive_name, |call| {
-        name(call, |moment, locale| {
-            (!is_zero(moment.date)).then(|| locale::DAYS[locale][usize::from(moment.date.weekday())])
-        })
-    }),
-    acting("monthname", 1, 1, derive_name, month_name),
+    acting("dayname", 1, 1, |derivation| derive_name(derivation, |locale| &locale.days), day_name),
+    acting("monthname", 1, 1, |derivation| derive_name(derivation, |locale| &locale.months), month_name),
     acting("week", 1, 2, width3, week),
     pure("weekofyear", 1, 1, width3, |call| {
         calendar_part(call, |moment| u64::from(moment.date.week(WeekMode::new(3)).0))
@@ -88,21 +85,27 @@ fn last_day(call: &mut Call<'_>) -> SqlResult<Value> {
     optional(last.map(Value::Date))
 }
 
-fn derive_name(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    Ok(derivation.connection_text(9).nullable())
+/// As long as the longest name.
+fn derive_name(
+    derivation: &mut Derivation<'_>,
+    names: fn(&Locale) -> &[&'static str],
+) -> SqlResult<ResultType> {
+    let names = names(derivation.facts.time_names);
+    let characters = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+    Ok(derivation.connection_text(characters as u32).nullable())
 }
 
-fn name(call: &mut Call<'_>, choose: fn(&DateTime, usize) -> Option<&'static str>) -> SqlResult<Value> {
+fn day_name(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(moment) = calendar_moment(call, 0, MomentKind::Date)? else { return Ok(Value::Null) };
-    let locale = locale::number(&call.context().facts().time_names_locale);
-    optional(choose(&moment, locale).map(|name| call.text_result(name)))
+    let days = &call.context().facts().time_names.days;
+    optional((!is_zero(moment.date)).then(|| call.text_result(days[usize::from(moment.date.weekday())])))
 }
 
 fn month_name(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(moment) = call.date(0)? else { return Ok(Value::Null) };
-    let locale = locale::number(&call.context().facts().time_names_locale);
+    let months = &call.context().facts().time_names.months;
     let month = usize::from(moment.date.month);
-    optional((month > 0).then(|| call.text_result(locale::MONTHS[locale][month - 1])))
+    optional((month > 0).then(|| call.text_result(months[month - 1])))
 }
 
 fn week(call: &mut Call<'_>) -> SqlResult<Value> {
