@@ -19,8 +19,9 @@ step privileges; "$python" tests/with_server.py --binary "$binary" --option=--se
 step differential; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/run.py check {target}
 step metamorphic; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/metamorphic.py {target} --count 2000
 step isolation; "$python" tests/isolation/test_checker.py
-"$python" tests/isolation/run.py --binary "$binary" --kills --seconds 20
+"$python" tests/isolation/run.py --binary "$binary" --kills --seconds 60
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
+step planted; "$python" tests/planted/run.py check
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20 --growth-max 1.25
 step done
