@@ -83,26 +83,21 @@ pub fn into_variables(
     if variables.len() != query.columns.len() {
         return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
     }
-    let mut found: Option<Vec<Value>> = None;
+    let mut found = false;
     let mut operator = open(&query.root);
     let mut batch = RowBatch::new();
     while operator.next(run, &mut batch)? {
         for row in batch.iter() {
-            if found.replace(row[..query.columns.len()].to_vec()).is_some() {
+            // The values of the first row stay, whatever comes after it.
+            if std::mem::replace(&mut found, true) {
                 return Err(sql_error!(ER_TOO_MANY_ROWS));
             }
+            assign(run, query, variables, row)?;
         }
     }
-    let Some(row) = found else {
+    if !found {
         run.diagnostics().warning(sql_error!(ER_SP_FETCH_NO_DATA));
         return Ok(StatementOutcome { found_rows: Some(0), ..StatementOutcome::default() });
-    };
-    for ((variable, column), value) in variables.iter().zip(&query.columns).zip(row) {
-        let IntoVariable::User(name) = variable else {
-            return Err(sql_error!(ER_SP_UNDECLARED_VAR, "variable"));
-        };
-        let typed = TypedValue { value, column_type: column.result.column_type.clone() };
-        run.statement.session.set_user_variable(&name.to_lowercase(), typed);
     }
     Ok(StatementOutcome {
         affected_rows: 1,
@@ -110,6 +105,22 @@ pub fn into_variables(
         found_rows: Some(1),
         ..StatementOutcome::default()
     })
+}
+
+fn assign(
+    run: &mut Run<'_, '_>,
+    query: &QueryPlan,
+    variables: &[IntoVariable],
+    row: &[Value],
+) -> SqlResult<()> {
+    for ((variable, column), value) in variables.iter().zip(&query.columns).zip(row) {
+        let IntoVariable::User(name) = variable else {
+            return Err(sql_error!(ER_SP_UNDECLARED_VAR, "variable"));
+        };
+        let typed = TypedValue { value: value.clone(), column_type: column.result.column_type.clone() };
+        run.statement.session.set_user_variable(&name.to_lowercase(), typed);
+    }
+    Ok(())
 }
 
 /// Runs a query to where its INTO says.

@@ -96,7 +96,13 @@ fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> 
     Ok(match statement {
         ast::Statement::Query(query) => {
             let limited = select_limit::limited_query(query, binder.input.select_limit);
-            PlanKind::Query(binder.query(&limited, "SIMPLE")?, query.into.as_deref().cloned())
+            let plan = binder.query(&limited, "SIMPLE")?;
+            if let Some(ast::QueryInto::Outfile { format, .. }) = query.into.as_deref()
+                && !format.has_single_marks()
+            {
+                return Err(sql_error!(ER_WRONG_FIELD_TERMINATORS));
+            }
+            PlanKind::Query(plan, query.into.as_deref().cloned())
         }
         ast::Statement::Do(expressions) => PlanKind::Do(binder.expressions(expressions)?),
         ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(binder.insert(insert)?)),

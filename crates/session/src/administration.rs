@@ -6,6 +6,7 @@ use crate::metadata_lock::{LockKey, LockMode};
 use crate::registry::SessionShared;
 use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
+use crate::table_checksum::TableChecksum;
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
@@ -89,6 +90,13 @@ impl Session {
                         })
                         .collect();
                     return self.lock_tables(&locks, sink);
+                } else if tables.is_empty() {
+                    self.explicit_locks.check_all_written()?;
+                }
+                for table in tables {
+                    let name = self.table_name(table)?;
+                    let key = LockKey::table(&name.schema, &name.table);
+                    self.explicit_locks.check(&key, LockMode::NoReadWrite)?;
                 }
             }
             FlushTarget::Options(options) => {
@@ -193,7 +201,7 @@ impl Session {
         }
         let mut rows = Vec::new();
         for name in names {
-            rows.extend(self.maintain_table(maintenance.command, &name)?);
+            rows.extend(self.maintain_table(maintenance, &name)?);
         }
         let message_type = ColumnType { kind: TypeKind::MediumText, ..text_column("", 131_072).column_type };
         let columns = match maintenance.command {
@@ -213,9 +221,10 @@ impl Session {
 
     fn maintain_table(
         &mut self,
-        command: MaintenanceCommand,
+        maintenance: &TableMaintenance,
         name: &TableName,
     ) -> SqlResult<Vec<Vec<Value>>> {
+        let command = maintenance.command;
         let shown = format!("{}.{}", name.schema, name.table);
         let word = match command {
             MaintenanceCommand::Analyze => "analyze",
@@ -247,9 +256,13 @@ impl Session {
         };
         let engine = self.state.instance.engine().clone();
         match command {
+            // InnoDB keeps no checksum that could be told at once.
+            MaintenanceCommand::Checksum if maintenance.options.contains(&"QUICK") => {
+                Ok(vec![vec![text(&*shown), Value::Null]])
+            }
             MaintenanceCommand::Checksum => {
                 let checksum = self.with_locked(name, LockMode::Read, |session| session.checksum(&table))?;
-                Ok(vec![vec![text(&*shown), Value::Int(checksum as i64)]])
+                Ok(vec![vec![text(&*shown), Value::Int(i64::from(checksum))]])
             }
             MaintenanceCommand::Analyze => {
                 let outcome = self.with_locked(name, LockMode::Read, |_| {
@@ -325,23 +338,15 @@ impl Session {
         Ok(())
     }
 
-    /// A sum over all rows that does not depend on their order: equal tables have equal checksums.
-    fn checksum(&mut self, table: &Arc<Table>) -> SqlResult<u64> {
-        let mut sum: u64 = 0;
+    fn checksum(&mut self, table: &Arc<Table>) -> SqlResult<u32> {
+        let mut checksum = TableChecksum::new(table.definition());
         self.read_index(table, 0, &mut |row| {
             let corrupt = |_| sql_error!(ER_GET_ERRNO, 126, "row does not fit its table's layout");
             let view = RowView::new(table.layout(), row).map_err(corrupt)?;
-            let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-            for value in view.values() {
-                for byte in crate::text::display(&value).into_bytes() {
-                    hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-                }
-                hash = hash.rotate_left(7);
-            }
-            sum = sum.wrapping_add(hash) & 0xffff_ffff;
+            checksum.add(&view.values());
             Ok(())
         })?;
-        Ok(sum)
+        Ok(checksum.sum())
     }
 }
 

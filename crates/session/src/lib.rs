@@ -42,6 +42,7 @@ mod statement_settings;
 pub mod status;
 mod status_values;
 mod system_tables;
+mod table_checksum;
 mod table_locks;
 mod tables_used;
 #[cfg(test)]

@@ -55,6 +55,15 @@ impl ExplicitLocks {
         }
     }
 
+    /// Error 1099 where a table is locked for reading only: FLUSH TABLES would close it.
+    pub fn check_all_written(&self) -> SqlResult<()> {
+        let mut read = self.tables.iter().flatten().filter(|locked| locked.mode != LockMode::NoReadWrite);
+        match read.next() {
+            Some(locked) => Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, locked.key.object_name())),
+            None => Ok(()),
+        }
+    }
+
     /// The same for the tables of a query or row change: each use needs an item of its own with the use's alias.
     pub(crate) fn check_uses(&self, uses: &[LockUse]) -> SqlResult<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
@@ -139,8 +148,10 @@ impl Session {
         for locked in wanted {
             self.acquire(&locked.key, locked.mode, LockDuration::Explicit)?;
             let (schema, table) = (locked.key.schema_name(), locked.key.object_name());
-            let missing =
-                (!self.table_exists(schema, table)).then(|| sql_error!(ER_NO_SUCH_TABLE, schema, table));
+            let missing = (!self.table_exists(schema, table)).then(|| match self.schema_exists(schema) {
+                true => sql_error!(ER_NO_SUCH_TABLE, schema, table),
+                false => sql_error!(ER_BAD_DB_ERROR, schema),
+            });
             self.explicit_locks.tables.get_or_insert_default().push(locked);
             missing.map_or(Ok(()), Err)?;
         }

@@ -179,6 +179,12 @@ pub struct FileFormat {
 }
 
 impl FileFormat {
+    /// Whether what encloses fields, and what escapes characters in them, is one character at most.
+    pub fn has_single_marks(&self) -> bool {
+        let is_single = |mark: &Option<Vec<u8>>| mark.as_ref().is_none_or(|mark| mark.len() <= 1);
+        is_single(&self.fields_enclosed) && is_single(&self.fields_escaped)
+    }
+
     /// Whether fields end in nothing and are enclosed in nothing: they are as wide as their columns are.
     pub fn has_fixed_rows(&self) -> bool {
         let is_empty = |text: &Option<Vec<u8>>| text.as_ref().is_some_and(Vec::is_empty);

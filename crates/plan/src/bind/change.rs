@@ -483,6 +483,9 @@ impl Binder<'_> {
         if load.xml {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LOAD XML"));
         }
+        if !load.format.has_single_marks() {
+            return Err(sql_error!(ER_WRONG_FIELD_TERMINATORS));
+        }
         self.enter()?;
         let table = self.base_table(&load.table)?;
         let definition = table.definition().clone();
