@@ -61,27 +61,71 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
 
 /// Whether MySQL would copy the rows of this change, so that it reports their number; it changes the others in place.
 pub(super) fn reports_rows(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> bool {
-    let converted = sources.iter().zip(&new.columns).any(|(source, after)| {
-        source.is_some_and(|place| is_converted(&old.columns[place].column_type, &after.column_type))
-    });
-    converted || old.primary_key().is_some() && new.primary_key().is_none()
+    converts_columns(old, new, sources) || old.primary_key().is_some() && new.primary_key().is_none()
 }
 
-/// Whether values of the column change their form.
-fn is_converted(old: &ColumnType, new: &ColumnType) -> bool {
-    let grows_in_place = || {
-        let most = u32::from(new.collation.charset().max_bytes);
-        let bytes = |column_type: &ColumnType| column_type.length.unwrap_or(0).saturating_mul(most);
-        matches!(new.kind, TypeKind::VarChar | TypeKind::VarBinary)
-            && old.length <= new.length
-            && (bytes(old) < 256) == (bytes(new) < 256)
+/// Whether values of a column that stays change their form.
+pub(super) fn converts_columns(
+    old: &TableDefinition,
+    new: &TableDefinition,
+    sources: &[Option<usize>],
+) -> bool {
+    sources.iter().zip(&new.columns).enumerate().any(|(at, (source, after))| {
+        source.is_some_and(|place| {
+            let is_key = is_key_part(old, place) || is_key_part(new, at);
+            is_converted(&old.columns[place].column_type, &after.column_type, is_key)
+        })
+    })
+}
+
+fn is_key_part(table: &TableDefinition, column: usize) -> bool {
+    table.indexes.iter().any(|index| index.parts.iter().any(|part| part.column == column))
+}
+
+/// Whether values of the column change their form. Another collation orders the keys of an index anew.
+fn is_converted(old: &ColumnType, new: &ColumnType, is_key: bool) -> bool {
+    let same_kind = old.kind == new.kind || becomes_bytes(old.kind, new.kind);
+    let same_text =
+        old.collation == new.collation || old.kind.has_members() || !is_key && keeps_bytes(old, new);
+    let is_variable = matches!(new.kind, TypeKind::VarChar | TypeKind::VarBinary);
+    let same_length = match is_variable {
+        true => grows_in_place(old, new),
+        false => old.length == new.length || new.kind.is_integer(),
     };
-    old.kind != new.kind
+    !same_kind
+        || !same_text
+        || !same_length
         || old.unsigned != new.unsigned
         || old.decimals != new.decimals
-        || old.collation != new.collation
-        || (old.length != new.length && !new.kind.is_integer() && !grows_in_place())
         || !new.members.starts_with(&old.members)
+}
+
+/// Text that is declared as bytes of the same kind.
+fn becomes_bytes(old: TypeKind, new: TypeKind) -> bool {
+    use TypeKind as K;
+    matches!(
+        (old, new),
+        (K::VarChar, K::VarBinary)
+            | (K::TinyText, K::TinyBlob)
+            | (K::Text, K::Blob)
+            | (K::MediumText, K::MediumBlob)
+            | (K::LongText, K::LongBlob)
+    )
+}
+
+/// Whether the bytes of a text stay what they are in the other character set.
+fn keeps_bytes(old: &ColumnType, new: &ColumnType) -> bool {
+    let (from, to) = (old.collation.charset().name, new.collation.charset().name);
+    from == to || becomes_bytes(old.kind, new.kind) || (from, to) == ("utf8mb3", "utf8mb4")
+}
+
+/// Whether every value fits, and the bytes that tell its length are as many as before.
+fn grows_in_place(old: &ColumnType, new: &ColumnType) -> bool {
+    let bytes = |column_type: &ColumnType| {
+        let most = u32::from(column_type.collation.charset().max_bytes);
+        column_type.length.unwrap_or(0).saturating_mul(most)
+    };
+    bytes(old) <= bytes(new) && (bytes(old) < 256) == (bytes(new) < 256)
 }
 
 /// Whether it is the same index under the same name; comment and visibility may differ.

@@ -60,8 +60,37 @@ impl Session {
         self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(text));
     }
 
+    /// What CREATE TABLE .. LIKE says of a type: display widths are not written down with it, ZEROFILL and digits are.
+    pub(crate) fn warn_copied_type(&mut self, column_type: &ColumnType) {
+        if matches!(column_type.kind, TypeKind::Float | TypeKind::Double) {
+            self.warn_fraction_attributes(column_type.unsigned, column_type.decimals.is_some());
+        } else if column_type.kind == TypeKind::Decimal {
+            self.warn_fraction_attributes(column_type.unsigned, false);
+        }
+        self.warn_zerofill(column_type.zerofill);
+    }
+
+    fn warn_fraction_attributes(&mut self, unsigned: bool, has_digits: bool) {
+        if has_digits {
+            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                "Specifying number of digits for floating point data types is deprecated and will be removed in \
+                 a future release.",
+            ));
+        }
+        if unsigned {
+            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
+                 removed in a future release.",
+            ));
+        }
+    }
+
     fn warn_number_attributes(&mut self, declared: &DataType) {
-        if declared.zerofill {
+        self.warn_zerofill(declared.zerofill);
+    }
+
+    fn warn_zerofill(&mut self, zerofill: bool) {
+        if zerofill {
             self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
                 "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function \
                  to zero-pad numbers, or store the formatted numbers in a CHAR column.",
@@ -70,12 +99,7 @@ impl Session {
     }
 
     fn warn_unsigned_fraction(&mut self, declared: &DataType) {
-        if declared.unsigned {
-            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
-                "UNSIGNED for decimal and floating point data types is deprecated and support for it will be \
-                 removed in a future release.",
-            ));
-        }
+        self.warn_fraction_attributes(declared.unsigned, false);
     }
 
     fn integer_type(&mut self, name: &str, kind: TypeKind, declared: &DataType) -> SqlResult<ColumnType> {
@@ -123,10 +147,7 @@ impl Session {
         match (declared.length, declared.decimals) {
             (Some(precision), Some(scale)) => {
                 check_digits(name, precision, scale, 255)?;
-                self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
-                    "Specifying number of digits for floating point data types is deprecated and will be removed in \
-                     a future release.",
-                ));
+                self.warn_fraction_attributes(false, true);
                 digits = Some((precision as u32, scale as u8));
             }
             (Some(precision), None) if kind == TypeKind::Float => match precision {

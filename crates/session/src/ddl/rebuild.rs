@@ -1,7 +1,7 @@
 //! Carrying out an ALTER TABLE: in the dictionary, by index build, or by copying every row.
 
 use super::alter::Draft;
-use super::alter_plan::{AlterPlan, plan};
+use super::alter_plan::{AlterPlan, converts_columns, plan};
 use super::table_error;
 use crate::session::Session;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
@@ -34,7 +34,7 @@ struct RowConverter<'a> {
     new_layout: RowLayout,
     mode: StoreMode,
     now: Value,
-    /// Whether some column gets another type, or ALGORITHM=COPY was said.
+    /// Whether MySQL copies the rows: values of some column change their form, or ALGORITHM=COPY was said.
     changes_type: bool,
     time_zone: TimeZone,
     /// Next value of an AUTO_INCREMENT column that the old table has not got.
@@ -133,7 +133,7 @@ impl Session {
             new_layout: RowLayout::new(columns),
             mode,
             now: Value::DateTime(facts.statement_time),
-            changes_type: draft.copy_asked || changes_type(old, draft),
+            changes_type: draft.copy_asked || converts_columns(old, new, &draft.sources),
             time_zone: facts.time_zone.clone(),
             next_id: new.options.auto_increment.unwrap_or(1).max(1),
             row: 0,
@@ -191,14 +191,6 @@ fn duplicate_error(
     });
     let key = format!("{}.{}", new.name.table, index.name);
     sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown.unwrap_or_default(), key)
-}
-
-/// Whether a column of the old table has another type in the new one.
-fn changes_type(old: &TableDefinition, draft: &Draft) -> bool {
-    let mut columns = draft.definition.columns.iter().zip(&draft.sources);
-    columns.any(|(column, source)| {
-        source.is_some_and(|source| old.columns[source].column_type != column.column_type)
-    })
 }
 
 impl RowConverter<'_> {

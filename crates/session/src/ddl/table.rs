@@ -146,6 +146,9 @@ impl Session {
         definition.name = name;
         definition.options.auto_increment = None;
         definition.indexes.iter_mut().for_each(|index| index.id = IndexId(0));
+        for column in &definition.columns {
+            self.warn_copied_type(&column.column_type);
+        }
         self.make_table(definition)?;
         self.send_ok(sink)
     }
