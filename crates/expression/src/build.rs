@@ -275,12 +275,8 @@ impl Expression {
         negated: bool,
         facts: BuildFacts,
     ) -> SqlResult<Expression> {
-        if matches!(operand.kind, ExpressionKind::Row(_)) {
-            let at_least =
-                Expression::compare(ComparisonOperator::GreaterOrEqual, operand.clone(), low, facts)?;
-            let at_most = Expression::compare(ComparisonOperator::LessOrEqual, operand, high, facts)?;
-            let both = Expression::and(vec![at_least, at_most]);
-            return Ok(if negated { Expression::not(both) } else { both });
+        for part in [&operand, &low, &high] {
+            scalar(part)?;
         }
         let (below, above) = prepare_range(&mut operand, &mut low, &mut high, facts)?;
         let nullable = operand.result.nullable || low.result.nullable || high.result.nullable;

@@ -157,6 +157,24 @@ pub fn to_decimal(
     Ok(values::convert::to_decimal(value, column_type, context.diagnostics()))
 }
 
+/// The value of an operand as an exact number.
+pub fn operand_to_decimal(
+    operand: &Expression,
+    value: &Value,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Decimal>> {
+    let column_type = &operand.result.column_type;
+    match &operand.kind {
+        ExpressionKind::Column(_) | ExpressionKind::Outer(_) => {
+            Ok(values::convert::to_decimal_of(value, column_type, true, context.diagnostics()))
+        }
+        ExpressionKind::Function(_) => {
+            Ok(values::convert::to_decimal_of(value, column_type, false, context.diagnostics()))
+        }
+        _ => to_decimal(value, column_type, context),
+    }
+}
+
 /// A value as text in the character set of its collation (numbers and dates: the connection's).
 pub fn to_text(
     value: &Value,

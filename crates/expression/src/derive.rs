@@ -233,8 +233,12 @@ fn convert_to(operand: &mut Expression, collation: CollationId) -> SqlResult<()>
     let inner = std::mem::replace(operand, Expression::null());
     *operand = match inner.literal() {
         Some(values::Value::Bytes(bytes)) => {
-            let converted = convert::text_of_set(bytes.clone(), inner.result.collation(), collation)?;
-            Expression::constant(values::Value::Bytes(converted), result)
+            match convert::text_of_set(bytes.clone(), inner.result.collation(), collation) {
+                Ok(converted) => Expression::constant(values::Value::Bytes(converted), result),
+                // Of bytes the error comes with the first row that needs the text.
+                Err(_) if from_bytes => Expression::convert_character_set(inner, result),
+                Err(error) => return Err(error),
+            }
         }
         _ => Expression::convert_character_set(inner, result),
     };

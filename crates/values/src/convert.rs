@@ -85,9 +85,30 @@ pub(crate) fn big_endian(bytes: &[u8]) -> u64 {
     bytes[bytes.len().saturating_sub(8)..].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// What MySQL reports of a TEXT or BLOB that has no number where an exact one is wanted.
-fn bad_large_decimal() -> SqlError {
+/// What MySQL reports of text without a number where an exact one is wanted. It names neither column nor row.
+fn no_decimal() -> SqlError {
     sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "DECIMAL", "0", "", -1)
+}
+
+/// As [`to_decimal`] for what a column or a function yields, not a literal: MySQL reports text without a number in
+/// another way, and of what a function made nothing else.
+pub fn to_decimal_of(
+    value: &Value,
+    column_type: &ColumnType,
+    is_column: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<Decimal> {
+    let Value::Bytes(bytes) = value else { return to_decimal(value, column_type, diagnostics) };
+    if column_type.is_number_bytes() || column_type.is_large_column() {
+        return to_decimal(value, column_type, diagnostics);
+    }
+    if Decimal::parse(&readable_text(bytes, column_type.collation)).length == 0 {
+        diagnostics.warning(no_decimal());
+    }
+    match is_column {
+        true => to_decimal(value, column_type, diagnostics),
+        false => to_decimal(value, column_type, &mut Diagnostics::new(0)),
+    }
 }
 
 /// The value as a double; None for NULL. Warns about text that is not wholly a number, but not of that in a
@@ -144,7 +165,7 @@ pub fn to_decimal(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
             let parsed = Decimal::parse(&text);
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
             match column_type.is_large_column() {
-                true if parsed.length == 0 => diagnostics.warning(bad_large_decimal()),
+                true if parsed.length == 0 => diagnostics.warning(no_decimal()),
                 false if parsed.length == 0 || rest || parsed.overflow => {
                     diagnostics.warning(truncated("DECIMAL", value, column_type));
                 }

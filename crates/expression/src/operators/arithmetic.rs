@@ -195,8 +195,8 @@ impl Arithmetic {
                 }
             }
             ArithmeticMode::Decimal => {
-                let left = convert::to_decimal(&left, left_type, context)?;
-                let right = convert::to_decimal(&right, right_type, context)?;
+                let left = convert::operand_to_decimal(&self.left, &left, context)?;
+                let right = convert::operand_to_decimal(&self.right, &right, context)?;
                 match (left, right) {
                     (Some(left), Some(right)) => self.decimals(whole, &left, &right, context),
                     _ => Ok(Value::Null),

@@ -84,7 +84,7 @@ impl Cast {
         target: &ColumnType,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
-        let Some(exact) = convert::to_decimal(value, &self.operand.result.column_type, context)? else {
+        let Some(exact) = convert::operand_to_decimal(&self.operand, value, context)? else {
             return Ok(Value::Null);
         };
         let fitted = exact.fit(target.precision(), target.decimals.unwrap_or(0));

@@ -117,10 +117,10 @@ impl ComparisonMode {
             (DateTime, Integer) if right.result.kind() == TypeKind::Year => ComparisonMode::DateTime,
             (Integer, DateTime) if left.result.kind() == TypeKind::Year => ComparisonMode::DateTime,
             // A column takes a constant beside it for a value of its own type.
-            (DateTime, Integer | Decimal | Double) if is_column_with_constant(left, right) => {
+            (DateTime, Integer | Decimal | Double) if takes_for_its_own(left, right) => {
                 ComparisonMode::DateTime
             }
-            (Integer | Decimal | Double, DateTime) if is_column_with_constant(right, left) => {
+            (Integer | Decimal | Double, DateTime) if takes_for_its_own(right, left) => {
                 ComparisonMode::DateTime
             }
             (Time, Integer | Decimal | Double | Text) if is_column_with_constant(left, right) => {
@@ -165,6 +165,12 @@ impl ComparisonMode {
 /// Whether a column stands beside something that does not depend on the row.
 pub fn is_column_with_constant(column: &Expression, constant: &Expression) -> bool {
     column.column_slot().is_some() && constant.is_constant()
+}
+
+/// Whether a column of dates takes what stands beside it for a date: a constant, but not what a subquery finds.
+fn takes_for_its_own(column: &Expression, constant: &Expression) -> bool {
+    is_column_with_constant(column, constant)
+        && !constant.any(&|part| matches!(part.kind, ExpressionKind::Subquery(_)))
 }
 
 fn text_collation(left: &Expression, right: &Expression) -> CollationId {

@@ -8,13 +8,14 @@ use crate::build::BuildFacts;
 use crate::choice::choose_numbers;
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
+use crate::facts::SqlMode;
 use crate::functions::FunctionDefinition;
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::{Diagnostics, Level, SqlResult, sql_error};
 use values::store::{Source, StoreContext, StoreMode};
-use values::temporal::parse_date_time;
+use values::temporal::{DateRules, parse_date_time};
 use values::{ColumnType, TypeKind, Value};
 
 /// How the operands of a comparison operator are compared. A constant beside a date or a YEAR column is turned to what
@@ -88,8 +89,8 @@ pub fn prepare_range(
     facts: BuildFacts,
 ) -> SqlResult<(ComparisonMode, ComparisonMode)> {
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
-    adapt_stored(operand, low, facts);
-    adapt_stored(operand, high, facts);
+    adapt_stored(operand, low, facts)?;
+    adapt_stored(operand, high, facts)?;
     let classes = [operand.result.class(), low.result.class(), high.result.class()];
     let all = |wanted: &[TypeClass]| classes.iter().all(|class| *class == Null || wanted.contains(class));
     let one = |mode| Ok((mode, mode));
@@ -126,7 +127,7 @@ pub fn prepare_list(
     facts: BuildFacts,
 ) -> SqlResult<Vec<ComparisonMode>> {
     use TypeClass::{DateTime, Double, Integer, Null, Text, Time};
-    adapt_stored_list(operand, list, facts);
+    adapt_stored_list(operand, list, facts)?;
     let all = |wanted: TypeClass| {
         let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
         list.iter().all(|member| fits(member) && member.is_constant())
@@ -188,7 +189,7 @@ pub fn prepare_list(
 
 /// Turns a constant to the form of what stands beside it.
 pub fn adapt_constant(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
-    adapt_stored(beside, constant, facts);
+    adapt_stored(beside, constant, facts)?;
     adapt_text(beside, constant, facts)
 }
 
@@ -246,7 +247,7 @@ fn refuse_no_moment(kind: TypeKind, constant: &Expression, facts: BuildFacts) ->
     }
 }
 
-fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: BuildFacts) {
+fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: BuildFacts) -> SqlResult<()> {
     let is_moment = |member: &Expression| member.result.class() == TypeClass::DateTime;
     let is_stored = match operand.result.class() {
         // Nothing but moments beside a TIME are compared as moments of today.
@@ -254,15 +255,28 @@ fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: Build
         TypeClass::DateTime => true,
         _ => false,
     };
-    if is_stored {
-        list.iter_mut().for_each(|member| adapt_stored(operand, member, facts));
+    if !is_stored {
+        return Ok(());
     }
+    if list.len() == 1 || operand.result.class() != TypeClass::DateTime {
+        return list.iter_mut().try_for_each(|member| adapt_stored(operand, member, facts));
+    }
+    // Of several numbers those that are no dates are left out.
+    let silent = BuildFacts { escalates: false, ..facts };
+    for member in list {
+        adapt_stored(operand, member, silent)?;
+        if facts.escalates && member.result.class() == TypeClass::Text && is_written(member, facts) {
+            refuse_no_moment(operand.result.kind(), member, facts)?;
+        }
+    }
+    Ok(())
 }
 
 /// A constant beside a column of years, dates or times is what the column would store for it: 1 is 2001 beside a YEAR,
 /// the fraction of a second is rounded to the column's digits, a moment beside a TIME is its time of day. Text beside
-/// dates is not stored ([`adapt_moment`]), nor are dates beside dates.
-fn adapt_stored(beside: &Expression, constant: &mut Expression, facts: BuildFacts) {
+/// dates is not stored ([`adapt_moment`]), nor are dates beside dates. Where warnings end the statement, a constant that a
+/// column of dates or times cannot hold is error 1292.
+fn adapt_stored(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
     use TypeClass::{DateTime, Decimal, Double, Integer, Null, Text, Time};
     let is_stored = match (beside.result.class(), constant.result.class()) {
         (_, Null) => false,
@@ -275,8 +289,37 @@ fn adapt_stored(beside: &Expression, constant: &mut Expression, facts: BuildFact
         && (facts.literal_parameters || !constant.has_parameter())
         && !constant.any(&|part| matches!(part.kind, ExpressionKind::Subquery(_)));
     if is_stored && beside.column_slot().is_some() && is_known {
+        if facts.escalates && beside.result.kind().is_temporal() {
+            check_held(beside, constant, facts)?;
+        }
         to_stored(&beside.result, constant);
     }
+    Ok(())
+}
+
+/// Error 1292 for a literal that the column of dates or times beside it cannot hold.
+fn check_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
+    let (Some(value), ExpressionKind::Column(column)) = (constant.literal(), &beside.kind) else {
+        return Ok(());
+    };
+    let given = &constant.result.column_type;
+    let dates = DateRules {
+        no_zero_in_date: facts.sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
+        allow_invalid_dates: true,
+        ..DateRules::default()
+    };
+    let (stored, is_warned) = store_beside(value, given, &beside.result.column_type, dates);
+    if *value == Value::Null || stored.is_ok() && !is_warned {
+        return Ok(());
+    }
+    let kind = match beside.result.kind() {
+        TypeKind::Timestamp => TypeKind::DateTime.name(),
+        kind => kind.name(),
+    };
+    let name = column.name.rsplit("`.`").next().unwrap_or(&column.name).trim_matches('`');
+    let shown = values::convert::shown_text(value, given);
+    let text = format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1");
+    Err(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text))
 }
 
 /// A parameter for a YEAR column that a condition sets equal to it is the year that the column would store.
@@ -356,21 +399,32 @@ static STORED_FORM: FunctionDefinition = FunctionDefinition {
 
 /// What a column would hold for a value, in the class of the result; a value that it cannot hold stays as it is.
 fn stored_form(value: Value, from: &ColumnType, column: &ColumnType, result: &ResultType) -> Value {
+    let (stored, is_warned) = store_beside(&value, from, column, DateRules::default());
+    match stored {
+        Ok(Value::UInt(0)) if is_warned => value,
+        Ok(Value::UInt(year)) => number_form(Value::Int(year as i64), column, result),
+        Ok(stored) if !is_warned => number_form(stored, column, result),
+        _ => value,
+    }
+}
+
+/// What a column stores for the value of an expression, and whether it warns of that.
+fn store_beside(
+    value: &Value,
+    from: &ColumnType,
+    column: &ColumnType,
+    dates: DateRules,
+) -> (SqlResult<Value>, bool) {
     let mut diagnostics = Diagnostics::new(1);
-    let mode = StoreMode { strict: false, ..StoreMode::default() };
+    let mode = StoreMode { strict: false, dates, ..StoreMode::default() };
     let source = Source::Expression;
     let mut context = StoreContext { mode, column: "", row: 1, source, diagnostics: &mut diagnostics };
     // What a TIMESTAMP holds does not depend on the zone here.
     let kind = if column.kind == TypeKind::Timestamp { TypeKind::DateTime } else { column.kind };
     let column = ColumnType { kind, ..column.clone() };
-    let stored = values::store::store(&value, from, &column, &mut context);
+    let stored = values::store::store(value, from, &column, &mut context);
     let is_warned = diagnostics.conditions().iter().any(|condition| condition.level != Level::Note);
-    match stored {
-        Ok(Value::UInt(0)) if diagnostics.count() > 0 => value,
-        Ok(Value::UInt(year)) => number_form(Value::Int(year as i64), &column, result),
-        Ok(stored) if !is_warned => number_form(stored, &column, result),
-        _ => value,
-    }
+    (stored, is_warned)
 }
 
 /// A year, date or time in the class of the constant that it comes from.
@@ -397,7 +451,6 @@ fn number_form(stored: Value, column: &ColumnType, result: &ResultType) -> Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::SqlMode;
     use charset::CollationId;
 
     fn facts() -> BuildFacts {

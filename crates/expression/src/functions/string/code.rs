@@ -6,6 +6,7 @@ use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use std::fmt::Write as _;
+use values::decimal::Rounding;
 use values::{TypeKind, Value};
 
 /// The family's functions.
@@ -60,7 +61,8 @@ fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
         TypeClass::Integer | TypeClass::Decimal | TypeClass::Double => {
             let number = match call.argument(0).class() {
                 TypeClass::Integer => call.unsigned(0)?,
-                TypeClass::Decimal => call.double(0)?.map(double_bits),
+                TypeClass::Decimal => exact_bits(call)?,
+                _ if call.argument(0).kind() == TypeKind::Float => call.double(0)?.map(float_bits),
                 _ => call.integer(0)?.map(i64::cast_unsigned),
             };
             number.map(|number| format!("{number:X}"))
@@ -70,16 +72,23 @@ fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
     Ok(text.map_or(Value::Null, |text| call.text_result(&text)))
 }
 
-/// A floating point number as BIGINT UNSIGNED bits, cut to the range of 64 bits.
-fn double_bits(number: f64) -> u64 {
-    let rounded = number.round();
-    if rounded <= i64::MIN as f64 || rounded >= u64::MAX as f64 {
-        u64::MAX
-    } else if rounded < 0.0 {
-        rounded as i64 as u64
-    } else {
-        rounded as u64
+/// The bits of an exact number as BIGINT, with a warning beyond its range.
+fn exact_bits(call: &mut Call<'_>) -> SqlResult<Option<u64>> {
+    let Some(number) = call.decimal(0)? else { return Ok(None) };
+    let bounded = number.to_i64(Rounding::HalfUp);
+    if bounded.is_err() {
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", number));
     }
+    let bounded = bounded.unwrap_or_else(|bound| bound);
+    Ok(Some(bounded.cast_unsigned()))
+}
+
+/// The bits of a FLOAT as BIGINT: beyond its range it is the least one, as the processor converts it.
+fn float_bits(number: f64) -> u64 {
+    let rounded = number.round_ties_even();
+    let is_within = rounded >= i64::MIN as f64 && rounded < i64::MAX as f64;
+    let number = if is_within { rounded as i64 } else { i64::MIN };
+    number.cast_unsigned()
 }
 
 fn upper_hex(bytes: &[u8]) -> String {
