@@ -1,5 +1,6 @@
 """What a server answers to a statement, as plain data that can be stored, and how two answers differ.
-Main types: Session (a connection that runs statements in either protocol), difference()."""
+Main types: Session (a connection that runs statements in either protocol), difference(), is_determined()."""
+import re
 import struct
 
 import pymysql
@@ -8,6 +9,9 @@ from pymysql.constants import CLIENT, COMMAND
 
 UNSIGNED = 32
 KINDS = ("lost", "error", "rows", "type", "warning")
+# Hints that make MySQL answer a query by other plans. Names that a query lacks do no harm.
+OTHER_PLANS = ["NO_INDEX(a) NO_INDEX(b) NO_INDEX(c) NO_INDEX(q) NO_INDEX(keyed)", "JOIN_FIXED_ORDER()", "JOIN_PREFIX(b)", "JOIN_SUFFIX(a)",
+               "JOIN_PREFIX(c)", "NO_BNL()"]
 
 
 def text(value):
@@ -173,3 +177,12 @@ def difference(expected, got):
     elif expected[1] != got[1]:
         return "type"
     return "warning" if sorted(map(str, expected[-1])) != sorted(map(str, got[-1])) else None
+
+
+def is_determined(reference, statement, parameters, expected):
+    """Whether MySQL itself answers a query with the same rows by other plans. If not, SQL leaves the answer open (which of the equal texts
+    'a' and 'A' stands for their group, in which order numbers are added up), or an index of MySQL's answers otherwise than its comparison."""
+    if not statement.startswith("SELECT") or " FROM " not in statement:
+        return True
+    answers = (reference.run(re.sub(r"\bSELECT\b", f"SELECT /*+ {hints} */", statement), parameters) for hints in OTHER_PLANS)
+    return not any(difference(expected, answer) in ("error", "rows") for answer in answers)

@@ -14,7 +14,7 @@ import lzma
 import pathlib
 import sys
 
-from outcome import KINDS, Session, difference
+from outcome import KINDS, Session, difference, is_determined
 from streams import CLASSES, stream
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -38,14 +38,14 @@ class Tally:
     """Differences of a class, by kind."""
 
     def __init__(self, name):
-        self.name, self.compared = name, 0
+        self.name, self.compared, self.undetermined = name, 0, 0
         self.kinds = collections.Counter()
 
     def line(self):
         grave = sum(count for kind, count in self.kinds.items() if kind != "warning")
         rate = lambda count: round(count * 10_000 / max(self.compared, 1), 1)  # noqa: E731
         kinds = ", ".join(f"{kind} {rate(self.kinds[kind])}" for kind in KINDS if self.kinds[kind])
-        return f"{self.name}: {self.compared} compared, {rate(grave)} differences in 10,000 ({kinds or 'none'})"
+        return f"{self.name}: {self.compared} compared, {rate(grave)} differences in 10,000 ({kinds or 'none'}), {self.undetermined} not determined"
 
     def over_goal(self):
         grave = sum(count for kind, count in self.kinds.items() if kind != "warning")
@@ -68,7 +68,9 @@ def compare(options):
                 continue
             tally.compared += 1
             kind = difference(expected, got)
-            if kind:
+            if kind in ("error", "rows") and not is_determined(reference, statement, parameters, expected):
+                tally.undetermined += 1
+            elif kind:
                 tally.kinds[kind] += 1
                 if shown < options.show and (not options.kinds or kind in options.kinds):
                     shown += 1
@@ -81,8 +83,9 @@ def compare(options):
 
 
 def record(options):
-    """Twice: what MySQL itself does not answer the same way again (its choice of an index orders warnings) does not count."""
-    first, second = ({name: record_class(options.target, name, count) for name, count in SAMPLE.items()} for _ in range(2))
+    """Twice: what MySQL itself does not answer the same way again (its choice of an index orders warnings) does not count. Nor does what it
+    answers otherwise by another plan."""
+    first, second = ({name: record_class(options.target, name, count, other_plans) for name, count in SAMPLE.items()} for other_plans in (True, False))
     unstable = 0
     for name, entries in first.items():
         for entry, again in zip(entries, second[name]):
@@ -94,16 +97,19 @@ def record(options):
     return False
 
 
-def record_class(target, name, count):
-    """[statement, parameters, places of those that are hex of bytes, outcome or None] of a class."""
-    reference, entries = Session(target, "differential_recorded"), []
+def record_class(target, name, count, other_plans):
+    """[statement, parameters, places of those that are hex of bytes, outcome or None] of a class. With `other_plans` the outcome of a query that
+    MySQL answers otherwise by another plan is None."""
+    reference, entries, undetermined = Session(target, "differential_recorded"), [], 0
     for statement, parameters, counts in take(name, SAMPLE_SEED, count):
         outcome = reference.run(statement, parameters)
         plain = parameters and [value.hex() if isinstance(value, bytes) else value for value in parameters]
         blobs = [at for at, value in enumerate(parameters or []) if isinstance(value, bytes)]
+        if counts and other_plans and not is_determined(reference, statement, parameters, outcome):
+            counts, undetermined = False, undetermined + 1
         entries.append([statement, plain, blobs, outcome if counts else None])
     reference.close()
-    print(f"{name}: {len(entries)} statements", flush=True)
+    print(f"{name}: {len(entries)} statements, {undetermined} not determined", flush=True)
     return entries
 
 
