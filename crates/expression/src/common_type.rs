@@ -52,12 +52,16 @@ fn width(result: &ResultType) -> u32 {
 
 /// The kind that holds the values of two kinds.
 fn merged_kind(left: TypeKind, right: TypeKind) -> TypeKind {
-    use TypeKind::{BigInt, Bit, Char, DateTime, Decimal, Double, Float, Int, VarChar, Year};
+    use TypeKind::{
+        BigInt, Bit, Char, DateTime, Decimal, Double, Float, Int, SmallInt, TinyInt, VarChar, Year,
+    };
     let integer = |kind: TypeKind| kind.is_integer() || kind == Year;
     match (left, right) {
+        (Char | TypeKind::Binary, other) | (other, Char | TypeKind::Binary) if other.has_members() => Char,
         (left, right) if left.has_members() || right.has_members() => large_or(left, right, VarChar),
         (left, right) if left == right => left,
         (Bit, other) | (other, Bit) if integer(other) => BigInt,
+        (Year, TinyInt) | (TinyInt, Year) => SmallInt,
         (left, right) if integer(left) && integer(right) => {
             if integer_rank(left) >= integer_rank(right) {
                 left
@@ -84,7 +88,7 @@ fn large_or(left: TypeKind, right: TypeKind, otherwise: TypeKind) -> TypeKind {
 }
 
 fn integer_rank(kind: TypeKind) -> u32 {
-    // YEAR gives way to every integer type.
+    // YEAR gives way to every longer integer type.
     kind.integer_bytes().unwrap_or(0)
 }
 

@@ -302,6 +302,8 @@ fn temporal_key(
     use TypeKind as Kind;
     Ok(match column.kind {
         Kind::Date => match compared_moment(value, from, column, context)? {
+            // Text in a column is a date; as a constant it is a moment already.
+            Some(moment) if matches!(value, Value::Bytes(_)) => KeyValue::Exact(Value::Date(moment.date)),
             Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
             Some(moment) => KeyValue::Above(Value::Date(moment.date)),
             None => KeyValue::Unordered,

@@ -57,6 +57,11 @@ pub(crate) fn append_key(
             Some(moment) => out.extend_from_slice(&values::packed::date_time(moment, 6).to_le_bytes()),
             None => mark_as_different(out),
         },
+        ComparisonMode::Date => {
+            let date = ColumnType::new(TypeKind::Date);
+            let moment = compared_moment(value, column_type, &date, context)?.unwrap_or(DateTime::ZERO);
+            out.extend_from_slice(&values::packed::date_time(moment.date.midnight(), 0).to_le_bytes());
+        }
         ComparisonMode::Time => match compared_time(value, column_type, context)? {
             Some(span) => out.extend_from_slice(&span.to_microseconds().to_le_bytes()),
             None => mark_as_different(out),
@@ -137,7 +142,7 @@ fn append_ordered(
             let number = convert::to_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);
             append_ordered_decimal(&number, out);
         }
-        (ComparisonMode::DateTime, _) => {
+        (ComparisonMode::DateTime | ComparisonMode::Date, _) => {
             let moment = convert::to_datetime(value, column_type, context)?.unwrap_or(DateTime::ZERO);
             out.extend_from_slice(&values::packed::date_time(moment, 6).to_be_bytes());
         }

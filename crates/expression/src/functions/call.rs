@@ -8,7 +8,7 @@ use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use std::borrow::Cow;
 use values::temporal::{DateTime, Time};
-use values::{Decimal, Value};
+use values::{Decimal, TypeKind, Value};
 
 /// One evaluation of a function.
 pub struct Call<'a> {
@@ -64,6 +64,14 @@ impl<'a> Call<'a> {
     /// An argument as it is.
     pub fn value(&mut self, index: usize) -> SqlResult<Value> {
         self.call.arguments[index].evaluate(self.row, self.context)
+    }
+
+    /// The value of an argument as something computed: a column's year is a number, without leading zeros.
+    pub fn computed(&self, index: usize, value: Value) -> Value {
+        match value {
+            Value::UInt(year) if self.argument(index).kind() == TypeKind::Year => Value::Int(year as i64),
+            value => value,
+        }
     }
 
     /// An argument as it is, without a copy where it is a column or a constant.

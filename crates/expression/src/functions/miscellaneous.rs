@@ -10,7 +10,7 @@ use values::Value;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    pure("any_value", 1, 1, |derivation| Ok(derivation.argument(0).clone()), |call| call.value(0)),
+    pure("any_value", 1, 1, |derivation| Ok(derivation.argument(0).clone()), any_value),
     pure("name_const", 2, 2, derive_name_const, |call| call.value(1)),
     acting("sleep", 1, 1, |_| Ok(ResultType::integer(21)), sleep),
     acting("benchmark", 2, 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
@@ -33,6 +33,11 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |call| Ok(Value::UInt(call.context().facts().connection_id)),
     ),
 ];
+
+fn any_value(call: &mut Call<'_>) -> SqlResult<Value> {
+    let value = call.value(0)?;
+    Ok(call.computed(0, value))
+}
 
 fn derive_name_const(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     if derivation.constant(0).is_none() || derivation.constant(1).is_none() {

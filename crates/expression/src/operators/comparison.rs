@@ -99,6 +99,8 @@ pub enum ComparisonMode {
     Double,
     /// As dates with times. Text that is no date is the zero date; a number that is none is compared as a number.
     DateTime,
+    /// As dates: a date beside text that is no constant, whose time of day does not count.
+    Date,
     /// As time spans; what is none is compared as text or as a number.
     Time,
 }
@@ -138,6 +140,24 @@ impl ComparisonMode {
             (Decimal, _) | (_, Decimal) => ComparisonMode::Decimal,
             (DateTime | Time, _) | (_, DateTime | Time) => ComparisonMode::Decimal,
             (Integer | Null, Integer | Null) => ComparisonMode::Integer,
+        }
+    }
+
+    /// The mode for `=`, `<` and their like, and for IN with a subquery: a date beside text that is no constant makes the text
+    /// a date.
+    #[must_use]
+    pub fn with_dates(self, left: &Expression, right: &Expression) -> ComparisonMode {
+        let makes_dates = |date: &Expression, text: &Expression| {
+            date.result.kind() == TypeKind::Date
+                && text.result.class() == TypeClass::Text
+                && !date.is_constant()
+                && !text.is_constant()
+        };
+        match self {
+            ComparisonMode::DateTime if makes_dates(left, right) || makes_dates(right, left) => {
+                ComparisonMode::Date
+            }
+            other => other,
         }
     }
 
@@ -262,6 +282,11 @@ fn compare_converted(
                 (Some(left), Some(right)) => Some(left.cmp(&right)),
                 _ => both!(convert::to_double, |left: &f64, right: &f64| left.partial_cmp(right)),
             }
+        }
+        ComparisonMode::Date => {
+            let left = compared_moment(left, left_type, right_type, context)?;
+            let right = compared_moment(right, right_type, left_type, context)?;
+            left.zip(right).map(|(left, right)| left.date.cmp(&right.date))
         }
         ComparisonMode::Time => {
             match (compared_time(left, left_type, context)?, compared_time(right, right_type, context)?) {

@@ -9,6 +9,7 @@ mod interval;
 mod list;
 mod operands;
 mod pattern;
+mod stored_constant;
 
 pub use arithmetic::{
     Arithmetic, ArithmeticMode, ArithmeticOperator, derive_negation, division_by_zero, integer_result,
@@ -24,8 +25,8 @@ pub use comparison::{
 pub use interval::{DateArithmetic, Interval, add_interval, out_of_range as moment_out_of_range};
 pub use list::{Between, InList};
 pub use operands::{
-    adapt_constant, adapt_equal_year, adapt_text, check_moment, prepare_equal_values, prepare_list,
-    prepare_pair, prepare_range,
+    adapt_constant, adapt_text, check_moment, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
 };
 pub use pattern::{Like, Regexp, check_regexp_sets, compile_regexp, like_prefix};
+pub use stored_constant::adapt_equal_year;
 pub use values::temporal::IntervalUnit;

@@ -4,19 +4,17 @@
 
 use super::cast::{Cast, CastFailure};
 use super::comparison::{ComparisonMode, is_column_with_constant};
+use super::stored_constant::{adapt_stored, adapt_year_parameter};
 use crate::build::BuildFacts;
 use crate::choice::choose_numbers;
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
-use crate::facts::SqlMode;
-use crate::functions::FunctionDefinition;
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
-use crate::tree::{Expression, ExpressionKind, FunctionCall};
-use errors::{Diagnostics, Level, SqlResult, sql_error};
-use values::store::{Source, StoreContext, StoreMode};
-use values::temporal::{DateRules, parse_date_time};
-use values::{ColumnType, TypeKind, Value};
+use crate::tree::{Expression, ExpressionKind};
+use errors::{SqlResult, sql_error};
+use values::temporal::parse_date_time;
+use values::{TypeKind, Value};
 
 /// How the operands of a comparison operator are compared. A constant beside a date or a YEAR column is turned to what
 /// that column would hold; error 1525 for text that is no date.
@@ -41,7 +39,7 @@ pub fn prepare_pair(
     if is_time_with_date(left, right) || is_time_with_date(right, left) {
         return Ok(ComparisonMode::Time);
     }
-    prepare_equal_values(operation, left, right, facts)
+    Ok(prepare_equal_values(operation, left, right, facts)?.with_dates(left, right))
 }
 
 /// As [`prepare_pair`] where constants stay as they are: CASE, IN and ANY with a subquery.
@@ -272,186 +270,11 @@ fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: Build
     Ok(())
 }
 
-/// A constant beside a column of years, dates or times is what the column would store for it: 1 is 2001 beside a YEAR,
-/// the fraction of a second is rounded to the column's digits, a moment beside a TIME is its time of day. Text beside
-/// dates is not stored ([`adapt_moment`]), nor are dates beside dates. Where warnings end the statement, a constant that a
-/// column of dates or times cannot hold is error 1292.
-fn adapt_stored(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
-    use TypeClass::{DateTime, Decimal, Double, Integer, Null, Text, Time};
-    let is_stored = match (beside.result.class(), constant.result.class()) {
-        (_, Null) => false,
-        _ if beside.result.kind() == TypeKind::Year => constant.result.class() != Time,
-        (DateTime, Integer | Decimal | Double) => true,
-        (Time, Integer | Decimal | Double | Text | DateTime) => true,
-        _ => false,
-    };
-    let is_known = constant.is_constant()
-        && (facts.literal_parameters || !constant.has_parameter())
-        && !constant.any(&|part| matches!(part.kind, ExpressionKind::Subquery(_)));
-    if is_stored && beside.column_slot().is_some() && is_known {
-        if facts.escalates && beside.result.kind().is_temporal() {
-            check_held(beside, constant, facts)?;
-        }
-        to_stored(&beside.result, constant);
-    }
-    Ok(())
-}
-
-/// Error 1292 for a literal that the column of dates or times beside it cannot hold.
-fn check_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
-    let (Some(value), ExpressionKind::Column(column)) = (constant.literal(), &beside.kind) else {
-        return Ok(());
-    };
-    let given = &constant.result.column_type;
-    let dates = DateRules {
-        no_zero_in_date: facts.sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
-        allow_invalid_dates: true,
-        ..DateRules::default()
-    };
-    let (stored, is_warned) = store_beside(value, given, &beside.result.column_type, dates);
-    if *value == Value::Null || stored.is_ok() && !is_warned {
-        return Ok(());
-    }
-    let kind = match beside.result.kind() {
-        TypeKind::Timestamp => TypeKind::DateTime.name(),
-        kind => kind.name(),
-    };
-    let name = column.name.rsplit("`.`").next().unwrap_or(&column.name).trim_matches('`');
-    let shown = values::convert::shown_text(value, given);
-    let text = format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1");
-    Err(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text))
-}
-
-/// A parameter for a YEAR column that a condition sets equal to it is the year that the column would store.
-pub fn adapt_equal_year(beside: &Expression, parameter: &mut Expression) {
-    let is_year = |expression: &Expression| expression.result.kind() == TypeKind::Year;
-    if is_year(beside) && beside.column_slot().is_some() && is_year(parameter) && parameter.has_parameter() {
-        to_stored(&beside.result, parameter);
-    }
-}
-
-/// A parameter that is a year is compared with years in the form of a date, in which greater numbers wrap.
-fn adapt_year_parameter(beside: &Expression, parameter: &mut Expression) {
-    let is_year = |expression: &Expression| expression.result.kind() == TypeKind::Year;
-    if is_year(beside) && is_year(parameter) && matches!(parameter.kind, ExpressionKind::Parameter(_)) {
-        let result = parameter.result.clone();
-        let arguments = vec![std::mem::replace(parameter, Expression::null())];
-        let call = FunctionCall { definition: &WRAPPED_YEAR, arguments, site: 0 };
-        *parameter = Expression { kind: ExpressionKind::Function(Box::new(call)), result };
-    }
-}
-
-/// Bits that a date has for thirteen months of each year.
-const YEAR_MONTH_BITS: u32 = 18;
-
-/// A number as the year that it is in a date.
-static WRAPPED_YEAR: FunctionDefinition = FunctionDefinition {
-    name: "wrapped_year",
-    arguments_min: 1,
-    arguments_max: 1,
-    pure: true,
-    derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: |call| {
-        let Value::Int(number) = call.value(0)? else { return call.value(0) };
-        let months = (i64::from(number as i32) * 13) << (64 - YEAR_MONTH_BITS) >> (64 - YEAR_MONTH_BITS);
-        let year = i64::from(number as i32).rem_euclid(1 << YEAR_MONTH_BITS);
-        Ok(Value::Int(if months == year * 13 { year } else { months }))
-    },
-};
-
-fn to_stored(beside: &ResultType, constant: &mut Expression) {
-    let nullable = constant.result.nullable;
-    let result = match (beside.kind(), constant.result.class()) {
-        (TypeKind::Year, _) if constant.result.kind() == TypeKind::Year => ResultType::integer(5).nullable(),
-        (TypeKind::Year, TypeClass::DateTime) => ResultType::integer(5).nullable_if(nullable),
-        (_, TypeClass::DateTime) => beside.clone().nullable_if(nullable),
-        _ => constant.result.clone(),
-    };
-    let column = &beside.column_type;
-    let operand = std::mem::replace(constant, Expression::null());
-    *constant = match operand.literal() {
-        Some(value) => Expression::constant(
-            stored_form(value.clone(), &operand.result.column_type, column, &result),
-            result,
-        ),
-        None => {
-            let typed = ResultType { column_type: column.clone(), ..ResultType::null() };
-            let arguments = vec![operand, Expression::constant(Value::Null, typed)];
-            let call = FunctionCall { definition: &STORED_FORM, arguments, site: 0 };
-            Expression { kind: ExpressionKind::Function(Box::new(call)), result }
-        }
-    };
-}
-
-/// A constant as a column of the second argument's type holds it, where only the running statement knows its value.
-static STORED_FORM: FunctionDefinition = FunctionDefinition {
-    name: "stored_form",
-    arguments_min: 2,
-    arguments_max: 2,
-    pure: true,
-    derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: |call| {
-        let value = call.value(0)?;
-        let (from, column) = (&call.argument(0).column_type, &call.argument(1).column_type);
-        Ok(stored_form(value, from, column, call.result()))
-    },
-};
-
-/// What a column would hold for a value, in the class of the result; a value that it cannot hold stays as it is.
-fn stored_form(value: Value, from: &ColumnType, column: &ColumnType, result: &ResultType) -> Value {
-    let (stored, is_warned) = store_beside(&value, from, column, DateRules::default());
-    match stored {
-        Ok(Value::UInt(0)) if is_warned => value,
-        Ok(Value::UInt(year)) => number_form(Value::Int(year as i64), column, result),
-        Ok(stored) if !is_warned => number_form(stored, column, result),
-        _ => value,
-    }
-}
-
-/// What a column stores for the value of an expression, and whether it warns of that.
-fn store_beside(
-    value: &Value,
-    from: &ColumnType,
-    column: &ColumnType,
-    dates: DateRules,
-) -> (SqlResult<Value>, bool) {
-    let mut diagnostics = Diagnostics::new(1);
-    let mode = StoreMode { strict: false, dates, ..StoreMode::default() };
-    let source = Source::Expression;
-    let mut context = StoreContext { mode, column: "", row: 1, source, diagnostics: &mut diagnostics };
-    // What a TIMESTAMP holds does not depend on the zone here.
-    let kind = if column.kind == TypeKind::Timestamp { TypeKind::DateTime } else { column.kind };
-    let column = ColumnType { kind, ..column.clone() };
-    let stored = values::store::store(value, from, &column, &mut context);
-    let is_warned = diagnostics.conditions().iter().any(|condition| condition.level != Level::Note);
-    (stored, is_warned)
-}
-
-/// A year, date or time in the class of the constant that it comes from.
-fn number_form(stored: Value, column: &ColumnType, result: &ResultType) -> Value {
-    let mut unheard = Diagnostics::new(0);
-    let converted = match result.class() {
-        TypeClass::Integer => values::convert::to_integer(&stored, column, &mut unheard)
-            .and_then(|number| i64::try_from(number).ok())
-            .map(Value::Int),
-        TypeClass::Decimal => values::convert::to_decimal(&stored, column, &mut unheard).map(Value::Decimal),
-        TypeClass::Double => values::convert::to_f64(&stored, column, &mut unheard).map(Value::Double),
-        TypeClass::Text if result.is_number_bytes() => {
-            values::convert::to_integer(&stored, column, &mut unheard)
-                .map(|number| Value::Bytes((number as i64).to_be_bytes().to_vec()))
-        }
-        TypeClass::Text => values::convert::to_text(&stored, column)
-            .map(|bytes| text::from_utf8(&String::from_utf8_lossy(&bytes), result.collation()))
-            .map(Value::Bytes),
-        TypeClass::DateTime | TypeClass::Time | TypeClass::Null => None,
-    };
-    converted.unwrap_or(stored)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use charset::CollationId;
+    use values::ColumnType;
 
     fn facts() -> BuildFacts {
         BuildFacts {

@@ -140,7 +140,10 @@ impl Binder<'_> {
         let mut types: Vec<ResultType> = plan.columns.iter().map(|column| column.result.clone()).collect();
         for (operand, result) in operands.iter_mut().zip(&mut types) {
             let mut inner = Expression::slot(0, "column".into(), result.clone());
-            let mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
+            let mut mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
+            if matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn) {
+                mode = mode.with_dates(operand, &inner);
+            }
             *result = inner.result;
             comparisons.push((mode, operand.result.column_type.clone()));
         }

@@ -48,6 +48,9 @@ fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool 
             matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal | ComparisonMode::Double)
         }
         (TypeClass::Text, _) => mode == ComparisonMode::Text(column.collation),
+        (TypeClass::DateTime, TypeKind::Date) => {
+            matches!(mode, ComparisonMode::DateTime | ComparisonMode::Date)
+        }
         (TypeClass::DateTime, _) => mode == ComparisonMode::DateTime,
         (TypeClass::Time, _) => mode == ComparisonMode::Time,
         (TypeClass::Null, _) => false,

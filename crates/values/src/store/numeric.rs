@@ -249,8 +249,10 @@ pub(super) fn year(value: &Value, from: &ColumnType, context: &mut StoreContext<
         }
     };
     // A text that gives 0 means 2000 unless it is '0000'; the number 0 means year 0.
-    let short_text = matches!(value, Value::Bytes(text) if text.len() != 4
-        && text.iter().any(u8::is_ascii_digit));
+    let starts_number = |text: &[u8]| {
+        text.trim_ascii_start().first().is_some_and(|byte| byte.is_ascii_digit() || b"+-.".contains(byte))
+    };
+    let short_text = matches!(value, Value::Bytes(text) if text.len() != 4 && starts_number(text));
     let year = match number {
         0 if short_text => 2000,
         0 => 0,
