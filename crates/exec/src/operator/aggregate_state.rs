@@ -293,6 +293,8 @@ fn concatenated(call: &AggregateCall, texts: &mut [(Vec<Value>, Vec<u8>)], run: 
                 (ComparisonMode::for_ordering(result), result.column_type.clone(), key.descending)
             })
             .collect();
+        // Of equal keys the row that came last is first, as in MySQL.
+        texts.reverse();
         texts.sort_by(|left, right| compare_rows(&left.0, &right.0, &modes, run));
     }
     let mut whole = Vec::new();

@@ -4,6 +4,7 @@
 use super::Binder;
 use super::dependence::DerivedDependence;
 use super::names::SelectItem;
+use crate::optimize::KnownRows;
 use crate::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, QueryPlan, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
@@ -107,6 +108,8 @@ pub(crate) struct Block {
     pub later_aliases: Vec<String>,
     /// Within the arguments of an aggregate: another one may not stand there.
     pub in_aggregate: bool,
+    /// What is known of the rows, once FROM and WHERE are bound and if it matters.
+    pub known: KnownRows,
     /// Group keys, once bound.
     pub group_keys: Vec<Expression>,
     /// Arguments of GROUPING() with their positions, until they are found among the group keys.

@@ -4,10 +4,11 @@
 
 use super::{Binder, JoinTree};
 use crate::optimize::tables_of;
+use crate::physical::Node;
 use ::expression::operators::{Comparison, ComparisonOperator};
-use ::expression::{Expression, ExpressionKind};
+use ::expression::{Expression, ExpressionKind, SubqueryUse};
 use errors::SqlResult;
-use values::Value;
+use values::{TypeKind, Value};
 
 /// Whether a condition is a constant that does not hold.
 pub(crate) fn is_never(condition: &Expression) -> bool {
@@ -43,7 +44,7 @@ fn compared_with_itself(comparison: &Comparison, negated: bool) -> Option<bool> 
         return None;
     }
     if comparison.operator == NullSafeEqual {
-        return Some(!negated);
+        return (!negated).then_some(true);
     }
     let holds = match comparison.operator {
         Equal | LessOrEqual | GreaterOrEqual | NullSafeEqual => !negated,
@@ -51,6 +52,40 @@ fn compared_with_itself(comparison: &Comparison, negated: bool) -> Option<bool> 
     };
     // NULL gives unknown, which keeps a row out like false, but not in like true.
     (!holds || !comparison.left.result.nullable).then_some(holds)
+}
+
+fn gives_nothing(node: &Node) -> bool {
+    match node {
+        Node::Nothing => true,
+        Node::Project { input, .. } | Node::Filter { input, .. } => gives_nothing(input),
+        _ => false,
+    }
+}
+
+/// Whether no value of an integer column compares so with the constant beside it: a TINYINT is never above 127.
+fn is_out_of_range(comparison: &Comparison) -> bool {
+    use ComparisonOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual};
+    let (column, operator, constant) = match comparison.left.column_slot() {
+        Some(_) => (&comparison.left, comparison.operator, &comparison.right),
+        None => (&comparison.right, comparison.operator.mirrored(), &comparison.left),
+    };
+    let Some((low, high)) = column.result.column_type.integer_range() else { return false };
+    let (low, high) = (i128::from(low), i128::from(high));
+    let number = match constant.literal() {
+        Some(Value::Int(number)) => i128::from(*number),
+        Some(Value::UInt(number)) => i128::from(*number),
+        _ => return false,
+    };
+    let is_number = constant.result.kind().is_integer() && column.column_slot().is_some();
+    is_number
+        && match operator {
+            Equal => number < low || number > high,
+            Less => number <= low,
+            LessOrEqual => number < low,
+            Greater => number >= high,
+            GreaterOrEqual => number > high,
+            _ => false,
+        }
 }
 
 impl Binder<'_> {
@@ -61,10 +96,27 @@ impl Binder<'_> {
         tree: Option<&mut JoinTree>,
         conditions: Vec<Expression>,
     ) -> SqlResult<Vec<Expression>> {
-        let conditions = self.settled(conditions)?;
+        let mut conditions = self.settled(conditions)?;
+        if conditions.iter().any(|condition| self.looks_in_nothing(condition)) {
+            conditions = vec![Expression::boolean(false)];
+        }
         let Some(tree) = tree.filter(|_| !conditions.iter().any(is_never)) else { return Ok(conditions) };
-        let passes = self.settle_joins(tree, &conditions)?;
+        let passes = self.settle_joins(tree, &conditions, 0)?;
         Ok(if passes { conditions } else { vec![Expression::boolean(false)] })
+    }
+
+    /// Whether it is a column without NULL. A date may be asked for NULL to find the zero date.
+    fn is_never_null(&mut self, operand: &Expression) -> bool {
+        let may_be_zero_date = matches!(operand.result.kind(), TypeKind::Date | TypeKind::DateTime);
+        let is_column = operand.column_slot().is_some() && !operand.result.nullable && !may_be_zero_date;
+        is_column && tables_of(self.block(), operand) & self.optional == 0
+    }
+
+    /// Whether it asks for a row of a subquery whose own conditions never hold.
+    fn looks_in_nothing(&self, condition: &Expression) -> bool {
+        let ExpressionKind::Subquery(call) = &condition.kind else { return false };
+        matches!(call.wanted, SubqueryUse::In | SubqueryUse::Exists)
+            && self.subqueries.get(call.id).is_some_and(|subquery| gives_nothing(&subquery.query.root))
     }
 
     /// Whether a condition of WHERE or ON says that a column of one table equals what is computed of others.
@@ -80,16 +132,26 @@ impl Binder<'_> {
         conditions.iter().any(is_equality) || tree.is_some_and(|tree| tree.has_condition(&is_equality))
     }
 
-    /// Settles the conditions of ON; says whether rows that pass the filters can come out of the joins.
-    fn settle_joins(&mut self, tree: &mut JoinTree, filters: &[Expression]) -> SqlResult<bool> {
+    /// Settles the conditions of ON; says whether rows that pass the filters can come out of the joins. `optional`: tables
+    /// whose rows may be missing, as bits.
+    fn settle_joins(
+        &mut self,
+        tree: &mut JoinTree,
+        filters: &[Expression],
+        optional: u64,
+    ) -> SqlResult<bool> {
         let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return Ok(true) };
-        let left_passes = self.settle_joins(left, filters)?;
-        let right_passes = self.settle_joins(right, filters)?;
-        *conditions = self.settled(std::mem::take(conditions))?;
-        let joins = right_passes && !conditions.iter().any(is_never);
         let inner = right.tables();
         let block = self.block();
         let keeps_unmatched = *outer && !filters.iter().any(|filter| block.rejects_null(filter, inner));
+        let within = if keeps_unmatched { optional | inner } else { optional };
+        let left_passes = self.settle_joins(left, filters, optional)?;
+        let right_passes = self.settle_joins(right, filters, within)?;
+        self.optional = within;
+        let settled = self.settled(std::mem::take(conditions));
+        self.optional = 0;
+        *conditions = settled?;
+        let joins = right_passes && !conditions.iter().any(is_never);
         Ok(left_passes && (keeps_unmatched || joins))
     }
 
@@ -112,12 +174,17 @@ impl Binder<'_> {
         if is_known(&condition) {
             return self.constant_truth(condition);
         }
+        // Below ON of an outer join MySQL does not look at columns compared with themselves.
+        let is_open = self.optional == 0;
         let known = match &condition.kind {
-            ExpressionKind::Compare(comparison) => compared_with_itself(comparison, false),
+            ExpressionKind::Compare(comparison) if is_open => compared_with_itself(comparison, false)
+                .or_else(|| is_out_of_range(comparison).then_some(false)),
             ExpressionKind::Not(operand) => match &operand.kind {
-                ExpressionKind::Compare(comparison) => compared_with_itself(comparison, true),
+                ExpressionKind::Compare(comparison) if is_open => compared_with_itself(comparison, true),
+                ExpressionKind::IsNull(operand) => self.is_never_null(operand).then_some(true),
                 _ => None,
             },
+            ExpressionKind::IsNull(operand) => self.is_never_null(operand).then_some(false),
             _ => None,
         };
         if let Some(truth) = known {

@@ -155,6 +155,10 @@ pub(crate) struct Binder<'a> {
     pub parameters: Vec<Option<ParameterUse>>,
     /// What the operation that is being bound wants of the operand that is bound next.
     wanted: Option<Wanted>,
+    /// Whether the SELECT that is bound next is an operand of a set operation.
+    is_operand: bool,
+    /// While the conditions of an outer join are settled: the tables whose rows may be missing, as bits.
+    optional: u64,
     sites: usize,
 }
 
@@ -186,6 +190,8 @@ impl<'a> Binder<'a> {
             recursion_scopes: Vec::new(),
             parameters: Vec::new(),
             wanted: None,
+            is_operand: false,
+            optional: 0,
             sites: 0,
         }
     }

@@ -6,7 +6,7 @@ use super::Binder;
 use super::column::{Block, BoundColumn, Source};
 use super::names::SelectItem;
 use crate::optimize::tables_of;
-use crate::physical::{AggregateKind, ColumnOrigin, OutputColumn, SortKey};
+use crate::physical::{AggregateCall, AggregateKind, ColumnOrigin, OutputColumn, SortKey};
 use ::expression::{Expression, ExpressionKind, ValueSource};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use values::{ColumnType, TypeKind};
@@ -28,7 +28,32 @@ pub(crate) enum Grouping {
     Resorted,
 }
 
+impl Grouping {
+    /// Turns years to numbers where no temporary table holds them as a column does: the year 0 is then shown as 0, not as
+    /// 0000. So are the keys of WITH ROLLUP, and what MIN and MAX give.
+    pub(super) fn compute_years(self, keys: &mut [Expression], aggregates: &mut [AggregateCall]) {
+        if !matches!(self, Grouping::InOrder | Grouping::Rollup) {
+            return;
+        }
+        if self == Grouping::Rollup {
+            keys.iter_mut().for_each(compute_year);
+        }
+        let extremes = aggregates
+            .iter_mut()
+            .filter(|call| matches!(call.kind, AggregateKind::Minimum | AggregateKind::Maximum));
+        extremes.flat_map(|call| &mut call.arguments).for_each(compute_year);
+    }
+}
+
 impl Binder<'_> {
+    /// Whether a column has another type when a temporary table keeps it.
+    pub fn types_differ_if_kept(&mut self, items: &[SelectItem]) -> bool {
+        items.iter().any(|item| {
+            let column = self.output_column(&item.name, &item.expression, Grouping::InOrder);
+            column.clone().into_temporary().result.column_type != column.result.column_type
+        })
+    }
+
     /// A result column that shows an expression over the rows or groups of the block.
     pub fn output_column(&mut self, name: &str, expression: &Expression, grouping: Grouping) -> OutputColumn {
         let block = self.block();
@@ -61,9 +86,15 @@ impl Binder<'_> {
             column.origin = Some(ColumnOrigin::temporary("", name));
         }
         let is_key = block.aggregate_of(expression).is_none();
+        let is_column = column.source == ValueSource::Column;
+        // MIN and MAX are taken of what the table of joined rows keeps.
+        let is_computed = column.source == ValueSource::Aggregate;
+        if grouping == Grouping::SortedRollup && is_computed && block.is_extreme(expression) {
+            column.source = ValueSource::Function;
+        }
         let mut column = column.into_temporary();
         if grouping == Grouping::SortedRollup && is_key {
-            widen_for_rollup(&mut column.result.column_type);
+            widen_for_rollup(&mut column.result.column_type, is_column);
         }
         column
     }
@@ -122,12 +153,18 @@ impl Block {
         self.ungrouped(expression.column_slot()?).1
     }
 
+    /// Whether it is MIN or MAX of something computed or of a column.
+    fn is_extreme(&self, expression: &Expression) -> bool {
+        let kind = self.aggregate_of(expression).map(|number| self.aggregates[number].kind);
+        matches!(kind, Some(AggregateKind::Minimum | AggregateKind::Maximum))
+    }
+
     fn value_source(&self, expression: &Expression) -> ValueSource {
         if let Some(number) = self.aggregate_of(expression) {
             let call = &self.aggregates[number];
-            let extreme = matches!(call.kind, AggregateKind::Minimum | AggregateKind::Maximum);
             let of_column = call.arguments.first().is_some_and(is_column);
-            return if extreme && of_column { ValueSource::Column } else { ValueSource::Aggregate };
+            let shows_column = of_column && self.is_extreme(expression);
+            return if shows_column { ValueSource::Column } else { ValueSource::Aggregate };
         }
         match &expression.kind {
             ExpressionKind::Literal(value) if is_written(value, expression) => ValueSource::Literal,
@@ -139,28 +176,55 @@ impl Block {
     /// Whether a temporary table keeps the value: not if it is constant, and not if it is computed of aggregates, as
     /// an average is of a sum and a count.
     fn is_kept(&self, expression: &Expression) -> bool {
-        if self.is_constant_key(expression) {
-            return false;
-        }
         if expression.column_slot().is_some() {
             let aggregate = self.aggregate_of(expression).map(|number| self.aggregates[number].kind);
-            return !matches!(aggregate, Some(AggregateKind::Average | AggregateKind::Variance { .. }));
+            return self.varies(expression)
+                && !matches!(aggregate, Some(AggregateKind::Average | AggregateKind::Variance { .. }));
         }
-        let of_rows = expression.any(&|part| part.column_slot().is_some());
-        of_rows && !expression.any(&|part| self.aggregate_of(part).is_some())
+        self.is_kept_before_groups(expression)
     }
 
     /// Whether a temporary table of joined rows keeps the value: neither a constant nor what groups are needed for.
     fn is_kept_before_groups(&self, expression: &Expression) -> bool {
-        expression.any(&|part| part.column_slot().is_some())
+        expression.any(&|part| self.varies(part))
             && !expression.any(&|part| self.aggregate_of(part).is_some())
-            && !self.is_constant_key(expression)
     }
 
-    /// Whether it is a key of the groups that is the same for all rows, though its value is not known before.
-    fn is_constant_key(&self, expression: &Expression) -> bool {
-        let key = expression.column_slot().and_then(|slot| self.group_keys.get(slot));
-        key.is_some_and(Expression::is_constant)
+    /// Whether it is a column of the rows, or of the groups once these are made, that is not the same in all of them.
+    fn varies(&self, part: &Expression) -> bool {
+        let Some(slot) = part.column_slot() else { return false };
+        match self.group_keys.get(slot) {
+            Some(key) => !self.is_fixed(key),
+            None => match self.ungrouped(slot) {
+                (Some(shown), _) => {
+                    self.slots.get(shown).is_none_or(|(table, _)| self.known.fixed & 1 << table == 0)
+                }
+                (None, _) => true,
+            },
+        }
+    }
+
+    /// Whether an expression over the rows has one value, which is found before the rows are read.
+    fn is_fixed(&self, expression: &Expression) -> bool {
+        expression.is_constant() || {
+            let tables = tables_of(self, expression);
+            tables != 0 && tables & !self.known.fixed == 0
+        }
+    }
+
+    /// Whether it is a column that WHERE sets equal to a constant.
+    fn equals_constant(&self, key: &Expression) -> bool {
+        key.column_slot().is_some_and(|slot| self.known.equal.contains(&slot))
+    }
+
+    /// Tables whose rows are read one by one, among them those of subqueries.
+    fn open_tables(&self) -> usize {
+        self.tables.len() - self.known.fixed.count_ones() as usize + self.known.semijoins
+    }
+
+    /// Whether nothing is joined, be it the table of a subquery.
+    fn is_single(&self) -> bool {
+        self.tables.len() == 1 && self.known.semijoins + self.known.lookups == 0
     }
 
     /// Whether MySQL sorts rows as it reads them, by keys of the table that it reads first. Those that it joins in its join
@@ -169,32 +233,40 @@ impl Block {
         &self,
         keys: impl Iterator<Item = &'e Expression>,
         has_equal_columns: bool,
+        first: u64,
     ) -> bool {
-        let tables = keys.fold(0, |bits, key| bits | tables_of(self, key));
-        self.tables.len() < 2 || has_equal_columns && tables.count_ones() < 2
+        let tables = keys.fold(0, |bits, key| bits | tables_of(self, key)) & !self.known.fixed;
+        self.open_tables() < 2 || has_equal_columns && tables & !first == 0
     }
 
     /// Whether MySQL groups in a temporary table: not if an index has the order of the keys, nor if an aggregate needs
     /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row;
-    /// `has_equal_columns`: the joins have a condition that a column of one table equals one of another.
-    pub(super) fn grouping(&self, order: &[SortKey], rollup: bool, has_equal_columns: bool) -> Grouping {
+    /// `has_equal_columns`: the joins have a condition that a column of one table equals one of another; `first`: the table
+    /// that is read first, as a bit.
+    pub(super) fn grouping(
+        &self,
+        order: &[SortKey],
+        rollup: bool,
+        has_equal_columns: bool,
+        first: u64,
+    ) -> Grouping {
         let keys = &self.group_keys;
-        if keys.iter().all(Expression::is_constant) {
-            return Grouping::InOrder;
+        if keys.iter().all(|key| self.is_fixed(key) || self.equals_constant(key)) {
+            return if rollup { Grouping::Rollup } else { Grouping::InOrder };
         }
         if rollup {
-            return if self.tables.len() < 2 { Grouping::Rollup } else { Grouping::SortedRollup };
+            let in_order = self.sorts_as_it_reads(keys.iter(), has_equal_columns, first);
+            return if in_order { Grouping::Rollup } else { Grouping::SortedRollup };
         }
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
         let needs_sorted_rows =
             self.aggregates.iter().any(|call| call.distinct || call.kind == AggregateKind::GroupConcat);
         // Without aggregates MySQL takes rows that a key makes distinct for groups.
-        let distinct = self.aggregates.is_empty() && self.tables.len() == 1 && self.holds_unique_key(keys);
-        let in_order = needs_sorted_rows || distinct || self.index_orders(keys);
+        let distinct = self.aggregates.is_empty() && self.is_single() && self.holds_unique_key(keys);
+        let as_read = self.sorts_as_it_reads(keys.iter(), has_equal_columns, first);
+        let in_order = needs_sorted_rows || distinct || as_read && self.index_orders(keys);
         match (in_order, order.iter().all(is_key)) {
-            (true, true) if needs_sorted_rows && !self.sorts_as_it_reads(keys.iter(), has_equal_columns) => {
-                Grouping::Sorted
-            }
+            (true, true) if needs_sorted_rows && !as_read => Grouping::Sorted,
             (true, true) => Grouping::InOrder,
             (true, false) => Grouping::Resorted,
             (false, _) => Grouping::Temporary,
@@ -203,9 +275,9 @@ impl Block {
 
     /// Whether DISTINCT needs a temporary table: not if a key makes the rows distinct or an index has them in order.
     pub(super) fn distinct_grouping(&self, items: &[&Expression]) -> Grouping {
-        let constant = items.iter().all(|item| !item.any(&|part| part.column_slot().is_some()));
+        let constant = items.iter().all(|item| !item.any(&|part| self.varies(part)));
         let keys: Vec<Expression> = items.iter().map(|item| (*item).clone()).collect();
-        if constant || self.tables.len() == 1 && (self.index_orders(&keys) || self.holds_unique_key(&keys)) {
+        if constant || self.is_single() && (self.index_orders(&keys) || self.holds_unique_key(&keys)) {
             Grouping::InOrder
         } else {
             Grouping::Temporary
@@ -225,7 +297,9 @@ impl Block {
             if other != table {
                 return None;
             }
-            columns.push(column);
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
         }
         match &self.tables[table].source {
             Source::Base(base) => Some((base.definition(), columns)),
@@ -260,6 +334,15 @@ impl Block {
     }
 }
 
+/// Makes a year of a column a number that is shown as a year.
+fn compute_year(expression: &mut Expression) {
+    if expression.result.kind() == TypeKind::Year {
+        let result = expression.result.clone();
+        let year = std::mem::replace(expression, Expression::null());
+        *expression = Expression::convert_character_set(year, result);
+    }
+}
+
 /// Whether it is a column, or the text of a column of ENUM or SET.
 fn is_column(expression: &Expression) -> bool {
     match &expression.kind {
@@ -270,14 +353,27 @@ fn is_column(expression: &Expression) -> bool {
     }
 }
 
-/// Makes the type of a column that of a key of WITH ROLLUP in a temporary table.
-fn widen_for_rollup(column_type: &mut ColumnType) {
+/// Characters of a computed integer up to which it is stored as INT.
+const INT_LENGTH_MAX: u32 = 9;
+
+/// Makes the type of a column that of a key of WITH ROLLUP in a temporary table. `is_column`: it shows a column.
+fn widen_for_rollup(column_type: &mut ColumnType, is_column: bool) {
+    if column_type.kind.is_integer() && !is_column {
+        column_type.length = None;
+    }
+    let length = column_type.display_characters();
     match column_type.kind {
         TypeKind::Char => column_type.kind = TypeKind::VarChar,
         TypeKind::Binary => column_type.kind = TypeKind::VarBinary,
-        kind if kind.is_integer() => {
-            column_type.length = Some(column_type.display_characters());
-            column_type.kind = TypeKind::BigInt;
+        kind if kind.has_members() => {
+            let collation = column_type.collation;
+            *column_type = ColumnType::varchar(length, collation);
+        }
+        kind if kind.is_integer() || kind == TypeKind::Year => {
+            let is_short = is_column && length <= INT_LENGTH_MAX;
+            let kind = if is_short { TypeKind::Int } else { TypeKind::BigInt };
+            let unsigned = column_type.is_unsigned_integer();
+            *column_type = ColumnType { length: Some(length), unsigned, ..ColumnType::new(kind) };
         }
         _ => {}
     }

@@ -184,10 +184,10 @@ impl Binder<'_> {
         select_type: &'static str,
     ) -> SqlResult<QueryPlan> {
         let first_type = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
-        let mut first = self.operand(&operation.first, first_type)?;
+        let mut first = self.set_operand(&operation.first, first_type)?;
         let mut rest = Vec::with_capacity(operation.rest.len());
         for term in &operation.rest {
-            let plan = self.operand(&term.body, "UNION")?;
+            let plan = self.set_operand(&term.body, "UNION")?;
             if plan.columns.len() != first.columns.len() {
                 return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
             }
@@ -221,6 +221,14 @@ impl Binder<'_> {
         Ok(QueryPlan { root, columns, outer, explain: first.explain, dependence: None })
     }
 
+    /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.
+    fn set_operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
+        self.is_operand = true;
+        let plan = self.operand(body, select_type);
+        self.is_operand = false;
+        plan
+    }
+
     /// The type that holds the values of all of these.
     pub fn merged_type(&mut self, types: &[ResultType]) -> SqlResult<ResultType> {
         let mut collation = DerivedCollation {
@@ -249,9 +257,16 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
     }
     let result = result.clone().nullable_if(expression.result.nullable);
     let mut expression = expression;
-    // Bits beside text are a number.
-    if expression.result.kind() == TypeKind::Bit && result.class() == TypeClass::Text {
-        let number = ResultType::unsigned(20).nullable_if(expression.result.nullable);
+    // Bits and years beside text are numbers.
+    let digits = match (expression.result.kind(), result.class()) {
+        (TypeKind::Bit, TypeClass::Text) => Some(20),
+        (TypeKind::Year, TypeClass::Text) if !result.kind().is_large_object() => Some(4),
+        // Years stay what a column holds, with four digits.
+        (TypeKind::Year, _) if result.kind() == TypeKind::Year => return expression,
+        _ => None,
+    };
+    if let Some(digits) = digits {
+        let number = ResultType::unsigned(digits).nullable_if(expression.result.nullable);
         expression = Expression::retyped(expression, number);
     }
     Expression::convert_character_set(expression, result)

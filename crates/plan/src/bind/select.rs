@@ -78,6 +78,7 @@ impl Binder<'_> {
         if !select.windows.is_empty() || select.qualify.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
+        let is_operand = std::mem::take(&mut self.is_operand);
         let mut tree = self.bind_from(&select.from)?;
         self.require_read();
         self.lock_tables(around.locking)?;
@@ -93,10 +94,16 @@ impl Binder<'_> {
             return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
         }
         let joins_equals = self.has_equal_columns(tree.as_ref(), &conditions);
-        let impossible = conditions.iter().any(is_never) || limit.as_ref().is_some_and(wants_nothing);
+        let orders = grouping || select.options.distinct || !order.is_empty();
+        if orders && !is_operand && (select.rollup || self.types_differ_if_kept(&items)) {
+            self.block().known = self.known_rows(tree.as_ref(), &conditions);
+        }
+        let impossible = self.block().known.none
+            || conditions.iter().any(is_never)
+            || limit.as_ref().is_some_and(wants_nothing);
         let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
         let extreme = self.extreme_row(&tree, &conditions);
-        let Joined { node, ordered, mut explain, .. } = match extreme {
+        let Joined { node, ordered, mut explain, first, .. } = match extreme {
             Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row], first: None },
             None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
         };
@@ -104,13 +111,18 @@ impl Binder<'_> {
         let way = match (impossible, select.rollup) {
             (true, true) => Grouping::Rollup,
             (true, false) => Grouping::InOrder,
-            _ => self.way_of_rows(&items, select, &order, grouping, ordered, joins_equals),
+            _ if is_operand => Grouping::InOrder,
+            _ => {
+                let first = first.map_or(0, |table| 1 << table);
+                self.way_of_rows(&items, select, &order, grouping, (ordered, joins_equals, first))
+            }
         };
         let columns = self.output_columns(&items, way);
         if way == Grouping::Temporary {
             self.keep_in_table(&mut items, &mut order);
         }
-        let node = self.grouped(node, grouping, select.rollup, having);
+        shown_as_text(&mut items, &columns);
+        let node = self.grouped(node, grouping, select.rollup, way, having);
         let needs_sort = !order.is_empty() && !ordered;
         let last = limit.is_some() && projects_last(select, &items, &order, ordered);
         let node = if last { node } else { project(node, &items, &mut order, ordered) };
@@ -206,11 +218,19 @@ impl Binder<'_> {
         }
     }
 
-    fn grouped(&mut self, node: Node, grouping: bool, rollup: bool, having: Vec<Expression>) -> Node {
+    fn grouped(
+        &mut self,
+        node: Node,
+        grouping: bool,
+        rollup: bool,
+        way: Grouping,
+        having: Vec<Expression>,
+    ) -> Node {
         let node = if grouping {
             let block = self.block();
-            let keys = block.group_keys.clone();
-            let aggregates = block.aggregates.clone();
+            let mut keys = block.group_keys.clone();
+            let mut aggregates = block.aggregates.clone();
+            way.compute_years(&mut keys, &mut aggregates);
             Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorted: false, rollup }))
         } else {
             node
@@ -401,27 +421,27 @@ impl Binder<'_> {
         items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
     }
 
-    /// How MySQL comes by the result's rows. `ordered`: they come in the order of an index;
-    /// `joins_equals`: a column of one table equals one of another.
+    /// How MySQL comes by the result's rows. `ordered`: they come in the order of an index; `joins_equals`: a column of one
+    /// table equals one of another; `first`: the table that is read first, as a bit.
     fn way_of_rows(
         &mut self,
         items: &[SelectItem],
         select: &ast::Select,
         order: &[SortKey],
         grouping: bool,
-        ordered: bool,
-        joins_equals: bool,
+        (ordered, joins_equals, first): (bool, bool, u64),
     ) -> Grouping {
         let block = self.block();
         if grouping {
-            return block.grouping(order, select.rollup, joins_equals);
+            return block.grouping(order, select.rollup, joins_equals, first);
         }
         if select.options.distinct {
             let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
             return block.distinct_grouping(&shown);
         }
         let keys = order.iter().map(|key| &key.expression);
-        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, joins_equals) {
+        let ordered = ordered && block.known.semijoins == 0;
+        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, joins_equals, first) {
             true => Grouping::InOrder,
             false => Grouping::Sorted,
         }
@@ -514,6 +534,16 @@ impl Binder<'_> {
             Some((count + offset) as f64)
         });
         JoinGoal { order: order.to_vec(), rows_wanted: wanted.or(limit.map(|_| 10.0)) }
+    }
+}
+
+/// Converts the items that have members of ENUM or SET where the column has text.
+fn shown_as_text(items: &mut [SelectItem], columns: &[OutputColumn]) {
+    for (item, column) in items.iter_mut().zip(columns) {
+        if item.expression.result.kind().has_members() && !column.result.kind().has_members() {
+            let expression = std::mem::replace(&mut item.expression, Expression::null());
+            item.expression = Expression::convert_character_set(expression, column.result.clone());
+        }
     }
 }
 

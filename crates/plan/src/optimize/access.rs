@@ -110,10 +110,11 @@ impl Binder<'_> {
         let definition = table.indexes()[index].definition(table);
         let parts = definition.map_or(0, |definition| definition.parts.len());
         let points = |conditions: &KeyConditions| {
-            conditions.len() == parts
-                && conditions.iter().all(|condition| {
-                    matches!(condition, KeyCondition::Points(points) if points.len() == 1 && !points[0].1)
-                })
+            conditions.len() == parts && conditions.iter().all(|condition| {
+                // The primary key has no NULL.
+                let is_one = |null_matches: bool| index == 0 || !null_matches;
+                matches!(condition, KeyCondition::Points(points) if points.len() == 1 && is_one(points[0].1))
+            })
         };
         let whole_key = definition
             .is_some_and(|definition| definition.parts.iter().all(|part| part.prefix_length.is_none()));

@@ -3,10 +3,12 @@
 mod access;
 mod build;
 mod join;
+mod known;
 mod order;
 mod terms;
 
 pub(crate) use join::rejects_null;
+pub(crate) use known::KnownRows;
 pub(crate) use terms::tables_of;
 
 use crate::bind::{Binder, Source};
