@@ -273,6 +273,7 @@ fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: Build
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::SqlMode;
     use charset::CollationId;
     use values::ColumnType;
 
