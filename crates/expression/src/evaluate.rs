@@ -113,6 +113,10 @@ impl Expression {
                     return chosen.truth(row, context);
                 }
                 let value = self.operand(row, context)?;
+                if convert::reads_numbers_silently(self, &value) {
+                    let number = convert::operand_to_double(self, &value, context)?;
+                    return Ok(number.map(|number| number != 0.0));
+                }
                 convert::truth(&value, &self.result.column_type, context)
             }
         }
