@@ -468,7 +468,18 @@ impl Expression {
     /// A call of a built-in function. `site` is unique within the plan.
     pub fn call(
         definition: &'static FunctionDefinition,
+        arguments: Vec<Expression>,
+        site: usize,
+        facts: BuildFacts,
+    ) -> SqlResult<Expression> {
+        Expression::call_knowing(definition, arguments, &[], site, facts)
+    }
+
+    /// The same where the values of some arguments are known, which are constant but no literals.
+    pub fn call_knowing(
+        definition: &'static FunctionDefinition,
         mut arguments: Vec<Expression>,
+        known: &[Option<Value>],
         site: usize,
         facts: BuildFacts,
     ) -> SqlResult<Expression> {
@@ -481,6 +492,7 @@ impl Expression {
             arguments: &mut arguments,
             connection: facts.connection,
             facts,
+            known,
         };
         let mut result = (definition.derive)(&mut derivation)?;
         // Where text is checked strictly, text that a function makes counts as nullable: it may be too long.
@@ -598,6 +610,6 @@ fn new_comparison(
 ) -> Expression {
     let nullable =
         operator != ComparisonOperator::NullSafeEqual && (left.result.nullable || right.result.nullable);
-    let comparison = Comparison { operator, mode, left, right };
+    let comparison = Comparison { operator, mode, left, right, once: None };
     new(ExpressionKind::Compare(Box::new(comparison)), ResultType::boolean().nullable_if(nullable))
 }

@@ -2,6 +2,7 @@
 //! the whole is a text. Main functions: [`choose_numbers`] when an expression is built, [`Expression::chosen`] for a row.
 
 use crate::context::EvaluationContext;
+use crate::convert;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::SqlResult;
@@ -56,6 +57,14 @@ pub(crate) fn choose_numbers(expression: &mut Expression, number: &ResultType) {
 }
 
 impl Expression {
+    /// The value of a constant as an integer.
+    pub fn constant_integer(&self, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+        let Some(chosen) = self.chosen(&[], context)? else { return Ok(Value::Null) };
+        let value = chosen.evaluate(&[], context)?;
+        let Some(number) = convert::operand_integer(&value, chosen, context)? else { return Ok(Value::Null) };
+        Ok(Value::Int(number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
+    }
+
     /// What a CASE or IF that is a text chooses for a row, itself for all other expressions; None for no branch at all.
     pub(crate) fn chosen(
         &self,

@@ -157,7 +157,8 @@ pub fn to_decimal(
     Ok(values::convert::to_decimal(value, column_type, context.diagnostics()))
 }
 
-/// The value of an operand as an exact number.
+/// The value of an operand as an exact number. A written text is never nullable; what was made and folded is, where text is
+/// checked strictly.
 pub fn operand_to_decimal(
     operand: &Expression,
     value: &Value,
@@ -168,10 +169,9 @@ pub fn operand_to_decimal(
         ExpressionKind::Column(_) | ExpressionKind::Outer(_) => {
             Ok(values::convert::to_decimal_of(value, column_type, true, context.diagnostics()))
         }
-        ExpressionKind::Function(_) => {
-            Ok(values::convert::to_decimal_of(value, column_type, false, context.diagnostics()))
-        }
-        _ => to_decimal(value, column_type, context),
+        ExpressionKind::Parameter(_) => to_decimal(value, column_type, context),
+        ExpressionKind::Literal(_) if !operand.result.nullable => to_decimal(value, column_type, context),
+        _ => Ok(values::convert::to_decimal_of(value, column_type, false, context.diagnostics())),
     }
 }
 
@@ -254,8 +254,9 @@ pub fn to_moment(
         Value::Date(date) => return Ok(takes_zero_parts(*date, rules).then_some(date.midnight())),
         Value::Time(time) => {
             let now = context.facts().statement_time;
-            // For a date alone it counts from now on, not from midnight.
-            let start = if kind == MomentKind::Date { now } else { now.date.midnight() };
+            // Back to a date alone it counts from now on, not from midnight.
+            let from_now = kind == MomentKind::Date && time.negative;
+            let start = if from_now { now } else { now.date.midnight() };
             return Ok(time_after(*time, start));
         }
         Value::Bytes(bytes) => {

@@ -57,6 +57,9 @@ impl Display for Expression {
                 let unit = operation.unit.name();
                 write!(f, "({} {sign} interval {} {unit})", operation.operand, operation.amount)
             }
+            ExpressionKind::Function(call) if call.definition.name == crate::functions::ONCE_NAME => {
+                write!(f, "{}", call.arguments[0])
+            }
             ExpressionKind::Function(call) => {
                 write!(f, "{}(", call.definition.name)?;
                 for (index, argument) in call.arguments.iter().enumerate() {

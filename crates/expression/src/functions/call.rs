@@ -116,7 +116,32 @@ impl<'a> Call<'a> {
     pub fn decimal(&mut self, index: usize) -> SqlResult<Option<Decimal>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::to_decimal(&operand, &chosen.result.column_type, self.context)
+        convert::operand_to_decimal(chosen, &operand, self.context)
+    }
+
+    /// Evaluates a number before it is read, as MySQL does where it looks for a date in it first.
+    pub fn look_before(&mut self, index: usize) -> SqlResult<()> {
+        use crate::result_type::TypeClass::{Decimal, Double, Integer};
+        let call = self.call;
+        let argument = &call.arguments[index];
+        let is_truth = argument.result
+            == crate::result_type::ResultType::boolean().nullable_if(argument.result.nullable);
+        if !is_truth && matches!(argument.result.class(), Integer | Decimal | Double) {
+            call.arguments[index].operand(self.row, self.context)?;
+        }
+        Ok(())
+    }
+
+    /// The same for numbers with fractions; not again for NULL.
+    pub fn look_for_date(&mut self, index: usize) -> SqlResult<Cow<'a, Value>> {
+        use crate::result_type::TypeClass::{Decimal, Double};
+        let call = self.call;
+        let argument = &call.arguments[index];
+        let first = argument.operand(self.row, self.context)?;
+        match argument.result.class() {
+            Decimal | Double if *first != Value::Null => argument.operand(self.row, self.context),
+            _ => Ok(first),
+        }
     }
 
     /// An argument as text in its own collation's character set (numbers and dates: the connection's).

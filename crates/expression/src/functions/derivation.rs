@@ -18,6 +18,8 @@ pub struct Derivation<'a> {
     pub connection: CollationId,
     /// What the constructors of operators need.
     pub facts: BuildFacts,
+    /// Values of constant arguments that were evaluated for the type.
+    pub known: &'a [Option<values::Value>],
 }
 
 impl Derivation<'_> {
@@ -38,7 +40,8 @@ impl Derivation<'_> {
 
     /// The value of an argument that is a constant.
     pub fn constant(&self, index: usize) -> Option<&values::Value> {
-        self.arguments.get(index).and_then(Expression::literal)
+        let known = self.known.get(index).and_then(Option::as_ref);
+        known.or_else(|| self.arguments.get(index).and_then(Expression::literal))
     }
 
     /// The common collation of some arguments, for a result that is made of them (CONCAT). Converts them.

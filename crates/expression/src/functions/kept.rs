@@ -40,6 +40,47 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// The value of a constant that is computed once, when it is first asked for.
+    pub fn once(self, site: usize) -> Expression {
+        let result = self.result.clone();
+        let call = FunctionCall { definition: &ONCE, arguments: vec![self], site };
+        Expression { kind: ExpressionKind::Function(Box::new(call)), result }
+    }
+
+    /// Whether it is an operation, not a value or a conversion of one that the binder put in.
+    pub fn computes(&self) -> bool {
+        match &self.kind {
+            ExpressionKind::Arithmetic(_)
+            | ExpressionKind::Negate(_)
+            | ExpressionKind::Bit(_)
+            | ExpressionKind::DateArithmetic(_)
+            | ExpressionKind::Case(_) => true,
+            ExpressionKind::Function(call) => super::find(call.definition.name).is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// The name under which [`Expression::once`] is known to whoever prints it.
+pub(crate) const ONCE_NAME: &str = "once";
+
+static ONCE: FunctionDefinition = FunctionDefinition {
+    name: ONCE_NAME,
+    arguments_min: 1,
+    arguments_max: 1,
+    pure: true,
+    derive: |derivation| Ok(derivation.argument(0).clone()),
+    evaluate: |call| {
+        if let Some(value) = call.state().as_ref().and_then(|state| state.downcast_ref::<Value>()) {
+            return Ok(value.clone());
+        }
+        let value = call.value(0)?;
+        *call.state() = Some(Box::new(value.clone()));
+        Ok(value)
+    },
+};
+
 static KEPT: FunctionDefinition = FunctionDefinition {
     name: "kept",
     arguments_min: 2,

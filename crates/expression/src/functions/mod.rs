@@ -20,6 +20,7 @@ mod temporal;
 
 pub use call::Call;
 pub use derivation::Derivation;
+pub(crate) use kept::ONCE_NAME;
 pub use parameters::{ArgumentRule, argument_rule};
 
 use crate::result_type::ResultType;
@@ -155,6 +156,19 @@ pub fn picks_argument(name: &str) -> bool {
         name,
         "any_value" | "coalesce" | "greatest" | "if" | "ifnull" | "least" | "make_set" | "name_const"
     )
+}
+
+/// Whether the type of a call depends on the value of that argument, if it is constant, or its evaluation is prepared with it.
+/// MySQL evaluates it then, and again when the call runs.
+pub fn asks_before(name: &str, position: usize) -> bool {
+    match name {
+        "space" => position == 0,
+        "repeat" | "lpad" | "rpad" | "left" | "right" | "sha2" | "str_to_date" => position == 1,
+        "substring" | "substr" | "mid" => position > 0,
+        "round" | "truncate" => position == 1,
+        "interval" => true,
+        _ => false,
+    }
 }
 
 /// Error 1582 unless the function takes that many arguments.

@@ -182,6 +182,10 @@ impl Arithmetic {
         }
         let right = self.right.operand(row, context)?;
         if *right == Value::Null {
+            // So does the left one.
+            if self.mode == ArithmeticMode::Double {
+                convert::to_double(&left, &self.left.result.column_type, context)?;
+            }
             return Ok(Value::Null);
         }
         let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);

@@ -7,7 +7,7 @@ use crate::tree::Expression;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use std::sync::Arc;
-use values::temporal::parse_date_time;
+use values::temporal::{DateTime, parse_date_time};
 use values::{ColumnType, TypeKind, Value};
 
 /// What happens to a character that the target character set lacks, and to values that do not fit.
@@ -25,6 +25,8 @@ pub enum CastFailure {
     RefuseMoment(TypeKind),
     /// Best value, with the warnings of a value that does not fit the type of its parameter.
     Parameter,
+    /// The zero moment, with a warning that text was cut: constant text that is compared with a written moment.
+    ComparedMoment,
 }
 
 /// Bytes of malformed text that warning 1300 shows.
@@ -56,6 +58,9 @@ impl Cast {
         }
         if let CastFailure::RefuseMoment(kind) = self.failure {
             return written_moment(&value, from, kind, context);
+        }
+        if self.failure == CastFailure::ComparedMoment {
+            return Ok(Value::DateTime(compared_moment(&value, from, context)));
         }
         if self.failure == CastFailure::Parameter {
             return crate::parameter::convert_read(value, from, target, context);
@@ -169,6 +174,18 @@ fn written_moment(
         context.diagnostics().warning(wrong);
     }
     found.map(Value::DateTime).ok_or_else(|| sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8))
+}
+
+fn compared_moment(value: &Value, from: &ColumnType, context: &mut dyn EvaluationContext) -> DateTime {
+    let shown = values::convert::shown_text(value, from);
+    let Value::Bytes(bytes) = value else { return DateTime::ZERO };
+    let rules = ZeroDates::Parts.rules(true, context.facts());
+    let parsed = parse_date_time(text::to_utf8(bytes, from.collation).as_bytes(), rules);
+    if parsed.as_ref().is_none_or(|parsed| parsed.notes.truncated) {
+        let name = "datetime";
+        context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, name, shown));
+    }
+    parsed.and_then(|parsed| parsed.rounded(6)).unwrap_or(DateTime::ZERO)
 }
 
 /// Bytes taken as text, with zeros in front up to whole characters. What is no text of the set gives warning 1300 and

@@ -396,11 +396,16 @@ pub struct Comparison {
     pub left: Expression,
     /// Right operand.
     pub right: Expression,
+    /// For a constant operand that is converted once: whether it is the left one, and the call site that keeps its number.
+    pub once: Option<(bool, usize)>,
 }
 
 impl Comparison {
     /// The truth for one row.
     pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        if let Some((is_left, site)) = self.once {
+            return self.truth_once(is_left, site, row, context);
+        }
         let left = self.left.operand(row, context)?;
         let null_safe = self.operator == ComparisonOperator::NullSafeEqual;
         if *left == Value::Null && !null_safe {
@@ -427,5 +432,85 @@ impl Comparison {
             None if null_safe => Some(false),
             None => None,
         })
+    }
+
+    /// Whether the left or the right operand is a constant that is of another kind of type than it is compared as, so that it
+    /// is converted once. `remembers`: a parameter of the same kind is, too, as in a condition.
+    pub fn converted_constant(&self, remembers: bool) -> Option<bool> {
+        use ComparisonMode::{Decimal, Double, Exact};
+        if !matches!(self.mode, Double | Decimal | Exact) {
+            return None;
+        }
+        let waits = |part: &Expression| {
+            matches!(
+                part.kind,
+                ExpressionKind::Outer(_) | ExpressionKind::Subquery(_) | ExpressionKind::SystemVariable(..)
+            )
+        };
+        let is_left = self.left.is_constant();
+        if is_left == self.right.is_constant() {
+            return None;
+        }
+        let side = if is_left { &self.left } else { &self.right };
+        let is_text = side.result.class() == TypeClass::Text && !side.result.is_number_bytes();
+        let counts = is_text || remembers && self.mode != Exact && is_given(side);
+        (counts && !side.any(&waits)).then_some(is_left)
+    }
+
+    /// The truth where one operand is a constant that is converted once.
+    fn truth_once(
+        &self,
+        is_left: bool,
+        site: usize,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Option<bool>> {
+        let (constant, other) = if is_left { (&self.left, &self.right) } else { (&self.right, &self.left) };
+        let null_safe = self.operator == ComparisonOperator::NullSafeEqual;
+        let value = other.operand(row, context)?;
+        if *value == Value::Null && !null_safe {
+            return Ok(None);
+        }
+        let kept = context.call_state(site).as_ref().and_then(|state| state.downcast_ref::<Value>().cloned());
+        let number = match kept {
+            Some(number) => number,
+            None => {
+                let given = constant.operand(row, context)?;
+                let number = self.number(&given, &constant.result.column_type, context)?;
+                *context.call_state(site) = Some(Box::new(number.clone()));
+                number
+            }
+        };
+        if null_safe && (*value == Value::Null || number == Value::Null) {
+            return Ok(Some(*value == number));
+        }
+        let (left, right) = if is_left { (&number, &*value) } else { (&*value, &number) };
+        let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
+        let order = compare_values(self.mode, left, left_type, right, right_type, context)?;
+        Ok(match order {
+            Some(order) => Some(self.operator.holds(order)),
+            None if null_safe => Some(false),
+            None => None,
+        })
+    }
+
+    /// A value as the number that it is compared as.
+    fn number(
+        &self,
+        value: &Value,
+        column_type: &ColumnType,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let found = match self.mode {
+            ComparisonMode::Double => convert::to_double(value, column_type, context)?.map(Value::Double),
+            ComparisonMode::Exact => {
+                convert::to_floor(value, column_type, context)?.and_then(|(whole, above)| {
+                    let tenths = whole.checked_mul(10)? + if above { 5 } else { 0 };
+                    Decimal::from_i128(tenths, 1).map(Value::Decimal)
+                })
+            }
+            _ => compared_decimal(value, column_type, context)?.map(Value::Decimal),
+        };
+        Ok(found.unwrap_or_else(|| value.clone()))
     }
 }

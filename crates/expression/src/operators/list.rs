@@ -151,6 +151,7 @@ impl InList {
             mode: *mode,
             left: self.operand.clone(),
             right: member.clone(),
+            once: None,
         })
     }
 }

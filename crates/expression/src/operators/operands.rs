@@ -49,7 +49,10 @@ pub fn prepare_equal_values(
     right: &mut Expression,
     facts: BuildFacts,
 ) -> SqlResult<ComparisonMode> {
-    let mode = ComparisonMode::choose(left, right);
+    let mode = match facts.literal_parameters {
+        true => ComparisonMode::choose(left, right),
+        false => parameter_mode(left, right),
+    };
     if mode == ComparisonMode::Double {
         choose_numbers(left, &ResultType::double());
         choose_numbers(right, &ResultType::double());
@@ -58,6 +61,24 @@ pub fn prepare_equal_values(
         return Ok(mode);
     }
     text_mode(operation, &mut [left, right], facts)
+}
+
+/// How a parameter that has the type of its value is compared: a number beside a date or time is none, and text beside a
+/// number is no exact one.
+fn parameter_mode(left: &Expression, right: &Expression) -> ComparisonMode {
+    use TypeClass::{DateTime, Decimal, Double, Integer, Text, Time};
+    let mode = ComparisonMode::choose(left, right);
+    let is_parameter = |side: &Expression| matches!(side.kind, ExpressionKind::Parameter(_));
+    let classes = match (is_parameter(left), is_parameter(right)) {
+        (true, false) => (left.result.class(), right.result.class()),
+        (false, true) => (right.result.class(), left.result.class()),
+        _ => return mode,
+    };
+    match classes {
+        (Integer | Decimal, DateTime | Time) => ComparisonMode::Decimal,
+        (Double, DateTime | Time) | (Text, Decimal) => ComparisonMode::Double,
+        _ => mode,
+    }
 }
 
 /// One collation for operands that are compared as text.
@@ -89,6 +110,10 @@ pub fn prepare_range(
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
     adapt_stored(operand, low, facts)?;
     adapt_stored(operand, high, facts)?;
+    if [operand.result.class(), low.result.class(), high.result.class()] == [DateTime, Text, Text] {
+        adapt_compared(operand, low, facts);
+        adapt_compared(operand, high, facts);
+    }
     let classes = [operand.result.class(), low.result.class(), high.result.class()];
     let all = |wanted: &[TypeClass]| classes.iter().all(|class| *class == Null || wanted.contains(class));
     let one = |mode| Ok((mode, mode));
@@ -126,6 +151,7 @@ pub fn prepare_list(
 ) -> SqlResult<Vec<ComparisonMode>> {
     use TypeClass::{DateTime, Double, Integer, Null, Text, Time};
     adapt_stored_list(operand, list, facts)?;
+    list.iter_mut().for_each(|member| adapt_compared(operand, member, facts));
     let all = |wanted: TypeClass| {
         let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
         list.iter().all(|member| fits(member) && member.is_constant())
@@ -232,6 +258,18 @@ fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) ->
     let cast = Cast { operand, failure: CastFailure::RefuseMoment(kind), column: None };
     *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
     Ok(())
+}
+
+/// Constant text in a list, beside a moment that is no column's, is read as a moment.
+fn adapt_compared(beside: &Expression, constant: &mut Expression, facts: BuildFacts) {
+    let is_moment = matches!(beside.result.kind(), TypeKind::DateTime | TypeKind::Timestamp);
+    let is_text = constant.result.class() == TypeClass::Text;
+    if is_moment && is_text && beside.column_slot().is_none() && is_written(constant, facts) {
+        let result = ResultType::datetime(6).nullable_if(constant.result.nullable);
+        let operand = std::mem::replace(constant, Expression::null());
+        let cast = Cast { operand, failure: CastFailure::ComparedMoment, column: None };
+        *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
+    }
 }
 
 fn refuse_no_moment(kind: TypeKind, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {

@@ -159,15 +159,29 @@ impl Binder<'_> {
     fn settled(&mut self, conditions: Vec<Expression>) -> SqlResult<Vec<Expression>> {
         let mut open = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let condition = self.settle(condition)?;
+            let mut condition = self.settle(condition)?;
             if is_never(&condition) {
                 return Ok(vec![Expression::boolean(false)]);
             }
+            self.compute_constants_once(&mut condition);
             if !is_always(&condition) {
                 open.push(condition);
             }
         }
         Ok(open)
+    }
+
+    /// Constant operations within a condition, which MySQL computes once.
+    fn compute_constants_once(&mut self, condition: &mut Expression) {
+        condition.for_each_child_mut(&mut |part| {
+            if part.computes() && is_known(part) {
+                let site = self.site();
+                let constant = std::mem::replace(part, Expression::null());
+                *part = constant.once(site);
+            } else {
+                self.compute_constants_once(part);
+            }
+        });
     }
 
     fn settle(&mut self, condition: Expression) -> SqlResult<Expression> {

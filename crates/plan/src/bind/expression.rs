@@ -1,7 +1,9 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
 use super::{Binder, Wanted, literal};
-use ::expression::operators::{ArithmeticOperator, BitOperator, ComparisonOperator, adapt_equal_year};
+use ::expression::operators::{
+    ArithmeticOperator, BitOperator, CastFailure, Comparison, ComparisonOperator, adapt_equal_year,
+};
 use ::expression::result_type::class_of;
 use ::expression::{
     Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass, VariableScope, build::scalar,
@@ -10,7 +12,7 @@ use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
 use values::column_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, TypeKind, Value};
 
 /// The comparison of an operator sign.
 pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOperator> {
@@ -24,6 +26,35 @@ pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOper
         ast::BinaryOperator::GreaterOrEqual => ComparisonOperator::GreaterOrEqual,
         _ => return None,
     })
+}
+
+/// Whether a comparison with a number comes out the same for all that an integer column can hold.
+fn is_decided(operator: ComparisonOperator, column: &Expression, value: &Value) -> bool {
+    let value = match value {
+        Value::Int(number) => i128::from(*number),
+        Value::UInt(number) => i128::from(*number),
+        _ => return false,
+    };
+    let bits = 8 * column.result.kind().integer_bytes().unwrap_or(2);
+    let unsigned = column.result.column_type.unsigned || column.result.kind() == TypeKind::Year;
+    let (least, greatest) = match unsigned {
+        true => (0, (1_i128 << bits) - 1),
+        false => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+    };
+    match operator {
+        ComparisonOperator::Less | ComparisonOperator::GreaterOrEqual => value <= least || value > greatest,
+        ComparisonOperator::LessOrEqual | ComparisonOperator::Greater => value < least || value >= greatest,
+        _ => !(least..=greatest).contains(&value),
+    }
+}
+
+/// A parameter that is text is read as bytes where a number is wanted.
+fn read_as_bytes(constant: &mut Expression) {
+    if matches!(constant.kind, ExpressionKind::Parameter(_)) && constant.result.class() == TypeClass::Text {
+        let bytes = ResultType::binary(constant.result.byte_length()).nullable();
+        let parameter = std::mem::replace(constant, Expression::null());
+        *constant = Expression::retyped(parameter, bytes);
+    }
 }
 
 impl Binder<'_> {
@@ -240,7 +271,13 @@ impl Binder<'_> {
         };
         let operand = self.operand_as(operand, wanted)?;
         match operator {
-            ast::UnaryOperator::Minus => Expression::negate(operand),
+            ast::UnaryOperator::Minus => {
+                // Whether an integer's negative is one is known of a constant before.
+                if operand.result.class() == TypeClass::Integer {
+                    self.report_constant(&operand);
+                }
+                Expression::negate(operand)
+            }
             ast::UnaryOperator::Plus => Ok(operand),
             ast::UnaryOperator::BitNot => Expression::bit(BitOperator::Invert, operand, None),
             ast::UnaryOperator::Not => {
@@ -274,7 +311,8 @@ impl Binder<'_> {
                 adapt_equal_year(&left, &mut right);
                 adapt_equal_year(&right, &mut left);
             }
-            return Expression::compare(operator, left, right, facts);
+            let bound = Expression::compare(operator, left, right, facts)?;
+            return Ok(self.compared_once(bound));
         }
         let (left, right) = self.operands(operator, left, right, wanted)?;
         let arithmetic = match operator {
@@ -303,6 +341,63 @@ impl Binder<'_> {
             }
             _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this operator")),
         }
+    }
+
+    /// A parameter that a condition compares with an integer column is looked at while MySQL optimises: once, or twice for
+    /// what is to be equal. A value that decides the condition for all rows, or the one that a BIGINT must have, is not
+    /// looked at again. What it warns of makes the plan one for this execution only.
+    fn look_at_parameter(&mut self, comparison: &mut Comparison) {
+        let counts = |column: &Expression, side: &Expression| {
+            let is_given = match &side.kind {
+                ExpressionKind::Cast(cast) => cast.failure == CastFailure::Parameter,
+                _ => false,
+            };
+            let kind = column.result.kind();
+            is_given && column.column_slot().is_some() && (kind.is_integer() || kind == TypeKind::Year)
+        };
+        let (operator, column, parameter) = if counts(&comparison.left, &comparison.right) {
+            (comparison.operator, &comparison.left, &mut comparison.right)
+        } else if counts(&comparison.right, &comparison.left) {
+            (comparison.operator.mirrored(), &comparison.right, &mut comparison.left)
+        } else {
+            return;
+        };
+        if operator == ComparisonOperator::NullSafeEqual {
+            return;
+        }
+        let context = &mut *self.input.context;
+        let before = context.diagnostics().clone();
+        let Ok(value) = parameter.evaluate(&[], context) else {
+            *context.diagnostics() = before;
+            return;
+        };
+        if context.diagnostics().count() == before.count() {
+            return;
+        }
+        self.volatile = true;
+        let is_equal = operator == ComparisonOperator::Equal;
+        if is_equal && column.result.kind() == TypeKind::BigInt || is_decided(operator, column, &value) {
+            let result = parameter.result.clone();
+            *parameter = Expression::constant(value, result);
+        } else if is_equal && parameter.evaluate(&[], context).is_err() {
+            *context.diagnostics() = before;
+        }
+    }
+
+    /// A comparison, of which a constant that is another kind of type than it is compared as is converted once.
+    fn compared_once(&mut self, mut bound: Expression) -> Expression {
+        let in_condition = self.block().clause.is_condition();
+        let ExpressionKind::Compare(comparison) = &mut bound.kind else { return bound };
+        if let Some(is_left) = comparison.converted_constant(in_condition) {
+            comparison.once = Some((is_left, self.site()));
+            let constant = if is_left { &mut comparison.left } else { &mut comparison.right };
+            if self.derives_parameters() {
+                read_as_bytes(constant);
+            }
+        } else if in_condition && self.input.runs && !self.escalates {
+            self.look_at_parameter(comparison);
+        }
+        bound
     }
 
     /// The operands of an operator that does not compare.

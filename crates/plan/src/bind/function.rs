@@ -3,7 +3,7 @@
 use super::column::Source;
 use super::{Binder, Wanted};
 use ::expression::functions;
-use ::expression::{Expression, ResultType};
+use ::expression::{Expression, ExpressionKind, ResultType, TypeClass};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -12,6 +12,16 @@ use values::Value;
 /// A unit or word as a first argument.
 fn word(text: &str) -> Expression {
     Expression::text(text.as_bytes().to_vec(), charset::CollationId::UTF8MB4_0900_AI_CI)
+}
+
+fn compares(part: &Expression) -> bool {
+    matches!(
+        part.kind,
+        ExpressionKind::Compare(_)
+            | ExpressionKind::In(_)
+            | ExpressionKind::Between(_)
+            | ExpressionKind::Xor(_)
+    )
 }
 
 impl Binder<'_> {
@@ -25,8 +35,75 @@ impl Binder<'_> {
             self.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
         }
         let site = self.site();
-        let bound = Expression::call(definition, arguments, site, self.facts)?;
+        let known: Vec<Option<Value>> =
+            (0..arguments.len()).map(|position| self.known_argument(name, &arguments, position)).collect();
+        let bound = Expression::call_knowing(definition, arguments, &known, site, self.facts)?;
         Ok(self.fold(bound))
+    }
+
+    /// Reports what a constant warns of when its operation is prepared, before it is computed.
+    pub fn report_constant(&mut self, constant: &Expression) {
+        let is_reported = constant.is_foldable() && constant.literal().is_none() && !constant.any(&compares);
+        if !self.input.runs || self.escalates || !is_reported {
+            return;
+        }
+        let context = &mut *self.input.context;
+        let before = context.diagnostics().clone();
+        if constant.evaluate(&[], context).is_err() {
+            *context.diagnostics() = before;
+        } else if context.diagnostics().count() > before.count() {
+            self.volatile = true;
+        }
+    }
+
+    /// The value of a constant argument that the type of the call depends on. What its evaluation reports is reported here
+    /// and once more when the call runs; the plan is one for this execution only.
+    fn known_argument(&mut self, name: &str, arguments: &[Expression], position: usize) -> Option<Value> {
+        let argument = &arguments[position];
+        let (class, kind) = (argument.result.class(), arguments[0].result.class());
+        let is_text = class == TypeClass::Text && !argument.result.is_number_bytes();
+        let asks = functions::asks_before(name, position)
+            && (is_text || argument.literal().is_none())
+            && argument.is_foldable();
+        // Bounds of INTERVAL that are text and digits of numbers that are not exact do not count.
+        let asks = asks
+            && match name {
+                "interval" => !is_text,
+                "round" | "truncate" => kind == TypeClass::Decimal,
+                _ => true,
+            };
+        if !asks {
+            return None;
+        }
+        let context = &mut *self.input.context;
+        let before = context.diagnostics().clone();
+        // The digits of ROUND are asked for twice, unless they are text.
+        let times = if matches!(name, "round" | "truncate") && !is_text { 2 } else { 1 };
+        let mut found = None;
+        for _ in 0..times {
+            let value = match name {
+                "str_to_date" | "interval" => argument.evaluate(&[], context),
+                _ => argument.constant_integer(context),
+            };
+            found = value.ok();
+        }
+        let silent = context.diagnostics().count() == before.count();
+        self.volatile |= !silent;
+        // A comparison remembers what it converted; so do LEFT and RIGHT of a number.
+        let is_null = found == Some(Value::Null);
+        let of_number = !matches!(kind, TypeClass::Text | TypeClass::DateTime | TypeClass::Time);
+        let is_side = matches!(name, "left" | "right");
+        let is_start = position == 1 && matches!(name, "substring" | "substr" | "mid");
+        let remembers = argument.any(&compares)
+            || of_number && (is_side || is_start)
+            || is_null && (is_side || position == 0);
+        if found.is_none() || !self.input.runs || self.escalates || remembers {
+            *self.input.context.diagnostics() = before;
+        }
+        if is_null && name == "space" {
+            return Some(Value::Int(0));
+        }
+        if name == "interval" { None } else { found }
     }
 
     fn call_with(

@@ -39,7 +39,8 @@ fn derive_substring(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn substring(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (Some(text), Some(position)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
+    let Some(text) = call.text(0)? else { return Ok(Value::Null) };
+    let Some(position) = call.integer(1)? else { return Ok(Value::Null) };
     let count = match call.count() {
         2 => i64::MAX,
         _ => match call.integer(2)? {

@@ -34,6 +34,9 @@ fn text_of_any_length(derivation: &Derivation<'_>, common: DerivedCollation) -> 
 /// A constant argument as a number.
 fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
     let value = derivation.constant(index)?;
+    if let values::Value::Int(number) = value {
+        return Some(*number);
+    }
     let column_type = &derivation.argument(index).column_type;
     // The call itself warns of what is no number.
     let number = values::convert::to_integer(value, column_type, &mut Diagnostics::new(0))?;

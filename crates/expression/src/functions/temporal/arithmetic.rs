@@ -41,6 +41,7 @@ enum Place {
 /// Reads an argument once. None for NULL and, with a warning, for what is neither.
 fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
+    call.look_before(index)?;
     let value = call.operand(index)?;
     let text = match &*value {
         Value::Bytes(bytes) => Some(crate::text::to_utf8(bytes, column_type.collation)),

@@ -72,7 +72,7 @@ pub fn formatted(call: &mut Call<'_>, moment: DateTime, index: usize) -> SqlResu
 
 fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
     let column_type = &call.argument(0).column_type;
-    let value = call.operand(0)?;
+    let value = call.look_for_date(0)?;
     if let Value::Bytes(bytes) = &*value
         && parse_time(crate::text::to_utf8(bytes, column_type.collation).as_bytes()).is_none()
     {

@@ -197,7 +197,7 @@ fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
 fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
     let column_type = &call.argument(1).column_type;
     let class = call.argument(1).class();
-    let value = call.operand(1)?;
+    let value = call.look_for_date(1)?;
     if has_date(&value, column_type, class) {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
         let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
