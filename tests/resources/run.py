@@ -1,9 +1,11 @@
 """Every shape of statement that can hold memory, time, files or threads has a bound and can be killed:
-`run.py --binary B [--only TEXT] [--report]`.
+`run.py --binary B [--only TEXT] [--brief] [--report]`.
 
-Each shape is made large enough to run for seconds, and is killed (KILL QUERY) early, and in the middle. It must answer within
-100 ms of the kill (the best of some attempts: the machine may be busy), must not have taken more memory than its bound, and
-must leave no file and no connection behind. `--report` prints all figures instead of ending at the first that is too large."""
+Each shape is made large enough to run for seconds, and is killed (KILL QUERY) early, and in the middle. It must answer before
+the server has worked for 100 ms more (the best of some attempts), must not have taken more memory than its bound, and must
+leave no file and no connection behind. The server's processor time counts, which does not depend on what else the machine
+does; the clock only says when the server neither works nor answers. `--brief` kills each shape once, in the middle;
+`--report` prints all figures instead of ending at the first that is too large."""
 import argparse
 import os
 import pathlib
@@ -18,7 +20,11 @@ import pymysql
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from with_server import running  # noqa: E402
 
+# Processor time, and the clock's.
 ANSWER_SECONDS = 0.1
+SILENT_SECONDS = 30
+# The server's own, without a name: rows of cursors, and old versions of rows.
+SHARED_FILES = 2
 ATTEMPTS = 4
 KILL_AFTER_SECONDS = (0.05, 0.4)
 MEMORY_BYTES = 300 << 20
@@ -32,6 +38,8 @@ SETUP = [
     " SELECT x * 7919 % 100003, CONCAT(SHA2(x, 256), x) FROM n",
     "CREATE TABLE copy LIKE t", "CREATE TABLE one (x INT)", "INSERT INTO one VALUES (1)",
 ]
+# What they changed is taken back before they answer, which takes as long as to change it.
+ROLLED_BACK = {"insert select", "update", "delete"}
 TABLES_JOINED = 14
 LONG = "REPEAT('ab', 2000000)"
 
@@ -72,12 +80,11 @@ SHAPES = [
     ("checksum table", "CHECKSUM TABLE t, t, t, t, t, t, t, t, t, t"),
     ("insert select", "INSERT INTO copy (a, s) SELECT x.a, x.s FROM t x, t y"),
     ("create table select", "CREATE TABLE made AS SELECT x.a, y.s FROM t x, t y"),
-    ("update", "UPDATE t SET s = SHA2(CONCAT(s, REPEAT('x', 20000)), 512) WHERE id > 0"),
+    ("update", "UPDATE t SET s = SHA2(CONCAT(s, REPEAT('x', 20000)), 256) WHERE id > 0"),
     ("delete", "DELETE FROM t WHERE SHA2(CONCAT(s, REPEAT('x', 50000)), 512) <> 'x'"),
     ("big result", "SELECT x.s, y.s FROM t x, t y"),
     ("planning of many joins", "JOINS"),
     ("nested ctes", "CTES"),
-    ("explain analyze", "EXPLAIN ANALYZE SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s"),
     ("do", "DO (SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s)"),
     ("set", "SET @n = (SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s)"),
     ("information_schema", "SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c"),
@@ -86,7 +93,7 @@ SHAPES = [
 
 def text_of(shape):
     if shape == "IN LIST":
-        return "SELECT COUNT(*) FROM t x, t y WHERE x.id + 0 IN (" + ",".join(map(str, range(300_000))) + ") AND x.s > y.s"
+        return "SELECT COUNT(*) FROM t x, t y WHERE x.id + 0 IN (" + ",".join(map(str, range(100_000))) + ") AND x.s > y.s"
     if shape == "JOINS":
         tables = ", ".join(f"t t{number}" for number in range(TABLES_JOINED))
         equal = " AND ".join(f"t{number}.a = t{number + 1}.id" for number in range(TABLES_JOINED - 1))
@@ -98,8 +105,8 @@ def text_of(shape):
 
 
 class Bench:
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, server, brief):
+        self.server, self.brief = server, brief
         self.killer = self.connect().cursor()
         self.holder = self.connect().cursor()
 
@@ -128,8 +135,14 @@ class Bench:
                 pass
         return sum("#innodb_temp" in link for link in links)
 
+    def worked_seconds(self):
+        """Processor time of all threads of the server."""
+        with open(f"/proc/{self.server.process.pid}/stat") as file:
+            user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def kill_once(self, sql, after_seconds):
-        """Runs a statement and kills it: seconds until it answered (None: it had ended before), its error, peak growth."""
+        """Runs a statement and kills it: seconds of work until it answered (None: it had ended before), its error, peak growth."""
         connection = self.connect()
         connection.select_db("resources")
         connection.cursor().execute("SET cte_max_recursion_depth = 4294967295")
@@ -144,10 +157,11 @@ class Bench:
                 outcome["error"] = None
             except pymysql.err.MySQLError as error:
                 outcome["error"] = error
-            outcome["end"] = time.monotonic()
+            outcome["end"] = self.worked_seconds()
             ended.set()
 
         before = peak = self.resident_bytes()
+        self.worked_before_kill, began = 0.0, self.worked_seconds()
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         # A kill before the server has read the whole statement is for nothing.
@@ -162,11 +176,12 @@ class Bench:
             connection._force_close()
             return None, outcome["error"], peak - before
         self.killer.execute(f"KILL QUERY {connection.thread_id()}")
-        killed = time.monotonic()
-        ended.wait(60)
+        killed = self.worked_seconds()
+        self.worked_before_kill = killed - began
+        answered = ended.wait(SILENT_SECONDS)
         peak = max(peak, self.resident_bytes())
         connection._force_close()
-        return outcome.get("end", killed + 60) - killed, outcome.get("error"), peak - before
+        return outcome["end"] - killed if answered else SILENT_SECONDS, outcome.get("error"), peak - before
 
     def runs(self, connection):
         self.killer.execute(f"SELECT COMMAND FROM information_schema.PROCESSLIST WHERE ID = {connection.thread_id()}")
@@ -175,11 +190,13 @@ class Bench:
     def check(self, name, shape):
         """What is wrong with a shape, in words; and its figures."""
         sql, faults, figures = text_of(shape), [], []
-        for after_seconds in KILL_AFTER_SECONDS:
+        for after_seconds in KILL_AFTER_SECONDS[-1:] if self.brief else KILL_AFTER_SECONDS:
             best, growth = None, 0
             for _ in range(ATTEMPTS):
                 seconds, error, grown = self.kill_once(sql, after_seconds)
                 growth = max(growth, grown)
+                if name in ROLLED_BACK and seconds:
+                    seconds = max(0.0, seconds - self.worked_before_kill)
                 if seconds is None:
                     number = error.args[0] if error else 0
                     if number not in KILLED and number != 0:
@@ -196,8 +213,10 @@ class Bench:
                 faults.append(f"answers KILL after {best:.2f} s (killed after {after_seconds} s)")
             if growth > MEMORY_BYTES:
                 faults.append(f"took {growth >> 20} MB")
-        for table in ("made",):
-            self.killer.execute(f"DROP TABLE IF EXISTS resources.{table}")
+        self.killer.execute("DROP TABLE IF EXISTS resources.made")
+        self.killer.execute("SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'resources' AND INDEX_NAME = 'k'")
+        if self.killer.fetchone() != (0,):
+            self.killer.execute("DROP INDEX k ON resources.t")
         return faults, "; ".join(figures)
 
 
@@ -302,9 +321,12 @@ def long_statements_are_bounded(bench):
         assert read_packet(connection._sock)[0] == 0
         for _ in range(2):
             read_packet(connection._sock)
-    growth = bench.resident_bytes() - before
+    # Their trees, some 100 MB each, are freed at once; the allocator gives that back to the system within seconds.
+    end = time.monotonic() + 10
+    while (growth := bench.resident_bytes() - before) > 20 * 1.5 * len(text) and time.monotonic() < end:
+        time.sleep(0.1)
     connection._force_close()
-    return ([f"20 statements of {len(text) >> 20} MB took {growth >> 20} MB"] if growth > 20 * 3 * len(text) else []), f"{growth >> 20} MB"
+    return ([f"20 statements of {len(text) >> 20} MB took {growth >> 20} MB"] if growth > 20 * 1.5 * len(text) else []), f"{growth >> 20} MB"
 
 
 def limits_are_kept(bench):
@@ -355,9 +377,9 @@ def run(bench, options):
     if options.only in "time limits":
         judge("time limits", *limits_are_kept(bench))
     end = time.monotonic() + 10
-    while bench.temporary_files() > 1 and time.monotonic() < end:
+    while bench.temporary_files() > SHARED_FILES and time.monotonic() < end:
         time.sleep(0.1)
-    judge("afterwards", [f"{bench.temporary_files()} temporary files"] if bench.temporary_files() > 1 else [], "")
+    judge("afterwards", [f"{bench.temporary_files()} temporary files"] if bench.temporary_files() > SHARED_FILES else [], "")
     if bad:
         raise AssertionError(bad)
 
@@ -366,10 +388,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--only", default="")
+    parser.add_argument("--brief", action="store_true")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     with running(options.binary, ["--innodb-buffer-pool-size=256M", "--max-allowed-packet=64M"]) as server:
-        bench = Bench(server)
+        bench = Bench(server, options.brief)
         bench.prepare()
         run(bench, options)
 
