@@ -11,7 +11,8 @@ pub fn system_variables(data: &str) -> Result<String, String> {
     let mut entries = String::new();
     for (position, line) in lines(data).enumerate() {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [name, scope, kind, dynamic, hint, minimum, maximum, multiple, default, members] = fields[..]
+        let [name, scope, kind, dynamic, hint, minimum, maximum, multiple, default, members, privileges] =
+            fields[..]
         else {
             return Err(format!("system_variables.tsv: {line}"));
         };
@@ -20,11 +21,14 @@ pub fn system_variables(data: &str) -> Result<String, String> {
             format_args!("pub const {}: VariableId = VariableId({position});", name.to_uppercase()),
         )?;
         let default = if default == "\\N" { "None".to_owned() } else { format!("Some({default:?})") };
-        let members: Vec<&str> = members.split(',').filter(|member| !member.is_empty()).collect();
+        let list = |field: &str| {
+            format!("{:?}", field.split(',').filter(|item| !item.is_empty()).collect::<Vec<_>>())
+        };
+        let (members, privileges) = (list(members), list(privileges));
         line_of(
             &mut entries,
             format_args!(
-                "    SystemVariable {{ name: {name:?}, scope: Scope::{}, kind: Kind::{}, dynamic: {}, hint: {}, minimum: {}, maximum: {}, multiple: {}, default: {default}, members: &{members:?} }},",
+                "    SystemVariable {{ name: {name:?}, scope: Scope::{}, kind: Kind::{}, dynamic: {}, hint: {}, minimum: {}, maximum: {}, multiple: {}, default: {default}, members: &{members}, session_privileges: &{privileges} }},",
                 capital(scope),
                 capital(kind),
                 dynamic == "yes",

@@ -4,7 +4,7 @@
 
 use crate::Collation;
 use crate::encoding::Encoding;
-use crate::search::{KeepOn, Progress, Stopped, code_of};
+use crate::search::{KILL_LOOK_STEPS, KeepOn, Progress, Stopped, code_of};
 
 const ANY_CHARACTER: u32 = b'_' as u32;
 const ANY_TEXT: u32 = b'%' as u32;
@@ -173,9 +173,13 @@ impl Collation {
         let literal: Option<Vec<u32>> = piece.iter().copied().collect();
         let same = |left: &u32, right: &u32| self.characters_equal(*left, *right);
         let mut progress = literal.map(|codes| Progress::new(codes, &same));
-        let mut at = from;
+        let (mut at, mut steps) = (from, 0_usize);
         while at < text.len() {
             let step = self.encoding.decode(&text[at..]);
+            steps += 1;
+            if steps.is_multiple_of(KILL_LOOK_STEPS) && !keep_on() {
+                return Err(Stopped);
+            }
             match &mut progress {
                 Some(progress) => {
                     let met = progress.take(&code_of(step, &text[at..]), &same);

@@ -1,6 +1,6 @@
 //! Looking for a text within a text, by a collation's equality, in time that grows with the sum of their lengths.
 //! Main functions: [`Collation::find`], [`Charset::find_bytes`]. Only a collation that compares on several levels may
-//! look at places more than once; it asks its caller whether to go on.
+//! look at places more than once. A search that may take long asks its caller whether to go on.
 
 use crate::collation::Order;
 use crate::encoding::{Decoded, Encoding};
@@ -13,6 +13,9 @@ pub struct Stopped;
 
 /// Asked during a long search whether to go on.
 pub type KeepOn<'k> = &'k mut dyn FnMut() -> bool;
+
+/// After so many characters a search asks.
+pub(crate) const KILL_LOOK_STEPS: usize = 1 << 16;
 
 /// A byte that is no character stands for itself, outside the range of characters.
 pub(crate) fn code_of(step: Decoded, text: &[u8]) -> u32 {
@@ -180,8 +183,12 @@ impl Collation {
         // For the last weights, as many as the needle has: the characters at which a place may start, which are that
         // of the weight and those without weight before it. A later weight of a character starts no place.
         let mut starts = vec![from..from; progress.length()];
-        let (mut at, mut number, mut weightless) = (from, 0, from);
+        let (mut at, mut number, mut weightless, mut steps) = (from, 0, from, 0_usize);
         while at < text.len() {
+            steps += 1;
+            if steps.is_multiple_of(KILL_LOOK_STEPS) && !keep_on() {
+                return Err(Stopped);
+            }
             let step = self.encoding.decode(&text[at..]);
             let weights = Weights::new(table, self.encoding, &text[at..at + step.length], 1);
             let end = at + step.length;

@@ -118,7 +118,7 @@ fn assign(
             return Err(sql_error!(ER_SP_UNDECLARED_VAR, "variable"));
         };
         let typed = TypedValue { value: value.clone(), column_type: column.result.column_type.clone() };
-        run.statement.session.set_user_variable(&name.to_lowercase(), typed);
+        run.statement.session.set_user_variable(&name.to_lowercase(), typed)?;
     }
     Ok(())
 }

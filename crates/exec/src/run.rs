@@ -5,7 +5,7 @@ use crate::batch::long_bytes;
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
-use crate::spill::{Held, KeySet, RowStore, SpillCounts, Workspace};
+use crate::spill::{Held, KeySet, RowStore, SpillCounts, Workspace, full};
 use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue};
@@ -194,6 +194,16 @@ impl EvaluationContext for Run<'_, '_> {
         check_killed(self.statement)
     }
 
+    fn occupy(&mut self, bytes: usize) -> SqlResult<()> {
+        if bytes == 0 { Ok(()) } else { self.workspace().occupy(bytes as u64) }
+    }
+
+    fn vacate(&mut self, bytes: usize) {
+        if let Some(workspace) = self.workspace.get() {
+            workspace.vacate(bytes as u64);
+        }
+    }
+
     fn call_state(&mut self, site: usize) -> &mut Option<CallState> {
         if site >= self.sites.len() {
             self.sites.resize_with(site + 1, || None);
@@ -206,12 +216,16 @@ impl EvaluationContext for Run<'_, '_> {
 pub struct PlanningContext<'r, 's> {
     statement: &'r mut StatementContext<'s>,
     sites: Vec<Option<CallState>>,
+    /// Long values that wait.
+    occupied_bytes: u64,
+    /// Long values that were made so far: an expression of many of them is not computed again for each that it is a part of.
+    made_bytes: u64,
 }
 
 impl<'r, 's> PlanningContext<'r, 's> {
     /// A context over the statement's.
     pub fn new(statement: &'r mut StatementContext<'s>) -> PlanningContext<'r, 's> {
-        PlanningContext { statement, sites: Vec::new() }
+        PlanningContext { statement, sites: Vec::new(), occupied_bytes: 0, made_bytes: 0 }
     }
 }
 
@@ -247,6 +261,21 @@ impl EvaluationContext for PlanningContext<'_, '_> {
 
     fn check_killed(&self) -> SqlResult<()> {
         check_killed(self.statement)
+    }
+
+    fn occupy(&mut self, bytes: usize) -> SqlResult<()> {
+        self.made_bytes += bytes as u64;
+        let left =
+            self.statement.settings.memory_bytes_max.saturating_sub(self.occupied_bytes.max(self.made_bytes));
+        if bytes as u64 > left {
+            return Err(full());
+        }
+        self.occupied_bytes += bytes as u64;
+        Ok(())
+    }
+
+    fn vacate(&mut self, bytes: usize) {
+        self.occupied_bytes = self.occupied_bytes.saturating_sub(bytes as u64);
     }
 
     fn call_state(&mut self, site: usize) -> &mut Option<CallState> {

@@ -509,6 +509,9 @@ impl Expression {
         if matches!(self.kind, ExpressionKind::Literal(_) | ExpressionKind::Row(_)) {
             return self;
         }
+        if context.check_killed().is_err() {
+            return self;
+        }
         if !self.is_foldable() || hides_number(&self, context) {
             self.for_each_child_mut(&mut |child| {
                 if matches!(&child.kind, ExpressionKind::Cast(cast) if cast.operand.literal().is_some()) {

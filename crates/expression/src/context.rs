@@ -2,6 +2,7 @@
 //! Implemented by the executor over what the session hands it; one context per running statement, one thread.
 
 use errors::{Diagnostics, SqlError, SqlResult};
+use std::borrow::Cow;
 use std::sync::Arc;
 use values::{ColumnType, Value};
 
@@ -34,8 +35,8 @@ pub trait SessionView {
     /// The user variable of that name (lower case), None if it was never set.
     fn user_variable(&self, name: &str) -> Option<TypedValue>;
 
-    /// Sets a user variable.
-    fn set_user_variable(&mut self, name: &str, value: TypedValue);
+    /// Sets a user variable; error 3170 if all of the session's are too long together.
+    fn set_user_variable(&mut self, name: &str, value: TypedValue) -> SqlResult<()>;
 
     /// A system variable; error 1193 or 1238 when there is none of that name and scope.
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<TypedValue>;
@@ -95,6 +96,19 @@ pub enum SubqueryValue {
     Row(Option<Vec<Value>>),
 }
 
+/// Values of fewer bytes are not counted while they wait: as deep as expressions nest, they come to little.
+pub const LONG_BYTES: usize = 64 << 10;
+
+/// The bytes of a value that are to be counted while it waits: those that were made for it.
+#[inline]
+#[allow(clippy::ptr_arg)]
+pub fn waiting_bytes(value: &Cow<'_, Value>) -> usize {
+    match value {
+        Cow::Owned(Value::Bytes(bytes)) if bytes.len() >= LONG_BYTES => bytes.len(),
+        _ => 0,
+    }
+}
+
 /// What evaluation needs besides the row.
 pub trait EvaluationContext {
     /// Facts that hold during the whole statement.
@@ -120,6 +134,13 @@ pub trait EvaluationContext {
     /// Error 1317 or 3024 once the statement was killed or ran out of time; what `Diagnostics::raised` says where
     /// strict mode ended it.
     fn check_killed(&self) -> SqlResult<()>;
+
+    /// Counts bytes of long values ([`LONG_BYTES`]) that wait while something else is evaluated; error 1114 beyond what the statement
+    /// may hold. Whoever counts them takes them back, whatever comes of the evaluation.
+    fn occupy(&mut self, bytes: usize) -> SqlResult<()>;
+
+    /// Takes back what was counted.
+    fn vacate(&mut self, bytes: usize);
 
     /// Room for what one call site keeps between rows (a compiled pattern, a random state). The number is
     /// [`crate::FunctionCall::site`].

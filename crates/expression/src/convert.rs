@@ -8,7 +8,7 @@ use crate::result_type::{TypeClass, class_of};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
-use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use values::convert::{date_of_number, date_time_of_number, shown_text, time_after};
 use values::decimal::Rounding;
 use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time};
@@ -173,30 +173,6 @@ pub fn operand_to_decimal(
         ExpressionKind::Literal(_) if !operand.result.nullable => to_decimal(value, column_type, context),
         _ => Ok(values::convert::to_decimal_of(value, column_type, false, context.diagnostics())),
     }
-}
-
-/// Functions that hand on one of their texts, or make one by a regular expression: MySQL takes the number from the start of
-/// the text without a warning.
-const SILENT: [&str; 6] = ["coalesce", "ifnull", "greatest", "least", "regexp_replace", "regexp_substr"];
-
-/// Whether an operand's text is read as a number without a warning.
-pub fn reads_numbers_silently(operand: &Expression, value: &Value) -> bool {
-    match (&operand.kind, value) {
-        (ExpressionKind::Function(call), Value::Bytes(_)) => SILENT.contains(&call.definition.name),
-        _ => false,
-    }
-}
-
-/// The value of an operand as a floating point number.
-pub fn operand_to_double(
-    operand: &Expression,
-    value: &Value,
-    context: &mut dyn EvaluationContext,
-) -> SqlResult<Option<f64>> {
-    if reads_numbers_silently(operand, value) {
-        return Ok(values::convert::to_f64(value, &operand.result.column_type, &mut Diagnostics::new(0)));
-    }
-    to_double(value, &operand.result.column_type, context)
 }
 
 /// A value as text in the character set of its collation (numbers and dates: the connection's).

@@ -1,7 +1,7 @@
 //! Evaluation of a bound expression for one row: [`Expression::evaluate`], [`Expression::operand`],
 //! [`Expression::truth`]. Only dispatch; each operator family computes in its own file.
 
-use crate::context::{EvaluationContext, SubqueryValue, TypedValue};
+use crate::context::{EvaluationContext, LONG_BYTES, SubqueryValue, TypedValue, waiting_bytes};
 use crate::convert;
 use crate::functions::Call;
 use crate::operators::arithmetic_negate;
@@ -32,8 +32,14 @@ impl Expression {
             ExpressionKind::Retyped(operand) => operand.evaluate(row, context),
             ExpressionKind::DateArithmetic(operation) => operation.evaluate(self, row, context),
             ExpressionKind::Function(call) => {
-                let mut running = Call { call, whole: self, result: &self.result, row, context };
-                (call.definition.evaluate)(&mut running)
+                let mut running = Call { call, whole: self, result: &self.result, row, context, waiting: 0 };
+                let outcome = (call.definition.evaluate)(&mut running);
+                match (running.waiting, &outcome) {
+                    (0, Ok(Value::Bytes(bytes))) if bytes.len() >= LONG_BYTES => {}
+                    (0, _) => return outcome,
+                    (waiting, _) => context.vacate(waiting),
+                }
+                within_memory(outcome?, context)
             }
             ExpressionKind::UserVariable(_)
             | ExpressionKind::AssignUserVariable(..)
@@ -66,6 +72,23 @@ impl Expression {
             ExpressionKind::Retyped(operand) => operand.operand(row, context),
             _ => Ok(Cow::Owned(self.evaluate(row, context)?)),
         }
+    }
+
+    /// The same while another value waits, of so many bytes that count ([`waiting_bytes`]).
+    #[inline]
+    pub fn operand_beside<'r>(
+        &'r self,
+        waiting: usize,
+        row: &'r [Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Cow<'r, Value>> {
+        if waiting == 0 {
+            return self.operand(row, context);
+        }
+        context.occupy(waiting)?;
+        let operand = self.operand(row, context);
+        context.vacate(waiting);
+        operand
     }
 
     /// The truth for a row: None is unknown.
@@ -113,10 +136,6 @@ impl Expression {
                     return chosen.truth(row, context);
                 }
                 let value = self.operand(row, context)?;
-                if convert::reads_numbers_silently(self, &value) {
-                    let number = convert::operand_to_double(self, &value, context)?;
-                    return Ok(number.map(|number| number != 0.0));
-                }
                 convert::truth(&value, &self.result.column_type, context)
             }
         }
@@ -141,7 +160,9 @@ impl Expression {
                     value = convert::to_type(value, &column_type, &self.result.column_type, context)?;
                     column_type = self.result.column_type.clone();
                 }
-                context.session().set_user_variable(name, TypedValue { value: value.clone(), column_type });
+                context
+                    .session()
+                    .set_user_variable(name, TypedValue { value: value.clone(), column_type })?;
                 Ok(value)
             }
             ExpressionKind::SystemVariable(scope, name) => {
@@ -163,19 +184,47 @@ fn row_part(call: &SubqueryCall, row: Option<Vec<Value>>) -> SqlResult<Value> {
     }
 }
 
+/// A value, or error 1114 if it is longer than what the statement may still hold.
+pub(crate) fn within_memory(value: Value, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    if let Value::Bytes(bytes) = &value
+        && bytes.len() >= LONG_BYTES
+    {
+        context.occupy(bytes.len())?;
+        context.vacate(bytes.len());
+    }
+    Ok(value)
+}
+
+/// Evaluates expressions one after the other, each while those before it wait.
+fn evaluate_all(
+    expressions: &[Expression],
+    row: &[Value],
+    context: &mut dyn EvaluationContext,
+    values: &mut Vec<Value>,
+    waiting: &mut usize,
+) -> SqlResult<()> {
+    for expression in expressions {
+        let value = Cow::Owned(expression.evaluate(row, context)?);
+        let bytes = waiting_bytes(&value);
+        context.occupy(bytes)?;
+        *waiting += bytes;
+        values.push(value.into_owned());
+    }
+    Ok(())
+}
+
 /// Runs a subquery for a row.
 pub fn run_subquery(
     call: &SubqueryCall,
     row: &[Value],
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<SubqueryValue> {
-    let mut outer = Vec::with_capacity(call.outer.len());
-    for expression in &call.outer {
-        outer.push(expression.evaluate(row, context)?);
-    }
-    let mut operands = Vec::with_capacity(call.operands.len());
-    for expression in &call.operands {
-        operands.push(expression.evaluate(row, context)?);
-    }
-    context.subquery(call.id, outer, operands)
+    let (mut outer, mut operands) =
+        (Vec::with_capacity(call.outer.len()), Vec::with_capacity(call.operands.len()));
+    let mut waiting = 0;
+    let outcome = evaluate_all(&call.outer, row, context, &mut outer, &mut waiting)
+        .and_then(|()| evaluate_all(&call.operands, row, context, &mut operands, &mut waiting))
+        .and_then(|()| context.subquery(call.id, outer, operands));
+    context.vacate(waiting);
+    outcome
 }

@@ -25,7 +25,10 @@ mod walk;
 
 pub use build::BuildFacts;
 pub use common_type::common_type;
-pub use context::{CallState, EvaluationContext, SessionView, SubqueryValue, TypedValue, VariableScope};
+pub use context::{
+    CallState, EvaluationContext, LONG_BYTES, SessionView, SubqueryValue, TypedValue, VariableScope,
+    waiting_bytes,
+};
 pub use facts::{SqlMode, StatementFacts};
 pub use functions::{Call, Derivation, FunctionDefinition};
 pub use result_type::{Coercibility, ResultType, TypeClass};

@@ -30,9 +30,9 @@ pub use privileges_needed::PrivilegesNeeded;
 
 use engine::Table;
 use errors::{SqlResult, sql_error};
-use expression::{Expression, ExpressionKind};
+use expression::Expression;
 use parser::ast;
-use physical::{CommonTableUse, ExplainRow, Node};
+use physical::{CommonTableUse, ExplainRow};
 use std::sync::Arc;
 
 /// A bound and optimised statement, separate from any execution of it.
@@ -92,30 +92,11 @@ fn changes_strictly(statement: &ast::Statement, facts: &expression::StatementFac
     facts.sql_mode.is_strict() && !ignores
 }
 
-/// A variable in the select list of a statement shows an exact number with the decimals that it has, whatever its type
-/// says.
-fn show_own_decimals(node: &mut Node) {
-    match node {
-        Node::Limit { input, .. } | Node::Sort { input, .. } | Node::Distinct { input, .. } => {
-            show_own_decimals(input);
-        }
-        Node::Project { expressions, .. } => {
-            let variables = expressions.iter_mut().filter(|shown| {
-                matches!(shown.kind, ExpressionKind::UserVariable(_))
-                    && shown.result.kind() == values::TypeKind::Decimal
-            });
-            variables.for_each(|shown| shown.result.column_type.decimals = None);
-        }
-        _ => {}
-    }
-}
-
 fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
     Ok(match statement {
         ast::Statement::Query(query) => {
             let limited = select_limit::limited_query(query, binder.input.select_limit);
-            let mut plan = binder.query(&limited, "SIMPLE")?;
-            show_own_decimals(&mut plan.root);
+            let plan = binder.query(&limited, "SIMPLE")?;
             if let Some(ast::QueryInto::Outfile { format, .. }) = query.into.as_deref()
                 && !format.has_single_marks()
             {

@@ -104,6 +104,7 @@ impl Session {
                     match *option {
                         "STATUS" => self.flush_status(),
                         "PRIVILEGES" => self.flush_privileges(),
+                        "USER_RESOURCES" => self.state.instance.accounts().forget_resources(),
                         _ => {}
                     }
                 }
@@ -191,6 +192,9 @@ impl Session {
             self.require_table_or_columns(wanted, &name)?;
             names.push(name);
         }
+        if matches!(maintenance.command, MaintenanceCommand::Analyze | MaintenanceCommand::Optimize) {
+            self.refuse_read_only_server()?;
+        }
         match maintenance.command {
             MaintenanceCommand::Checksum => {}
             MaintenanceCommand::Analyze | MaintenanceCommand::Check => self.commit_implicitly()?,
@@ -201,7 +205,10 @@ impl Session {
         }
         let mut rows = Vec::new();
         for name in names {
-            rows.extend(self.maintain_table(maintenance, &name)?);
+            match (maintenance.command, self.refuse_read_only_server()) {
+                (MaintenanceCommand::Repair, Err(error)) => rows.extend(refused_repair(&name, &error)),
+                _ => rows.extend(self.maintain_table(maintenance, &name)?),
+            }
         }
         let message_type = ColumnType { kind: TypeKind::MediumText, ..text_column("", 131_072).column_type };
         let columns = match maintenance.command {
@@ -348,6 +355,13 @@ impl Session {
         })?;
         Ok(checksum.sum())
     }
+}
+
+/// Alone among the maintenance statements REPAIR TABLE says in its result that the server is read-only.
+fn refused_repair(name: &TableName, error: &errors::SqlError) -> [Vec<Value>; 2] {
+    let shown = format!("{}.{}", name.schema, name.table);
+    [("Error", error.message()), ("error", "Corrupt")]
+        .map(|(kind, message)| vec![text(&*shown), text("repair"), text(kind), text(message)])
 }
 
 /// The dynamic privilege that stands for RELOAD in that form of FLUSH; empty for none.

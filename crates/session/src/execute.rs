@@ -2,7 +2,7 @@
 
 use crate::accounts::Privileges;
 use crate::files::SessionFiles;
-use crate::metadata_lock::{Intent, LockMode};
+use crate::metadata_lock::Intent;
 use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::privileges::GrantCheck;
 use crate::result::Collector;
@@ -94,8 +94,11 @@ impl Session {
         let locks = self.locks_needed(statement);
         let fingerprint = self.settings().fingerprint;
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
+            // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
+            let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
             session.with_context(reads_lock, parameters, |context| {
                 let prepared = exec::prepare(statement, typing, context, true)?;
+                refused?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
                 let locks = TableLocks::default();
                 *kept = Some(Planned { prepared, fingerprint, traits, locks });
@@ -121,7 +124,10 @@ impl Session {
             return Ok(false);
         }
         let today = settings.facts.time_zone.local_day(self.state.statement_time_microseconds);
-        self.refuse_change(traits)?;
+        if planned.locks.write() {
+            self.refuse_read_only_transaction()?;
+            self.refuse_read_only_server()?;
+        }
         let run = |session: &mut Session, reads_lock| {
             if !planned.prepared.fits(session.state.instance.engine(), today, parameters) {
                 return Ok(None);
@@ -155,6 +161,7 @@ impl Session {
         if explain.into.is_some() || explain.schema.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN INTO and FOR SCHEMA"));
         }
+        self.refuse_change(StatementTraits::of(statement))?;
         let format = self.explain_format(explain.format.as_deref())?;
         let locks = self.locks_needed(statement);
         let parameters = Arc::clone(&self.parameters);
@@ -184,7 +191,7 @@ impl Session {
         changes: bool,
         run: impl FnOnce(&mut Session, bool) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        if !locks.locks.iter().any(|(_, mode)| *mode == LockMode::Write) {
+        if !locks.write() {
             return self.run_locked(locks, changes, run);
         }
         self.refuse_read_only_transaction()?;

@@ -53,6 +53,7 @@ mod time_zones;
 mod timer;
 mod transaction;
 mod user_lock;
+mod user_variables;
 pub mod variables;
 
 pub use accounts::{

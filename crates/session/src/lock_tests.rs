@@ -162,6 +162,44 @@ fn nothing_is_committed_on_a_server_that_became_read_only() {
     assert!(instance.metadata_locks().rows().is_empty());
 }
 
+/// What MySQL 9.7 answers.
+#[test]
+fn a_read_only_server_locks_nothing_for_a_change() {
+    let instance = instance_with("create table t (i int primary key);create user u;grant all on d.* to u");
+    let (mut root, mut plain) = (session(&instance), connect(&instance, "u").unwrap());
+    run(&mut plain, "use d");
+    run(&mut root, "set global read_only = 1");
+    let refused = "ERROR 1290 The MySQL server is running with the --read-only option so it cannot execute this statement";
+    for text in [
+        "select * from t for update",
+        "select i from (select 1 as i) x where exists (select 1 from t for update)",
+        "explain insert into t values (1)",
+        "lock tables nowhere write",
+        "analyze table t",
+        "optimize table nowhere",
+        "start transaction read write",
+    ] {
+        for _ in 0..2 {
+            assert_eq!(answer(&mut plain, text), refused, "{text}");
+        }
+    }
+    for text in [
+        "select * from t for share",
+        "explain select * from t for update",
+        "lock tables t read",
+        "unlock tables",
+        "check table t",
+        "start transaction read only",
+        "commit",
+        "set role none",
+    ] {
+        assert!(!answer(&mut plain, text).starts_with("ERROR"), "{text}");
+    }
+    assert!(answer(&mut plain, "select * from nowhere for update").starts_with("ERROR 1146"));
+    assert!(answer(&mut plain, "repair table t").contains("Corrupt"));
+    assert!(!answer(&mut root, "select * from t for update").starts_with("ERROR"));
+}
+
 /// Rows, tables and user locks make one graph: each session waits for another kind.
 #[test]
 fn a_circle_over_all_kinds_of_locks_is_found() {

@@ -22,6 +22,8 @@ pub(crate) struct StatementTraits {
     pub execution_time_max: Option<Duration>,
     /// It changes rows.
     pub changes_rows: bool,
+    /// MAX_UPDATES_PER_HOUR counts it.
+    pub counts_as_update: bool,
     /// An account whose password has expired may run it: it does nothing but change passwords.
     pub changes_password: bool,
 }
@@ -41,6 +43,7 @@ impl StatementTraits {
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
             ),
+            counts_as_update: crate::accounts::counts_as_update(statement),
             changes_password: match statement {
                 Statement::AlterUser(_) => true,
                 Statement::Set(items) => items.iter().all(|item| matches!(item, SetItem::Password(_))),
@@ -89,6 +92,13 @@ pub(crate) struct Planned {
     pub traits: StatementTraits,
     /// The tables that it uses.
     pub locks: TableLocks,
+}
+
+impl TableLocks {
+    /// Whether rows are changed, or locked as if they were.
+    pub fn write(&self) -> bool {
+        self.locks.iter().any(|(_, mode)| *mode == LockMode::Write)
+    }
 }
 
 impl Session {

@@ -496,6 +496,8 @@ impl Session {
     ) -> SqlResult<()> {
         let statement = entry.tree()?;
         self.count_command(&statement);
+        // EXECUTE itself has no time limit, what it runs may have one.
+        let _timer = self.arm_timer(StatementTraits::of(&statement));
         if is_planned(&statement) {
             if entry.is_long() {
                 entry.plan = Some(self.planned(&statement, &entry.settled)?);

@@ -138,6 +138,11 @@ impl SessionShared {
         (name, self.since_microseconds.load(Ordering::Relaxed))
     }
 
+    /// Whether it runs that command.
+    pub fn runs(&self, command: Command) -> bool {
+        self.command.load(Ordering::Relaxed) == command as u8
+    }
+
     /// Whether a statement runs.
     pub fn is_running(&self) -> bool {
         self.command.load(Ordering::Relaxed) != Command::Sleep as u8

@@ -3,7 +3,7 @@
 
 use crate::accounts::account::Account;
 use crate::accounts::table::AccountTable;
-use crate::accounts::{AccountName, AuthenticationAccount, Grants};
+use crate::accounts::{AccountName, AuthenticationAccount, Grants, StatementLimits};
 use crate::connection::{ClientHost, ConnectionInfo};
 use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
@@ -17,12 +17,12 @@ use crate::status::{StatusId, id as status};
 use crate::table_locks::ExplicitLocks;
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
+use crate::user_variables::UserVariables;
 use crate::variables::id;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::TypedValue;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -49,7 +49,9 @@ pub struct Session {
     grants: Arc<Grants>,
     /// The account must change its password first.
     pub(crate) password_expired: bool,
-    /// [`Instance::accounts_epoch`] for which `grants` and `password_expired` hold.
+    /// How many statements the account may run in an hour.
+    pub(crate) statement_limits: Option<StatementLimits>,
+    /// [`Instance::accounts_epoch`] for which `grants`, `password_expired` and `statement_limits` hold.
     account_epoch: u64,
     /// Plans of text statements.
     pub(crate) text_plans: TextPlans,
@@ -83,7 +85,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the session of an authenticated connection. Errors: 1040, 1044, 1049, 1226, 1862, 3118.
+    /// Starts the session of an authenticated connection. Errors: 1040, 1044, 1049, 1203, 1226, 1862, 3118.
     pub fn open(
         instance: &Arc<Instance>,
         info: ConnectionInfo,
@@ -97,7 +99,7 @@ impl Session {
         let collation = CollationId(info.collation);
         let user_text = at_host(&info.user, &host);
         let mut session = Session::unregistered(instance, info, name, user_text, shared);
-        session.check_user_connections()?;
+        session.count_connection()?;
         instance.registry().add(Arc::clone(&session.state.shared));
         session.check_connections()?;
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
@@ -138,6 +140,7 @@ impl Session {
             active_roles: Vec::new(),
             grants: Arc::default(),
             password_expired: false,
+            statement_limits: None,
             account_epoch: 0,
             text_plans: TextPlans::default(),
             host: info.host,
@@ -180,22 +183,6 @@ impl Session {
             true => Err(sql_error!(ER_MUST_CHANGE_PASSWORD_LOGIN)),
             false => Ok(()),
         }
-    }
-
-    /// Error 1226 when the account has MAX_USER_CONNECTIONS (or the server max_user_connections) open already.
-    fn check_user_connections(&self) -> SqlResult<()> {
-        let instance = &self.state.instance;
-        let limit = instance.accounts().get(&self.account).map_or(0, |account| account.limits[3]);
-        let limit = if limit > 0 { limit } else { instance.global_number(id::MAX_USER_CONNECTIONS) };
-        if limit == 0 {
-            return Ok(());
-        }
-        let is_own = |session: &&Arc<SessionShared>| session.describe().account == self.current_user_text;
-        let open = instance.registry().all().iter().filter(is_own).count();
-        if open as u64 >= limit {
-            return Err(sql_error!(ER_USER_LIMIT_REACHED, self.account.user, "max_user_connections", limit));
-        }
-        Ok(())
     }
 
     /// What it shares with the others.
@@ -292,6 +279,7 @@ impl Session {
         self.user_text = at_host(&info.user, &info.host.display());
         self.account = Arc::new(name);
         self.set_active_roles(Vec::new());
+        self.count_connection()?;
         self.host = info.host;
         self.user = info.user;
         self.schema = (!info.schema.is_empty()).then(|| info.schema.as_str().into());
@@ -342,9 +330,20 @@ impl Session {
         self.state.shared.counters.add(id, count);
     }
 
+    /// Begins a command. A KILL QUERY that came before it was for nothing; from here on one ends it, also while it is still parsed.
     pub(crate) fn begin_command(&mut self, command: Command) {
         self.packet_lsn = Lsn(0);
+        self.lower_kill();
         self.state.shared.set_command(command, self.state.instance.monotonic_microseconds());
+    }
+
+    /// Forgets KILL QUERY, but not KILL CONNECTION.
+    pub(crate) fn lower_kill(&self) {
+        let shared = &self.state.shared;
+        shared.timed_out.store(false, Ordering::SeqCst);
+        if !shared.killed.load(Ordering::SeqCst) {
+            shared.kill.lower();
+        }
     }
 
     pub(crate) fn end_command(&mut self) -> Lsn {
@@ -372,6 +371,7 @@ impl Session {
     pub(crate) fn take_account(&mut self, accounts: &AccountTable, account: Option<&Account>) {
         self.grants = accounts.shared_grants(&self.account, &self.active_roles);
         self.password_expired = account.is_some_and(|account| account.has_expired(&self.state.instance));
+        self.statement_limits = account.and_then(StatementLimits::of);
         self.account_epoch = accounts.epoch;
     }
 
@@ -393,7 +393,7 @@ impl Session {
         self.unlock_global();
         self.state.instance.user_locks().release_all(self.state.shared.id);
         self.close_all_statements();
-        self.state.user_variables = HashMap::new();
+        self.state.user_variables = UserVariables::default();
         self.transaction = TransactionState::default();
         self.more_results = false;
     }
@@ -430,7 +430,7 @@ fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionSta
         instance: Arc::clone(instance),
         shared,
         variables: Arc::new(SessionVariables::new(instance.globals())),
-        user_variables: HashMap::new(),
+        user_variables: UserVariables::default(),
         reads_files: false,
         current_role: "NONE".into(),
         last_insert_id: 0,

@@ -3,8 +3,9 @@
 
 use crate::session::Session;
 use crate::transaction::{isolation_at, isolation_of};
+use crate::user_variables::UserVariables;
 use crate::variables::value::check;
-use crate::variables::{Assigned, Scope, SystemValue, VariableId, find, id, session_privilege};
+use crate::variables::{Assigned, Scope, SystemValue, VariableId, check_session_privilege, find, id};
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue};
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
@@ -40,13 +41,18 @@ impl Session {
     /// SET.
     pub(crate) fn set(&mut self, items: &[SetItem], sink: &mut dyn ResultSink) -> SqlResult<()> {
         let mut changes = Vec::new();
+        let mut waiting_bytes = 0;
         for item in items {
             self.set_item(item, &mut changes)?;
+            if let Some(Change::User(_, TypedValue { value: Value::Bytes(bytes), .. })) = changes.last() {
+                waiting_bytes += bytes.len();
+                UserVariables::check(waiting_bytes)?;
+            }
         }
         // No item sees what another one assigns.
         for change in changes {
             match change {
-                Change::User(name, value) => self.state.set_user_variable(&name, value),
+                Change::User(name, value) => self.state.set_user_variable(&name, value)?,
                 Change::System(change) => self.apply(change)?,
             }
         }
@@ -164,12 +170,7 @@ impl Session {
             Target::Session if matches!(id, id::NET_BUFFER_LENGTH | id::MAX_ALLOWED_PACKET) => {
                 Err(sql_error!(ER_VARIABLE_IS_READONLY, "SESSION", id.variable().name, "GLOBAL"))
             }
-            Target::Session => match session_privilege(id) {
-                Some(privilege) if !privilege.is_held(&self.grants()) => {
-                    Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, privilege.message))
-                }
-                _ => Ok(()),
-            },
+            Target::Session => check_session_privilege(id, &self.grants()),
             Target::PersistOnly => {
                 let grants = self.grants();
                 let both = ["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"];

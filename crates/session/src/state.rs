@@ -2,11 +2,12 @@
 
 use crate::instance::Instance;
 use crate::registry::SessionShared;
+use crate::user_variables::UserVariables;
 use crate::variables::{Kind, Scope, SystemValue, SystemVariable, ValueTable, VariableId, find, id};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue, VariableScope};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -63,8 +64,8 @@ pub struct SessionState {
     pub shared: Arc<SessionShared>,
     /// Session variables; shared with the system views of a running statement.
     pub variables: Arc<SessionVariables>,
-    /// User variables by lower-case name.
-    pub user_variables: HashMap<String, TypedValue>,
+    /// User variables.
+    pub user_variables: UserVariables,
     /// Whether the user of the running statement has the FILE privilege: LOAD_FILE() is NULL without.
     pub reads_files: bool,
     /// CURRENT_ROLE().
@@ -211,9 +212,9 @@ impl SessionView for SessionState {
         self.user_variables.get(name).cloned()
     }
 
-    fn set_user_variable(&mut self, name: &str, value: TypedValue) {
+    fn set_user_variable(&mut self, name: &str, value: TypedValue) -> SqlResult<()> {
         let value = self.as_variable(value);
-        self.user_variables.insert(name.to_owned(), value);
+        self.user_variables.set(name, value)
     }
 
     fn system_variable(&self, scope: VariableScope, name: &str) -> SqlResult<TypedValue> {

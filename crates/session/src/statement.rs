@@ -13,7 +13,6 @@ use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::ParameterTyping;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 use wire::capabilities::status as server_status;
@@ -126,6 +125,11 @@ impl Session {
         let timer = self.arm_timer(traits);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.check_expired_password(traits.changes_password)?;
+            self.count_resources(traits)?;
+            // It may have been killed while it was parsed.
+            if self.state.shared.kill.is_raised() {
+                return Err(sql_error!(ER_QUERY_INTERRUPTED));
+            }
             run(self, channel)
         }));
         drop(timer);
@@ -144,13 +148,12 @@ impl Session {
         }
     }
 
-    /// Prepares diagnostics, time and kill flag for a statement.
+    /// Prepares diagnostics and time for a statement.
     pub(crate) fn start_statement(&mut self, keep_diagnostics: bool) {
-        let shared = Arc::clone(&self.state.shared);
-        shared.statement.fetch_add(1, Ordering::SeqCst);
-        shared.timed_out.store(false, Ordering::SeqCst);
-        if !shared.killed.load(Ordering::SeqCst) {
-            shared.kill.lower();
+        self.state.shared.statement.fetch_add(1, Ordering::SeqCst);
+        // A timer that was late for the statement before.
+        if self.state.shared.timed_out.load(Ordering::SeqCst) {
+            self.lower_kill();
         }
         self.count(status::QUESTIONS, 1);
         self.count(status::QUERIES, 1);
@@ -338,7 +341,9 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        self.refuse_read_only_server()?;
+        if !matches!(statement, Statement::SetRole(_)) {
+            self.refuse_read_only_server()?;
+        }
         if !matches!(statement, Statement::SetRole(_) | Statement::SetDefaultRole { .. }) {
             self.refuse_read_only_session()?;
         }

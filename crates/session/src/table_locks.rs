@@ -122,6 +122,7 @@ impl Session {
         let writes = wanted.iter().any(|locked| locked.mode == LockMode::NoReadWrite);
         if writes {
             self.refuse_read_only_session()?;
+            self.refuse_read_only_server()?;
         }
         self.commit_implicitly()?;
         self.unlock_tables();

@@ -117,6 +117,9 @@ impl Session {
 
     /// BEGIN and START TRANSACTION: commits what was open.
     pub(crate) fn begin(&mut self, start: &TransactionStart, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        if start.read_only == Some(false) {
+            self.refuse_read_only_server()?;
+        }
         self.commit_open()?;
         self.unlock_tables();
         let isolation = self.transaction.next_isolation.take();

@@ -1,7 +1,9 @@
 //! Assignments of UPDATE, ON DUPLICATE KEY UPDATE and LOAD DATA .. SET. Main type: [`Assigning`].
 
 use super::storing::{Given, Storing, as_seen};
+use crate::batch::long_bytes;
 use crate::run::Run;
+use crate::spill::LongHeld;
 use engine::Table;
 use errors::SqlResult;
 use plan::{Assignment, DefaultValue};
@@ -32,12 +34,15 @@ impl Assigning<'_> {
         changed: &mut [Value],
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
+        let (mut held, mut bytes) = (LongHeld::default(), 0);
         for assignment in assignments {
             let position = assignment.column;
             let column = &self.table.definition().columns[position];
             let stored = match &assignment.value {
                 Some(expression) => {
                     let value = expression.evaluate(seen, run)?;
+                    bytes += long_bytes(std::slice::from_ref(&value));
+                    held.reach(bytes, || run.workspace().clone())?;
                     self.storing.store(Given::by(expression, &value), column, self.row_number, run)?
                 }
                 None => self.storing.default(&self.defaults[position], column, seen, self.row_number, run)?,

@@ -3,11 +3,11 @@
 use super::found::FoundRows;
 use super::storing::{Given, Storing, implicit_default};
 use super::writer::{Counts, Writer};
-use crate::batch::RowBatch;
+use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
-use crate::spill::RowCursor;
+use crate::spill::{LongHeld, RowCursor};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
@@ -85,11 +85,14 @@ fn value_row(
     let definition = plan.table.definition();
     let mut row = blank_row(plan);
     let mut given = vec![false; row.len()];
+    let (mut held, mut bytes) = (LongHeld::default(), 0);
     for (column, value) in plan.columns.iter().zip(values) {
         let definition = &definition.columns[*column];
         let Some(expression) = value else { continue };
         let value = expression.evaluate(&row, run)?;
         run.check_raised()?;
+        bytes += long_bytes(std::slice::from_ref(&value));
+        held.reach(bytes, || run.workspace().clone())?;
         given[*column] = true;
         row[*column] = if value == Value::Null && definition.auto_increment {
             Value::Null

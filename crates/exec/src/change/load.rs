@@ -103,7 +103,7 @@ impl<'p> LineRow<'p> {
                     field.map_or(Ok(()), |text| check_characters(text, plan.collation))?;
                     let value = field.map_or(Value::Null, |bytes| Value::Bytes(bytes.to_vec()));
                     let typed = TypedValue { value, column_type: self.text_type.clone() };
-                    run.statement.session.set_user_variable(name, typed);
+                    run.statement.session.set_user_variable(name, typed)?;
                 }
                 LoadTarget::Column(column) if index < reader.count() => {
                     self.given[*column] = true;

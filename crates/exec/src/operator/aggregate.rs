@@ -4,9 +4,9 @@
 
 use super::aggregate_state::{Accumulator, grows};
 use super::{Operator, append_key, append_sort_key, open};
-use crate::batch::RowBatch;
+use crate::batch::{RowBatch, long_bytes};
 use crate::run::{Run, row_bytes};
-use crate::spill::{Held, Sorted, Sorter};
+use crate::spill::{Held, LongHeld, Sorted, Sorter};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{EvaluationContext, Expression};
@@ -88,14 +88,19 @@ impl<'p> Grouping<'p> {
         let mut input = open(&step.input);
         let mut batch = RowBatch::new();
         let mut keys = Vec::with_capacity(step.keys.len());
+        let mut held = LongHeld::default();
         while input.next(run, &mut batch)? {
             run.check_killed()?;
             self.width = batch.row(0).len();
             self.held_before.get_or_insert_with(|| run.workspace().held_bytes());
             for row in batch.iter() {
                 keys.clear();
+                let mut bytes = 0;
                 for expression in &step.keys {
-                    keys.push(expression.evaluate(row, run)?);
+                    let key = expression.evaluate(row, run)?;
+                    bytes += long_bytes(std::slice::from_ref(&key));
+                    held.reach(bytes, || run.workspace().clone())?;
+                    keys.push(key);
                 }
                 self.add(&keys, row, run)?;
                 self.rows += 1;

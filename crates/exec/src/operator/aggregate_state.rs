@@ -1,8 +1,9 @@
 //! The running state of one aggregate in one group. Main type: [`Accumulator`].
 
 use super::{append_key, compare_rows};
-use crate::run::Run;
-use crate::spill::{Held, KeySet};
+use crate::batch::long_bytes;
+use crate::run::{Run, row_bytes};
+use crate::spill::{Held, KeySet, LongHeld};
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, compare_values};
 use expression::{EvaluationContext, Expression, ResultType, SqlMode, TypeClass, convert, text};
@@ -10,6 +11,9 @@ use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
 use values::temporal::{Date, DateTime};
 use values::{Decimal, TypeKind, Value};
+
+/// What a group is counted with covers a value of so many bytes in each of its aggregates.
+const FREE_VALUE_BYTES: usize = 64;
 
 /// Running state.
 pub struct Accumulator {
@@ -98,8 +102,9 @@ impl Accumulator {
         let Some(first) = call.arguments.first() else { return Ok(()) };
         let value = first.operand(row, run)?;
         if let State::First(slot) = &mut self.state {
+            let kept = long_bytes(std::slice::from_ref(&*value));
             *slot = Some(value.into_owned());
-            return Ok(());
+            return self.hold_value(kept, run);
         }
         if let Some(column) = &call.kept_as
             && !std::mem::replace(&mut self.begun, true)
@@ -119,12 +124,14 @@ impl Accumulator {
             return Ok(true);
         }
         let mut key = Vec::new();
+        let mut held = LongHeld::default();
         for argument in &call.arguments {
             let value = argument.operand(row, run)?;
             let mode = ComparisonMode::for_ordering(&argument.result);
             if !append_key(mode, &value, &argument.result.column_type, run, &mut key)? {
                 return Ok(false);
             }
+            held.reach(key.len(), || run.workspace().clone())?;
         }
         if !call.distinct {
             return Ok(true);
@@ -169,6 +176,7 @@ impl Accumulator {
                     || compare_values(mode, value, column_type, best, column_type, run)? == Some(wanted);
                 if better {
                     best.clone_from(value);
+                    return self.hold_value(long_bytes(std::slice::from_ref(value)), run);
                 }
             }
             State::Bits(bits) => {
@@ -191,9 +199,19 @@ impl Accumulator {
         Ok(())
     }
 
+    /// Charges the one value that MIN, MAX and their like keep, unless it is short.
+    fn hold_value(&mut self, bytes: usize, run: &Run<'_, '_>) -> SqlResult<()> {
+        if bytes <= FREE_VALUE_BYTES {
+            return Ok(());
+        }
+        let held = self.held.get_or_insert_with(|| run.hold());
+        held.grow((bytes as u64).saturating_sub(held.bytes()))
+    }
+
     /// GROUP_CONCAT: the arguments of a row are joined; a NULL among them leaves the row out.
     fn add_text(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
         let mut joined = Vec::new();
+        let mut held = LongHeld::default();
         for argument in &call.arguments {
             let value = argument.operand(row, run)?;
             let Some(bytes) = convert::to_text(&value, &argument.result.column_type, run) else {
@@ -204,6 +222,7 @@ impl Accumulator {
                 _ => call.result.collation(),
             };
             joined.extend(text::convert(bytes, from, call.result.collation()));
+            held.reach(joined.len(), || run.workspace().clone())?;
         }
         if !self.is_fresh(call, row, run)? {
             return Ok(());
@@ -211,8 +230,11 @@ impl Accumulator {
         let mut keys = Vec::with_capacity(call.order_by.len());
         for key in &call.order_by {
             keys.push(key.expression.evaluate(row, run)?);
+            held.reach(joined.len() + long_bytes(&keys), || run.workspace().clone())?;
         }
-        self.held.get_or_insert_with(|| run.hold()).grow(joined.len() as u64 + 64)?;
+        drop(held);
+        let bytes = joined.len() + row_bytes(&keys) + 64;
+        self.held.get_or_insert_with(|| run.hold()).grow(bytes as u64)?;
         if let State::Texts(texts) = &mut self.state {
             texts.push((keys, joined));
         }

@@ -3,7 +3,7 @@
 use super::{Operator, all_hold, append_key};
 use crate::batch::{RowBatch, long_bytes};
 use crate::run::Run;
-use crate::spill::{Held, KeySet};
+use crate::spill::{KeySet, LongHeld};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ResultType};
@@ -52,7 +52,7 @@ pub struct Project<'p> {
     rows: RowBatch,
     at: usize,
     /// What the longest batch took.
-    held: Option<Held>,
+    held: LongHeld,
 }
 
 /// The slot of each expression that is a plain column and the only reader of its slot.
@@ -73,16 +73,8 @@ impl<'p> Project<'p> {
             taken: taken_slots(expressions),
             rows: RowBatch::new(),
             at: 0,
-            held: None,
+            held: LongHeld::default(),
         }
-    }
-}
-
-impl Project<'_> {
-    /// Charges a batch of long values, so that operators which can go to disk do so earlier.
-    fn hold(&mut self, batch: &RowBatch, run: &Run<'_, '_>) {
-        let held = self.held.get_or_insert_with(|| run.hold());
-        held.grow_anyway((batch.bytes() as u64).saturating_sub(held.bytes()));
     }
 }
 
@@ -97,6 +89,7 @@ impl Operator for Project<'_> {
             }
         }
         while self.at < self.rows.len() && !batch.is_long() {
+            let bytes_before = batch.bytes();
             let (target, mut made_bytes) = (batch.push_empty(), 0);
             for ((slot, expression), taken) in target.iter_mut().zip(self.expressions).zip(&self.taken) {
                 *slot = match taken {
@@ -106,13 +99,11 @@ impl Operator for Project<'_> {
                 // What is taken is counted already, by who made it.
                 if taken.is_none() {
                     made_bytes += long_bytes(std::slice::from_ref(slot));
+                    self.held.reach(bytes_before + made_bytes, || run.workspace().clone())?;
                 }
             }
             batch.count_bytes(made_bytes);
             self.at += 1;
-        }
-        if batch.is_long() {
-            self.hold(batch, run);
         }
         Ok(true)
     }

@@ -5,7 +5,7 @@ use super::limit::limit_value;
 use super::{Operator, append_sort_key};
 use crate::batch::RowBatch;
 use crate::run::Run;
-use crate::spill::{Sorted, Sorter};
+use crate::spill::{LongHeld, Sorted, Sorter};
 use errors::SqlResult;
 use expression::EvaluationContext;
 use expression::operators::ComparisonMode;
@@ -45,6 +45,7 @@ impl<'p> Sort<'p> {
         let mut sorter = Sorter::new(run.workspace().clone(), share_bytes, wanted);
         let mut batch = RowBatch::new();
         let mut bytes = Vec::new();
+        let mut held = LongHeld::default();
         while self.input.next(run, &mut batch)? {
             run.check_killed()?;
             for row in batch.iter() {
@@ -53,6 +54,7 @@ impl<'p> Sort<'p> {
                     let value = key.expression.operand(row, run)?;
                     let column_type = &key.expression.result.column_type;
                     append_sort_key(*mode, &value, column_type, key.descending, run, &mut bytes)?;
+                    held.reach(bytes.len(), || run.workspace().clone())?;
                 }
                 if sorter.wants(&bytes) {
                     sorter.push(&bytes, row)?;

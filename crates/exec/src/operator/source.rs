@@ -3,7 +3,7 @@
 use super::{Operator, all_hold, collect, open};
 use crate::batch::{RowBatch, long_bytes};
 use crate::run::{Run, engine_error};
-use crate::spill::{RowCursor, RowStore};
+use crate::spill::{LongHeld, RowCursor, RowStore};
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::physical::{DerivedAccess, TableAccess, VirtualAccess};
@@ -45,11 +45,12 @@ impl Operator for OneRow {
 /// Rows of expressions.
 pub struct ValuesRows<'p> {
     rows: std::slice::Iter<'p, Vec<Expression>>,
+    held: LongHeld,
 }
 
 impl<'p> ValuesRows<'p> {
     pub fn new(rows: &'p [Vec<Expression>]) -> ValuesRows<'p> {
-        ValuesRows { rows: rows.iter() }
+        ValuesRows { rows: rows.iter(), held: LongHeld::default() }
     }
 }
 
@@ -58,10 +59,15 @@ impl Operator for ValuesRows<'_> {
         batch.reset(self.rows.as_slice().first().map_or(0, Vec::len));
         while !batch.is_full() {
             let Some(row) = self.rows.next() else { break };
-            let row: SqlResult<Vec<Value>> = row.iter().map(|value| value.evaluate(&[], run)).collect();
-            let row = row?;
-            batch.count_bytes(long_bytes(&row));
-            batch.push_values(row);
+            let mut bytes = batch.bytes();
+            let mut values = Vec::with_capacity(row.len());
+            for expression in row {
+                values.push(expression.evaluate(&[], run)?);
+                bytes += values.last().map_or(0, |value| long_bytes(std::slice::from_ref(value)));
+                self.held.reach(bytes, || run.workspace().clone())?;
+            }
+            batch.count_bytes(bytes - batch.bytes());
+            batch.push_values(values);
         }
         Ok(!batch.is_empty())
     }

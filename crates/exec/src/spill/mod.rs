@@ -18,4 +18,4 @@ pub(crate) use row_codec::encode as encode_row;
 pub(crate) use row_store::{RowCursor, RowStore};
 pub(crate) use sorter::{Sorted, Sorter};
 pub use workspace::SpillCounts;
-pub(crate) use workspace::{Held, TemporaryFile, Workspace};
+pub(crate) use workspace::{Held, LongHeld, TemporaryFile, Workspace, full};

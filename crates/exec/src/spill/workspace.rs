@@ -53,6 +53,20 @@ impl Workspace {
         bytes.min(self.bytes_max / 2)
     }
 
+    /// Holds bytes for whoever gives them back himself; error 1114 if the statement may not.
+    pub fn occupy(&self, bytes: u64) -> SqlResult<()> {
+        if bytes > self.bytes_left() {
+            return Err(full());
+        }
+        self.held_bytes.update(|held| held + bytes);
+        Ok(())
+    }
+
+    /// Gives back what [`Workspace::occupy`] took.
+    pub fn vacate(&self, bytes: u64) {
+        self.held_bytes.update(|held| held.saturating_sub(bytes));
+    }
+
     /// Bytes that are held.
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes.get()
@@ -154,6 +168,22 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         self.shrink_to(0);
+    }
+}
+
+/// Memory of values that are put together one by one: nothing is charged until they are long, so that short rows cost nothing.
+#[derive(Default)]
+pub(crate) struct LongHeld(Option<Held>);
+
+impl LongHeld {
+    /// Holds so many bytes in all, if it does not hold more already; error 1114 if the statement may not.
+    #[inline]
+    pub fn reach(&mut self, bytes: usize, workspace: impl FnOnce() -> Rc<Workspace>) -> SqlResult<()> {
+        if bytes < expression::LONG_BYTES {
+            return Ok(());
+        }
+        let held = self.0.get_or_insert_with(|| Held::new(workspace()));
+        held.grow((bytes as u64).saturating_sub(held.bytes()))
     }
 }
 

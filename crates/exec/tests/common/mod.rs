@@ -30,14 +30,17 @@ struct View {
     row_count: i64,
     found_rows: u64,
     random: [u32; 2],
+    /// Raised by SLEEP(1).
+    kill: KillFlag,
 }
 
 impl SessionView for View {
     fn user_variable(&self, name: &str) -> Option<TypedValue> {
         self.variables.get(name).cloned()
     }
-    fn set_user_variable(&mut self, name: &str, value: TypedValue) {
+    fn set_user_variable(&mut self, name: &str, value: TypedValue) -> SqlResult<()> {
         self.variables.insert(name.to_owned(), value);
+        Ok(())
     }
     fn system_variable(&self, _scope: VariableScope, name: &str) -> SqlResult<TypedValue> {
         Err(sql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name))
@@ -69,7 +72,10 @@ impl SessionView for View {
     fn time_zone(&self, _name: &str) -> Option<expression::TimeZone> {
         None
     }
-    fn sleep(&mut self, _seconds: f64) -> bool {
+    fn sleep(&mut self, seconds: f64) -> bool {
+        if seconds > 0.0 {
+            self.kill.kill();
+        }
         false
     }
     fn random_state(&mut self) -> &mut [u32; 2] {
@@ -195,15 +201,16 @@ impl World {
             Engine::open(Environment::simulated(disk.clone(), 1), options).expect("the engine opens");
         let schema = SchemaDefinition { name: "test".to_owned(), collation: COLLATION };
         engine.create_schema(schema, &KillFlag::default()).expect("the schema is new");
+        let kill = KillFlag::default();
         World {
             engine,
-            view: View { random: [1, 2], ..View::default() },
+            view: View { random: [1, 2], kill: kill.clone(), ..View::default() },
             channel: Channel::default(),
             diagnostics: Diagnostics::new(64),
             settings: ExecutionSettings::default(),
             sql_mode: SqlMode::DEFAULT,
             disk,
-            kill: KillFlag::default(),
+            kill,
             spilled: exec::SpillCounts::default(),
         }
     }

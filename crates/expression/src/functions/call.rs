@@ -1,6 +1,6 @@
 //! What a function sees when it runs for one row: its arguments, evaluated when asked for. Main type: [`Call`].
 
-use crate::context::{CallState, EvaluationContext};
+use crate::context::{CallState, EvaluationContext, LONG_BYTES, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::result_type::ResultType;
 use crate::tree::{Expression, FunctionCall};
@@ -18,6 +18,8 @@ pub struct Call<'a> {
     pub(crate) result: &'a ResultType,
     pub(crate) row: &'a [Value],
     pub(crate) context: &'a mut dyn EvaluationContext,
+    /// Bytes of long values that the call holds, counted by the context until it ends.
+    pub(crate) waiting: usize,
 }
 
 impl<'a> Call<'a> {
@@ -63,7 +65,9 @@ impl<'a> Call<'a> {
 
     /// An argument as it is.
     pub fn value(&mut self, index: usize) -> SqlResult<Value> {
-        self.call.arguments[index].evaluate(self.row, self.context)
+        let value = Cow::Owned(self.call.arguments[index].evaluate(self.row, self.context)?);
+        self.wait_for(waiting_bytes(&value))?;
+        Ok(value.into_owned())
     }
 
     /// The value of an argument as something computed: a column's year is a number, without leading zeros.
@@ -77,7 +81,31 @@ impl<'a> Call<'a> {
     /// An argument as it is, without a copy where it is a column or a constant.
     pub fn operand(&mut self, index: usize) -> SqlResult<Cow<'a, Value>> {
         let call = self.call;
-        call.arguments[index].operand(self.row, self.context)
+        let operand = call.arguments[index].operand(self.row, self.context)?;
+        self.wait_for(waiting_bytes(&operand))?;
+        Ok(operand)
+    }
+
+    /// Counts bytes that the call holds from here on; error 1114 beyond what the statement may hold, 1317 once it was
+    /// killed.
+    #[inline]
+    pub fn wait_for(&mut self, bytes: usize) -> SqlResult<()> {
+        if bytes >= LONG_BYTES {
+            // What is done with long values takes its time.
+            self.context.check_killed()?;
+            self.context.occupy(bytes)?;
+            self.waiting += bytes;
+        }
+        Ok(())
+    }
+
+    /// Of all that the call was given and made so far it holds so many bytes still: for functions of any number of arguments.
+    pub fn hold_only(&mut self, bytes: usize) -> SqlResult<()> {
+        if self.waiting > 0 {
+            self.context.vacate(self.waiting);
+            self.waiting = 0;
+        }
+        self.wait_for(bytes)
     }
 
     /// An argument as a signed integer, rounded, clamped to the range of BIGINT; None for NULL.

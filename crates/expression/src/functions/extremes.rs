@@ -51,6 +51,7 @@ fn extreme_value(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
             Some(order) if order == wanted => best = next,
             Some(_) => {}
         }
+        call.hold_only(if let Value::Bytes(bytes) = &best { bytes.len() } else { 0 })?;
     }
     Ok(best)
 }
@@ -75,6 +76,7 @@ fn argument<'a>(call: &mut Call<'a>, index: usize) -> SqlResult<Option<(Cow<'a, 
 fn extreme_date(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
     let mut best: Option<(bool, Date)> = None;
     for index in 0..call.count() {
+        call.hold_only(0)?;
         let Some((value, column_type)) = argument(call, index)? else { return Ok(Value::Null) };
         let found =
             convert::to_moment(&value, column_type, MomentKind::Date, ZeroDates::Parts, call.context)?;
@@ -94,6 +96,7 @@ fn extreme_moment(call: &mut Call<'_>, named: usize, wanted: Ordering) -> SqlRes
     let name = column_name(call.expression(named));
     let mut best: Option<DateTime> = None;
     for index in 0..call.count() {
+        call.hold_only(0)?;
         let Some((value, column_type)) = argument(call, index)? else { return Ok(Some(Value::Null)) };
         let next = match &*value {
             Value::Bytes(bytes) => moment_of_text(call, bytes, (&value, column_type), &name),

@@ -1,7 +1,7 @@
 //! What fits nowhere else: ANY_VALUE, NAME_CONST, SLEEP, BENCHMARK, BIT_COUNT, FORMAT_BYTES, FORMAT_PICO_TIME,
 //! LOAD_FILE, WEIGHT_STRING, PS_CURRENT_THREAD_ID.
 
-use super::string::ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES;
+use super::string::{ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES, too_long};
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{ResultType, TypeClass};
 use charset::CollationId;
@@ -72,6 +72,7 @@ fn benchmark(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     for round in 0..count {
         call.value(1)?;
+        call.hold_only(0)?;
         if round % BENCHMARK_CHECK_INTERVAL == 0 {
             call.context().check_killed()?;
         }
@@ -187,7 +188,7 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
     let collation = call.text_collation(0).get();
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
     let Some(wanted) = (if call.count() == 2 { call.integer(1)? } else { None }) else {
-        return Ok(Value::Bytes(collation.weight_string(&text)));
+        return Ok(weights(call, collation.weight_string(&text)));
     };
     let charset = collation.charset();
     let wanted = usize::try_from(wanted).unwrap_or(0);
@@ -199,7 +200,12 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
             charset.push(u32::from(b' '), &mut shown);
         }
     }
-    Ok(Value::Bytes(collation.weight_string(&shown)))
+    Ok(weights(call, collation.weight_string(&shown)))
+}
+
+/// NULL with warning 1301 for what is longer than max_allowed_packet. MySQL looks at the most that so many characters could weigh.
+fn weights(call: &mut Call<'_>, weights: Vec<u8>) -> Value {
+    if too_long(call, weights.len() as u64) { Value::Null } else { Value::Bytes(weights) }
 }
 
 /// Eight bytes, big-endian, with the sign turned round.

@@ -111,6 +111,14 @@ impl Cast {
     ) -> SqlResult<Value> {
         let from = &self.operand.result.column_type;
         let target = &whole.result.column_type;
+        let warns = matches!(self.failure, CastFailure::Warn | CastFailure::WarnAndPad);
+        let limit = context.facts().max_allowed_packet;
+        if warns && target.length.is_some_and(|length| u64::from(length) > limit) {
+            let name =
+                if target.collation == CollationId::BINARY { "cast_as_binary" } else { "cast_as_char" };
+            context.diagnostics().warning(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
+            return Ok(Value::Null);
+        }
         let source = match self.operand.result.class() {
             crate::result_type::TypeClass::Text => from.collation,
             _ => context.facts().connection_collation,
@@ -126,7 +134,6 @@ impl Cast {
             }
             _ => text::convert(bytes, source, target.collation),
         };
-        let warns = matches!(self.failure, CastFailure::Warn | CastFailure::WarnAndPad);
         let cuts = warns || !target.kind.is_large_object();
         if let Some(length) = target.length.filter(|_| cuts) {
             let kept = text::prefix_bytes(&bytes, length as usize, target.collation);

@@ -2,7 +2,7 @@
 //! Main types: [`Comparison`], [`ComparisonMode`]; main function: [`compare_values`].
 
 use super::cast::CastFailure;
-use crate::context::EvaluationContext;
+use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
@@ -415,7 +415,7 @@ impl Comparison {
         if *left == Value::Null && is_moment && is_given(&self.right) {
             return Ok(Some(false));
         }
-        let right = self.right.operand(row, context)?;
+        let right = self.right.operand_beside(waiting_bytes(&left), row, context)?;
         if null_safe && (*left == Value::Null || *right == Value::Null) {
             return Ok(Some(*left == *right && !(is_moment && is_given(&self.left))));
         }

@@ -1,7 +1,7 @@
 //! BETWEEN and IN with a list; a long list of constants is searched, not walked. Main types: [`Between`], [`InList`].
 
 use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
-use crate::context::EvaluationContext;
+use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert;
 use crate::tree::Expression;
 use errors::SqlResult;
@@ -37,7 +37,7 @@ impl Between {
             false => operand,
         };
         let mut against = |(mode, bound): &(ComparisonMode, Expression)| {
-            let value = bound.operand(row, context)?;
+            let value = bound.operand_beside(waiting_bytes(&operand), row, context)?;
             compare_values(*mode, &operand, column_type, &value, &bound.result.column_type, context)
         };
         let above = against(&self.low)?.map(|order| order != Ordering::Less);
@@ -109,7 +109,7 @@ impl InList {
         };
         let found = match exact {
             Some(found) => found,
-            None => self.walk(&operand, row, context)?,
+            None => self.walk(&operand, waiting_bytes(&operand), row, context)?,
         };
         Ok(found.map(|found| found != self.negated))
     }
@@ -117,6 +117,7 @@ impl InList {
     fn walk(
         &self,
         operand: &Value,
+        waiting: usize,
         row: &[Value],
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Option<bool>> {
@@ -127,7 +128,7 @@ impl InList {
             if at % KILL_LOOK_MEMBERS == KILL_LOOK_MEMBERS - 1 {
                 context.check_killed()?;
             }
-            let value = member.operand(row, context)?;
+            let value = member.operand_beside(waiting, row, context)?;
             let operand = match (mode, operand) {
                 (ComparisonMode::Double, Value::Bytes(_)) => match &mut number {
                     Some(number) => &*number,

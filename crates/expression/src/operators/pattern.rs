@@ -1,6 +1,6 @@
 //! LIKE and REGEXP. A constant REGEXP pattern is compiled once. Main types: [`Like`], [`Regexp`].
 
-use crate::context::EvaluationContext;
+use crate::context::{EvaluationContext, LONG_BYTES, waiting_bytes};
 use crate::convert;
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
@@ -25,6 +25,9 @@ pub struct Like {
     pub collation: CollationId,
 }
 
+/// What a pattern takes for each of its characters while a text is matched with it.
+const PATTERN_BYTES: usize = 24;
+
 impl Like {
     /// The truth for one row.
     pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
@@ -41,7 +44,7 @@ impl Like {
                 }
             }
         };
-        let pattern = self.pattern.operand(row, context)?;
+        let pattern = self.pattern.operand_beside(waiting_bytes(&operand), row, context)?;
         let escape = self.escape.map(u32::from);
         let converted;
         let pattern = match &*pattern {
@@ -55,8 +58,11 @@ impl Like {
                 None => return Ok(None),
             },
         };
+        let waiting = if pattern.len() >= LONG_BYTES { pattern.len() * PATTERN_BYTES } else { 0 };
+        context.occupy(waiting)?;
         let mut keep_on = || context.check_killed().is_ok();
         let found = self.collation.get().like(subject, pattern, escape, &mut keep_on);
+        context.vacate(waiting);
         let found = found.map_err(|Stopped| sql_error!(ER_QUERY_INTERRUPTED))?;
         Ok(Some(found != self.negated))
     }
@@ -204,7 +210,7 @@ impl Regexp {
         let found = match &self.compiled {
             Some(regex) => regex.is_match(&subject),
             None => {
-                let pattern = self.pattern.operand(row, context)?;
+                let pattern = self.pattern.operand_beside(waiting_bytes(&operand), row, context)?;
                 let column_type = &self.pattern.result.column_type;
                 let Some(pattern) = convert::to_text(&pattern, column_type, context) else { return Ok(None) };
                 let pattern = text::to_utf8(&pattern, self.collation);

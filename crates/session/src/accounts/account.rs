@@ -4,7 +4,7 @@
 //! an older server does not silently drop what a newer one granted.
 
 use super::privilege::Privileges;
-use super::{AuthenticationPlugin, LockTime, PasswordLocking, TlsRequirement};
+use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement};
 use crate::instance::Instance;
 use crate::variables::id;
 use std::collections::BTreeMap;
@@ -85,6 +85,8 @@ pub struct Account {
     pub password_changed: u64,
     /// MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR, MAX_USER_CONNECTIONS.
     pub limits: [u64; 4],
+    /// What was used of those that count by the hour.
+    pub used: ResourceUse,
     /// FAILED_LOGIN_ATTEMPTS, PASSWORD_LOCK_TIME.
     pub locking: PasswordLocking,
     /// Further attributes as SHOW CREATE USER prints them: history, reuse, comment.
@@ -124,6 +126,7 @@ impl Account {
             expiry: Expiry::Default,
             password_changed: 0,
             limits: [0; 4],
+            used: ResourceUse::default(),
             locking: PasswordLocking::default(),
             attributes: BTreeMap::new(),
             global: Privileges::NONE,

@@ -8,6 +8,7 @@ mod lockout;
 mod password;
 pub mod print;
 pub mod privilege;
+mod resources;
 pub mod statements;
 pub mod store;
 pub mod table;
@@ -15,6 +16,8 @@ pub mod table;
 pub use account::{Account, AccountName};
 pub use lockout::{LockTime, LoginAttempt, PasswordLocking};
 pub use privilege::Privileges;
+pub use resources::ResourceUse;
+pub(crate) use resources::{StatementLimits, counts_as_update};
 pub use table::{AccountTable, Grants};
 
 /// How an account proves itself.

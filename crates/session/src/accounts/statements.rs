@@ -4,7 +4,7 @@
 use super::account::{Account, AccountName, Expiry, LIMITS};
 use super::privilege::Privileges;
 use super::table::AccountTable;
-use super::{AuthenticationPlugin, LockTime, PasswordLocking, TlsRequirement, store};
+use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement, store};
 use crate::result::{text, text_column};
 use crate::session::Session;
 use crate::variables::id;
@@ -247,6 +247,9 @@ impl Session {
                 };
             }
         }
+        if !attributes.limits.is_empty() {
+            account.used = ResourceUse::default();
+        }
         for (name, value) in &attributes.limits {
             if let Some(place) = LIMITS.iter().position(|limit| limit == name) {
                 account.limits[place] = *value;
@@ -296,10 +299,13 @@ impl Session {
         let only_own_password =
             alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
                 && alter.attributes == UserAttributes::default();
+        let only_own_roles = alter.default_role.is_some()
+            && alter.users.iter().all(|user| own(self, &user.user) && user.factors.is_empty())
+            && alter.attributes == UserAttributes::default();
         if !only_own_password && alter.default_role.is_some() {
             self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         }
-        if !only_own_password {
+        if !only_own_password && !only_own_roles {
             self.require_global(Privileges::CREATE_USER)?;
         }
         self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;

@@ -79,6 +79,11 @@ impl AccountTable {
         self.accounts.values().for_each(|account| account.locking.forget());
     }
 
+    /// Forgets what accounts used of their resources.
+    pub fn forget_resources(&self) {
+        self.accounts.values().for_each(|account| account.used.forget());
+    }
+
     /// What the handshake needs of an account.
     pub fn authentication(account: &Account) -> AuthenticationAccount {
         AuthenticationAccount {

@@ -63,6 +63,8 @@ pub struct SystemVariable {
     pub default: Option<&'static str>,
     /// Members of enumerations, sets and flags, by position.
     pub members: &'static [&'static str],
+    /// Privileges one of which SET SESSION takes; none: everybody may.
+    pub session_privileges: &'static [&'static str],
 }
 
 impl VariableId {

@@ -6,5 +6,5 @@ pub mod sql_mode;
 pub mod value;
 
 pub use catalogue::{Kind, Scope, SystemVariable, VariableId, find, id};
-pub(crate) use session_privileges::session_privilege;
+pub(crate) use session_privileges::check_session_privilege;
 pub use value::{Assigned, SystemValue, ValueTable};

@@ -58,6 +58,7 @@ fn concat(call: &mut Call<'_>) -> SqlResult<Value> {
         if too_long(call, out.len() as u64) {
             return Ok(Value::Null);
         }
+        call.hold_only(out.len())?;
     }
     Ok(Value::Bytes(out))
 }
@@ -82,6 +83,7 @@ fn concat_ws(call: &mut Call<'_>) -> SqlResult<Value> {
         if too_long(call, out.len() as u64) {
             return Ok(Value::Null);
         }
+        call.hold_only(out.len() + separator.len())?;
     }
     Ok(Value::Bytes(out))
 }
@@ -195,6 +197,9 @@ fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     Ok(text_of(derivation, common, characters))
 }
 
+/// REPLACE looks for a kill after so many places.
+const KILL_LOOK_PLACES: usize = 4096;
+
 /// REPLACE compares bytes, whatever the collation.
 fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     let (Some(text), Some(from), Some(to)) = (call.text(0)?, call.text(1)?, call.text(2)?) else {
@@ -205,8 +210,12 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let mut out = Vec::with_capacity(text.len());
     let charset = result_charset(call);
-    let mut at = 0;
+    let (mut at, mut places) = (0, 0_usize);
     while let Some(found) = charset.find_bytes(&text, &from, at) {
+        places += 1;
+        if places.is_multiple_of(KILL_LOOK_PLACES) {
+            call.context().check_killed()?;
+        }
         out.extend_from_slice(&text[at..found]);
         out.extend_from_slice(&to);
         at = found + from.len();
@@ -253,6 +262,7 @@ fn make_set(call: &mut Call<'_>) -> SqlResult<Value> {
         }
         first = false;
         out.extend_from_slice(&text);
+        call.hold_only(out.len())?;
     }
     Ok(Value::Bytes(out))
 }
@@ -279,6 +289,11 @@ fn export_set(call: &mut Call<'_>) -> SqlResult<Value> {
     if call.count() > 4 {
         let Some(given) = call.integer(4)? else { return Ok(Value::Null) };
         places = usize::try_from(given).unwrap_or(64).min(64);
+    }
+    // As if all places took the longer text.
+    let longest = (places * on.len().max(off.len()) + places.saturating_sub(1) * separator.len()) as u64;
+    if too_long(call, longest) {
+        return Ok(Value::Null);
     }
     let pieces: Vec<&[u8]> = (0..places).map(|bit| if bits >> bit & 1 == 1 { &*on } else { &*off }).collect();
     Ok(Value::Bytes(pieces.join(&separator[..])))
@@ -336,6 +351,7 @@ fn derive_quote(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 fn quote(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(call.text_result("NULL")) };
     let charset = result_charset(call);
+    call.wait_for(text.len())?;
     let mut out = Vec::with_capacity(text.len() + 2);
     charset.push(u32::from(b'\''), &mut out);
     let mut rest: &[u8] = &text;

@@ -5,7 +5,6 @@ use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
-use std::fmt::Write as _;
 use values::decimal::Rounding;
 use values::{TypeKind, Value};
 
@@ -67,7 +66,13 @@ fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
             };
             number.map(|number| format!("{number:X}"))
         }
-        _ => call.text(0)?.map(|bytes| upper_hex(&bytes)),
+        _ => match call.text(0)? {
+            Some(bytes) => {
+                call.wait_for(bytes.len() * 2)?;
+                Some(upper_hex(&bytes))
+            }
+            None => None,
+        },
     };
     Ok(text.map_or(Value::Null, |text| call.text_result(&text)))
 }
@@ -92,12 +97,12 @@ fn float_bits(number: f64) -> u64 {
 }
 
 fn upper_hex(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let mut out = Vec::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        let written = write!(out, "{byte:02X}");
-        debug_assert!(written.is_ok());
+        out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
     }
-    out
+    String::from_utf8(out).unwrap_or_default()
 }
 
 fn derive_unhex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

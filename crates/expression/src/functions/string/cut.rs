@@ -122,6 +122,24 @@ fn at_border(charset: &charset::Charset, text: &[u8], offset: usize) -> bool {
 }
 
 /// Delimiters are found byte by byte, at borders of characters.
+/// Looks for a kill after so many places that were found.
+const KILL_LOOK_PLACES: u64 = 4096;
+
+/// How many delimiters there are, up to `most`, and where the last of them starts.
+fn delimiters(call: &mut Call<'_>, text: &[u8], delimiter: &[u8], most: u64) -> SqlResult<(u64, usize)> {
+    let charset = result_charset(call);
+    let (mut count, mut place, mut at) = (0, 0, 0);
+    while count < most
+        && let Some(found) = charset.find_bytes(text, delimiter, at)
+    {
+        (count, place, at) = (count + 1, found, found + delimiter.len());
+        if count % KILL_LOOK_PLACES == 0 {
+            call.context().check_killed()?;
+        }
+    }
+    Ok((count, place))
+}
+
 fn substring_index(call: &mut Call<'_>) -> SqlResult<Value> {
     let (Some(text), Some(delimiter), Some(count)) = (call.text(0)?, call.text(1)?, call.integer(2)?) else {
         return Ok(Value::Null);
@@ -129,21 +147,17 @@ fn substring_index(call: &mut Call<'_>) -> SqlResult<Value> {
     if text.is_empty() || delimiter.is_empty() || count == 0 {
         return Ok(Value::Bytes(Vec::new()));
     }
-    let charset = result_charset(call);
-    let mut places = Vec::new();
-    let mut at = 0;
-    while let Some(found) = charset.find_bytes(&text, &delimiter, at) {
-        places.push(found);
-        at = found + delimiter.len();
-    }
-    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-    if wanted > places.len() {
+    let wanted = count.unsigned_abs();
+    let wanted = if count > 0 {
+        wanted
+    } else {
+        delimiters(call, &text, &delimiter, u64::MAX)?.0.saturating_sub(wanted - 1)
+    };
+    // The place of the last of so many delimiters; 0 of them if there are fewer from the end.
+    let (found, place) = delimiters(call, &text, &delimiter, wanted)?;
+    if found < wanted.max(1) {
         return Ok(Value::Bytes(text.into_owned()));
     }
-    let piece = if count > 0 {
-        &text[..places[wanted - 1]]
-    } else {
-        &text[places[places.len() - wanted] + delimiter.len()..]
-    };
+    let piece = if count > 0 { &text[..place] } else { &text[place + delimiter.len()..] };
     Ok(Value::Bytes(piece.to_vec()))
 }

@@ -49,7 +49,7 @@ fn result_charset(call: &Call<'_>) -> &'static Charset {
 }
 
 /// NULL with warning 1301 for what would be longer than max_allowed_packet.
-fn too_long(call: &mut Call<'_>, bytes: u64) -> bool {
+pub(super) fn too_long(call: &mut Call<'_>, bytes: u64) -> bool {
     let limit = call.context().facts().max_allowed_packet;
     if bytes <= limit {
         return false;

@@ -1,5 +1,6 @@
 //! Functions that measure and search: LENGTH, CHAR_LENGTH, LOCATE, INSTR, FIELD, FIND_IN_SET, STRCMP.
 
+use crate::context::waiting_bytes;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{CastFailure, ComparisonMode, adapt_text, compare_values};
 use crate::result_type::{ResultType, TypeClass};
@@ -67,6 +68,9 @@ fn common_collation(call: &Call<'_>) -> CollationId {
     call.text_collation(usize::from(!first_is_text))
 }
 
+/// What the search for a text takes for each of its characters.
+const SEARCH_BYTES: usize = 26;
+
 fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Value> {
     let collation = common_collation(call);
     let (Some(needle), Some(text)) = (call.text(needle)?, call.text(haystack)?) else {
@@ -88,6 +92,7 @@ fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Valu
         return Ok(Value::Int(start as i64 + 1));
     }
     let from = charset.offset(&text, start);
+    call.wait_for(needle.len() * SEARCH_BYTES)?;
     let mut keep_on = || call.context().check_killed().is_ok();
     let found = collation.get().find(&text, &needle, from, &mut keep_on);
     let found = found.map_err(|Stopped| sql_error!(ER_QUERY_INTERRUPTED))?;
@@ -126,6 +131,7 @@ fn field(call: &mut Call<'_>) -> SqlResult<Value> {
             if compare_values(mode, &wanted, left, &other, right, call.context())? == Some(Ordering::Equal) {
                 return Ok(Value::Int(index as i64));
             }
+            call.hold_only(waiting_bytes(&wanted))?;
         }
     } else if all(call, TypeClass::Integer) {
         let wanted = call.wide_integer(0)?;

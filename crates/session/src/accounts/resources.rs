@@ -1,0 +1,235 @@
+//! MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR and MAX_USER_CONNECTIONS. Main type: [`ResourceUse`], what
+//! an account used in its hour, part of the account. It is counted in memory only: what renames or copies the account
+//! keeps the count, what drops it or states its limits anew forgets it. Statements of prepared statements in the binary protocol
+//! do not count, as in MySQL. Thread rules: copies share the count; any thread may ask.
+
+use super::account::Account;
+use crate::planned::StatementTraits;
+use crate::registry::{Command, SessionShared};
+use crate::session::Session;
+use crate::variables::id;
+use errors::{SqlError, SqlResult, sql_error};
+use parser::ast::{MaintenanceCommand, Statement};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is counted by the hour, in the order of [`Account::limits`], with the names of error 1226.
+const COUNTED: [&str; 3] = ["max_questions", "max_updates", "max_connections_per_hour"];
+const QUESTIONS: usize = 0;
+const UPDATES: usize = 1;
+const CONNECTIONS: usize = 2;
+/// MAX_USER_CONNECTIONS, which counts what is open.
+const OPEN: usize = 3;
+
+const HOUR_MICROSECONDS: u64 = 3_600_000_000;
+
+/// What an account used in the hour that began with its first use.
+#[derive(Clone, Debug, Default)]
+pub struct ResourceUse(Arc<Mutex<Used>>);
+
+#[derive(Debug, Default)]
+struct Used {
+    since_microseconds: u64,
+    counts: [u64; COUNTED.len()],
+}
+
+/// What was used is no part of what an account is.
+impl PartialEq for ResourceUse {
+    fn eq(&self, _other: &ResourceUse) -> bool {
+        true
+    }
+}
+
+impl Eq for ResourceUse {}
+
+impl ResourceUse {
+    /// Forgets what all copies used.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Used::default();
+    }
+
+    /// Uses one of a resource, if the limit allows it; 0 allows everything.
+    fn take(&self, resource: usize, limit: u64, now_microseconds: u64) -> bool {
+        if limit == 0 {
+            return true;
+        }
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if now_microseconds.saturating_sub(used.since_microseconds) >= HOUR_MICROSECONDS {
+            *used = Used { since_microseconds: now_microseconds, ..Used::default() };
+        }
+        let fits = used.counts[resource] < limit;
+        used.counts[resource] += u64::from(fits);
+        fits
+    }
+}
+
+/// The limits of a session's account; kept by the session if there are any for statements.
+#[derive(Clone)]
+pub(crate) struct StatementLimits {
+    used: ResourceUse,
+    limits: [u64; 4],
+}
+
+impl StatementLimits {
+    /// None if the account limits no statements.
+    pub fn of(account: &Account) -> Option<StatementLimits> {
+        let is_limited = account.limits[QUESTIONS] > 0 || account.limits[UPDATES] > 0;
+        is_limited.then(|| StatementLimits { used: account.used.clone(), limits: account.limits })
+    }
+}
+
+fn exceeded(user: &str, resource: &str, limit: u64) -> SqlError {
+    sql_error!(ER_USER_LIMIT_REACHED, user, resource, limit)
+}
+
+impl Session {
+    /// Counts a statement that came as text. Error 1226 beyond MAX_QUERIES_PER_HOUR and MAX_UPDATES_PER_HOUR.
+    #[inline]
+    pub(crate) fn count_resources(&self, traits: StatementTraits) -> SqlResult<()> {
+        match &self.statement_limits {
+            Some(limits) if self.state.shared.runs(Command::Query) => self.count_limited(limits, traits),
+            _ => Ok(()),
+        }
+    }
+
+    fn count_limited(&self, limits: &StatementLimits, traits: StatementTraits) -> SqlResult<()> {
+        let now = self.state.instance.monotonic_microseconds();
+        for (resource, counts) in [(QUESTIONS, true), (UPDATES, traits.counts_as_update)] {
+            if counts && !limits.used.take(resource, limits.limits[resource], now) {
+                return Err(exceeded(&self.account.user, COUNTED[resource], limits.limits[resource]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a connection. Errors: 1226 beyond MAX_USER_CONNECTIONS and MAX_CONNECTIONS_PER_HOUR, 1203 beyond the server's
+    /// max_user_connections for an account without limit of its own, unless an administrator comes to see why.
+    pub(crate) fn count_connection(&mut self) -> SqlResult<()> {
+        let is_administrator = self.grants().dynamic("CONNECTION_ADMIN");
+        let instance = &self.state.instance;
+        let accounts = instance.accounts();
+        let Some(account) = accounts.get(&self.account) else { return Ok(()) };
+        let user = &self.account.user;
+        let open_max = instance.global_number(id::MAX_USER_CONNECTIONS);
+        let own_max = account.limits[OPEN];
+        if own_max == 0 && open_max > 0 && !is_administrator && self.open_beside() >= open_max {
+            return Err(sql_error!(ER_TOO_MANY_USER_CONNECTIONS, user));
+        }
+        if own_max > 0 && self.open_beside() >= own_max {
+            return Err(exceeded(user, "max_user_connections", own_max));
+        }
+        let limit = account.limits[CONNECTIONS];
+        match account.used.take(CONNECTIONS, limit, instance.monotonic_microseconds()) {
+            true => Ok(()),
+            false => Err(exceeded(user, COUNTED[CONNECTIONS], limit)),
+        }
+    }
+
+    /// The account's sessions beside this one.
+    fn open_beside(&self) -> u64 {
+        let is_other = |session: &&Arc<SessionShared>| {
+            session.id != self.state.shared.id && session.describe().account == self.current_user_text
+        };
+        self.state.instance.registry().all().iter().filter(is_other).count() as u64
+    }
+}
+
+/// Whether MAX_UPDATES_PER_HOUR counts a statement: what changes rows, tables or accounts, and the plan of such a change. Measured on
+/// MySQL 9.7.
+pub(crate) fn counts_as_update(statement: &Statement) -> bool {
+    match statement {
+        Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Load(_)
+        | Statement::CreateTable(_)
+        | Statement::AlterTable(_)
+        | Statement::DropTable(_)
+        | Statement::RenameTable(_)
+        | Statement::TruncateTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::CreateUser(_)
+        | Statement::AlterUser(_)
+        | Statement::DropUser { .. }
+        | Statement::RenameUser(_)
+        | Statement::CreateRole { .. }
+        | Statement::DropRole { .. }
+        | Statement::Grant(_)
+        | Statement::Revoke(_)
+        | Statement::SetDefaultRole { .. } => true,
+        Statement::Set(items) => items.iter().any(|item| matches!(item, parser::ast::SetItem::Password(_))),
+        Statement::TableMaintenance(maintenance) => maintenance.command == MaintenanceCommand::Optimize,
+        Statement::Explain(explain) => match &explain.target {
+            parser::ast::ExplainTarget::Statement(inner) => counts_as_update(inner),
+            parser::ast::ExplainTarget::Connection(_) => false,
+        },
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{connect, environment, run, start};
+
+    #[test]
+    fn an_hour_begins_with_its_first_use() {
+        let used = ResourceUse::default();
+        let copy = used.clone();
+        let now = HOUR_MICROSECONDS;
+        assert!(used.take(QUESTIONS, 2, now) && copy.take(QUESTIONS, 2, now + 5));
+        assert!(!used.take(QUESTIONS, 2, now + HOUR_MICROSECONDS - 1));
+        assert!(used.take(UPDATES, 1, now) && used.take(CONNECTIONS, 0, now));
+        assert!(used.take(QUESTIONS, 2, now + HOUR_MICROSECONDS));
+        used.forget();
+        assert!(copy.take(QUESTIONS, 1, now) && !copy.take(QUESTIONS, 1, now));
+    }
+
+    fn refused(resource: &str, limit: u32) -> [String; 1] {
+        [format!("ERROR 1226 User 'u' has exceeded the '{resource}' resource (current value: {limit})")]
+    }
+
+    /// As MySQL 9.7 counts: over all sessions of an account, and until the hour ends, FLUSH USER_RESOURCES or new limits.
+    #[test]
+    fn statements_and_connections_of_an_account_are_counted() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        run(
+            &mut root,
+            "create database d; create table d.t (a int); create user u with max_updates_per_hour 2",
+        );
+        run(&mut root, "grant all on d.* to u");
+        let (mut one, mut two) = (connect(&instance, "u").unwrap(), connect(&instance, "u").unwrap());
+        assert_eq!(run(&mut one, "insert into d.t values (1)"), ["OK 1"]);
+        assert!(!run(&mut two, "explain delete from d.t")[0].starts_with("ERROR"));
+        for text in ["update d.t set a = 2", "create table d.u (a int)", "set password = 'x'"] {
+            assert_eq!(run(&mut one, text), refused("max_updates", 2), "{text}");
+        }
+        assert_eq!(run(&mut one, "select 1"), ["1"]);
+        run(&mut root, "flush user_resources");
+        assert_eq!(run(&mut one, "delete from d.t"), ["OK 1"]);
+
+        run(&mut root, "alter user u with max_updates_per_hour 0 max_queries_per_hour 3");
+        assert_eq!(run(&mut one, "select 1; select 2"), ["1", "2"]);
+        assert!(run(&mut one, "bad syntax")[0].starts_with("ERROR 1064"));
+        assert_eq!(run(&mut two, "do 1"), ["OK 0"]);
+        assert_eq!(run(&mut two, "do 1"), refused("max_questions", 3));
+        assert_eq!(run(&mut one, "select 1"), refused("max_questions", 3));
+        let prepared = two.prepare(b"do 1").unwrap().statement_id;
+        let mut sent = crate::tests::Printer::default();
+        two.execute(prepared, Default::default(), Vec::new(), Vec::new(), &mut sent);
+        assert_eq!(sent.take_lines(), ["OK 0"]);
+
+        run(&mut root, "alter user u with max_queries_per_hour 0 max_connections_per_hour 1");
+        drop(connect(&instance, "u").unwrap());
+        let error = connect(&instance, "u").err().unwrap();
+        assert_eq!([format!("ERROR 1226 {}", error.message())], refused("max_connections_per_hour", 1));
+        run(&mut root, "alter user u with max_connections_per_hour 0; set global max_user_connections = 1");
+        assert_eq!(connect(&instance, "u").err().unwrap().number(), 1203);
+        assert!(connect(&instance, "root").is_ok());
+    }
+}

@@ -1,0 +1,75 @@
+//! The user variables of a session. Main type: [`UserVariables`]. MySQL bounds them by the machine's memory; here they may take
+//! together what one statement may, so that no client takes the server down by keeping what it computes.
+
+use errors::{SqlResult, sql_error};
+use expression::TypedValue;
+use std::collections::HashMap;
+use values::Value;
+
+/// Bytes that the variables of one session may take.
+const BYTES_MAX: usize = 1 << 30;
+/// What a variable takes beside its name and its value.
+const VARIABLE_BYTES: usize = 128;
+
+/// User variables by lower-case name.
+#[derive(Default)]
+pub(crate) struct UserVariables {
+    by_name: HashMap<String, TypedValue>,
+    bytes: usize,
+}
+
+fn bytes_of(name: &str, value: &Value) -> usize {
+    let long = if let Value::Bytes(bytes) = value { bytes.len() } else { 0 };
+    VARIABLE_BYTES + name.len() + long
+}
+
+impl UserVariables {
+    /// The variable of that name.
+    pub fn get(&self, name: &str) -> Option<&TypedValue> {
+        self.by_name.get(name)
+    }
+
+    /// Error 3170 for values that are too long together, whatever variables they are for.
+    pub fn check(bytes: usize) -> SqlResult<()> {
+        match bytes <= BYTES_MAX {
+            true => Ok(()),
+            false => Err(sql_error!(ER_CAPACITY_EXCEEDED, BYTES_MAX, "user variables", "")),
+        }
+    }
+
+    /// Sets a variable; error 3170 if all are too long together then, and nothing changes.
+    pub fn set(&mut self, name: &str, value: TypedValue) -> SqlResult<()> {
+        let before = self.by_name.get(name).map_or(0, |old| bytes_of(name, &old.value));
+        let bytes = self.bytes - before + bytes_of(name, &value.value);
+        UserVariables::check(bytes)?;
+        match self.by_name.get_mut(name) {
+            Some(place) => *place = value,
+            None => drop(self.by_name.insert(name.to_owned(), value)),
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use values::ColumnType;
+
+    #[test]
+    fn all_of_a_session_are_bounded_together() {
+        let long = |mebibytes: usize| TypedValue {
+            value: Value::Bytes(vec![0; mebibytes << 20]),
+            column_type: ColumnType::null(),
+        };
+        let mut variables = UserVariables::default();
+        variables.set("a", long(600)).unwrap();
+        variables.set("b", long(300)).unwrap();
+        assert_eq!(variables.set("c", long(200)).unwrap_err().number(), 3170);
+        assert!(variables.get("c").is_none());
+        // What takes the place of another one counts alone.
+        variables.set("a", long(100)).unwrap();
+        variables.set("c", long(200)).unwrap();
+        assert_eq!(variables.bytes, (600 << 20) + 3 * (VARIABLE_BYTES + 1));
+    }
+}
