@@ -104,24 +104,25 @@ impl Session {
     /// Counts a connection. Errors: 1226 beyond MAX_USER_CONNECTIONS and MAX_CONNECTIONS_PER_HOUR, 1203 beyond the server's
     /// max_user_connections for an account without limit of its own, unless an administrator comes to see why.
     pub(crate) fn count_connection(&mut self) -> SqlResult<()> {
-        let is_administrator = self.grants().dynamic("CONNECTION_ADMIN");
-        let instance = &self.state.instance;
-        let accounts = instance.accounts();
+        let accounts = self.state.instance.accounts();
         let Some(account) = accounts.get(&self.account) else { return Ok(()) };
-        let user = &self.account.user;
-        let open_max = instance.global_number(id::MAX_USER_CONNECTIONS);
+        let user = &account.name.user;
+        let open_max = self.state.instance.global_number(id::MAX_USER_CONNECTIONS);
         let own_max = account.limits[OPEN];
-        if own_max == 0 && open_max > 0 && !is_administrator && self.open_beside() >= open_max {
-            return Err(sql_error!(ER_TOO_MANY_USER_CONNECTIONS, user));
+        if own_max == 0 && open_max > 0 && self.open_beside() >= open_max {
+            return match self.grants().dynamic("CONNECTION_ADMIN") {
+                true => Ok(()),
+                false => Err(sql_error!(ER_TOO_MANY_USER_CONNECTIONS, user)),
+            };
         }
         if own_max > 0 && self.open_beside() >= own_max {
             return Err(exceeded(user, "max_user_connections", own_max));
         }
         let limit = account.limits[CONNECTIONS];
-        match account.used.take(CONNECTIONS, limit, instance.monotonic_microseconds()) {
-            true => Ok(()),
-            false => Err(exceeded(user, COUNTED[CONNECTIONS], limit)),
+        if limit == 0 || account.used.take(CONNECTIONS, limit, self.state.instance.monotonic_microseconds()) {
+            return Ok(());
         }
+        Err(exceeded(user, COUNTED[CONNECTIONS], limit))
     }
 
     /// The account's sessions beside this one.
