@@ -187,9 +187,11 @@ pub fn is_column_with_constant(column: &Expression, constant: &Expression) -> bo
     column.column_slot().is_some() && constant.is_constant()
 }
 
-/// Whether a column of dates takes what stands beside it for a date: a constant, but not what a subquery finds.
+/// Whether a column of dates takes what stands beside it for a date: a constant, but not what a subquery finds, nor a
+/// literal that is still a number, for the column cannot hold that.
 fn takes_for_its_own(column: &Expression, constant: &Expression) -> bool {
     is_column_with_constant(column, constant)
+        && (constant.literal().is_none() || constant.result.kind() == TypeKind::Year)
         && !constant.any(&|part| matches!(part.kind, ExpressionKind::Subquery(_)))
 }
 

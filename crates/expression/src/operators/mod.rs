@@ -28,5 +28,5 @@ pub use operands::{
     adapt_constant, adapt_text, check_moment, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
 };
 pub use pattern::{Like, Regexp, check_regexp_sets, compile_regexp, like_prefix};
-pub use stored_constant::adapt_equal_year;
+pub use stored_constant::{adapt_equal_year, number_not_held};
 pub use values::temporal::IntervalUnit;

@@ -7,7 +7,7 @@ use crate::functions::FunctionDefinition;
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
-use errors::{Diagnostics, Level, SqlResult};
+use errors::{Diagnostics, Level, SqlError, SqlResult};
 use values::store::{Source, StoreContext, StoreMode};
 use values::temporal::{Date, DateRules, DateTime};
 use values::{ColumnType, TypeKind, Value};
@@ -43,14 +43,26 @@ pub(super) fn adapt_stored(
 
 /// Error 1292 for a literal that the column of dates or times beside it cannot hold.
 fn check_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
+    not_held(beside, constant, facts).map_or(Ok(()), Err)
+}
+
+/// What MySQL reports once of a number beside a column of dates that cannot hold it.
+pub fn number_not_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> Option<SqlError> {
+    let is_number =
+        matches!(constant.result.class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double);
+    let is_date = beside.result.class() == TypeClass::DateTime && constant.result.kind() != TypeKind::Year;
+    (is_number && is_date).then(|| not_held(beside, constant, facts)).flatten()
+}
+
+fn not_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> Option<SqlError> {
     let (Some(value), ExpressionKind::Column(column)) = (constant.literal(), &beside.kind) else {
-        return Ok(());
+        return None;
     };
     let given = &constant.result.column_type;
     let mode = store_mode(facts.sql_mode, Date::ZERO, beside.result.kind());
     let (stored, is_warned, _) = store_beside(value, given, &beside.result.column_type, mode);
     if *value == Value::Null || stored.is_ok() && !is_warned {
-        return Ok(());
+        return None;
     }
     let kind = match beside.result.kind() {
         TypeKind::Timestamp => TypeKind::DateTime.name(),
@@ -59,7 +71,7 @@ fn check_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> 
     let name = column.name.rsplit("`.`").next().unwrap_or(&column.name).trim_matches('`');
     let shown = values::convert::shown_text(value, given);
     let text = format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1");
-    Err(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text))
+    Some(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text))
 }
 
 /// A parameter for a YEAR column that a condition sets equal to it is the year that the column would store.

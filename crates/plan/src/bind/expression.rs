@@ -3,6 +3,7 @@
 use super::{Binder, Wanted, literal};
 use ::expression::operators::{
     ArithmeticOperator, BitOperator, CastFailure, Comparison, ComparisonOperator, adapt_equal_year,
+    number_not_held,
 };
 use ::expression::result_type::class_of;
 use ::expression::{
@@ -310,6 +311,12 @@ impl Binder<'_> {
             {
                 adapt_equal_year(&left, &mut right);
                 adapt_equal_year(&right, &mut left);
+            }
+            let report =
+                number_not_held(&left, &right, facts).or_else(|| number_not_held(&right, &left, facts));
+            if let Some(report) = report.filter(|_| self.input.runs && !facts.escalates) {
+                self.input.context.diagnostics().warning(report);
+                self.volatile = true;
             }
             let bound = Expression::compare(operator, left, right, facts)?;
             return Ok(self.compared_once(bound));
