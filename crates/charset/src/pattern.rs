@@ -32,7 +32,7 @@ impl Collation {
         keep_on: KeepOn<'_>,
     ) -> Result<bool, Stopped> {
         let steps_max = STEPS_MIN + 4 * (text.len() + pattern.len());
-        match self.like_within(text, pattern, escape, steps_max) {
+        match self.like_within(text, pattern, escape, steps_max, &mut *keep_on)? {
             Some(matches) => Ok(matches),
             None => self.like_by_pieces(text, pattern, escape, keep_on),
         }
@@ -45,23 +45,27 @@ impl Collation {
         pattern: &[u8],
         escape: Option<u32>,
         steps_max: usize,
-    ) -> Option<bool> {
+        keep_on: KeepOn<'_>,
+    ) -> Result<Option<bool>, Stopped> {
         let mut steps = 0;
         let (mut text_at, mut pattern_at) = (0, 0);
         // Where to resume after the last %: one character further into the text each time.
         let mut resume: Option<(usize, usize)> = None;
         loop {
+            if steps % KILL_LOOK_STEPS == KILL_LOOK_STEPS - 1 && !keep_on() {
+                return Err(Stopped);
+            }
             let element = self.element(&pattern[pattern_at..], escape);
             match element {
                 Some((Element::AnyText, length)) => {
                     pattern_at += length;
                     if pattern_at == pattern.len() {
-                        return Some(true);
+                        return Ok(Some(true));
                     }
                     resume = Some((pattern_at, text_at));
                     continue;
                 }
-                None if text_at == text.len() => return Some(true),
+                None if text_at == text.len() => return Ok(Some(true)),
                 Some((element, length)) if text_at < text.len() => {
                     let step = self.encoding.decode(&text[text_at..]);
                     let matches = match element {
@@ -79,13 +83,13 @@ impl Collation {
                 }
                 _ => {}
             }
-            let Some((resume_pattern, resume_text)) = resume else { return Some(false) };
+            let Some((resume_pattern, resume_text)) = resume else { return Ok(Some(false)) };
             if resume_text >= text.len() {
-                return Some(false);
+                return Ok(Some(false));
             }
             steps += 1;
             if steps > steps_max {
-                return None;
+                return Ok(None);
             }
             text_at = resume_text + self.encoding.decode(&text[resume_text..]).length;
             pattern_at = resume_pattern;
