@@ -96,7 +96,7 @@ pub struct ColumnDefinition {
 pub enum ColumnDefault {
     /// No DEFAULT clause: NULL for a nullable column, otherwise error 1364 or the type's implicit default.
     None,
-    /// A literal, already converted to the column's type (NULL included).
+    /// A literal, already converted to the column's type (NULL included); of a TIMESTAMP as rows hold it, in UTC.
     Literal(Value),
     /// CURRENT_TIMESTAMP with its fractional digits.
     CurrentTimestamp(u8),

@@ -7,7 +7,7 @@ use ::expression::{Expression, ExpressionKind, ResultType, TypeClass};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use parser::ast;
-use values::Value;
+use values::{TypeKind, Value};
 
 /// A unit or word as a first argument.
 fn word(text: &str) -> Expression {
@@ -241,6 +241,12 @@ impl Binder<'_> {
     pub fn default_value(&mut self, column: &dictionary::ColumnDefinition) -> SqlResult<Expression> {
         let result = ResultType::column(column.column_type.clone(), column.nullable);
         match &column.default {
+            ColumnDefault::Literal(Value::DateTime(utc))
+                if column.column_type.kind == TypeKind::Timestamp =>
+            {
+                let local = self.input.context.facts().time_zone.utc_to_local(*utc);
+                Ok(Expression::constant(Value::DateTime(local), result))
+            }
             ColumnDefault::Literal(value) => Ok(Expression::constant(value.clone(), result)),
             ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
             ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),

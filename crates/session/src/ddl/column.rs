@@ -137,8 +137,8 @@ impl Session {
             return Err(sql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
         }
         let typed = self.evaluate(expression)?;
-        let mut mode = self.store_mode();
-        mode.strict = true;
+        let zone = self.settings().facts.time_zone.clone();
+        let mode = StoreMode { strict: true, time_zone: zone.for_storing(), ..self.store_mode() };
         let mut context = StoreContext {
             mode,
             column: &column.name,
@@ -148,6 +148,9 @@ impl Session {
         };
         let stored = store(&typed.value, &typed.column_type, &column.column_type, &mut context);
         match stored {
+            Ok(Value::DateTime(moment)) if kind == TypeKind::Timestamp => {
+                Ok(ColumnDefault::Literal(Value::DateTime(zone.stored(moment))))
+            }
             Ok(value) => Ok(ColumnDefault::Literal(value)),
             Err(error) => {
                 self.diagnostics.push(errors::Level::Error, error);

@@ -6,13 +6,14 @@ use charset::CollationId;
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat, SchemaDefinition, TableDefinition,
 };
+use expression::TimeZone;
 use std::fmt::Write as _;
 use values::{TypeKind, Value};
 
-/// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter.
-pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>) -> String {
+/// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter, `zone` the session's.
+pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: &TimeZone) -> String {
     let mut lines: Vec<String> =
-        table.columns.iter().map(|column| column_line(column, table.collation)).collect();
+        table.columns.iter().map(|column| column_line(column, table.collation, zone)).collect();
     let order = crate::ddl::printed_order(table);
     lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
     format!(
@@ -23,7 +24,7 @@ pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>) -> Str
     )
 }
 
-fn column_line(column: &ColumnDefinition, table_collation: CollationId) -> String {
+fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &TimeZone) -> String {
     let column_type = &column.column_type;
     let kind = column_type.kind;
     let mut line = format!("  {} {}", quoted(&column.name), column_type.sql_text());
@@ -39,7 +40,7 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId) -> Strin
     } else if kind == TypeKind::Timestamp {
         line.push_str(" NULL");
     }
-    line.push_str(&default_clause(column));
+    line.push_str(&default_clause(column, zone));
     if let Some(digits) = column.on_update_now {
         push(&mut line, format_args!(" ON UPDATE {}", current_timestamp(digits)));
     }
@@ -64,7 +65,7 @@ fn current_timestamp(digits: u8) -> String {
     if digits == 0 { "CURRENT_TIMESTAMP".to_owned() } else { format!("CURRENT_TIMESTAMP({digits})") }
 }
 
-fn default_clause(column: &ColumnDefinition) -> String {
+fn default_clause(column: &ColumnDefinition, zone: &TimeZone) -> String {
     let kind = column.column_type.kind;
     match &column.default {
         ColumnDefault::None | ColumnDefault::Literal(Value::Null) => {
@@ -81,7 +82,7 @@ fn default_clause(column: &ColumnDefinition) -> String {
             (TypeKind::Binary | TypeKind::VarBinary, Value::Bytes(bytes)) => {
                 format!(" DEFAULT {}", byte_literal(bytes))
             }
-            _ => format!(" DEFAULT {}", literal(&default_text(column).unwrap_or_default())),
+            _ => format!(" DEFAULT {}", literal(&default_text(column, zone).unwrap_or_default())),
         },
     }
 }

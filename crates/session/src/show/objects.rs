@@ -281,15 +281,16 @@ impl Session {
         if !system_tables::is_system_schema(&name.schema) {
             self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
+        let zone = &self.settings().facts.time_zone;
         let engine = self.state.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
             Some(stored) => {
                 let next_id =
                     stored.definition().auto_increment_column().map(|_| stored.auto_increment().peek());
-                create_table(stored.definition(), next_id)
+                create_table(stored.definition(), next_id, zone)
             }
             None => match system_tables::definition(&name.schema, &name.table) {
-                Some(definition) => create_table(&definition, None),
+                Some(definition) => create_table(&definition, None, zone),
                 None => return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
             },
         };

@@ -6,10 +6,11 @@ use crate::accounts::Privileges;
 use crate::result::{optional_text, text};
 use dictionary::{ColumnDefault, ColumnDefinition, IndexKind, TableDefinition};
 use errors::SqlResult;
+use expression::TimeZone;
 use values::{TypeKind, Value};
 
-/// DEFAULT as COLUMNS and SHOW COLUMNS print it; None for none and for NULL.
-pub(crate) fn default_text(column: &ColumnDefinition) -> Option<String> {
+/// DEFAULT as COLUMNS and SHOW COLUMNS print it, in the session's zone; None for none and for NULL.
+pub(crate) fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
     match &column.default {
         ColumnDefault::None | ColumnDefault::Literal(Value::Null) => None,
         ColumnDefault::CurrentTimestamp(digits) => Some(current_timestamp(*digits)),
@@ -19,6 +20,10 @@ pub(crate) fn default_text(column: &ColumnDefinition) -> Option<String> {
             (TypeKind::Binary | TypeKind::VarBinary, Value::Bytes(bytes)) => {
                 let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
                 bytes[..end].iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}"))
+            }
+            (TypeKind::Timestamp, Value::DateTime(utc)) => {
+                let local = Value::DateTime(zone.utc_to_local(*utc));
+                values::convert::quoted_text(&local, &column.column_type)
             }
             _ => values::convert::quoted_text(value, &column.column_type),
         }),
@@ -112,8 +117,8 @@ impl SystemTables {
             .then(|| u64::from(column_type.fractional_digits()));
         let collation = (kind.is_text() || kind.has_members()).then(|| column_type.collation.get());
         let number = |value: Option<u64>| value.map_or(Value::Null, Value::UInt);
-        let default =
-            catalogue.map_or_else(|| default_text(column), |found| found.default.map(str::to_owned));
+        let default = catalogue
+            .map_or_else(|| default_text(column, &self.time_zone), |found| found.default.map(str::to_owned));
         let key = catalogue.map_or_else(|| key_of(definition, position), |found| found.key);
         let key = ["", "PRI", "UNI", "MUL"].iter().position(|name| *name == key).unwrap_or(0);
         vec![
