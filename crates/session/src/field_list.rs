@@ -57,7 +57,7 @@ impl Session {
                 if found.auto_increment {
                     described.flags |= wire::capabilities::column::AUTO_INCREMENT;
                 }
-                (described, default_text(found, &tables.time_zone).map(String::into_bytes))
+                (described, default_text(found, &tables.time_zone()).map(String::into_bytes))
             })
             .collect())
     }

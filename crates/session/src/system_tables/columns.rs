@@ -4,6 +4,7 @@ use super::tables::AnyTable;
 use super::{Emit, SystemTables, definitions, wanted_text};
 use crate::accounts::Privileges;
 use crate::result::{optional_text, text};
+use crate::variables::id;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexKind, TableDefinition};
 use errors::SqlResult;
 use expression::TimeZone;
@@ -100,6 +101,12 @@ impl SystemTables {
         })
     }
 
+    /// The session's time zone.
+    pub(crate) fn time_zone(&self) -> TimeZone {
+        let name = self.variables.get(id::TIME_ZONE).text(id::TIME_ZONE.variable());
+        crate::time_zones::find(&self.instance, &name).unwrap_or(TimeZone::UTC)
+    }
+
     /// The 22 columns of COLUMNS.
     pub(crate) fn column_row(&self, table: &AnyTable, position: usize) -> Vec<Value> {
         let definition = table.definition();
@@ -117,8 +124,10 @@ impl SystemTables {
             .then(|| u64::from(column_type.fractional_digits()));
         let collation = (kind.is_text() || kind.has_members()).then(|| column_type.collation.get());
         let number = |value: Option<u64>| value.map_or(Value::Null, Value::UInt);
-        let default = catalogue
-            .map_or_else(|| default_text(column, &self.time_zone), |found| found.default.map(str::to_owned));
+        let default = catalogue.map_or_else(
+            || default_text(column, &self.time_zone()),
+            |found| found.default.map(str::to_owned),
+        );
         let key = catalogue.map_or_else(|| key_of(definition, position), |found| found.key);
         let key = ["", "PRI", "UNI", "MUL"].iter().position(|name| *name == key).unwrap_or(0);
         vec![

@@ -81,7 +81,6 @@ pub(crate) struct SystemTables {
     pub(crate) shared: Arc<SessionShared>,
     pub(crate) account: Arc<crate::accounts::AccountName>,
     pub(crate) active_roles: Vec<crate::accounts::AccountName>,
-    pub(crate) time_zone: expression::TimeZone,
     overlay: Option<Overlay>,
 }
 
@@ -98,7 +97,6 @@ impl SystemTables {
             shared: Arc::clone(&session.state.shared),
             account: Arc::clone(&session.account),
             active_roles: session.active_roles.clone(),
-            time_zone: session.settings().facts.time_zone.clone(),
             overlay,
         }
     }
