@@ -287,6 +287,6 @@ impl Parser<'_> {
     }
 
     fn number_or_default(&mut self) -> SqlResult<Option<u64>> {
-        if self.accept(K::Default) { Ok(None) } else { self.number().map(Some) }
+        if self.accept(K::Default) { Ok(None) } else { self.whole_number().map(Some) }
     }
 }

@@ -3,6 +3,7 @@
 //! Stored form: lines of tab-separated fields, the first of which names the line. Unknown lines are an error, so that
 //! an older server does not silently drop what a newer one granted.
 
+use super::history::{OldPassword, PasswordHistory};
 use super::privilege::Privileges;
 use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement};
 use crate::instance::Instance;
@@ -83,13 +84,15 @@ pub struct Account {
     pub expiry: Expiry,
     /// When the password was last changed: seconds since 1970; 0 if that is not known.
     pub password_changed: u64,
+    /// The passwords that it had, as far as they may not be taken again.
+    pub history: PasswordHistory,
     /// MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR, MAX_USER_CONNECTIONS.
     pub limits: [u64; 4],
     /// What was used of those that count by the hour.
     pub used: ResourceUse,
     /// FAILED_LOGIN_ATTEMPTS, PASSWORD_LOCK_TIME.
     pub locking: PasswordLocking,
-    /// Further attributes as SHOW CREATE USER prints them: history, reuse, comment.
+    /// Further attributes as SHOW CREATE USER prints them: limits of reuse, comment.
     pub attributes: BTreeMap<String, String>,
     /// Grants on `*.*`, GRANT OPTION included.
     pub global: Privileges,
@@ -125,6 +128,7 @@ impl Account {
             password_expired: false,
             expiry: Expiry::Default,
             password_changed: 0,
+            history: PasswordHistory::default(),
             limits: [0; 4],
             used: ResourceUse::default(),
             locking: PasswordLocking::default(),
@@ -200,6 +204,9 @@ impl Account {
             &hex(&self.retained),
             &self.password_changed.to_string(),
         ]);
+        for old in &self.history.0 {
+            line(&["old_password", &old.set_microseconds.to_string(), &hex(&old.stored)]);
+        }
         match &self.tls {
             TlsRequirement::None => {}
             TlsRequirement::Tls => line(&["tls", "any"]),
@@ -257,6 +264,10 @@ impl Account {
                 self.retained = from_hex(retained)?;
                 self.password_changed = changed.parse().ok()?;
             }
+            ["old_password", set, stored] => self
+                .history
+                .0
+                .push(OldPassword { set_microseconds: set.parse().ok()?, stored: from_hex(stored)? }),
             ["tls", "any"] => self.tls = TlsRequirement::Tls,
             ["tls", "certificate"] => self.tls = TlsRequirement::Certificate,
             ["tls", "specified", cipher, issuer, subject] => {
@@ -376,6 +387,9 @@ mod tests {
             subject: String::new(),
         };
         account.expiry = Expiry::Days(30);
+        for set_microseconds in [1_600_000_000_000_007, -1] {
+            account.history.0.push(OldPassword { set_microseconds, stored: b"$A$\t\xff\n".to_vec() });
+        }
         account.limits[3] = 7;
         account.locking = PasswordLocking::new(3, LockTime::Unbounded);
         account.attributes.insert("comment".to_owned(), "tab\there\nand \\ there".to_owned());

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod grant;
+pub mod history;
 mod host;
 mod lockout;
 mod password;

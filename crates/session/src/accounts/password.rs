@@ -11,7 +11,7 @@ use parser::ast::*;
 use wire::auth::{caching_sha2, native};
 
 impl Session {
-    /// SET PASSWORD. Error 1133 for an unknown account.
+    /// SET PASSWORD. Errors: 1133 for an unknown account, 3638 for an old password.
     pub(crate) fn set_password(&mut self, password: &SetPassword) -> SqlResult<()> {
         let name = match &password.user {
             Some(user) => self.account_name(user)?,
@@ -26,11 +26,13 @@ impl Session {
         };
         self.change_accounts(|session, table| {
             let mut account = table.get(&name).cloned().ok_or_else(|| sql_error!(ER_PASSWORD_NO_MATCH))?;
+            session.check_reuse(&account, secret)?;
             session.check_current_password(&account, password.replace.as_deref())?;
             if password.retain_current {
                 account.retained = account.authentication_string.clone();
             }
             session.set_secret(&mut account, secret);
+            session.remember_password(&mut account)?;
             account.password_expired = false;
             account.password_changed = session.now_seconds();
             table.put(account);
@@ -101,17 +103,23 @@ impl Session {
         random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect()
     }
 
-    /// Seconds since 1970.
+    /// When a password is changed by this statement, SET TIMESTAMP included: seconds since 1970.
     pub(super) fn now_seconds(&self) -> u64 {
-        (self.state.instance.wall_microseconds() / 1_000_000) as u64
+        (self.state.statement_time_microseconds / 1_000_000) as u64
     }
 }
 
 impl Account {
     /// Whether that is its password.
     fn has_password(&self, password: &[u8]) -> bool {
-        let stored = &self.authentication_string;
-        match self.plugin {
+        self.plugin.verifies(&self.authentication_string, password)
+    }
+}
+
+impl AuthenticationPlugin {
+    /// Whether `stored` is what the plugin keeps of that password.
+    pub(super) fn verifies(self, stored: &[u8], password: &[u8]) -> bool {
+        match self {
             _ if stored.is_empty() => password.is_empty(),
             AuthenticationPlugin::CachingSha2Password => caching_sha2::verify_password(stored, password),
             AuthenticationPlugin::MysqlNativePassword => *stored == native::hash(password).into_bytes(),

@@ -2,6 +2,7 @@
 //! A statement changes all its accounts or none, in one transaction of the engine.
 
 use super::account::{Account, AccountName, Expiry, LIMITS};
+use super::history::PasswordHistory;
 use super::privilege::Privileges;
 use super::table::AccountTable;
 use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement, store};
@@ -105,6 +106,7 @@ impl Session {
                 let mut account = Account::new(name.clone());
                 account.plugin = session.default_plugin();
                 account.password_changed = session.now_seconds();
+                account.apply_reuse(&create.attributes);
                 generated.extend(session.authenticate_with(&mut account, specification)?);
                 session.apply_attributes(&mut account, &create.attributes)?;
                 for role in &create.default_roles {
@@ -180,7 +182,8 @@ impl Session {
         AuthenticationPlugin::from_name(&first).unwrap_or(AuthenticationPlugin::CachingSha2Password)
     }
 
-    /// Applies IDENTIFIED clauses. Errors: 1524 unknown plugin, 1827 bad hash, 1235 further factors.
+    /// Applies IDENTIFIED clauses. Errors: 1524 unknown plugin, 1827 bad hash, 3638 an old password, 1235 further
+    /// factors.
     fn authenticate_with(
         &mut self,
         account: &mut Account,
@@ -194,8 +197,15 @@ impl Session {
         }
         let Some(factor) = specification.factors.first() else { return Ok(None) };
         if let Some(plugin) = &factor.plugin {
-            account.plugin = AuthenticationPlugin::from_name(plugin)
+            let plugin = AuthenticationPlugin::from_name(plugin)
                 .ok_or_else(|| sql_error!(ER_PLUGIN_IS_NOT_LOADED, plugin))?;
+            if plugin != account.plugin {
+                account.history = PasswordHistory::default();
+            }
+            account.plugin = plugin;
+        }
+        if let AuthenticationSecret::Password(password) = &factor.secret {
+            self.check_reuse(account, password)?;
         }
         self.check_current_password(account, specification.replace.as_deref())?;
         if specification.retain_current {
@@ -222,6 +232,7 @@ impl Session {
                 account.authentication_string.clone_from(hash);
             }
         }
+        self.remember_password(account)?;
         account.password_expired = false;
         account.password_changed = self.now_seconds();
         Ok(generated)
@@ -269,12 +280,6 @@ impl Session {
             Some(value) => drop(account.attributes.insert(name.to_owned(), value)),
             None => drop(account.attributes.remove(name)),
         };
-        if let Some(history) = attributes.password_history {
-            keep("password_history", history.map(|count| count.to_string()));
-        }
-        if let Some(days) = attributes.password_reuse_days {
-            keep("password_reuse", days.map(|days| format!("{days} DAY")));
-        }
         match attributes.require_current {
             None => {}
             Some(RequireCurrent::Default) => keep("require_current", None),
@@ -319,6 +324,7 @@ impl Session {
                     missing.extend((alter.default_role != Some(RoleChoice::None)).then_some(name));
                     continue;
                 };
+                account.apply_reuse(&alter.attributes);
                 generated.extend(session.authenticate_with(&mut account, specification)?);
                 session.apply_attributes(&mut account, &alter.attributes)?;
                 if let Some(choice) = &alter.default_role {

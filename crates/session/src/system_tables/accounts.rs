@@ -2,6 +2,7 @@
 
 use super::row::RowBuilder;
 use super::{Emit, SystemTables};
+use crate::accounts::account::Expiry;
 use crate::accounts::privilege::NAMED;
 use crate::accounts::{Account, LockTime, Privileges, TlsRequirement};
 use crate::result::text;
@@ -189,6 +190,7 @@ impl SystemTables {
     }
 
     pub(super) fn mysql_user(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
+        let zone = self.time_zone();
         for account in self.instance.accounts().all() {
             let (ssl_type, cipher, issuer, subject) = match &account.tls {
                 TlsRequirement::None => ("", "", "", ""),
@@ -199,7 +201,7 @@ impl SystemTables {
                 }
             };
             let limit = |at: usize| Value::UInt(account.limits[at]);
-            let changed = expression::TimeZone::UTC.local(account.password_changed as i64 * 1_000_000);
+            let changed = zone.local(account.password_changed as i64 * 1_000_000);
             let row = with_privileges(RowBuilder::new(table), account.global)
                 .set("Host", text(&*account.name.host))
                 .set("User", text(&*account.name.user))
@@ -215,7 +217,11 @@ impl SystemTables {
                 .set("authentication_string", Value::Bytes(account.authentication_string.clone()))
                 .set("password_expired", text(if account.password_expired { "Y" } else { "N" }))
                 .set("password_last_changed", Value::DateTime(changed))
+                .set("password_lifetime", lifetime(account))
                 .set("account_locked", text(if account.locked { "Y" } else { "N" }))
+                .set("Password_reuse_history", limit_or_null(account.reuse_passwords()))
+                .set("Password_reuse_time", limit_or_null(account.reuse_days()))
+                .set("Password_require_current", requires_current(account))
                 .set("User_attributes", all_attributes(account))
                 .finish();
             if !emit(row)? {
@@ -314,6 +320,28 @@ impl SystemTables {
         Ok(())
     }
 
+    /// By host, by user, the latest password first: the table's primary key.
+    pub(super) fn mysql_password_history(&self, emit: Emit<'_>) -> SqlResult<()> {
+        let table = self.instance.accounts();
+        let zone = self.time_zone();
+        let mut accounts: Vec<&Account> = table.all().collect();
+        accounts.sort_by_key(|account| (&account.name.host, &account.name.user));
+        for account in accounts {
+            for old in &account.history.0 {
+                let row = vec![
+                    text(&*account.name.host),
+                    text(&*account.name.user),
+                    Value::DateTime(zone.local(old.set_microseconds)),
+                    Value::Bytes(old.stored.clone()),
+                ];
+                if !emit(row)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn mysql_default_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
         for account in self.instance.accounts().all() {
             for role in &account.default_roles {
@@ -325,6 +353,25 @@ impl SystemTables {
         }
         Ok(())
     }
+}
+
+/// A limit; NULL for that of the server.
+fn limit_or_null(limit: Option<u64>) -> Value {
+    limit.map_or(Value::Null, Value::UInt)
+}
+
+/// Days that a password lives: 0 for ever, NULL for as long as the server says.
+fn lifetime(account: &Account) -> Value {
+    limit_or_null(match account.expiry {
+        Expiry::Default => None,
+        Expiry::Never => Some(0),
+        Expiry::Days(days) => Some(days),
+    })
+}
+
+fn requires_current(account: &Account) -> Value {
+    let clause = account.attributes.get("require_current");
+    clause.map_or(Value::Null, |clause| text(if clause == "OPTIONAL" { "N" } else { "Y" }))
 }
 
 /// USER_ATTRIBUTES.ATTRIBUTE as JSON.

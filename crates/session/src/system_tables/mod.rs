@@ -210,6 +210,7 @@ impl SystemTables {
             "global_grants" => self.mysql_global_grants(emit),
             "role_edges" => self.mysql_role_edges(emit),
             "default_roles" => self.mysql_default_roles(emit),
+            "password_history" => self.mysql_password_history(emit),
             "time_zone_name" => self.mysql_time_zone_names(emit),
             _ => Ok(()),
         }

@@ -191,7 +191,7 @@ impl SystemTables {
     /// CREATE_TIME is not kept: the server's start is the best that is known, since NULL breaks dump tools.
     fn start_time(&self) -> Value {
         let seconds = self.instance.wall_microseconds() / 1_000_000 - self.instance.uptime_seconds() as i64;
-        Value::DateTime(expression::TimeZone::UTC.local(seconds * 1_000_000))
+        Value::DateTime(self.time_zone().local(seconds * 1_000_000))
     }
 
     pub(super) fn partitions(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
