@@ -278,7 +278,7 @@ impl Expression {
         for part in [&operand, &low, &high] {
             scalar(part)?;
         }
-        let (below, above) = prepare_range(&mut operand, &mut low, &mut high, facts)?;
+        let (below, above) = prepare_range(&mut operand, &mut low, &mut high, negated, facts)?;
         let nullable = operand.result.nullable || low.result.nullable || high.result.nullable;
         let (low, high) = ((below, low), (above, high));
         let between = Between { operand, low, high, negated };
@@ -526,6 +526,10 @@ impl Expression {
         match self.evaluate(&[], context) {
             // A number that is too great for an integer is kept as what made it: error 1690 shows that.
             Ok(Value::Double(value)) if !convert::fits_integer(value) => {
+                *context.diagnostics() = before;
+                self
+            }
+            Ok(Value::Float(value)) if !convert::fits_integer(value.into()) => {
                 *context.diagnostics() = before;
                 self
             }

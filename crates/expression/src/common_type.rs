@@ -70,7 +70,7 @@ fn merged_kind(left: TypeKind, right: TypeKind) -> TypeKind {
             }
         }
         (Double, other) | (other, Double) if other.is_number() => Double,
-        (Float, Int | Decimal) | (Int | Decimal, Float) => Double,
+        (Float, Int | Decimal) | (Int | BigInt | Decimal, Float) => Double,
         (Float, other) | (other, Float) if other.is_number() => Float,
         (Decimal, other) | (other, Decimal) if other.is_number() => Decimal,
         (left, right) if left.is_temporal() && right.is_temporal() => DateTime,

@@ -94,15 +94,22 @@ pub fn operand_integer(
     operand: &Expression,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<i128>> {
-    match value {
-        Value::Double(number) if !fits_integer(*number) => match operand.kind {
+    let number = match value {
+        Value::Double(number) => Some(*number),
+        Value::Float(number) => Some(f64::from(*number)),
+        _ => None,
+    };
+    if let Some(number) = number.filter(|number| !fits_integer(*number)) {
+        return match operand.kind {
             ExpressionKind::Column(_) => to_integer(value, &operand.result.column_type, context),
-            ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Ok(Some(nearest_integer(*number))),
+            ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Ok(Some(nearest_integer(number))),
             ExpressionKind::Cast(ref cast) if cast.failure == CastFailure::Parameter => {
-                Ok(Some(nearest_integer(*number)))
+                Ok(Some(nearest_integer(number)))
             }
             _ => Err(sql_error!(ER_DATA_OUT_OF_RANGE, "BIGINT", operand)),
-        },
+        };
+    }
+    match value {
         // What a function over dates made is rounded in its seconds alone.
         Value::DateTime(moment) if moment.microsecond >= 500_000 && is_made(operand) => {
             let whole = Value::DateTime(DateTime { microsecond: 0, ..*moment });
@@ -230,8 +237,8 @@ pub fn to_moment(
         Value::Date(date) => return Ok(takes_zero_parts(*date, rules).then_some(date.midnight())),
         Value::Time(time) => {
             let now = context.facts().statement_time;
-            // Back to a date alone it counts from now on, not from midnight.
-            let from_now = kind == MomentKind::Date && time.negative;
+            // Back or further than a day, to a date alone, it counts from now on, not from midnight.
+            let from_now = kind == MomentKind::Date && (time.negative || time.hours >= 24);
             let start = if from_now { now } else { now.date.midnight() };
             return Ok(time_after(*time, start));
         }

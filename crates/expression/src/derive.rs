@@ -215,7 +215,7 @@ pub fn first_collation(
 
 /// Brings a text operand whose character set differs to that collation's set: a literal at once, anything else by a
 /// conversion. Text that the set cannot hold is error 3854.
-fn convert_to(operand: &mut Expression, collation: CollationId) -> SqlResult<()> {
+pub(crate) fn convert_to(operand: &mut Expression, collation: CollationId) -> SqlResult<()> {
     let result = &operand.result;
     let needs = result.class() == TypeClass::Text
         && collation != CollationId::BINARY

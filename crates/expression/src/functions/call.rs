@@ -108,6 +108,11 @@ impl<'a> Call<'a> {
         self.wait_for(bytes)
     }
 
+    /// The value of a part of an argument.
+    pub(crate) fn operand_of(&mut self, part: &'a Expression) -> SqlResult<Cow<'a, Value>> {
+        part.operand(self.row, self.context)
+    }
+
     /// An argument as a signed integer, rounded, clamped to the range of BIGINT; None for NULL.
     pub fn integer(&mut self, index: usize) -> SqlResult<Option<i64>> {
         let wide = self.wide_integer(index)?;

@@ -57,15 +57,25 @@ fn derive_nullif(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     if let [first, second] = &mut *derivation.arguments {
         adapt_constant(first, second, facts)?;
         check_moment(second, first, facts)?;
-        prepare_equal_values("nullif", first, second, facts)?;
+        let mut compared = first.clone();
+        prepare_equal_values("nullif", &mut compared, second, facts)?;
+        // The result is the first argument as it is, but for the character set that both are compared in.
+        if compared.result.class() == first.result.class() {
+            *first = compared;
+        }
     }
     Ok(derivation.argument(0).clone().nullable())
 }
 
 fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (left, right) = (call.operand(0)?, call.operand(1)?);
     let mode = ComparisonMode::choose(call.expression(0), call.expression(1));
-    let (left_type, right_type) = (&call.argument(0).column_type, &call.argument(1).column_type);
+    let chosen = match mode {
+        ComparisonMode::Double => call.chosen(0)?,
+        _ => Some(call.expression(0)),
+    };
+    let Some(chosen) = chosen else { return Ok(Value::Null) };
+    let (left, right) = (call.operand_of(chosen)?, call.operand(1)?);
+    let (left_type, right_type) = (&chosen.result.column_type, &call.argument(1).column_type);
     match compare_values(mode, &left, left_type, &right, right_type, call.context)? {
         Some(Ordering::Equal) => Ok(Value::Null),
         // MySQL computes the operand anew for the result.

@@ -34,8 +34,12 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("acos", 1, 1, derive_double, |call| real(call, |x| (-1.0..=1.0).contains(&x).then(|| x.acos()))),
     pure("atan", 1, 2, derive_double, arc_tangent),
     pure("atan2", 1, 2, derive_double, arc_tangent),
-    pure("degrees", 1, 1, derive_total, |call| real(call, |x| Some(x * (180.0 / std::f64::consts::PI)))),
-    pure("radians", 1, 1, derive_total, |call| real(call, |x| Some(x * (std::f64::consts::PI / 180.0)))),
+    pure("degrees", 1, 1, derive_total, |call| {
+        real(call, |x| Some(x * (180.0 / std::f64::consts::PI) + 0.0))
+    }),
+    pure("radians", 1, 1, derive_total, |call| {
+        real(call, |x| Some(x * (std::f64::consts::PI / 180.0) + 0.0))
+    }),
     pure("pi", 0, 0, derive_pi, |_| Ok(Value::Double(std::f64::consts::PI))),
     acting("rand", 0, 1, |_| Ok(ResultType::double()), random),
 ];
@@ -162,7 +166,9 @@ fn derive_round(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let truncates = derivation.name == "truncate";
     let argument = derivation.argument(0);
     let result = match argument.class() {
-        TypeClass::Integer if argument.column_type.unsigned => ResultType::unsigned(21),
+        TypeClass::Integer if argument.column_type.unsigned || argument.kind() == TypeKind::Year => {
+            ResultType::unsigned(21)
+        }
         TypeClass::Integer => ResultType::integer(21),
         TypeClass::Decimal => {
             let (whole, scale) = (argument.integer_digits(), argument.scale());

@@ -139,7 +139,7 @@ impl Arithmetic {
             (Modulo, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
                 let precision = digits_left.max(digits_right) + u32::from(scale);
-                (widest, decimal_of(left, right, precision, scale).nullable())
+                (widest, decimal_of(left, left, precision, scale).nullable())
             }
             (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {

@@ -1,5 +1,6 @@
 //! CAST and CONVERT, and conversions that the binder puts in. Main type: [`Cast`].
 
+use super::arithmetic::out_of_range;
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::text;
@@ -51,8 +52,15 @@ impl Cast {
         row: &[Value],
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
-        let value = self.operand.evaluate(row, context)?;
-        let (from, target) = (&self.operand.result.column_type, &whole.result.column_type);
+        let target = &whole.result.column_type;
+        let is_number = matches!(target.kind, TypeKind::Decimal | TypeKind::Double | TypeKind::Float);
+        let operand = match is_number && self.failure == CastFailure::Warn {
+            true => self.operand.chosen(row, context)?,
+            false => Some(&self.operand),
+        };
+        let Some(operand) = operand else { return Ok(Value::Null) };
+        let value = operand.evaluate(row, context)?;
+        let from = &operand.result.column_type;
         if value == Value::Null {
             return Ok(Value::Null);
         }
@@ -76,8 +84,12 @@ impl Cast {
             }
             TypeKind::Year => Ok(cast_year(&value, from, context)),
             TypeKind::Decimal if self.failure == CastFailure::Warn => {
-                self.cast_decimal(&value, target, context)
+                self.cast_decimal(operand, &value, target, context)
             }
+            TypeKind::Float => match convert::to_type(value, from, target, context)? {
+                Value::Float(number) if number.is_infinite() => Err(out_of_range("DOUBLE", whole)),
+                number => Ok(number),
+            },
             _ => convert::to_type(value, from, target, context),
         }
     }
@@ -85,11 +97,12 @@ impl Cast {
     /// CAST(.. AS DECIMAL): the nearest number of the type, with warning 1264.
     fn cast_decimal(
         &self,
+        operand: &Expression,
         value: &Value,
         target: &ColumnType,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
-        let Some(exact) = convert::operand_to_decimal(&self.operand, value, context)? else {
+        let Some(exact) = convert::operand_to_decimal(operand, value, context)? else {
             return Ok(Value::Null);
         };
         let fitted = exact.fit(target.precision(), target.decimals.unwrap_or(0));
@@ -239,13 +252,19 @@ fn cast_moment(
     Ok(moment.rounded(target.decimals.unwrap_or(6)).map_or(Value::Null, Value::DateTime))
 }
 
-/// CAST(.. AS YEAR): of dates their year, of times the statement's; numbers below 100 are of 1970 to 2069, but the number 0
+/// CAST(.. AS YEAR): of dates their year, of times that of the day they reach from today on; numbers below 100 are of 1970 to 2069, but the number 0
 /// is the year 0 and the text '0' is 2000. NULL with a warning for what is no year.
 fn cast_year(value: &Value, from: &ColumnType, context: &mut dyn EvaluationContext) -> Value {
     let (number, is_text) = match value {
-        Value::Date(date) => return Value::Int(i64::from(date.year)),
-        Value::DateTime(moment) => return Value::Int(i64::from(moment.date.year)),
-        Value::Time(_) => return Value::Int(i64::from(context.facts().statement_time.date.year)),
+        Value::Date(date) => return checked_year(date.year, context),
+        Value::DateTime(moment) => return checked_year(moment.date.year, context),
+        Value::Time(time) => {
+            let midnight = context.facts().statement_time.date.midnight();
+            return match values::convert::time_after(*time, midnight) {
+                Some(moment) => checked_year(moment.date.year, context),
+                None => Value::Null,
+            };
+        }
         Value::Bytes(bytes) if !from.is_number_bytes() => match year_text(bytes, from, context) {
             Some(number) => (number, true),
             None => return Value::Null,
@@ -264,6 +283,15 @@ fn cast_year(value: &Value, from: &ColumnType, context: &mut dyn EvaluationConte
     }
     // Not a column's value, whose text has four digits: the year 0 is '0'.
     year.map_or(Value::Null, |year| Value::Int(year as i64))
+}
+
+/// The year of a date; NULL with a warning for one that no YEAR can hold.
+fn checked_year(year: u16, context: &mut dyn EvaluationContext) -> Value {
+    if year == 0 || (1901..=2155).contains(&year) {
+        return Value::Int(i64::from(year));
+    }
+    context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", year));
+    Value::Null
 }
 
 /// The number that a text begins with; None, with warning 1525, if there is none or it is negative.

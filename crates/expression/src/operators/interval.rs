@@ -143,11 +143,16 @@ impl DateArithmetic {
 
     /// The amount of the interval, with its sign.
     fn amount(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Amount> {
-        let value = self.amount.operand(row, context)?;
+        let amount = match unit_fields(self.unit) {
+            Some(_) => Some(&self.amount),
+            None => self.amount.chosen(row, context)?,
+        };
+        let Some(amount) = amount else { return Ok(Amount::Null) };
+        let value = amount.operand(row, context)?;
         if *value == Value::Null {
             return Ok(Amount::Null);
         }
-        let column_type = &self.amount.result.column_type;
+        let column_type = &amount.result.column_type;
         let interval = if let Some(factors) = unit_fields(self.unit) {
             let Some(text) = convert::to_text(&value, column_type, context) else { return Ok(Amount::Null) };
             match compound(&text, factors, self.unit) {

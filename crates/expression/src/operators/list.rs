@@ -3,7 +3,8 @@
 use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert;
-use crate::tree::Expression;
+use crate::result_type::TypeClass;
+use crate::tree::{Expression, ExpressionKind};
 use errors::SqlResult;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -83,6 +84,10 @@ pub struct InList {
     /// NOT IN.
     pub negated: bool,
     lookup: Option<Arc<Lookup>>,
+    /// Whether integers are compared by their bits: the list holds several kinds of values, or what is no constant.
+    by_bits: bool,
+    /// Whether members are converted to integers before the operand is looked at.
+    converts_first: bool,
 }
 
 #[derive(Debug)]
@@ -95,11 +100,26 @@ impl InList {
     /// Builds the list of members with the way each is compared.
     pub fn new(operand: Expression, list: Vec<(ComparisonMode, Expression)>, negated: bool) -> InList {
         let lookup = Lookup::build(&operand, &list).map(Arc::new);
-        InList { operand, list, negated, lookup }
+        let is_null = |member: &Expression| member.literal() == Some(&Value::Null);
+        let mut modes = list.iter().filter(|(_, member)| !is_null(member)).map(|(mode, _)| *mode);
+        let first = modes.next();
+        let is_mixed =
+            modes.any(|mode| Some(mode) != first) || list.iter().any(|(_, member)| !member.is_constant());
+        let by_bits = is_mixed && operand.column_slot().is_none();
+        let converts_first = list.iter().any(is_converted);
+        InList { operand, list, negated, lookup, by_bits, converts_first }
     }
 
     /// The truth for one row.
     pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+        if self.converts_first {
+            // Its warnings come when they are compared.
+            let before = context.diagnostics().clone();
+            for (_, member) in self.list.iter().filter(|member| is_converted(member)) {
+                member.operand(row, context)?;
+            }
+            *context.diagnostics() = before;
+        }
         let operand = self.operand.operand(row, context)?;
         let exact = match (&*operand, &self.lookup) {
             (Value::Null, _) => return Ok(None),
@@ -129,6 +149,15 @@ impl InList {
                 context.check_killed()?;
             }
             let value = member.operand_beside(waiting, row, context)?;
+            if self.by_bits
+                && *mode == ComparisonMode::Integer
+                && let (Some(left), Some(right)) = (bits(operand), bits(&value))
+            {
+                if left == right {
+                    return Ok(Some(true));
+                }
+                continue;
+            }
             let operand = match (mode, operand) {
                 (ComparisonMode::Double, Value::Bytes(_)) => match &mut number {
                     Some(number) => &*number,
@@ -157,10 +186,28 @@ impl InList {
     }
 }
 
+/// Whether a member is a floating point number that the list holds as an integer.
+fn is_converted((mode, member): &(ComparisonMode, Expression)) -> bool {
+    match &member.kind {
+        ExpressionKind::Cast(cast) => {
+            *mode == ComparisonMode::Integer && cast.operand.result.class() == TypeClass::Double
+        }
+        _ => false,
+    }
+}
+
+/// The bits of an integer.
+fn bits(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(number) => Some(*number as u64),
+        Value::UInt(number) => Some(*number),
+        _ => None,
+    }
+}
+
 impl Lookup {
     fn build(operand: &Expression, list: &[(ComparisonMode, Expression)]) -> Option<Lookup> {
-        if list.len() < LOOKUP_LENGTH_MIN || operand.result.class() != crate::result_type::TypeClass::Integer
-        {
+        if list.len() < LOOKUP_LENGTH_MIN || operand.result.class() != TypeClass::Integer {
             return None;
         }
         let mut lookup = Lookup { integers: HashSet::with_capacity(list.len()), has_null: false };

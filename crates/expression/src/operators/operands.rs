@@ -105,11 +105,21 @@ pub fn prepare_range(
     operand: &mut Expression,
     low: &mut Expression,
     high: &mut Expression,
+    negated: bool,
     facts: BuildFacts,
 ) -> SqlResult<(ComparisonMode, ComparisonMode)> {
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
+    if !negated {
+        refuse_beyond_latin1(operand, low, high)?;
+    }
     adapt_stored(operand, low, facts)?;
     adapt_stored(operand, high, facts)?;
+    // A range of one value is a comparison with it.
+    let is_one = low.literal().is_some() && low.literal() == high.literal();
+    if is_one && !negated && operand.column_slot().is_none() {
+        adapt_text(operand, low, facts)?;
+        adapt_text(operand, high, facts)?;
+    }
     if [operand.result.class(), low.result.class(), high.result.class()] == [DateTime, Text, Text] {
         adapt_compared(operand, low, facts);
         adapt_compared(operand, high, facts);
@@ -125,6 +135,9 @@ pub fn prepare_range(
     }
     let is_column = operand.column_slot().is_some()
         && (matches!(operand.result.class(), DateTime | Time | Integer) || classes == [Decimal, Text, Text]);
+    if times && classes.contains(&Null) && operand.column_slot().is_none() {
+        return one(ComparisonMode::Text(LATIN1));
+    }
     if times || is_column && low.is_constant() && high.is_constant() {
         return Ok((below, above));
     }
@@ -143,13 +156,49 @@ pub fn prepare_range(
     one(ComparisonMode::Double)
 }
 
+/// Error 3854 for constant text that latin1 lacks. MySQL asks whether both bounds of BETWEEN (not of NOT BETWEEN) are one value;
+/// where neither is a number it compares them in the character set of the operand, which for a number or date is latin1.
+fn refuse_beyond_latin1(operand: &Expression, low: &mut Expression, high: &mut Expression) -> SqlResult<()> {
+    use TypeClass::{DateTime, Null, Text, Time};
+    let is_number = !matches!(operand.result.class(), Null | Text) && operand.column_slot().is_none();
+    let is_exact = !matches!(operand.result.class(), DateTime | Time);
+    let bounds = [low, high];
+    if !is_number || !bounds.iter().all(|bound| matches!(bound.result.class(), Null | Text | DateTime | Time))
+    {
+        return Ok(());
+    }
+    let waits = |part: &Expression| {
+        matches!(
+            part.kind,
+            ExpressionKind::Outer(_) | ExpressionKind::Subquery(_) | ExpressionKind::Parameter(_)
+        )
+    };
+    for bound in bounds {
+        let is_text =
+            bound.result.class() == Text && bound.result.collation() != charset::CollationId::BINARY;
+        match bound.literal() {
+            Some(Value::Bytes(bytes)) if is_text => {
+                crate::convert::text_of_set(bytes.clone(), bound.result.collation(), LATIN1)?;
+            }
+            _ if is_text && is_exact && bound.is_constant() && !bound.any(&waits) => {
+                crate::derive::convert_to(bound, LATIN1)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// latin1_swedish_ci, the collation of numbers that nobody turned to text.
+const LATIN1: charset::CollationId = charset::CollationId(8);
+
 /// How the members of an IN list of several are compared with the operand.
 pub fn prepare_list(
     operand: &mut Expression,
     list: &mut [Expression],
     facts: BuildFacts,
 ) -> SqlResult<Vec<ComparisonMode>> {
-    use TypeClass::{DateTime, Double, Integer, Null, Text, Time};
+    use TypeClass::{Double, Null, Text, Time};
     adapt_stored_list(operand, list, facts)?;
     list.iter_mut().for_each(|member| adapt_compared(operand, member, facts));
     let all = |wanted: TypeClass| {
@@ -160,7 +209,8 @@ pub fn prepare_list(
     if operand.result.class() == Time && all(Text) {
         return Ok(vec![ComparisonMode::Time; list.len()]);
     }
-    if operand.result.class() == Integer && operand.column_slot().is_none() && all(Text) {
+    if is_integer_lookup(operand, list) {
+        convert_to_integers(list);
         return Ok(vec![ComparisonMode::Integer; list.len()]);
     }
     let choose = |operand: &Expression, list: &[Expression]| -> Vec<ComparisonMode> {
@@ -174,20 +224,9 @@ pub fn prepare_list(
         list.iter().map(mode).collect()
     };
     let mut modes = choose(operand, list);
-    if operand.result.class() == Text && list.iter().any(|member| member.result.class() == DateTime) {
-        let numbers =
-            list.iter().any(|member| !matches!(member.result.class(), Text | DateTime | Time | Null));
-        let clocks = list
-            .iter()
-            .any(|member| member.result.class() == DateTime && member.result.kind() != TypeKind::Date);
-        for (mode, member) in modes.iter_mut().zip(&*list) {
-            *mode = match member.result.class() {
-                // Beside a date with a time all texts are such. Beside numbers dates are texts.
-                Text | Time if clocks && !numbers => ComparisonMode::DateTime,
-                DateTime if numbers => ComparisonMode::Text(operand.result.collation()),
-                _ => *mode,
-            };
-        }
+    choose_moments(operand, list, &mut modes, facts);
+    if modes.iter().all(|mode| *mode == ComparisonMode::Double) {
+        choose_numbers(operand, &ResultType::double());
     }
     for (member, mode) in list.iter_mut().zip(&modes) {
         if *mode == ComparisonMode::Double {
@@ -209,6 +248,63 @@ pub fn prepare_list(
         }
     }
     Ok(modes)
+}
+
+/// Chooses how dates and texts of a list are compared: with a text, or with a year that is no column's.
+fn choose_moments(
+    operand: &Expression,
+    list: &[Expression],
+    modes: &mut [ComparisonMode],
+    facts: BuildFacts,
+) {
+    use TypeClass::{DateTime, Null, Text, Time};
+    if operand.result.class() == Text && list.iter().any(|member| member.result.class() == DateTime) {
+        let numbers =
+            list.iter().any(|member| !matches!(member.result.class(), Text | DateTime | Time | Null));
+        let clocks = list
+            .iter()
+            .any(|member| member.result.class() == DateTime && member.result.kind() != TypeKind::Date);
+        let clocks = clocks || list.iter().any(|member| member.result.class() == Time);
+        for (mode, member) in modes.iter_mut().zip(list) {
+            *mode = match member.result.class() {
+                // Beside a date with a time, and a date and a time, all texts are such. Beside numbers dates are texts.
+                Text | Time if clocks && !numbers => ComparisonMode::DateTime,
+                DateTime if numbers => ComparisonMode::Text(operand.result.collation()),
+                _ => *mode,
+            };
+        }
+    }
+    // A year among texts and dates is a text.
+    let is_year = operand.result.kind() == TypeKind::Year && operand.column_slot().is_none();
+    if is_year && list.iter().all(|member| matches!(member.result.class(), Null | Text | DateTime)) {
+        for (mode, _) in modes.iter_mut().zip(list).filter(|(_, member)| member.result.class() == Text) {
+            *mode = ComparisonMode::Text(facts.connection);
+        }
+    }
+}
+
+/// Brings floating point members of a list to the integers that they are looked up as.
+fn convert_to_integers(list: &mut [Expression]) {
+    for member in list.iter_mut().filter(|member| member.result.class() == TypeClass::Double) {
+        let result = ResultType::integer(21).nullable_if(member.result.nullable);
+        let operand = std::mem::replace(member, Expression::null());
+        let cast = Cast { operand, failure: CastFailure::Warn, column: None };
+        *member = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
+    }
+}
+
+/// Whether an integer that is no column's stands before constants of which none is an exact number: they are looked up among
+/// integers.
+fn is_integer_lookup(operand: &Expression, list: &[Expression]) -> bool {
+    use TypeClass::{DateTime, Double, Integer, Null, Text, Time};
+    let fits = |member: &Expression| {
+        matches!(member.result.class(), Null | Text | Double | DateTime | Time) && member.is_constant()
+    };
+    operand.result.class() == Integer
+        && operand.result.kind() != TypeKind::Year
+        && operand.column_slot().is_none()
+        && list.iter().all(fits)
+        && list.iter().any(|member| matches!(member.result.class(), Text | Double))
 }
 
 /// Turns a constant to the form of what stands beside it.
@@ -354,7 +450,7 @@ mod tests {
     #[test]
     fn lists_are_compared_as_a_whole() {
         let range = |mut operand: Expression, mut low: Expression, mut high: Expression| {
-            prepare_range(&mut operand, &mut low, &mut high, facts()).unwrap()
+            prepare_range(&mut operand, &mut low, &mut high, false, facts()).unwrap()
         };
         let double = (ComparisonMode::Double, ComparisonMode::Double);
         assert_eq!(range(words("10"), words("9"), Expression::integer(11)), double);
