@@ -397,7 +397,15 @@ pub fn date_of_number(value: &Value, column_type: &ColumnType, rules: DateRules)
             let date = Date { year: 2000, month: 0, day };
             date.is_allowed(rules).then(|| date.midnight())
         }
-        _ => DateTime::from_number(whole, rules),
+        Ok(100) => {
+            let date = Date { year: 2000, month: 1, day: 0 };
+            date.is_allowed(rules).then(|| date.midnight())
+        }
+        // The time of day is not looked at where only the date counts.
+        _ => DateTime::from_number(whole, rules).or_else(|| {
+            let date = whole / 1_000_000;
+            (101..=99_991_231).contains(&date).then(|| DateTime::from_number(date, rules)).flatten()
+        }),
     }
 }
 

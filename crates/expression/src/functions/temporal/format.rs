@@ -6,9 +6,9 @@ use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::locale::{self, Locale};
 use crate::result_type::{Coercibility, ResultType};
 use errors::SqlResult;
-use std::fmt::Write as _;
+use std::io::Write as _;
 use values::Value;
-use values::temporal::{DateTime, WeekMode, parse_time};
+use values::temporal::{Date, DateTime, WeekMode, parse_time};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -61,13 +61,30 @@ fn date_format(call: &mut Call<'_>) -> SqlResult<Value> {
 
 /// A moment in the format that an argument gives.
 pub fn formatted(call: &mut Call<'_>, moment: DateTime, index: usize) -> SqlResult<Value> {
-    let Some(format) = call.utf8(index)? else { return Ok(Value::Null) };
+    let Some(format) = format_bytes(call, index)? else { return Ok(Value::Null) };
     if format.is_empty() {
         return Ok(Value::Null);
     }
     let locale = call.context().facts().time_names;
     let clock = Clock { hours: u32::from(moment.hour), negative: false, moment };
-    optional(write_format(&format, Some(&moment), &clock, locale).map(|text| call.text_result(&text)))
+    optional(write_format(&format, Some(&moment), &clock, locale).map(|text| bytes_result(call, text)))
+}
+
+/// A format as its bytes: MySQL hands on those between the conversions as they are, whatever their character set. For
+/// results in a set that is not made of ASCII they are UTF-8.
+fn format_bytes(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Vec<u8>>> {
+    if crate::text::is_ascii_superset(call.result().collation()) {
+        return Ok(call.text(index)?.map(std::borrow::Cow::into_owned));
+    }
+    Ok(call.utf8(index)?.map(String::into_bytes))
+}
+
+/// What a format gave, in the character set of the result.
+fn bytes_result(call: &Call<'_>, bytes: Vec<u8>) -> Value {
+    if crate::text::is_ascii_superset(call.result().collation()) {
+        return Value::Bytes(bytes);
+    }
+    call.text_result(&String::from_utf8_lossy(&bytes))
 }
 
 fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -80,19 +97,29 @@ fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Null);
     }
     let Some(time) = convert::to_time(&value, column_type, call.context())? else { return Ok(Value::Null) };
-    let Some(format) = call.utf8(1)? else { return Ok(Value::Null) };
+    // The date of a moment stays there for the conversions that ask for one.
+    let date = match &*value {
+        Value::DateTime(moment) => Some(moment.date),
+        Value::Date(date) => Some(*date),
+        _ => None,
+    };
+    let Some(format) = format_bytes(call, 1)? else { return Ok(Value::Null) };
     if format.is_empty() {
         return Ok(Value::Null);
     }
     let moment = DateTime {
+        date: date.unwrap_or(Date::ZERO),
         minute: time.minutes,
         second: time.seconds,
         microsecond: time.microseconds,
         hour: (time.hours % 24) as u8,
-        ..DateTime::ZERO
     };
     let clock = Clock { hours: u32::from(time.hours), negative: time.negative, moment };
-    optional(write_format(&format, None, &clock, locale::english()).map(|text| call.text_result(&text)))
+    // Names of days and numbers of weeks it has for none.
+    let names_days = format.windows(2).any(|pair| pair[0] == b'%' && b"WaDjUuVvXxw".contains(&pair[1]));
+    let date = date.filter(|_| !names_days).map(|_| &clock.moment);
+    let written = write_format(&format, date, &clock, locale::english());
+    optional(written.map(|text| bytes_result(call, text)))
 }
 
 struct Clock {
@@ -103,19 +130,19 @@ struct Clock {
 }
 
 /// The text of a format; None where a conversion has no meaning (a name of month 0, a date part of a time).
-fn write_format(format: &str, date: Option<&DateTime>, clock: &Clock, locale: &Locale) -> Option<String> {
-    let mut out = String::with_capacity(format.len() * 2);
+fn write_format(format: &[u8], date: Option<&DateTime>, clock: &Clock, locale: &Locale) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(format.len() * 2);
     if clock.negative {
-        out.push('-');
+        out.push(b'-');
     }
-    let mut characters = format.chars();
-    while let Some(character) = characters.next() {
-        if character != '%' {
-            out.push(character);
+    let mut bytes = format.iter();
+    while let Some(&byte) = bytes.next() {
+        if byte != b'%' {
+            out.push(byte);
             continue;
         }
-        let Some(conversion) = characters.next() else {
-            out.push('%');
+        let Some(&conversion) = bytes.next() else {
+            out.push(b'%');
             break;
         };
         if !write_clock(&mut out, conversion, clock) {
@@ -125,22 +152,22 @@ fn write_format(format: &str, date: Option<&DateTime>, clock: &Clock, locale: &L
     Some(out)
 }
 
-/// Writes a conversion of the time of day; false if it is none. Writing to a string cannot fail.
-fn write_clock(out: &mut String, conversion: char, clock: &Clock) -> bool {
+/// Writes a conversion of the time of day; false if it is none. Writing to memory cannot fail.
+fn write_clock(out: &mut Vec<u8>, conversion: u8, clock: &Clock) -> bool {
     let (hours, moment) = (clock.hours, &clock.moment);
     let twelve = (hours % 24 + 11) % 12 + 1;
     let half = if hours % 24 < 12 { "AM" } else { "PM" };
     let written = match conversion {
-        'f' => write!(out, "{:06}", moment.microsecond),
-        'H' => write!(out, "{hours:02}"),
-        'k' => write!(out, "{hours}"),
-        'h' | 'I' => write!(out, "{twelve:02}"),
-        'l' => write!(out, "{twelve}"),
-        'i' => write!(out, "{:02}", moment.minute),
-        'S' | 's' => write!(out, "{:02}", moment.second),
-        'p' => write!(out, "{half}"),
-        'r' => write!(out, "{twelve:02}:{:02}:{:02} {half}", moment.minute, moment.second),
-        'T' => write!(out, "{hours:02}:{:02}:{:02}", moment.minute, moment.second),
+        b'f' => write!(out, "{:06}", moment.microsecond),
+        b'H' => write!(out, "{hours:02}"),
+        b'k' => write!(out, "{hours}"),
+        b'h' | b'I' => write!(out, "{twelve:02}"),
+        b'l' => write!(out, "{twelve}"),
+        b'i' => write!(out, "{:02}", moment.minute),
+        b'S' | b's' => write!(out, "{:02}", moment.second),
+        b'p' => write!(out, "{half}"),
+        b'r' => write!(out, "{twelve:02}:{:02}:{:02} {half}", moment.minute, moment.second),
+        b'T' => write!(out, "{hours:02}:{:02}:{:02}", moment.minute, moment.second),
         _ => return false,
     };
     debug_assert!(written.is_ok());
@@ -148,44 +175,44 @@ fn write_clock(out: &mut String, conversion: char, clock: &Clock) -> bool {
 }
 
 /// Writes a conversion of the date; None where it has no meaning. A time has only zero dates.
-fn write_date(out: &mut String, conversion: char, date: Option<&DateTime>, locale: &Locale) -> Option<()> {
-    let names = "MbWaDjUuVvXxw";
+fn write_date(out: &mut Vec<u8>, conversion: u8, date: Option<&DateTime>, locale: &Locale) -> Option<()> {
+    let names = b"MbWaDjUuVvXxw";
     let zero = DateTime::ZERO;
     let moment = match date {
         Some(moment) => moment,
-        None if names.contains(conversion) => return None,
+        None if names.contains(&conversion) => return None,
         None => &zero,
     };
     let (year, month, day) = (moment.date.year, moment.date.month, moment.date.day);
     let week = |mode: u64| moment.date.week(WeekMode::new(mode));
     let weekday = usize::from(moment.date.weekday());
     let in_calendar = month > 0 && day > 0;
-    if "WajUuVvXxw".contains(conversion) && !in_calendar {
+    if b"WajUuVvXxw".contains(&conversion) && !in_calendar {
         return None;
     }
-    if "Mb".contains(conversion) && month == 0 {
+    if b"Mb".contains(&conversion) && month == 0 {
         return None;
     }
     let written = match conversion {
-        'Y' => write!(out, "{year:04}"),
-        'y' => write!(out, "{:02}", year % 100),
-        'm' => write!(out, "{month:02}"),
-        'c' => write!(out, "{month}"),
-        'd' => write!(out, "{day:02}"),
-        'e' => write!(out, "{day}"),
-        'D' => write!(out, "{day}{}", ordinal(day)),
-        'M' => write!(out, "{}", locale.months[usize::from(month) - 1]),
-        'b' => write!(out, "{}", locale.short_months[usize::from(month) - 1]),
-        'W' => write!(out, "{}", locale.days[weekday]),
-        'a' => write!(out, "{}", locale.short_days[weekday]),
-        'w' => write!(out, "{}", (weekday + 1) % 7),
-        'j' => write!(out, "{:03}", moment.date.day_of_year()),
-        'U' => write!(out, "{:02}", week(0).0),
-        'u' => write!(out, "{:02}", week(1).0),
-        'V' => write!(out, "{:02}", week(2).0),
-        'v' => write!(out, "{:02}", week(3).0),
-        'X' => write!(out, "{:04}", week(2).1),
-        'x' => write!(out, "{:04}", week(3).1),
+        b'Y' => write!(out, "{year:04}"),
+        b'y' => write!(out, "{:02}", year % 100),
+        b'm' => write!(out, "{month:02}"),
+        b'c' => write!(out, "{month}"),
+        b'd' => write!(out, "{day:02}"),
+        b'e' => write!(out, "{day}"),
+        b'D' => write!(out, "{day}{}", ordinal(day)),
+        b'M' => write!(out, "{}", locale.months[usize::from(month) - 1]),
+        b'b' => write!(out, "{}", locale.short_months[usize::from(month) - 1]),
+        b'W' => write!(out, "{}", locale.days[weekday]),
+        b'a' => write!(out, "{}", locale.short_days[weekday]),
+        b'w' => write!(out, "{}", (weekday + 1) % 7),
+        b'j' => write!(out, "{:03}", moment.date.day_of_year()),
+        b'U' => write!(out, "{:02}", week(0).0),
+        b'u' => write!(out, "{:02}", week(1).0),
+        b'V' => write!(out, "{:02}", week(2).0),
+        b'v' => write!(out, "{:02}", week(3).0),
+        b'X' => write!(out, "{:04}", week(2).1),
+        b'x' => write!(out, "{:04}", week(3).1),
         other => {
             out.push(other);
             Ok(())
