@@ -10,7 +10,7 @@ use values::Value;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
-    pure("any_value", 1, 1, |derivation| Ok(derivation.argument(0).clone()), any_value),
+    pure("any_value", 1, 1, derive_any_value, any_value),
     pure("name_const", 2, 2, derive_name_const, |call| call.value(1)),
     acting("sleep", 1, 1, |_| Ok(ResultType::integer(21)), sleep),
     acting("benchmark", 2, 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
@@ -33,6 +33,13 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |call| Ok(Value::UInt(call.context().facts().connection_id)),
     ),
 ];
+
+/// The argument's type; what was the literal `x'41'` is mere bytes.
+fn derive_any_value(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let mut result = derivation.argument(0).clone();
+    result.column_type.unsigned &= !result.is_number_bytes();
+    Ok(result)
+}
 
 fn any_value(call: &mut Call<'_>) -> SqlResult<Value> {
     let value = call.value(0)?;
@@ -165,6 +172,7 @@ fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType
     let argument = derivation.argument(0);
     let name = argument.collation().get().name;
     let factor = match name {
+        _ if argument.class() != TypeClass::Text => 1,
         name if name.contains("_0900_") && !name.ends_with("_bin") => 16,
         name if name.contains("_unicode_") => 8,
         _ => 1,
@@ -173,16 +181,18 @@ fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType
         TypeClass::Text => {
             argument.text_length().saturating_mul(u32::from(argument.collation().charset().max_bytes))
         }
+        TypeClass::DateTime | TypeClass::Time => argument.text_length(),
         _ => 0,
     };
     Ok(ResultType::binary(bytes.saturating_mul(factor).max(INTEGER_WEIGHT_BYTES)).nullable())
 }
 
-/// The weights of a text, or of so many of its characters; integers weigh as index keys do, NULL for other types.
+/// The weights of a text, or of so many of its characters; integers and moments weigh as index keys do, NULL for other types.
 fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
     match call.argument(0).class() {
         TypeClass::Text => {}
         TypeClass::Integer => return Ok(call.wide_integer(0)?.map_or(Value::Null, integer_weight)),
+        TypeClass::DateTime | TypeClass::Time => return Ok(moment_weight(&*call.operand(0)?)),
         _ => return Ok(Value::Null),
     }
     let collation = call.text_collation(0).get();
@@ -216,6 +226,31 @@ fn integer_weight(number: i128) -> Value {
     };
     Value::Bytes(bits.to_be_bytes().to_vec())
 }
+
+/// Dates, times and moments as numbers that have a bit field for each part, a fraction of 24 bits behind the seconds.
+fn moment_weight(value: &Value) -> Value {
+    let clock = |hours: i64, minutes: u8, seconds: u8, microseconds: u32| {
+        (((hours << 6 | i64::from(minutes)) << 6 | i64::from(seconds)) << 24) + i64::from(microseconds)
+    };
+    let packed = match value {
+        Value::Date(date) => i64::from(date.year) << 9 | i64::from(date.month) << 5 | i64::from(date.day),
+        Value::Time(time) => {
+            let span = clock(i64::from(time.hours), time.minutes, time.seconds, time.microseconds);
+            TIME_WEIGHT_ZERO + if time.negative { -span - 1 } else { span }
+        }
+        Value::DateTime(moment) => {
+            let months = i64::from(moment.date.year) * 13 + i64::from(moment.date.month);
+            let days = months << 5 | i64::from(moment.date.day);
+            let hours = days << 5 | i64::from(moment.hour);
+            clock(hours, moment.minute, moment.second, moment.microsecond)
+        }
+        _ => return Value::Null,
+    };
+    integer_weight(packed.into())
+}
+
+/// The weight of no time at all; those of negative times are below.
+const TIME_WEIGHT_ZERO: i64 = 0x8000_0000_0000;
 
 #[cfg(test)]
 mod tests {

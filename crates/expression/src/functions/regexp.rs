@@ -47,6 +47,7 @@ fn derive_instr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 
 fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     check_sets(derivation, 1..3)?;
+    check_regexp_sets(derivation.argument(1), derivation.argument(2), derivation.name)?;
     let common = derivation.collation(0..3)?;
     Ok(ResultType::built_text(u64::MAX, common.collation, common.coercibility).nullable())
 }
@@ -70,7 +71,7 @@ fn flags(call: &mut Call<'_>, index: usize) -> SqlResult<Option<String>> {
     Ok(Some(flags))
 }
 
-/// The compiled pattern; None where pattern or flags are NULL.
+/// The compiled pattern, which must be one even where there is nothing to search; None where pattern or flags are NULL.
 fn compiled(call: &mut Call<'_>, flags_index: usize) -> SqlResult<Option<Arc<Regex>>> {
     let Some(pattern) = call.utf8(1)? else { return Ok(None) };
     let Some(flags) = flags(call, flags_index)? else { return Ok(None) };
@@ -138,20 +139,21 @@ fn behind(subject: &str, start: usize, end: usize) -> usize {
 }
 
 fn like(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
     let Some(regex) = compiled(call, 2)? else { return Ok(Value::Null) };
+    let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
     let found = regex.is_match(&subject).map_err(|_| sql_error!(ER_REGEXP_TIME_OUT))?;
     Ok(Value::Int(i64::from(found)))
 }
 
 fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
+    let regex = compiled(call, 5)?;
     let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
     let (Some(position), Some(occurrence), Some(wants_end)) =
         (number(call, 2, 1)?, number(call, 3, 1)?, number(call, 4, 0)?)
     else {
         return Ok(Value::Null);
     };
-    let Some(regex) = compiled(call, 5)? else { return Ok(Value::Null) };
+    let Some(regex) = regex else { return Ok(Value::Null) };
     if !(0..=1).contains(&wants_end) {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_instr: return_option must be 1 or 0."));
     }
@@ -162,23 +164,25 @@ fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn substr(call: &mut Call<'_>) -> SqlResult<Value> {
+    let regex = compiled(call, 4)?;
     let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
     let (Some(position), Some(occurrence)) = (number(call, 2, 1)?, number(call, 3, 1)?) else {
         return Ok(Value::Null);
     };
-    let Some(regex) = compiled(call, 4)? else { return Ok(Value::Null) };
+    let Some(regex) = regex else { return Ok(Value::Null) };
     let start = start_byte(call, &subject, position, true)?;
     let found = find(call, &regex, &subject, start, occurrence)?;
     Ok(found.map_or(Value::Null, |(start, end)| call.text_result(&subject[start..end])))
 }
 
 fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
-    let Some(replacement) = call.utf8(2)? else { return Ok(Value::Null) };
+    let regex = compiled(call, 5)?;
+    let (subject, replacement) = (call.utf8(0)?, call.utf8(2)?);
+    let (Some(subject), Some(replacement)) = (subject, replacement) else { return Ok(Value::Null) };
     let (Some(position), Some(occurrence)) = (number(call, 3, 1)?, number(call, 4, 0)?) else {
         return Ok(Value::Null);
     };
-    let Some(regex) = compiled(call, 5)? else { return Ok(Value::Null) };
+    let Some(regex) = regex else { return Ok(Value::Null) };
     let start = start_byte(call, &subject, position, true)?;
     let limit = call.context().facts().max_allowed_packet as usize;
     let mut out = subject[..start].to_owned();

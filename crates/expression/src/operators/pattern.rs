@@ -202,22 +202,23 @@ impl Regexp {
 
     /// The truth for one row.
     pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
-        let operand = self.operand.operand(row, context)?;
-        let Some(subject) = convert::to_text(&operand, &self.operand.result.column_type, context) else {
-            return Ok(None);
-        };
-        let subject = text::to_utf8(&subject, self.collation);
-        let found = match &self.compiled {
-            Some(regex) => regex.is_match(&subject),
+        let (compiled, waiting) = match &self.compiled {
+            Some(regex) => (regex.clone(), 0),
             None => {
-                let pattern = self.pattern.operand_beside(waiting_bytes(&operand), row, context)?;
+                let pattern = self.pattern.operand(row, context)?;
+                let waiting = waiting_bytes(&pattern);
                 let column_type = &self.pattern.result.column_type;
                 let Some(pattern) = convert::to_text(&pattern, column_type, context) else { return Ok(None) };
                 let pattern = text::to_utf8(&pattern, self.collation);
-                compile_regexp(&pattern, text::is_case_sensitive(self.collation), "")?.is_match(&subject)
+                let is_sensitive = text::is_case_sensitive(self.collation);
+                (Arc::new(compile_regexp(&pattern, is_sensitive, "")?), waiting)
             }
         };
-        match found {
+        let operand = self.operand.operand_beside(waiting, row, context)?;
+        let Some(subject) = convert::to_text(&operand, &self.operand.result.column_type, context) else {
+            return Ok(None);
+        };
+        match compiled.is_match(&text::to_utf8(&subject, self.collation)) {
             Ok(found) => Ok(Some(found != self.negated)),
             Err(_) => Err(sql_error!(ER_REGEXP_TIME_OUT)),
         }

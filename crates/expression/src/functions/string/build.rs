@@ -113,7 +113,11 @@ fn repeat(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_space(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let most = i64::from(ANY_LENGTH_CHARACTERS);
-    let characters = constant_integer(derivation, 0).map_or(most, |count| count.clamp(0, most));
+    let count = match derivation.constant(0) {
+        Some(Value::Null) => Some(0),
+        _ => constant_integer(derivation, 0),
+    };
+    let characters = count.map_or(most, |count| count.clamp(0, most));
     Ok(derivation.connection_text(characters as u32).nullable_if(derivation.any_nullable()))
 }
 

@@ -303,9 +303,11 @@ fn soundex(call: &mut Call<'_>) -> SqlResult<Value> {
         upper @ 'A'..='Z' => SOUNDEX_CODES[upper as usize - 'A' as usize],
         _ => b'0',
     };
-    let mut letters = text.chars().filter(|c| c.is_alphabetic());
+    // All from U+00C0 on counts as a letter, without a code and without an upper case.
+    let is_text = call.text_collation(0) != charset::CollationId::BINARY;
+    let mut letters = text.chars().filter(|c| c.is_ascii_alphabetic() || is_text && *c >= '\u{c0}');
     let Some(first) = letters.next() else { return Ok(call.text_result("")) };
-    let mut out: String = first.to_uppercase().collect();
+    let mut out = String::from(first.to_ascii_uppercase());
     let mut last = code(first);
     for letter in letters {
         // Vowels do not part letters of one code.
