@@ -212,6 +212,9 @@ impl EvaluationContext for Run<'_, '_> {
     }
 }
 
+/// How often the memory of a statement its constants may make long values of that size, one after another.
+const MADE_TIMES: u64 = 16;
+
 /// What constants may ask for while a plan is made.
 pub struct PlanningContext<'r, 's> {
     statement: &'r mut StatementContext<'s>,
@@ -265,12 +268,11 @@ impl EvaluationContext for PlanningContext<'_, '_> {
 
     fn occupy(&mut self, bytes: usize) -> SqlResult<()> {
         self.made_bytes += bytes as u64;
-        let left =
-            self.statement.settings.memory_bytes_max.saturating_sub(self.occupied_bytes.max(self.made_bytes));
-        if bytes as u64 > left {
+        self.occupied_bytes += bytes as u64;
+        let held_max = self.statement.settings.memory_bytes_max;
+        if self.occupied_bytes > held_max || self.made_bytes > held_max.saturating_mul(MADE_TIMES) {
             return Err(full());
         }
-        self.occupied_bytes += bytes as u64;
         Ok(())
     }
 

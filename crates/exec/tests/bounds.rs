@@ -95,3 +95,35 @@ fn a_kill_ends_a_hash_join_that_yields_nothing() {
     world.kill.lower();
     assert_eq!(world.run("SELECT @n BETWEEN 1 AND 3000"), ["1"]);
 }
+
+/// Conditions over long rows do not lie in each other as deep as the rows are long.
+#[test]
+fn long_rows_are_in_order() {
+    let mut world = World::new();
+    world.run("SELECT @a := 1, @b := 2");
+    let row = |last: &str| format!("{}, {last}", ["@a"; 4000].join(", "));
+    for (left, operator, right, expected) in [
+        ("@a", "<", "@b", "1"),
+        ("@b", "<=", "@a", "0"),
+        ("@a", ">=", "@a", "1"),
+        ("@a", "<", "NULL", "NULL"),
+    ] {
+        let answer = world.run(&format!("SELECT ({}) {operator} ({})", row(left), row(right)));
+        assert_eq!(answer, [expected], "{left} {operator} {right}");
+    }
+    let many = ["1"; 5000].join(", ");
+    assert!(world.run(&format!("SELECT ({many}) < ({many})"))[0].contains("4096"));
+}
+
+/// Bit operations over bytes charge what waits for their other operand.
+#[test]
+fn nested_bit_operations_are_charged() {
+    let mut world = World::new();
+    world.run("SELECT @a := REPEAT(x'61', 60000000)");
+    let nested = format!("{}@a{}", "@a | (".repeat(30), ")".repeat(30));
+    let answer = world.run(&format!("SELECT LENGTH({nested})"));
+    assert!(answer[0].contains("full"), "{answer:?}");
+    // Constants that are made one after another are not held together.
+    let constants: Vec<String> = (0..20).map(|at| format!("LENGTH(REPEAT('a', 6000000)) > {at}")).collect();
+    assert_eq!(world.run(&format!("SELECT 1 WHERE {}", constants.join(" AND "))), ["1"]);
+}

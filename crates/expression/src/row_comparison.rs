@@ -32,21 +32,39 @@ pub fn compare_rows(
                 pairs.map(|(left, right)| compare(operator, left, right)).collect();
             Ok(Expression::or(terms?))
         }
-        _ => compare_order(operator, pairs.collect(), compare),
+        _ => compare_order(operator, pairs.collect(), &mut compare),
     }
 }
 
-/// Rows are in the order of their first members that differ.
+/// How many members are compared by conditions within each other.
+const NESTED_MAX: usize = 32;
+/// More members than this are refused: what is made of them grows faster than they do.
+const MEMBERS_MAX: usize = 4096;
+
+/// Rows are in the order of their first members that differ. Long rows are compared by halves, so that conditions do not
+/// lie in each other as deep as rows are long.
 fn compare_order(
     operator: ComparisonOperator,
     mut pairs: Vec<(Expression, Expression)>,
-    mut compare: impl FnMut(ComparisonOperator, Expression, Expression) -> SqlResult<Expression>,
+    compare: &mut dyn FnMut(ComparisonOperator, Expression, Expression) -> SqlResult<Expression>,
 ) -> SqlResult<Expression> {
     let strict = match operator {
         ComparisonOperator::LessOrEqual => ComparisonOperator::Less,
         ComparisonOperator::GreaterOrEqual => ComparisonOperator::Greater,
         other => other,
     };
+    if pairs.len() > MEMBERS_MAX {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "order of rows with more than 4096 members"));
+    }
+    if pairs.len() > NESTED_MAX {
+        let later = pairs.split_off(pairs.len() / 2);
+        let equal = pairs.iter().cloned();
+        let equal = equal.map(|(left, right)| compare(ComparisonOperator::Equal, left, right));
+        let mut terms = equal.collect::<SqlResult<Vec<Expression>>>()?;
+        let decided = compare_order(strict, pairs, compare)?;
+        terms.push(compare_order(operator, later, compare)?);
+        return Ok(Expression::or(vec![decided, Expression::and(terms)]));
+    }
     let Some((last_left, last_right)) = pairs.pop() else { return Ok(Expression::boolean(true)) };
     let mut result = compare(operator, last_left, last_right)?;
     for (left, right) in pairs.into_iter().rev() {

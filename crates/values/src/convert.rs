@@ -71,7 +71,13 @@ const SHOWN_BYTES_MAX: usize = 128;
 /// The text of an operand as messages show it: so many bytes, and characters beyond Unicode's first plane as '?', which
 /// messages cannot hold.
 pub fn shown_text(value: &Value, column_type: &ColumnType) -> String {
-    let mut shown = quoted_text(value, column_type);
+    let mut shown = match value {
+        Value::Bytes(bytes) if bytes.len() > 4 * SHOWN_BYTES_MAX => {
+            // A character that is shown by a byte takes four at most.
+            quoted_text(&Value::Bytes(bytes[..4 * SHOWN_BYTES_MAX].to_vec()), column_type)
+        }
+        _ => quoted_text(value, column_type),
+    };
     shown.truncate(shown.floor_char_boundary(SHOWN_BYTES_MAX));
     if shown.chars().any(|character| character.len_utf8() > 3) {
         shown =

@@ -1,6 +1,6 @@
 //! Bit operators over BIGINT UNSIGNED and, when an operand is a binary string, over bytes. Main type: [`BitOperation`].
 
-use crate::context::EvaluationContext;
+use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
@@ -96,7 +96,7 @@ impl BitOperation {
         if self.over_bytes
             && let Value::Bytes(bytes) = &*left
         {
-            return self.bytes(bytes, row, context);
+            return self.bytes(bytes, waiting_bytes(&left), row, context);
         }
         let Some(left) = operand_bits(&left, &self.left, context)? else { return Ok(Value::Null) };
         let Some(right) = &self.right else { return Ok(Value::UInt(!left)) };
@@ -113,11 +113,18 @@ impl BitOperation {
         }))
     }
 
-    fn bytes(&self, left: &[u8], row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    /// The operation over bytes. `waiting`: what the left operand holds while the right one is computed.
+    fn bytes(
+        &self,
+        left: &[u8],
+        waiting: usize,
+        row: &[Value],
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
         let Some(right) = &self.right else {
             return Ok(Value::Bytes(left.iter().map(|byte| !byte).collect()));
         };
-        let value = right.operand(row, context)?;
+        let value = right.operand_beside(waiting, row, context)?;
         if *value == Value::Null {
             return Ok(Value::Null);
         }

@@ -25,8 +25,8 @@ pub struct Like {
     pub collation: CollationId,
 }
 
-/// What a pattern takes for each of its characters while a text is matched with it.
-const PATTERN_BYTES: usize = 24;
+/// What a pattern takes for each of its characters while a text is matched with it; twice that while its buffer grows.
+const PATTERN_BYTES: usize = 12;
 
 impl Like {
     /// The truth for one row.
