@@ -200,6 +200,12 @@ impl ResultType {
         ResultType::text(characters.min(most) as u32, collation, coercibility)
     }
 
+    /// Whether text of the type is as long as [`ResultType::built_text`] lets it be.
+    pub fn is_longest(column_type: &ColumnType) -> bool {
+        let most = BUILT_TEXT_BYTES_MAX / u64::from(column_type.collation.charset().max_bytes);
+        column_type.length.is_some_and(|characters| u64::from(characters) >= most)
+    }
+
     /// A date or time as text, where the row tells which: CHAR of the longest form.
     pub fn moment_text(collation: CollationId) -> ResultType {
         let column_type = ColumnType::char(MOMENT_CHARACTERS, collation);

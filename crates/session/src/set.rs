@@ -225,7 +225,7 @@ impl Session {
         Ok(match (id, adjusted.value) {
             (id::SQL_MODE, SystemValue::Bits(mode)) => {
                 let mode = crate::variables::sql_mode::expand(mode);
-                crate::variables::sql_mode::warn(mode, &mut self.diagnostics);
+                crate::variables::sql_mode::check(mode, &mut self.diagnostics)?;
                 SystemValue::Bits(mode)
             }
             (_, value) if is_without_effect(id, &value) => {

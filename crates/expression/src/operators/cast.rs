@@ -147,7 +147,10 @@ impl Cast {
             }
             _ => text::convert(bytes, source, target.collation),
         };
-        let cuts = warns || !target.kind.is_large_object();
+        // A cast without a length is as long as a function's text may be, and cuts nothing.
+        let has_length =
+            self.failure == CastFailure::WarnAndPad || !crate::result_type::ResultType::is_longest(target);
+        let cuts = warns && has_length || !target.kind.is_large_object();
         if let Some(length) = target.length.filter(|_| cuts) {
             let kept = text::prefix_bytes(&bytes, length as usize, target.collation);
             if kept < bytes.len() {

@@ -163,8 +163,10 @@ fn refuse_beyond_latin1(operand: &Expression, low: &mut Expression, high: &mut E
     let is_number = !matches!(operand.result.class(), Null | Text) && operand.column_slot().is_none();
     let is_exact = !matches!(operand.result.class(), DateTime | Time);
     let bounds = [low, high];
-    if !is_number || !bounds.iter().all(|bound| matches!(bound.result.class(), Null | Text | DateTime | Time))
-    {
+    let is_bound = |bound: &Expression| {
+        bound.is_constant() && matches!(bound.result.class(), Null | Text | DateTime | Time)
+    };
+    if !is_number || !bounds.iter().all(|bound| is_bound(bound)) {
         return Ok(());
     }
     let waits = |part: &Expression| {

@@ -1,6 +1,6 @@
 //! sql_mode's combination modes and the warnings of its assignments.
 
-use errors::{Diagnostics, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 
 const REAL_AS_FLOAT: u64 = 1;
 const PIPES_AS_CONCAT: u64 = 1 << 1;
@@ -26,14 +26,15 @@ pub fn expand(mode: u64) -> u64 {
     expanded
 }
 
-/// Warns of modes that belong together but were set apart, and of deprecated ones.
-pub fn warn(mode: u64, diagnostics: &mut Diagnostics) {
+/// Warns of modes that belong together but were set apart. Error 1235 for a mode that has no effect here.
+pub fn check(mode: u64, diagnostics: &mut Diagnostics) -> SqlResult<()> {
     if mode & PAD_CHAR_TO_FULL_LENGTH != 0 {
-        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SQLMODE, "PAD_CHAR_TO_FULL_LENGTH"));
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "sql_mode PAD_CHAR_TO_FULL_LENGTH"));
     }
     let strict = mode & STRICT != 0;
     let dates = mode & ZERO_DATES_AND_DIVISION;
     if strict && dates != ZERO_DATES_AND_DIVISION || !strict && dates != 0 {
         diagnostics.warning(sql_error!(ER_SQL_MODE_MERGED));
     }
+    Ok(())
 }
