@@ -113,6 +113,7 @@ const RULES: &[(&str, &str)] = &[
     ("sleep", "f"),
     ("space", "i"),
     ("sqrt", "f"),
+    ("strcmp", "="),
     ("substr", "si"),
     ("substring", "si"),
     ("substring_index", "ssi"),

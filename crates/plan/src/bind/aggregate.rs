@@ -135,6 +135,7 @@ impl Binder<'_> {
             AggregateKind::Sum | AggregateKind::Average => Wanted::double(),
             AggregateKind::Variance { .. } => Wanted::like(&ColumnType::new(TypeKind::Decimal)),
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => Wanted::bytes(),
+            AggregateKind::GroupConcat => self.wanted_text().read_own(),
             _ => self.wanted_text(),
         }
     }

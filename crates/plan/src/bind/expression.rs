@@ -472,7 +472,7 @@ impl Binder<'_> {
         };
         let results: Vec<&ast::Expression> =
             branches.iter().map(|branch| &branch.then).chain(otherwise).collect();
-        let mut results = self.beside(&results, wanted, Self::wanted_text)?;
+        let mut results = self.handed_on(&results, wanted)?;
         compared.iter().chain(&results).try_for_each(scalar)?;
         let otherwise = if otherwise.is_some() { results.pop() } else { None };
         let operand = if operand.is_some() { compared.pop() } else { None };

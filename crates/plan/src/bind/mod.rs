@@ -19,6 +19,7 @@ mod privilege;
 mod query;
 mod recursive;
 mod select;
+mod settled_parameter;
 mod subquery;
 
 pub(crate) use column::{Block, BoundTable, Source};

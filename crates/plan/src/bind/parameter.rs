@@ -155,9 +155,11 @@ impl Binder<'_> {
         let is_text = class_of(wanted.column_type.kind) == TypeClass::Text;
         let wanted = if is_text && wanted.reading == Reading::Typed { wanted.read_own() } else { wanted };
         let pairs = bound.into_iter().zip(all);
-        pairs
+        let mut bound = pairs
             .map(|(known, syntax)| known.map_or_else(|| self.operand_as(syntax, wanted.clone()), Ok))
-            .collect()
+            .collect::<SqlResult<Vec<Expression>>>()?;
+        self.read_settled(all, &mut bound, |class| class == TypeClass::Text)?;
+        Ok(bound)
     }
 
     /// As [`Binder::beside`] for two operands.
@@ -209,7 +211,11 @@ impl Binder<'_> {
             .filter(|(position, _)| stands_beside(*position))
             .map(|(_, one)| one)
             .collect();
-        let mut beside = self.beside(&beside, context, Self::wanted_text)?.into_iter();
+        let mut beside = match function {
+            "nullif" => self.beside(&beside, context, Self::wanted_text)?,
+            _ => self.handed_on(&beside, context)?,
+        }
+        .into_iter();
         let mut bound = Vec::with_capacity(all.len());
         for (position, syntax) in all.iter().enumerate() {
             let next = if stands_beside(position) { beside.next() } else { None };
@@ -221,6 +227,7 @@ impl Binder<'_> {
                 None => self.argument(function, position, syntax)?,
             });
         }
+        self.read_by(function, all, &mut bound)?;
         Ok(bound)
     }
 
