@@ -120,9 +120,17 @@ pub fn operand_integer(
     }
 }
 
-/// Whether an expression makes its value: it is neither read nor converted.
+/// Whether an expression makes a moment of its parts: it is neither read nor converted nor chosen.
 pub(crate) fn is_made(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::DateArithmetic(_) | ExpressionKind::Function(_))
+    match &expression.kind {
+        ExpressionKind::DateArithmetic(_) => true,
+        ExpressionKind::Function(call) => match call.definition.name {
+            "str_to_date" | "addtime" | "subtime" | "timestampadd" => true,
+            "timestamp" => call.arguments.len() > 1,
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 fn nearest_integer(number: f64) -> i128 {
@@ -284,13 +292,22 @@ pub fn to_moment(
 }
 
 /// The date of an exact number that has a fraction but no time of day.
-fn date_with_fraction(value: &Value, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
+pub(crate) fn date_with_fraction(
+    value: &Value,
+    column_type: &ColumnType,
+    rules: DateRules,
+) -> Option<DateTime> {
     let Value::Decimal(number) = value else { return None };
     if number.is_negative() {
         return None;
     }
     let (whole, _) = values::convert::temporal_number(value, column_type)?;
     DateTime::from_number(whole, rules).filter(|moment| *moment == moment.date.midnight())
+}
+
+/// Whether an exact number has digits behind its point.
+pub(crate) fn has_fraction(value: &Value) -> bool {
+    matches!(value, Value::Decimal(number) if number.scale() > 0)
 }
 
 impl MomentKind {

@@ -47,7 +47,9 @@ impl Display for Expression {
                 }
                 f.write_str(" end)")
             }
-            ExpressionKind::Cast(cast) if cast.failure == CastFailure::Parameter => {
+            ExpressionKind::Cast(cast)
+                if matches!(cast.failure, CastFailure::Parameter | CastFailure::DateParameter) =>
+            {
                 write!(f, "{}", cast.operand)
             }
             ExpressionKind::Cast(cast) => write!(f, "cast({})", cast.operand),

@@ -127,6 +127,22 @@ impl Expression {
         })
     }
 
+    /// Whether it reads a column of the rows at hand, be they of an enclosing query. What a subquery reads does not count.
+    pub fn reads_rows(&self) -> bool {
+        match self.kind {
+            ExpressionKind::Column(_)
+            | ExpressionKind::Outer(_)
+            | ExpressionKind::Aggregate(_)
+            | ExpressionKind::Window(_) => true,
+            ExpressionKind::Subquery(_) => false,
+            _ => {
+                let mut found = false;
+                self.for_each_child(&mut |child| found = found || child.reads_rows());
+                found
+            }
+        }
+    }
+
     /// Whether a parameter is in it.
     pub fn has_parameter(&self) -> bool {
         self.any(&|part| matches!(part.kind, ExpressionKind::Parameter(_)))

@@ -79,8 +79,7 @@ pub fn point_key(
         let [(expression, _)] = points.as_slice() else { return Ok(None) };
         let column = &table.definition().columns[part.column].column_type;
         let value = expression.evaluate(row, context)?;
-        let KeyValue::Exact(value) = key_value(value, &expression.result.column_type, column, context)?
-        else {
+        let KeyValue::Exact(value) = key_value(value, expression, column, context)? else {
             return Ok(None);
         };
         // A key that is too long for the index cannot be in it.
@@ -230,7 +229,7 @@ impl Builder<'_> {
     fn value(&mut self, part: usize, expression: &Expression) -> SqlResult<KeyValue> {
         let value = expression.evaluate(self.row, self.context)?;
         let column = &self.table.definition().columns[self.definition.parts[part].column].column_type;
-        key_value(value, &expression.result.column_type, column, self.context)
+        key_value(value, expression, column, self.context)
     }
 }
 
@@ -246,14 +245,15 @@ fn key_error(error: &values::key::KeyError) -> errors::SqlError {
     sql_error!(ER_GET_ERRNO, 126, error)
 }
 
-/// A value as a column holds it, or where it lies among the column's values.
+/// The value of an expression as a column holds it, or where it lies among the column's values.
 fn key_value(
     value: Value,
-    from: &ColumnType,
+    expression: &Expression,
     column: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<KeyValue> {
     use TypeKind as Kind;
+    let from = &expression.result.column_type;
     if value == Value::Null {
         return Ok(KeyValue::Null);
     }
@@ -274,7 +274,7 @@ fn key_value(
             None => KeyValue::Null,
         },
         Kind::Date | Kind::DateTime | Kind::Timestamp | Kind::Time => {
-            temporal_key(&value, from, column, context)?
+            temporal_key(&value, expression, column, context)?
         }
         Kind::Enum => {
             let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(KeyValue::Null) };
@@ -295,16 +295,19 @@ fn key_value(
 /// A date or time as a key: what the column cannot hold lies above the key of what it holds before that.
 fn temporal_key(
     value: &Value,
-    from: &ColumnType,
+    expression: &Expression,
     column: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<KeyValue> {
     use TypeKind as Kind;
+    let from = &expression.result.column_type;
     Ok(match column.kind {
         Kind::Date => match compared_moment(value, from, column, context)? {
-            // Text in a column is a date; as a constant it is a moment already.
-            Some(moment) if matches!(value, Value::Bytes(_)) => KeyValue::Exact(Value::Date(moment.date)),
             Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
+            // Text of the rows is a date.
+            Some(moment) if matches!(value, Value::Bytes(_)) && expression.reads_rows() => {
+                KeyValue::Exact(Value::Date(moment.date))
+            }
             Some(moment) => KeyValue::Above(Value::Date(moment.date)),
             None => KeyValue::Unordered,
         },

@@ -1,6 +1,7 @@
 //! GREATEST and LEAST. Where the result is a text but an argument is a date, the arguments are compared as dates.
 
 use super::{Call, Derivation, FunctionDefinition, pure};
+use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::derive::temporal_digits;
 use crate::operators::{ComparisonMode, compare_values};
@@ -78,8 +79,12 @@ fn extreme_date(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
     for index in 0..call.count() {
         call.hold_only(0)?;
         let Some((value, column_type)) = argument(call, index)? else { return Ok(Value::Null) };
-        let found =
-            convert::to_moment(&value, column_type, MomentKind::Date, ZeroDates::Parts, call.context)?;
+        let found = match start_of_year(&value, column_type) {
+            None => {
+                convert::to_moment(&value, column_type, MomentKind::Date, ZeroDates::Parts, call.context)?
+            }
+            start => start,
+        };
         let next = (found.is_none(), found.map_or(Date::ZERO, |moment| moment.date));
         if best.is_none_or(|best| next.cmp(&best) == wanted) {
             best = Some(next);
@@ -100,7 +105,7 @@ fn extreme_moment(call: &mut Call<'_>, named: usize, wanted: Ordering) -> SqlRes
         let Some((value, column_type)) = argument(call, index)? else { return Ok(Some(Value::Null)) };
         let next = match &*value {
             Value::Bytes(bytes) => moment_of_text(call, bytes, (&value, column_type), &name),
-            _ => convert::to_moment(&value, column_type, MomentKind::DateTime, ZeroDates::All, call.context)?,
+            value => moment_of_number(value, column_type, call.context)?,
         };
         let next = next.unwrap_or(DateTime::ZERO);
         if best.is_none_or(|best| next.cmp(&best) == wanted) {
@@ -110,6 +115,34 @@ fn extreme_moment(call: &mut Call<'_>, named: usize, wanted: Ordering) -> SqlRes
     let digits = (0..call.count()).map(|index| shown_digits(call, index)).max().unwrap_or(0);
     let best = best.filter(|best| *best != DateTime::ZERO);
     Ok(best.map(|best| call.text_result(&convert::datetime_text(best, digits))))
+}
+
+/// The year of a column as its first day; a computed one is a number.
+fn start_of_year(value: &Value, column_type: &ColumnType) -> Option<DateTime> {
+    let year = match value {
+        Value::UInt(year) => u16::try_from(*year).ok(),
+        _ => None,
+    };
+    let year = year.filter(|_| column_type.kind == TypeKind::Year)?;
+    Some(Date { year, month: 1, day: 1 }.midnight())
+}
+
+/// What is no text as a moment. The fraction behind a date alone is left out with a warning.
+fn moment_of_number(
+    value: &Value,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<DateTime>> {
+    if let Some(start) = start_of_year(value, column_type) {
+        return Ok(Some(start));
+    }
+    if let Some(date) = convert::date_with_fraction(value, column_type, DateRules::default())
+        && convert::has_fraction(value)
+    {
+        convert::warn_no_moment(MomentKind::Date, value, column_type, context);
+        return Ok(Some(date));
+    }
+    convert::to_moment(value, column_type, MomentKind::DateTime, ZeroDates::All, context)
 }
 
 fn moment_of_text(

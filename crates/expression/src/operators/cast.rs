@@ -26,6 +26,8 @@ pub enum CastFailure {
     RefuseMoment(TypeKind),
     /// Best value, with the warnings of a value that does not fit the type of its parameter.
     Parameter,
+    /// The moment of text that was given for a parameter that is a date, with the warnings of a date.
+    DateParameter,
     /// The zero moment, with a warning that text was cut: constant text that is compared with a written moment.
     ComparedMoment,
 }
@@ -69,6 +71,10 @@ impl Cast {
         }
         if self.failure == CastFailure::ComparedMoment {
             return Ok(Value::DateTime(compared_moment(&value, from, context)));
+        }
+        if self.failure == CastFailure::DateParameter {
+            let found = convert::to_moment(&value, from, MomentKind::Date, ZeroDates::All, context)?;
+            return Ok(found.map_or(Value::Null, Value::DateTime));
         }
         if self.failure == CastFailure::Parameter {
             return crate::parameter::convert_read(value, from, target, context);

@@ -99,7 +99,7 @@ pub enum ComparisonMode {
     Double,
     /// As dates with times. Text that is no date is the zero date; a number that is none is compared as a number.
     DateTime,
-    /// As dates: a date beside text that is no constant, whose time of day does not count.
+    /// As dates: a date beside text of the rows, whose time of day does not count.
     Date,
     /// As time spans; what is none is compared as text or as a number.
     Time,
@@ -143,15 +143,15 @@ impl ComparisonMode {
         }
     }
 
-    /// The mode for `=`, `<` and their like, and for IN with a subquery: a date beside text that is no constant makes the text
-    /// a date.
+    /// The mode for `=`, `<` and their like, and for a subquery whose rows are joined: a date beside text of the rows makes the
+    /// text a date.
     #[must_use]
     pub fn with_dates(self, left: &Expression, right: &Expression) -> ComparisonMode {
         let makes_dates = |date: &Expression, text: &Expression| {
             date.result.kind() == TypeKind::Date
                 && text.result.class() == TypeClass::Text
-                && !date.is_constant()
-                && !text.is_constant()
+                && (!date.is_constant() || date.reads_rows())
+                && text.reads_rows()
         };
         match self {
             ComparisonMode::DateTime if makes_dates(left, right) || makes_dates(right, left) => {
@@ -384,7 +384,8 @@ pub fn compared_time(
 
 /// Whether an operand is a parameter with a value, which is not NULL even where its conversion is.
 fn is_given(operand: &Expression) -> bool {
-    matches!(&operand.kind, ExpressionKind::Cast(cast) if cast.failure == CastFailure::Parameter)
+    use CastFailure::{DateParameter, Parameter};
+    matches!(&operand.kind, ExpressionKind::Cast(cast) if matches!(cast.failure, Parameter | DateParameter))
 }
 
 /// A comparison of two operands.

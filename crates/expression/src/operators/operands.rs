@@ -26,6 +26,8 @@ pub fn prepare_pair(
 ) -> SqlResult<ComparisonMode> {
     adapt_constant(left, right, facts)?;
     adapt_constant(right, left, facts)?;
+    widen_date(left, right);
+    widen_date(right, left);
     if !facts.literal_parameters {
         adapt_year_parameter(left, right);
         adapt_year_parameter(right, left);
@@ -114,6 +116,8 @@ pub fn prepare_range(
     }
     adapt_stored(operand, low, facts)?;
     adapt_stored(operand, high, facts)?;
+    widen_date(operand, low);
+    widen_date(operand, high);
     // A range of one value is a comparison with it.
     let is_one = low.literal().is_some() && low.literal() == high.literal();
     if is_one && !negated && operand.column_slot().is_none() {
@@ -202,7 +206,10 @@ pub fn prepare_list(
 ) -> SqlResult<Vec<ComparisonMode>> {
     use TypeClass::{Double, Null, Text, Time};
     adapt_stored_list(operand, list, facts)?;
-    list.iter_mut().for_each(|member| adapt_compared(operand, member, facts));
+    for member in &mut *list {
+        widen_date(operand, member);
+        adapt_compared(operand, member, facts);
+    }
     let all = |wanted: TypeClass| {
         let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
         list.iter().all(|member| fits(member) && member.is_constant())
@@ -272,6 +279,8 @@ fn choose_moments(
                 // Beside a date with a time, and a date and a time, all texts are such. Beside numbers dates are texts.
                 Text | Time if clocks && !numbers => ComparisonMode::DateTime,
                 DateTime if numbers => ComparisonMode::Text(operand.result.collation()),
+                // Among constants without a time they are looked up as dates.
+                DateTime if !clocks && list.iter().all(Expression::is_constant) => ComparisonMode::Date,
                 _ => *mode,
             };
         }
@@ -367,6 +376,17 @@ fn adapt_compared(beside: &Expression, constant: &mut Expression, facts: BuildFa
         let operand = std::mem::replace(constant, Expression::null());
         let cast = Cast { operand, failure: CastFailure::ComparedMoment, column: None };
         *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
+    }
+}
+
+/// Text that was given for a parameter that is a date is compared with its time.
+fn widen_date(beside: &Expression, parameter: &mut Expression) {
+    let is_date = parameter.result.kind() == TypeKind::Date && beside.result.class() == TypeClass::DateTime;
+    let ExpressionKind::Cast(cast) = &mut parameter.kind else { return };
+    let is_text = cast.operand.result.class() == TypeClass::Text;
+    if is_date && is_text && cast.failure == CastFailure::Parameter {
+        cast.failure = CastFailure::DateParameter;
+        parameter.result = ResultType::datetime(6).nullable_if(parameter.result.nullable);
     }
 }
 

@@ -201,8 +201,8 @@ fn held(value: &Value, from: &ColumnType, column: &ColumnType, mode: StoreMode) 
         return None;
     }
     let (stored, is_warned, is_noted) = store_beside(value, from, column, mode);
-    let is_kept_in_part =
-        column.kind == TypeKind::DateTime && matches!(value, Value::Decimal(_) | Value::Double(_));
+    let is_kept_in_part = matches!(column.kind, TypeKind::Date | TypeKind::DateTime)
+        && matches!(value, Value::Decimal(_) | Value::Double(_));
     match stored {
         Ok(Value::UInt(0)) if is_noted => None,
         Ok(Value::UInt(year)) => Some(Value::Int(year as i64)),
@@ -211,6 +211,7 @@ fn held(value: &Value, from: &ColumnType, column: &ColumnType, mode: StoreMode) 
         Ok(moment @ Value::DateTime(_)) if is_kept_in_part && moment != Value::DateTime(DateTime::ZERO) => {
             Some(moment)
         }
+        Ok(date @ Value::Date(_)) if is_kept_in_part && date != Value::Date(Date::ZERO) => Some(date),
         _ => None,
     }
 }

@@ -381,7 +381,9 @@ impl Binder<'_> {
         let clause = std::mem::replace(&mut self.block().clause, Clause::Where);
         let bound = self.scalar_as(filter, Wanted::integer());
         self.block().clause = clause;
-        Ok(conjuncts(bound?))
+        let conditions = conjuncts(bound?);
+        self.compare_joined_dates(&conditions);
+        Ok(conditions)
     }
 
     /// The rows of UPDATE and DELETE, the index by which a table alone is read, and which table comes first.

@@ -152,6 +152,7 @@ impl Binder<'_> {
         if let Some(filter) = &select.filter {
             self.block().clause = Clause::Where;
             conditions = conjuncts(self.scalar_as(filter, Wanted::integer())?);
+            self.compare_joined_dates(&conditions);
         }
         self.bind_group_keys(select)?;
         self.block().clause = Clause::Having;

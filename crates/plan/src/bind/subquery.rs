@@ -140,15 +140,47 @@ impl Binder<'_> {
         let mut types: Vec<ResultType> = plan.columns.iter().map(|column| column.result.clone()).collect();
         for (operand, result) in operands.iter_mut().zip(&mut types) {
             let mut inner = Expression::slot(0, "column".into(), result.clone());
-            let mut mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
-            if matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn) {
-                mode = mode.with_dates(operand, &inner);
-            }
+            let mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
             *result = inner.result;
             comparisons.push((mode, operand.result.column_type.clone()));
         }
         retype_columns(plan, types);
         Ok(comparisons)
+    }
+}
+
+impl Binder<'_> {
+    /// MySQL joins the rows of IN and = ANY in a condition of WHERE with those of the query. Then dates are compared with
+    /// texts as in any condition of a join, elsewhere with their time.
+    pub(super) fn compare_joined_dates(&mut self, conditions: &[Expression]) {
+        for condition in conditions {
+            let ExpressionKind::Subquery(call) = &condition.kind else { continue };
+            let is_equal =
+                matches!(call.wanted, SubqueryUse::In | SubqueryUse::Any(ComparisonOperator::Equal));
+            let subquery = &mut self.subqueries[call.id];
+            if !is_equal || !is_joined(&subquery.query.root) {
+                continue;
+            }
+            let columns = call.operands.iter().zip(&subquery.query.columns);
+            for ((mode, _), (operand, column)) in subquery.comparisons.iter_mut().zip(columns) {
+                let inner = Expression::slot(0, "column".into(), column.result.clone());
+                *mode = mode.with_dates(operand, &inner);
+            }
+        }
+    }
+}
+
+/// Whether the rows of a subquery are those of its tables, neither grouped nor counted off.
+fn is_joined(node: &Node) -> bool {
+    match node {
+        Node::Project { input, .. }
+        | Node::Filter { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. } => is_joined(input),
+        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) | Node::NestedLoop(_) | Node::HashJoin(_) => {
+            true
+        }
+        _ => false,
     }
 }
 

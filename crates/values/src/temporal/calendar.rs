@@ -106,22 +106,8 @@ impl Date {
         (day > 0).then_some(Date { day, ..*self })
     }
 
-    /// The week of a date that may have zero parts, by the formula alone: below the first day of the year it wraps.
-    pub fn formal_week(&self, mode: WeekMode) -> u32 {
-        if self.month > 0 && self.day > 0 {
-            return self.week(mode).0;
-        }
-        let first_day = Date::new(self.year, 1, 1).day_number();
-        let weekday = (first_day + if mode.monday_first { 5 } else { 6 }) % 7;
-        let starts_late = if mode.first_weekday { weekday != 0 } else { weekday >= 4 };
-        if self.month == 1 && starts_late {
-            return 0;
-        }
-        let start = if starts_late { first_day + 7 - weekday } else { first_day - weekday };
-        self.day_number().wrapping_sub(start) / 7 + 1
-    }
-
-    /// Week and the year that it belongs to.
+    /// Week and the year that it belongs to. Of a date with zero parts it is what the formula alone gives: below the first day
+    /// of the year it wraps.
     pub fn week(&self, mode: WeekMode) -> (u32, u32) {
         let day_number = self.day_number();
         let mut first_day = Date::new(self.year, 1, 1).day_number();
@@ -135,8 +121,8 @@ impl Date {
                 return (0, year);
             }
             week_year = true;
-            if starts_late(weekday) && year > 0 {
-                // These days belong to the year before.
+            if year > 0 {
+                // Count from the year before.
                 year -= 1;
                 let year_days = 365 + u32::from(is_leap_year(year as u16));
                 first_day -= year_days;
@@ -144,8 +130,8 @@ impl Date {
             }
         }
         let days = match starts_late(weekday) {
-            true => day_number - (first_day + (7 - weekday)),
-            false => day_number - (first_day - weekday),
+            true => day_number.wrapping_sub(first_day + (7 - weekday)),
+            false => day_number.wrapping_sub(first_day.wrapping_sub(weekday)),
         };
         if week_year && days >= 52 * 7 {
             let next = (weekday + 365 + u32::from(is_leap_year(year as u16))) % 7;

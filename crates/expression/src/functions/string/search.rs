@@ -2,9 +2,8 @@
 
 use crate::context::waiting_bytes;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
-use crate::operators::{CastFailure, ComparisonMode, adapt_text, compare_values};
+use crate::operators::{ComparisonMode, check_moment, compare_values};
 use crate::result_type::{ResultType, TypeClass};
-use crate::tree::{Expression, ExpressionKind};
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
 use std::cmp::Ordering;
@@ -177,36 +176,16 @@ fn find_member(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_strcmp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let facts = derivation.facts;
-    if let [left, right] = &mut *derivation.arguments {
-        adapt_text(left, right, facts)?;
-        adapt_text(right, left, facts)?;
+    // A literal beside a date is to be one, though both are compared as texts.
+    if let [left, right] = &*derivation.arguments {
+        check_moment(left, right, facts)?;
+        check_moment(right, left, facts)?;
     }
-    if !has_moment(derivation.arguments) {
-        derivation.comparison_collation(0..2)?;
-    }
+    derivation.comparison_collation(0..2)?;
     Ok(ResultType::integer(2).nullable_if(derivation.any_nullable()))
 }
 
-/// Whether texts are compared with dates, as dates.
-fn has_moment(arguments: &[Expression]) -> bool {
-    let is_adapted = |argument: &Expression| match &argument.kind {
-        ExpressionKind::Cast(cast) => matches!(cast.failure, CastFailure::RefuseMoment(_)),
-        _ => false,
-    };
-    let classes = || arguments.iter().map(|argument| argument.result.class());
-    arguments.iter().any(is_adapted)
-        || classes().any(|class| class == TypeClass::DateTime)
-            && classes().any(|class| class == TypeClass::Text)
-}
-
 fn compare(call: &mut Call<'_>) -> SqlResult<Value> {
-    if has_moment(&call.call.arguments) {
-        let (left, right) = (call.operand(0)?, call.operand(1)?);
-        let (left_type, right_type) = (&call.argument(0).column_type, &call.argument(1).column_type);
-        let mode = ComparisonMode::DateTime;
-        let order = compare_values(mode, &left, left_type, &right, right_type, call.context)?;
-        return Ok(order.map_or(Value::Null, |order| Value::Int(order as i64)));
-    }
     // What is no text is ASCII.
     let has_text = (0..2).any(|index| call.argument(index).class() == TypeClass::Text);
     let collation = if has_text { common_collation(call) } else { CollationId::BINARY }.get();

@@ -1,5 +1,6 @@
 //! Differences and sums: DATEDIFF, TIMEDIFF, TIMESTAMPDIFF, TIMESTAMPADD, ADDTIME, SUBTIME.
 
+use super::parts::has_date;
 use super::{calendar_moment, digits, optional, time_value};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
@@ -45,18 +46,14 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let value = call.operand(index)?;
     let text = match &*value {
         Value::Bytes(bytes) => Some(crate::text::to_utf8(bytes, column_type.collation)),
-        // Numbers are read as their digits.
-        Value::Int(number) => Some(number.to_string()),
-        Value::Decimal(number) => Some(number.to_string()),
         _ => None,
     };
-    let has_date = match &text {
+    let is_moment = match &text {
         Some(text) => looks_like_date(text.as_bytes()),
-        None => class == TypeClass::DateTime,
+        None => has_date(&value, column_type, class),
     };
-    let is_number = !matches!(*value, Value::Bytes(_));
-    let is_span = is_number || text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
-    if has_date || !is_span {
+    let is_span = text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
+    if is_moment || !is_span {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
         let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(Place::Moment));

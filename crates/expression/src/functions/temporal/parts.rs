@@ -182,7 +182,7 @@ fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
             Month => i64::from(date.month),
             Week => {
                 let mode = u64::from(call.context().facts().default_week_format);
-                i64::from(date.formal_week(WeekMode::new(mode & 7)))
+                i64::from(date.week(WeekMode::new(mode & 7)).0)
             }
             _ => i64::from(date.day),
         };
@@ -209,7 +209,7 @@ fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
 
 /// Whether a value is a moment rather than a span: by its type, as a number of more digits than a time has or that is a date
 /// but no time, or as a text that is wholly a date, or looks like one and is none.
-fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass) -> bool {
+pub(super) fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass) -> bool {
     match (value, class) {
         (Value::Null, _) => false,
         (_, TypeClass::DateTime) => true,
