@@ -14,7 +14,6 @@ step server;  cargo build --profile quick --bin iruka --quiet
 binary=$target/quick/iruka
 step instructions; cargo xtask instructions
 step load;    "$python" tests/load/run.py --binary "$binary"
-step resources; "$python" tests/resources/run.py --binary "$binary" --brief
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all {target}
 step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}
 step differential; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/run.py check {target}
