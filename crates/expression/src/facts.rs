@@ -45,8 +45,6 @@ impl SqlMode {
     pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 29);
     /// An unknown storage engine is an error.
     pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 30);
-    /// CHAR values keep their padding when read.
-    pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
     /// Fractional seconds are cut, not rounded.
     pub const TIME_TRUNCATE_FRACTIONAL: SqlMode = SqlMode(1 << 32);
     /// REAL is FLOAT.

@@ -9,7 +9,7 @@ pub struct Locale {
     /// e.g. `ja_JP`.
     pub name: &'static str,
     /// Between the whole part of a number and its decimals.
-    pub decimal_point: char,
+    decimal_point: char,
     /// Between groups of digits; None where digits are not grouped.
     separator: Option<char>,
     /// How many digits the groups have, from the decimal point on; the last number stands for all that follow.

@@ -157,7 +157,7 @@ fn append_decimal(number: &Decimal, column_type: &ColumnType, out: &mut Vec<u8>)
     let fraction = format!("{fraction:0<scale$}");
     let start = out.len();
     let (first, groups) = whole.split_at(whole_digits % GROUP_DIGITS);
-    append_digits(first, out);
+    append_group(first.as_bytes(), out);
     groups.as_bytes().chunks(GROUP_DIGITS).for_each(|group| append_group(group, out));
     fraction.as_bytes().chunks(GROUP_DIGITS).for_each(|group| append_group(group, out));
     let bytes = &mut out[start..];
@@ -167,10 +167,6 @@ fn append_decimal(number: &Decimal, column_type: &ColumnType, out: &mut Vec<u8>)
     if let Some(first) = bytes.first_mut() {
         *first ^= 0x80;
     }
-}
-
-fn append_digits(digits: &str, out: &mut Vec<u8>) {
-    append_group(digits.as_bytes(), out);
 }
 
 fn append_group(digits: &[u8], out: &mut Vec<u8>) {

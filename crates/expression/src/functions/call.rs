@@ -2,7 +2,7 @@
 
 use crate::context::{CallState, EvaluationContext, LONG_BYTES, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
-use crate::result_type::ResultType;
+use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, FunctionCall};
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
@@ -154,22 +154,19 @@ impl<'a> Call<'a> {
 
     /// Evaluates a number before it is read, as MySQL does where it looks for a date in it first.
     pub fn look_before(&mut self, index: usize) -> SqlResult<()> {
-        use crate::result_type::TypeClass::{Decimal, Double, Integer};
-        let call = self.call;
-        let argument = &call.arguments[index];
-        let is_truth = argument.result
-            == crate::result_type::ResultType::boolean().nullable_if(argument.result.nullable);
+        use TypeClass::{Decimal, Double, Integer};
+        let argument = self.expression(index);
+        let is_truth = argument.result == ResultType::boolean().nullable_if(argument.result.nullable);
         if !is_truth && matches!(argument.result.class(), Integer | Decimal | Double) {
-            call.arguments[index].operand(self.row, self.context)?;
+            argument.operand(self.row, self.context)?;
         }
         Ok(())
     }
 
     /// The same for numbers with fractions; not again for NULL.
     pub fn look_for_date(&mut self, index: usize) -> SqlResult<Cow<'a, Value>> {
-        use crate::result_type::TypeClass::{Decimal, Double};
-        let call = self.call;
-        let argument = &call.arguments[index];
+        use TypeClass::{Decimal, Double};
+        let argument = self.expression(index);
         let first = argument.operand(self.row, self.context)?;
         match argument.result.class() {
             Decimal | Double if *first != Value::Null => argument.operand(self.row, self.context),

@@ -1,12 +1,12 @@
 //! What a temporary table of grouped or distinct rows keeps of a value that a function computed. Main function:
 //! [`Expression::kept`]. No name leads to it from SQL.
 
-use super::FunctionDefinition;
+use super::{Call, FunctionDefinition, inner};
 use crate::convert;
 use crate::result_type::{Coercibility, ResultType, TypeClass};
-use crate::tree::{Expression, ExpressionKind, FunctionCall};
+use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
-use errors::sql_error;
+use errors::{SqlResult, sql_error};
 use values::temporal::{Date, DateTime};
 use values::{TypeKind, Value};
 
@@ -20,9 +20,7 @@ impl Expression {
         let result = self.result.clone();
         let name = Value::Bytes(name.as_bytes().to_vec());
         let characters = ResultType::text(0, CollationId::UTF8MB4_0900_AI_CI, Coercibility::Coercible);
-        let arguments = vec![self, Expression::constant(name, characters)];
-        let call = FunctionCall { definition: &KEPT, arguments, site: 0 };
-        Expression { kind: ExpressionKind::Function(Box::new(call)), result }
+        Expression::inner_call(&KEPT, vec![self, Expression::constant(name, characters)], 0, result)
     }
 
     /// Whether a temporary table may keep another value than the function computes.
@@ -40,81 +38,33 @@ impl Expression {
     }
 }
 
-impl Expression {
-    /// The value of a constant that is computed once, when it is first asked for.
-    pub fn once(self, site: usize) -> Expression {
-        let result = self.result.clone();
-        let call = FunctionCall { definition: &ONCE, arguments: vec![self], site };
-        Expression { kind: ExpressionKind::Function(Box::new(call)), result }
-    }
+static KEPT: FunctionDefinition = inner("kept", 2, kept);
 
-    /// Whether it is an operation, not a value or a conversion of one that the binder put in.
-    pub fn computes(&self) -> bool {
-        match &self.kind {
-            ExpressionKind::Arithmetic(_)
-            | ExpressionKind::Negate(_)
-            | ExpressionKind::Bit(_)
-            | ExpressionKind::DateArithmetic(_)
-            | ExpressionKind::Case(_) => true,
-            ExpressionKind::Function(call) => super::find(call.definition.name).is_some(),
-            _ => false,
+fn kept(call: &mut Call<'_>) -> SqlResult<Value> {
+    let value = call.value(0)?;
+    let rules = convert::written_date_rules(call.context().facts().sql_mode);
+    let is_allowed = |date: Date| date.is_allowed(rules);
+    let (kind, shown, zero) = match value {
+        Value::Date(date) if !is_allowed(date) => ("date", convert::date_text(date), Value::Date(Date::ZERO)),
+        Value::DateTime(moment) if !is_allowed(moment.date) => {
+            ("datetime", convert::datetime_text(moment, 6), Value::DateTime(DateTime::ZERO))
         }
-    }
+        Value::Int(number) if call.argument(0).kind() == TypeKind::Year => {
+            let is_within = (0..=YEAR_MAX).contains(&number);
+            return Ok(Value::Int(if is_within { number } else { YEAR_MAX }));
+        }
+        Value::Bytes(bytes) => {
+            let charset = call.argument(0).collation().charset();
+            if charset.is_valid(&bytes) {
+                return Ok(Value::Bytes(bytes));
+            }
+            let shown = values::convert::shortened_bytes(&bytes);
+            return Err(sql_error!(ER_CANNOT_CONVERT_STRING, shown, "binary", charset.name));
+        }
+        other => return Ok(other),
+    };
+    let column = call.utf8(1)?.unwrap_or_default();
+    let text = format!("Incorrect {kind} value: '{shown}' for column '{column}' at row 1");
+    call.warn(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text));
+    Ok(zero)
 }
-
-/// The name under which [`Expression::once`] is known to whoever prints it.
-pub(crate) const ONCE_NAME: &str = "once";
-
-static ONCE: FunctionDefinition = FunctionDefinition {
-    name: ONCE_NAME,
-    arguments_min: 1,
-    arguments_max: 1,
-    pure: true,
-    derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: |call| {
-        if let Some(value) = call.state().as_ref().and_then(|state| state.downcast_ref::<Value>()) {
-            return Ok(value.clone());
-        }
-        let value = call.value(0)?;
-        *call.state() = Some(Box::new(value.clone()));
-        Ok(value)
-    },
-};
-
-static KEPT: FunctionDefinition = FunctionDefinition {
-    name: "kept",
-    arguments_min: 2,
-    arguments_max: 2,
-    pure: true,
-    derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: |call| {
-        let value = call.value(0)?;
-        let rules = convert::written_date_rules(call.context().facts().sql_mode);
-        let is_allowed = |date: Date| date.is_allowed(rules);
-        let (kind, shown, zero) = match value {
-            Value::Date(date) if !is_allowed(date) => {
-                ("date", convert::date_text(date), Value::Date(Date::ZERO))
-            }
-            Value::DateTime(moment) if !is_allowed(moment.date) => {
-                ("datetime", convert::datetime_text(moment, 6), Value::DateTime(DateTime::ZERO))
-            }
-            Value::Int(number) if call.argument(0).kind() == TypeKind::Year => {
-                let is_within = (0..=YEAR_MAX).contains(&number);
-                return Ok(Value::Int(if is_within { number } else { YEAR_MAX }));
-            }
-            Value::Bytes(bytes) => {
-                let charset = call.argument(0).collation().charset();
-                if charset.is_valid(&bytes) {
-                    return Ok(Value::Bytes(bytes));
-                }
-                let shown = values::convert::shortened_bytes(&bytes);
-                return Err(sql_error!(ER_CANNOT_CONVERT_STRING, shown, "binary", charset.name));
-            }
-            other => return Ok(other),
-        };
-        let column = call.utf8(1)?.unwrap_or_default();
-        let text = format!("Incorrect {kind} value: '{shown}' for column '{column}' at row 1");
-        call.warn(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text));
-        Ok(zero)
-    },
-};

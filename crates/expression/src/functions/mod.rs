@@ -13,6 +13,7 @@ mod locks;
 mod miscellaneous;
 mod network;
 mod numeric;
+mod once;
 mod parameters;
 mod regexp;
 mod string;
@@ -20,10 +21,11 @@ mod temporal;
 
 pub use call::Call;
 pub use derivation::Derivation;
-pub(crate) use kept::ONCE_NAME;
+pub(crate) use once::ONCE_NAME;
 pub use parameters::{ArgumentRule, argument_rule};
 
 use crate::result_type::ResultType;
+use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::{SqlResult, sql_error};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -70,6 +72,25 @@ const fn acting(
     evaluate: Evaluate,
 ) -> FunctionDefinition {
     FunctionDefinition { name, arguments_min, arguments_max, pure: false, derive, evaluate }
+}
+
+/// A function that no name of SQL leads to: whoever builds expressions puts it around one ([`Expression::inner_call`]).
+pub(crate) const fn inner(name: &'static str, arguments: usize, evaluate: Evaluate) -> FunctionDefinition {
+    pure(name, arguments, arguments, |derivation| Ok(derivation.argument(0).clone()), evaluate)
+}
+
+impl Expression {
+    /// A call of such a function, of a type that the caller knows. `site` is unique within the plan where the function keeps
+    /// something between calls.
+    pub(crate) fn inner_call(
+        definition: &'static FunctionDefinition,
+        arguments: Vec<Expression>,
+        site: usize,
+        result: ResultType,
+    ) -> Expression {
+        let call = FunctionCall { definition, arguments, site };
+        Expression { kind: ExpressionKind::Function(Box::new(call)), result }
+    }
 }
 
 /// The families.

@@ -3,10 +3,10 @@
 
 use crate::build::BuildFacts;
 use crate::facts::SqlMode;
-use crate::functions::FunctionDefinition;
+use crate::functions::{Call, FunctionDefinition, inner};
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
-use crate::tree::{Expression, ExpressionKind, FunctionCall};
+use crate::tree::{Expression, ExpressionKind};
 use errors::{Diagnostics, Level, SqlError, SqlResult};
 use values::store::{Source, StoreContext, StoreMode};
 use values::temporal::{Date, DateRules, DateTime};
@@ -87,9 +87,8 @@ pub(super) fn adapt_year_parameter(beside: &Expression, parameter: &mut Expressi
     let is_year = |expression: &Expression| expression.result.kind() == TypeKind::Year;
     if is_year(beside) && is_year(parameter) && matches!(parameter.kind, ExpressionKind::Parameter(_)) {
         let result = parameter.result.clone();
-        let arguments = vec![std::mem::replace(parameter, Expression::null())];
-        let call = FunctionCall { definition: &WRAPPED_YEAR, arguments, site: 0 };
-        *parameter = Expression { kind: ExpressionKind::Function(Box::new(call)), result };
+        let operand = std::mem::replace(parameter, Expression::null());
+        *parameter = Expression::inner_call(&WRAPPED_YEAR, vec![operand], 0, result);
     }
 }
 
@@ -97,19 +96,17 @@ pub(super) fn adapt_year_parameter(beside: &Expression, parameter: &mut Expressi
 const YEAR_MONTH_BITS: u32 = 18;
 
 /// A number as the year that it is in a date.
-static WRAPPED_YEAR: FunctionDefinition = FunctionDefinition {
-    name: "wrapped_year",
-    arguments_min: 1,
-    arguments_max: 1,
-    pure: true,
-    derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: |call| {
-        let Value::Int(number) = call.value(0)? else { return call.value(0) };
-        let months = (i64::from(number as i32) * 13) << (64 - YEAR_MONTH_BITS) >> (64 - YEAR_MONTH_BITS);
-        let year = i64::from(number as i32).rem_euclid(1 << YEAR_MONTH_BITS);
-        Ok(Value::Int(if months == year * 13 { year } else { months }))
-    },
-};
+static WRAPPED_YEAR: FunctionDefinition = inner("wrapped_year", 1, wrapped_year);
+
+fn wrapped_year(call: &mut Call<'_>) -> SqlResult<Value> {
+    let number = match call.value(0)? {
+        Value::Int(number) => i64::from(number as i32),
+        other => return Ok(other),
+    };
+    let months = (number * 13) << (64 - YEAR_MONTH_BITS) >> (64 - YEAR_MONTH_BITS);
+    let year = number.rem_euclid(1 << YEAR_MONTH_BITS);
+    Ok(Value::Int(if months == year * 13 { year } else { months }))
+}
 
 fn to_stored(beside: &ResultType, constant: &mut Expression, sql_mode: SqlMode) {
     let nullable = constant.result.nullable;
@@ -143,30 +140,24 @@ fn to_stored(beside: &ResultType, constant: &mut Expression, sql_mode: SqlMode) 
         None => {
             let typed = ResultType { column_type: column.clone(), ..ResultType::null() };
             let arguments = vec![operand, Expression::constant(Value::Null, typed)];
-            let call = FunctionCall { definition: &STORED_FORM, arguments, site: 0 };
-            Expression { kind: ExpressionKind::Function(Box::new(call)), result }
+            Expression::inner_call(&STORED_FORM, arguments, 0, result)
         }
     };
 }
 
 /// A constant as a column of the second argument's type holds it, where only the running statement knows its value.
-static STORED_FORM: FunctionDefinition = FunctionDefinition {
-    name: "stored_form",
-    arguments_min: 2,
-    arguments_max: 2,
-    pure: true,
-    derive: |derivation| Ok(derivation.argument(0).clone()),
-    evaluate: |call| {
-        let value = call.value(0)?;
-        let (from, column) = (&call.argument(0).column_type, &call.argument(1).column_type);
-        let facts = call.context().facts();
-        let mode = store_mode(facts.sql_mode, facts.statement_time.date, column.kind);
-        Ok(match held(&value, from, column, mode) {
-            Some(held) => number_form(held, column, call.result()),
-            None => value,
-        })
-    },
-};
+static STORED_FORM: FunctionDefinition = inner("stored_form", 2, stored_form);
+
+fn stored_form(call: &mut Call<'_>) -> SqlResult<Value> {
+    let value = call.value(0)?;
+    let (from, column) = (&call.argument(0).column_type, &call.argument(1).column_type);
+    let facts = call.context().facts();
+    let mode = store_mode(facts.sql_mode, facts.statement_time.date, column.kind);
+    Ok(match held(&value, from, column, mode) {
+        Some(held) => number_form(held, column, call.result()),
+        None => value,
+    })
+}
 
 /// How a column takes a constant that it is compared with: days up to 31 and the zero date go in every month, months and
 /// days of zero only as sql_mode says. A TIMESTAMP takes no date that the calendar lacks.

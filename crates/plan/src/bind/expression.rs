@@ -1,5 +1,6 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
+use super::condition::decided_by_range;
 use super::{Binder, Wanted, literal};
 use ::expression::operators::{
     ArithmeticOperator, BitOperator, CastFailure, Comparison, ComparisonOperator, adapt_equal_year,
@@ -13,7 +14,7 @@ use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
 use values::column_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, TypeKind};
 
 /// The comparison of an operator sign.
 pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOperator> {
@@ -27,26 +28,6 @@ pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOper
         ast::BinaryOperator::GreaterOrEqual => ComparisonOperator::GreaterOrEqual,
         _ => return None,
     })
-}
-
-/// Whether a comparison with a number comes out the same for all that an integer column can hold.
-fn is_decided(operator: ComparisonOperator, column: &Expression, value: &Value) -> bool {
-    let value = match value {
-        Value::Int(number) => i128::from(*number),
-        Value::UInt(number) => i128::from(*number),
-        _ => return false,
-    };
-    let bits = 8 * column.result.kind().integer_bytes().unwrap_or(2);
-    let unsigned = column.result.column_type.unsigned || column.result.kind() == TypeKind::Year;
-    let (least, greatest) = match unsigned {
-        true => (0, (1_i128 << bits) - 1),
-        false => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
-    };
-    match operator {
-        ComparisonOperator::Less | ComparisonOperator::GreaterOrEqual => value <= least || value > greatest,
-        ComparisonOperator::LessOrEqual | ComparisonOperator::Greater => value < least || value >= greatest,
-        _ => !(least..=greatest).contains(&value),
-    }
 }
 
 /// A parameter that is text is read as bytes where a number is wanted.
@@ -383,7 +364,8 @@ impl Binder<'_> {
         }
         self.volatile = true;
         let is_equal = operator == ComparisonOperator::Equal;
-        if is_equal && column.result.kind() == TypeKind::BigInt || is_decided(operator, column, &value) {
+        let is_decided = decided_by_range(operator, &column.result.column_type, &value).is_some();
+        if is_decided || is_equal && column.result.kind() == TypeKind::BigInt {
             let result = parameter.result.clone();
             *parameter = Expression::constant(value, result);
         } else if is_equal && parameter.evaluate(&[], context).is_err() {

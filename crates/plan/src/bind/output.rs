@@ -28,6 +28,17 @@ pub(crate) enum Grouping {
     Resorted,
 }
 
+/// In what order the rows come out of the joins.
+#[derive(Clone, Copy)]
+pub(super) struct ReadOrder {
+    /// In that of an index, which is the wanted one.
+    pub ordered: bool,
+    /// A condition says that a column of one table equals one of another.
+    pub joins_equals: bool,
+    /// The table that is read first, as a bit.
+    pub first: u64,
+}
+
 impl Grouping {
     /// Turns years to numbers where no temporary table holds them as a column does: the year 0 is then shown as 0, not as
     /// 0000. So are the keys of WITH ROLLUP, and what MIN and MAX give.
@@ -232,30 +243,21 @@ impl Block {
     pub(super) fn sorts_as_it_reads<'e>(
         &self,
         keys: impl Iterator<Item = &'e Expression>,
-        has_equal_columns: bool,
-        first: u64,
+        read: ReadOrder,
     ) -> bool {
         let tables = keys.fold(0, |bits, key| bits | tables_of(self, key)) & !self.known.fixed;
-        self.open_tables() < 2 || has_equal_columns && tables & !first == 0
+        self.open_tables() < 2 || read.joins_equals && tables & !read.first == 0
     }
 
     /// Whether MySQL groups in a temporary table: not if an index has the order of the keys, nor if an aggregate needs
-    /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row;
-    /// `has_equal_columns`: the joins have a condition that a column of one table equals one of another; `first`: the table
-    /// that is read first, as a bit.
-    pub(super) fn grouping(
-        &self,
-        order: &[SortKey],
-        rollup: bool,
-        has_equal_columns: bool,
-        first: u64,
-    ) -> Grouping {
+    /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row.
+    pub(super) fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
         let keys = &self.group_keys;
         if keys.iter().all(|key| self.is_fixed(key) || self.equals_constant(key)) {
             return if rollup { Grouping::Rollup } else { Grouping::InOrder };
         }
         if rollup {
-            let in_order = self.sorts_as_it_reads(keys.iter(), has_equal_columns, first);
+            let in_order = self.sorts_as_it_reads(keys.iter(), read);
             return if in_order { Grouping::Rollup } else { Grouping::SortedRollup };
         }
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
@@ -263,7 +265,7 @@ impl Block {
             self.aggregates.iter().any(|call| call.distinct || call.kind == AggregateKind::GroupConcat);
         // Without aggregates MySQL takes rows that a key makes distinct for groups.
         let distinct = self.aggregates.is_empty() && self.is_single() && self.holds_unique_key(keys);
-        let as_read = self.sorts_as_it_reads(keys.iter(), has_equal_columns, first);
+        let as_read = self.sorts_as_it_reads(keys.iter(), read);
         let in_order = needs_sorted_rows || distinct || as_read && self.index_orders(keys);
         match (in_order, order.iter().all(is_key)) {
             (true, true) if needs_sorted_rows && !as_read => Grouping::Sorted,

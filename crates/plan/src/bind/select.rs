@@ -6,7 +6,7 @@ use super::dependence::DerivedDependence;
 use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
-use super::output::Grouping;
+use super::output::{Grouping, ReadOrder};
 use super::{Binder, JoinTree, Wanted, is_never};
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
@@ -114,7 +114,8 @@ impl Binder<'_> {
             _ if is_operand => Grouping::InOrder,
             _ => {
                 let first = first.map_or(0, |table| 1 << table);
-                self.way_of_rows(&items, select, &order, grouping, (ordered, joins_equals, first))
+                let read = ReadOrder { ordered, joins_equals, first };
+                self.way_of_rows(&items, select, &order, grouping, read)
             }
         };
         let columns = self.output_columns(&items, way);
@@ -422,27 +423,26 @@ impl Binder<'_> {
         items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
     }
 
-    /// How MySQL comes by the result's rows. `ordered`: they come in the order of an index; `joins_equals`: a column of one
-    /// table equals one of another; `first`: the table that is read first, as a bit.
+    /// How MySQL comes by the result's rows.
     fn way_of_rows(
         &mut self,
         items: &[SelectItem],
         select: &ast::Select,
         order: &[SortKey],
         grouping: bool,
-        (ordered, joins_equals, first): (bool, bool, u64),
+        read: ReadOrder,
     ) -> Grouping {
         let block = self.block();
         if grouping {
-            return block.grouping(order, select.rollup, joins_equals, first);
+            return block.grouping(order, select.rollup, read);
         }
         if select.options.distinct {
             let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
             return block.distinct_grouping(&shown);
         }
         let keys = order.iter().map(|key| &key.expression);
-        let ordered = ordered && block.known.semijoins == 0;
-        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, joins_equals, first) {
+        let ordered = read.ordered && block.known.semijoins == 0;
+        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, read) {
             true => Grouping::InOrder,
             false => Grouping::Sorted,
         }

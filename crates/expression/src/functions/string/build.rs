@@ -2,7 +2,8 @@
 //! EXPORT_SET, REVERSE, UPPER, LOWER, QUOTE, FORMAT.
 
 use super::{
-    ANY_LENGTH_CHARACTERS, constant_integer, length, result_charset, text_of, text_of_any_length, too_long,
+    ANY_LENGTH_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, result_charset, text_of,
+    text_of_any_length, too_long,
 };
 use crate::derive::DerivedCollation;
 use crate::functions::numeric::round_double;
@@ -201,9 +202,6 @@ fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     Ok(text_of(derivation, common, characters))
 }
 
-/// REPLACE looks for a kill after so many places.
-const KILL_LOOK_PLACES: usize = 4096;
-
 /// REPLACE compares bytes, whatever the collation.
 fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     let (Some(text), Some(from), Some(to)) = (call.text(0)?, call.text(1)?, call.text(2)?) else {
@@ -214,7 +212,7 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let mut out = Vec::with_capacity(text.len());
     let charset = result_charset(call);
-    let (mut at, mut places) = (0, 0_usize);
+    let (mut at, mut places) = (0, 0_u64);
     while let Some(found) = charset.find_bytes(&text, &from, at) {
         places += 1;
         if places.is_multiple_of(KILL_LOOK_PLACES) {

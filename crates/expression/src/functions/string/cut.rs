@@ -1,6 +1,6 @@
 //! Functions that take a piece of a text: SUBSTRING, LEFT, RIGHT, TRIM and its kin, SUBSTRING_INDEX.
 
-use super::{constant_integer, length, result_charset, start_offset, text_of};
+use super::{KILL_LOOK_PLACES, constant_integer, length, result_charset, start_offset, text_of};
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::ResultType;
 use errors::SqlResult;
@@ -121,10 +121,6 @@ fn at_border(charset: &charset::Charset, text: &[u8], offset: usize) -> bool {
         || charset.offset(text, charset.character_count(&text[..offset])) == offset
 }
 
-/// Delimiters are found byte by byte, at borders of characters.
-/// Looks for a kill after so many places that were found.
-const KILL_LOOK_PLACES: u64 = 4096;
-
 /// How many delimiters there are, up to `most`, and where the last of them starts.
 fn delimiters(call: &mut Call<'_>, text: &[u8], delimiter: &[u8], most: u64) -> SqlResult<(u64, usize)> {
     let charset = result_charset(call);
@@ -133,13 +129,14 @@ fn delimiters(call: &mut Call<'_>, text: &[u8], delimiter: &[u8], most: u64) -> 
         && let Some(found) = charset.find_bytes(text, delimiter, at)
     {
         (count, place, at) = (count + 1, found, found + delimiter.len());
-        if count % KILL_LOOK_PLACES == 0 {
+        if count.is_multiple_of(KILL_LOOK_PLACES) {
             call.context().check_killed()?;
         }
     }
     Ok((count, place))
 }
 
+/// Delimiters are found byte by byte, at borders of characters.
 fn substring_index(call: &mut Call<'_>) -> SqlResult<Value> {
     let (Some(text), Some(delimiter), Some(count)) = (call.text(0)?, call.text(1)?, call.integer(2)?) else {
         return Ok(Value::Null);

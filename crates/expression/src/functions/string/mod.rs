@@ -31,6 +31,9 @@ fn text_of_any_length(derivation: &Derivation<'_>, common: DerivedCollation) -> 
         .nullable_if(derivation.any_nullable())
 }
 
+/// What replaces or counts places in a text looks for a kill after so many of them.
+const KILL_LOOK_PLACES: u64 = 4096;
+
 /// A constant argument as a number.
 fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
     let value = derivation.constant(index)?;
