@@ -24,4 +24,5 @@ step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tes
 step planted; "$python" tests/planted/run.py check
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20 --growth-max 1.25
+step resources; "$python" tests/resources/run.py --binary "$binary" --brief
 step done
