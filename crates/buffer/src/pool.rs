@@ -49,6 +49,7 @@ pub struct BufferPool {
     pub(crate) unreplayed: Mutex<BTreeSet<SpaceId>>,
     /// Directories whose entry in their parent this process has synced.
     pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
+    pub(crate) is_new: bool,
     pub(crate) _lock: Box<dyn FileLock>,
 }
 
@@ -280,6 +281,11 @@ impl BufferPool {
         MiniTransaction::new(self)
     }
 
+    /// Whether nothing was ever logged in the data directory before this start.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
     /// The redo log.
     #[inline]
     pub fn redo(&self) -> &RedoLog {
@@ -349,6 +355,7 @@ impl BufferPool {
             damaged_files: Mutex::default(),
             unreplayed: Mutex::default(),
             durable_directories: Mutex::default(),
+            is_new: false,
             _lock: lock,
         })
     }

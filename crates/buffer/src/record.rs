@@ -1,12 +1,16 @@
 //! [`Record`]: what a redo group holds. The byte table is in this crate's README.
 
-use stdx::ids::{PageId, PageNumber, SpaceId};
+use redo::Features;
+use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 use stdx::varint::{put_varint, take_varint};
 
 const OPERATION: u8 = 1;
 const OPERATION_ON_SAME_PAGE: u8 = 2;
 const CREATE: u8 = 3;
 const LOGICAL: u8 = 4;
+const EPOCH: u8 = 5;
+/// Records from here on say how long they are: who does not know one passes over it.
+const SKIPPABLE_MIN: u8 = 64;
 
 /// A record of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +21,25 @@ pub(crate) enum Record<'a> {
     Create { page: PageId },
     /// A record of the layer above.
     Logical { kind: u8, payload: &'a [u8] },
+    /// The first of a start of the server.
+    Epoch(EpochRecord),
 }
+
+/// What the first group of each start says: which log it is a part of, and who writes from here on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EpochRecord {
+    pub log_id: u64,
+    /// The number that the start's groups carry.
+    pub epoch: u32,
+    /// Where the first of them begins.
+    pub start: Lsn,
+    /// Major, minor and patch version of the server, 8 bits each.
+    pub server_version: u32,
+    pub features: Features,
+}
+
+/// Bytes of an epoch record behind its tag.
+const EPOCH_RECORD_BYTES: usize = 48;
 
 /// Appends the start of an operation record; returns where its length must be put by `end_operation`.
 #[inline]
@@ -51,6 +73,21 @@ pub(crate) fn put_logical(group: &mut Vec<u8>, kind: u8, payload: &[u8]) {
     group.extend_from_slice(&[LOGICAL, kind]);
     put_varint(group, payload.len() as u64);
     group.extend_from_slice(payload);
+}
+
+pub(crate) fn put_epoch(group: &mut Vec<u8>, record: &EpochRecord) {
+    group.push(EPOCH);
+    let versions = u64::from(record.epoch) | u64::from(record.server_version) << 32;
+    let features = record.features;
+    let numbers = [
+        record.log_id,
+        record.start.0,
+        versions,
+        features.incompatible,
+        features.read_compatible,
+        features.compatible,
+    ];
+    numbers.iter().for_each(|number| group.extend_from_slice(&number.to_le_bytes()));
 }
 
 fn put_page(group: &mut Vec<u8>, page: PageId) {
@@ -93,8 +130,33 @@ impl<'a> Records<'a> {
                 let length = usize::try_from(take_varint(&mut self.rest)?).ok()?;
                 Some(Record::Logical { kind: *kind, payload: self.take(length)? })
             }
+            EPOCH => self.take_epoch(),
             _ => None,
         }
+    }
+
+    fn take_epoch(&mut self) -> Option<Record<'a>> {
+        let bytes = self.take(EPOCH_RECORD_BYTES)?;
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at * 8 + byte]));
+        Some(Record::Epoch(EpochRecord {
+            log_id: number(0),
+            start: Lsn(number(1)),
+            epoch: number(2) as u32,
+            server_version: (number(2) >> 32) as u32,
+            features: Features { incompatible: number(3), read_compatible: number(4), compatible: number(5) },
+        }))
+    }
+
+    /// Passes over records that say how long they are. None if one is longer than what is left.
+    fn skip(&mut self) -> Option<()> {
+        while let Some((tag, rest)) = self.rest.split_first()
+            && *tag >= SKIPPABLE_MIN
+        {
+            self.rest = rest;
+            let length = usize::try_from(take_varint(&mut self.rest)?).ok()?;
+            self.take(length)?;
+        }
+        Some(())
     }
 
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -120,10 +182,11 @@ impl<'a> Iterator for Records<'a> {
     type Item = Result<Record<'a>, MalformedGroup>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.rest.is_empty() {
+        let skipped = self.skip();
+        if skipped.is_some() && self.rest.is_empty() {
             return None;
         }
-        let record = self.read();
+        let record = skipped.and_then(|()| self.read());
         if record.is_none() {
             self.rest = &[];
         }
@@ -148,7 +211,22 @@ mod tests {
             end_operation(&mut group, at);
         }
         put_logical(&mut group, 9, &[7; 300]);
+        // Of a newer server.
+        group.extend_from_slice(&[SKIPPABLE_MIN, 3, 1, 1, 1, 255, 0]);
+        put_epoch(&mut group, &epoch());
+        group.extend_from_slice(&[100, 1, 1]);
         group
+    }
+
+    fn epoch() -> EpochRecord {
+        let features = Features { incompatible: 1, read_compatible: 2, compatible: 3 };
+        EpochRecord {
+            log_id: u64::MAX - 5,
+            epoch: 7,
+            start: Lsn(1 << 40),
+            server_version: 0x1_0203,
+            features,
+        }
     }
 
     #[test]
@@ -162,6 +240,7 @@ mod tests {
                 Record::Operation { page: page(300, 70_000), operation: b"abc" },
                 Record::Operation { page: page(2, 5), operation: b"" },
                 Record::Logical { kind: 9, payload: &[7; 300] },
+                Record::Epoch(epoch()),
             ]
         );
     }
@@ -171,8 +250,13 @@ mod tests {
         let group = sample();
         for cut in 1..group.len() {
             let records: Vec<_> = Records::new(&group[..cut]).collect();
-            assert!(records.len() <= 4 && (records.last().unwrap().is_err() || records.len() < 4));
+            // The last record is one that is passed over.
+            let is_whole = cut + 3 == group.len();
+            let has_failed = records.last().is_some_and(Result::is_err);
+            assert!(records.len() < 5 || has_failed || is_whole, "{cut}");
+            assert!(records.iter().rev().skip(1).all(Result::is_ok), "{cut}");
         }
+        assert_eq!(Records::new(&[SKIPPABLE_MIN, 5, 0]).next(), Some(Err(MalformedGroup)));
         assert_eq!(Records::new(&[OPERATION_ON_SAME_PAGE, 0, 0]).next(), Some(Err(MalformedGroup)));
         assert_eq!(Records::new(&[99]).next(), Some(Err(MalformedGroup)));
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use env::{Environment, OpenMode};
 use page::{PAGE_BYTES, PageOperation};
-use redo::{GroupRange, LogReader, RedoLog, RedoOptions};
+use redo::{GroupRange, Lineage, LogReader, RedoLog, RedoOptions};
 use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId};
 use stdx::sync::lock;
@@ -19,7 +19,7 @@ use crate::doublewrite::Doublewrite;
 use crate::frames::ExclusiveFrame;
 use crate::mini_transaction::zero_page;
 use crate::pool::check_page;
-use crate::record::{Record, Records};
+use crate::record::{self, EpochRecord, Record, Records};
 use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
 use crate::spaces::SpaceFile;
 use crate::{BufferPool, DATA_FILE_SUFFIX, PoolOptions, RecoveryHandler, StorageError};
@@ -50,11 +50,13 @@ impl BufferPool {
             buffer_bytes: options.log_buffer_bytes,
         };
         let opened = RedoLog::open(&environment, &redo_options)?;
-        let end = end_of_log(opened.reader())?;
+        let LogExtent { end, is_new } = log_extent(opened.reader(), opened.lineage())?;
         opened.sync()?;
         let reader = opened.reader();
         let copies = Doublewrite::copies(&environment)?;
-        let pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
+        let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
+        pool.is_new = is_new;
+        pool.log_epoch();
         let recovered = pool.recover(&copies, reader, end, handler);
         recovered.map_err(|error| pool.name_failure(error))?;
         let pool = Arc::new(pool);
@@ -62,6 +64,17 @@ impl BufferPool {
             pool.start_flusher();
         }
         Ok(pool)
+    }
+
+    /// Begins the log of this start.
+    fn log_epoch(&self) {
+        let (epoch, start) = self.redo.epoch();
+        let mut group = Vec::new();
+        redo::new_group(&mut group);
+        let (log_id, features) = (self.redo.lineage().id, redo::FEATURES);
+        let record = EpochRecord { log_id, epoch, start, server_version: SERVER_VERSION, features };
+        record::put_epoch(&mut group, &record);
+        self.redo.append(&mut group);
     }
 
     fn recover(
@@ -174,7 +187,7 @@ impl BufferPool {
             match record {
                 Ok(Record::Create { page }) => pages.create(page)?,
                 Ok(Record::Operation { page, operation }) => pages.apply(page, operation)?,
-                Ok(Record::Logical { .. }) => {}
+                Ok(Record::Logical { .. } | Record::Epoch(_)) => {}
                 Err(_) => return Err(log_corrupt("a group holds an unknown record", range.start)),
             }
         }
@@ -299,10 +312,39 @@ fn data_files(environment: &Environment) -> Result<Vec<PathBuf>, StorageError> {
     Ok(files)
 }
 
-/// Reads the log once, to find where it ends.
-fn end_of_log(mut reader: LogReader) -> Result<Lsn, StorageError> {
-    while reader.next_group()?.is_some() {}
-    Ok(reader.position())
+/// What a first reading of the log finds.
+struct LogExtent {
+    end: Lsn,
+    /// Nothing was ever logged but starts of the server.
+    is_new: bool,
+}
+
+fn log_extent(mut reader: LogReader, lineage: Lineage) -> Result<LogExtent, StorageError> {
+    let mut is_new = reader.position() == Lsn(redo::FIRST_LSN);
+    while let Some((range, payload)) = reader.next_group()? {
+        match Records::new(payload).next() {
+            Some(Ok(Record::Epoch(epoch))) if epoch.log_id != lineage.id || epoch.start != range.start => {
+                return Err(log_corrupt("a part of another log", range.start));
+            }
+            Some(Ok(Record::Epoch(_))) => {}
+            _ => is_new = false,
+        }
+    }
+    Ok(LogExtent { end: reader.position(), is_new })
+}
+
+/// As epoch records have it.
+const SERVER_VERSION: u32 = {
+    let [major, minor, patch] =
+        [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")];
+    number(major) << 16 | number(minor) << 8 | number(patch)
+};
+
+const fn number(digits: &str) -> u32 {
+    match u32::from_str_radix(digits, 10) {
+        Ok(number) => number,
+        Err(_) => panic!("a version has numbers"),
+    }
 }
 
 fn log_corrupt(reason: &'static str, lsn: Lsn) -> StorageError {

@@ -109,7 +109,7 @@ fn pool_options(options: &EngineOptions) -> PoolOptions {
 /// directory was lost, and to make it anew would lose the rest.
 fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
     let spaces = pool.spaces();
-    let is_new = pool.redo().end_lsn() == Lsn(redo::FIRST_LSN);
+    let is_new = pool.is_new();
     if !spaces.iter().any(|(space, _)| *space == SYSTEM_SPACE) {
         if pool.damaged_files().iter().any(|path| path == Path::new(SYSTEM_FILE)) {
             return Err(EngineError::Corrupt(format!("the header of '{SYSTEM_FILE}' is damaged")));

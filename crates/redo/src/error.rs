@@ -14,8 +14,29 @@ pub enum RedoError {
     Disk(DiskError),
     /// The control file is missing, but a log file was written: the directory is not new. The text names that file.
     ControlMissing(std::path::PathBuf),
+    /// The log was written in an older format, which this server does not read.
+    OldVersion(u32),
+    /// The log was written in a newer format, or with features that this server does not know.
+    NewerVersion {
+        /// The format.
+        version: u32,
+        /// The features that are not known, as bits.
+        features: u64,
+    },
     /// A write or sync failed earlier. The log is latched: nothing is written or acknowledged any more (I2).
     Failed(DiskError),
+    /// A group is damaged or missing, and a later one shows that it was durable: to go on without what follows would lose
+    /// commits that were acknowledged.
+    Hole {
+        /// Where the damage is.
+        lsn: Lsn,
+        /// The log file, and the offset there.
+        file: std::path::PathBuf,
+        /// Bytes from the start of the file.
+        offset: u64,
+        /// The group that shows it.
+        later: Lsn,
+    },
     /// The log ends before a place that is known to have been durable, or its control file is damaged.
     Corrupt {
         /// What is wrong.
@@ -45,6 +66,21 @@ impl fmt::Display for RedoError {
             RedoError::ControlMissing(file) => write!(
                 f,
                 "'{LOG_DIRECTORY}/control' is missing, but '{}' shows that the data directory was in use",
+                file.display()
+            ),
+            RedoError::OldVersion(version) => write!(
+                f,
+                "the data directory has format version {version}: dump it with mysqldump from the server that wrote it, and \
+                 load the dump into a new directory"
+            ),
+            RedoError::NewerVersion { version, features } => write!(
+                f,
+                "the data directory was written by a newer server (format version {version}, unknown features {features:#x})"
+            ),
+            RedoError::Hole { lsn, file, offset, later } => write!(
+                f,
+                "redo log is damaged: the group at LSN {lsn}, byte {offset} of '{}', was durable once, as the group at LSN \
+                 {later} shows",
                 file.display()
             ),
             RedoError::Failed(error) => write!(f, "redo log stopped: {error}"),

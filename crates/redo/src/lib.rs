@@ -14,6 +14,7 @@ mod segments;
 mod tests;
 mod turns;
 
+pub use control::{FEATURES, Features, Lineage};
 pub use error::RedoError;
 pub use group::{GROUP_BYTES_MAX, GROUP_HEADER_BYTES, GroupRange};
 pub use log::{OpenedLog, RedoLog, RedoOptions, new_group};

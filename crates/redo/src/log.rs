@@ -15,11 +15,14 @@ use metrics::Counter;
 use stdx::ids::Lsn;
 use stdx::sync::lock;
 
-use crate::control::{CheckpointRecord, Control};
+use crate::control::{CheckpointRecord, Control, FEATURES, Lineage};
 use crate::group;
 use crate::segments::Segments;
 use crate::turns::{FlushTurns, FlushWaiter, Turn};
 use crate::{BLOCK_BYTES, FIRST_LSN, GROUP_HEADER_BYTES, GroupRange, LOG_DIRECTORY, LogReader, RedoError};
+
+/// The least epoch of a new log.
+const FIRST_EPOCH_MIN: u32 = 1 << 28;
 
 /// Sizes of a log.
 #[derive(Clone, Debug)]
@@ -37,6 +40,8 @@ pub struct RedoLog {
     buffer_bytes: usize,
     segment_bytes: u64,
     epoch: u32,
+    epoch_start: Lsn,
+    lineage: Lineage,
     active: Mutex<ActiveBuffer>,
     end: AtomicU64,
     written: AtomicU64,
@@ -84,6 +89,11 @@ impl OpenedLog {
         LogReader::new(self.segments.files_from(self.checkpoint()), self.control.record)
     }
 
+    /// Which log this is.
+    pub fn lineage(&self) -> Lineage {
+        self.control.record.lineage
+    }
+
     /// Where recovery starts.
     pub fn checkpoint(&self) -> Lsn {
         self.control.record.checkpoint
@@ -114,6 +124,8 @@ impl OpenedLog {
             buffer_bytes: self.options.buffer_bytes,
             segment_bytes: self.segments.segment_bytes,
             epoch: record.epoch,
+            epoch_start: record.epoch_start,
+            lineage: record.lineage,
             active: Mutex::new(ActiveBuffer { base, bytes }),
             end: AtomicU64::new(end.0),
             written: AtomicU64::new(end.0),
@@ -178,8 +190,11 @@ impl RedoLog {
             segment_bytes,
             checkpoint: start,
             durable: start,
-            epoch: 0,
+            // Not a small number, whose bytes stand in every payload: a damaged log is searched for them.
+            epoch: environment.random.next_u64() as u32 >> 2 | FIRST_EPOCH_MIN,
             epoch_start: start,
+            lineage: Lineage::new(environment),
+            features: FEATURES,
         };
         Ok((Control::create(environment, record)?, segments))
     }
@@ -208,6 +223,16 @@ impl RedoLog {
         Lsn(self.checkpoint.load(Ordering::Acquire))
     }
 
+    /// Where the groups of this start begin, and the number that they carry.
+    pub fn epoch(&self) -> (u32, Lsn) {
+        (self.epoch, self.epoch_start)
+    }
+
+    /// Which log this is.
+    pub fn lineage(&self) -> Lineage {
+        self.lineage
+    }
+
     /// How many times the log was synced.
     pub fn flush_count(&self) -> u64 {
         self.flushes.load(Ordering::Relaxed)
@@ -226,10 +251,26 @@ impl RedoLog {
 
     /// Appends a group: `group` holds [`GROUP_HEADER_BYTES`] bytes to be filled in, then the payload. It cannot fail: after
     /// a failure of the log the group goes nowhere, and nobody is ever told that it is durable.
+    #[inline]
     pub fn append(&self, group: &mut [u8]) -> GroupRange {
-        let checksum = group::prepare(group, self.epoch);
+        self.append_group(group, &[])
+    }
+
+    /// As `append`, with what only the append section knows behind the payload.
+    #[cfg(test)]
+    pub(crate) fn append_with_trailer(&self, group: &mut [u8], trailer: &[u8]) -> GroupRange {
+        assert!(trailer.len() <= crate::group::TRAILER_BYTES_MAX);
+        let counted: Vec<u8> = std::iter::once(trailer.len() as u8).chain(trailer.iter().copied()).collect();
+        self.append_group(group, &counted)
+    }
+
+    /// `trailer` has its length in front, or is empty for a group without one.
+    #[inline]
+    fn append_group(&self, group: &mut [u8], trailer: &[u8]) -> GroupRange {
+        let prepared = group::prepare(group, self.epoch, !trailer.is_empty());
+        let group_bytes = group.len() + trailer.len();
         let mut active = lock(&self.active);
-        while active.bytes.len() + group.len() > self.buffer_bytes && active.bytes.len() as u64 > BLOCK_BYTES
+        while active.bytes.len() + group_bytes > self.buffer_bytes && active.bytes.len() as u64 > BLOCK_BYTES
         {
             let end = Lsn(active.base + active.bytes.len() as u64);
             drop(active);
@@ -238,13 +279,14 @@ impl RedoLog {
             let failed = self.reach(end, Goal::Written).is_err();
             active = lock(&self.active);
             if failed {
-                return self.discard(&mut active, group.len());
+                return self.discard(&mut active, group_bytes);
             }
         }
         let start = Lsn(active.base + active.bytes.len() as u64);
-        group[..4].copy_from_slice(&group::place(checksum, start).to_le_bytes());
+        prepared.place(&mut group[..GROUP_HEADER_BYTES], trailer, start, self.durable_lsn());
         active.bytes.extend_from_slice(group);
-        let end = Lsn(start.0 + group.len() as u64);
+        active.bytes.extend_from_slice(trailer);
+        let end = Lsn(start.0 + group_bytes as u64);
         self.end.store(end.0, Ordering::Release);
         GroupRange { start, end }
     }

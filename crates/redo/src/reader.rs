@@ -1,14 +1,21 @@
 //! [`LogReader`]: the groups of a log from a checkpoint on, up to the first that is not whole.
 
+use memchr::memmem;
 use stdx::ids::Lsn;
 
 use crate::control::CheckpointRecord;
-use crate::group::GroupHeader;
-use crate::segments::LogFiles;
+use crate::group::{GroupHeader, TRAILER_BYTES_MAX};
+use crate::segments::{self, LogFiles};
 use crate::{GROUP_BYTES_MAX, GROUP_HEADER_BYTES, GroupRange, RedoError};
 
 /// The log is read in pieces of this size.
 const READ_BYTES: u64 = 1 << 20;
+/// So far behind the end of a log a group is looked for that shows a hole: the largest one, and what may have waited in
+/// memory when it was appended.
+const SEARCH_BYTES: u64 = 2 * GROUP_BYTES_MAX as u64;
+/// Where the epoch stands in a group.
+const EPOCH_OFFSET: u64 = 8;
+const EPOCH_BYTES: usize = 4;
 
 /// Reads groups in order. It stops, for good, at the first place without a valid group. It keeps the files open, so it
 /// may be used while the log has begun to grow again.
@@ -40,7 +47,7 @@ impl LogReader {
     }
 
     /// The next group and its payload; None at the end of the log. A log that ends before what is known to have been
-    /// durable is corrupt.
+    /// durable is damaged.
     pub fn next_group(&mut self) -> Result<Option<(GroupRange, &[u8])>, RedoError> {
         let start = self.position;
         match self.read_group(start)? {
@@ -51,31 +58,99 @@ impl LogReader {
             None if start < self.record.durable => {
                 Err(RedoError::Corrupt { reason: "the log ends before what was durable", lsn: start })
             }
-            None => Ok(None),
+            None => match self.later_group(start)? {
+                Some(later) => Err(self.hole(start, later)),
+                None => Ok(None),
+            },
         }
     }
 
+    /// The end of the whole group at `start`, whose payload is in `self.payload` then.
     fn read_group(&mut self, start: Lsn) -> Result<Option<Lsn>, RedoError> {
-        let mut header = [0; GROUP_HEADER_BYTES];
-        if !self.copy(start.0, &mut header)? {
+        let Some(header) = self.header(start)? else { return Ok(None) };
+        let Some(payload_bytes) = header.payload_bytes().filter(|_| self.epoch_fits(header.epoch, start))
+        else {
             return Ok(None);
-        }
-        let header = GroupHeader::read(&header);
-        let payload_bytes = header.payload_bytes as usize;
-        if payload_bytes == 0 || payload_bytes > GROUP_BYTES_MAX || !self.epoch_fits(header.epoch, start) {
-            return Ok(None);
-        }
+        };
         let payload_start = start.0 + GROUP_HEADER_BYTES as u64;
-        let end = payload_start + payload_bytes as u64;
-        if end > self.files.end_lsn().0 {
+        let payload_end = payload_start + payload_bytes as u64;
+        if payload_end > self.files.end_lsn().0 {
             return Ok(None);
         }
         let mut payload = std::mem::take(&mut self.payload);
         payload.resize(payload_bytes, 0);
         let copied = self.copy(payload_start, &mut payload);
         self.payload = payload;
-        let whole = copied? && header.matches(&self.payload, start);
-        Ok(whole.then_some(Lsn(end)))
+        if !copied? {
+            return Ok(None);
+        }
+        let mut trailer = [0; 1 + TRAILER_BYTES_MAX];
+        let Some(trailer) = self.trailer(header, payload_end, &mut trailer)? else { return Ok(None) };
+        let whole = header.matches(&self.payload, trailer, start);
+        Ok(whole.then_some(Lsn(payload_end + trailer.len() as u64)))
+    }
+
+    fn header(&mut self, start: Lsn) -> Result<Option<GroupHeader>, RedoError> {
+        let mut header = [0; GROUP_HEADER_BYTES];
+        Ok(self.copy(start.0, &mut header)?.then(|| GroupHeader::read(&header)))
+    }
+
+    /// The trailer behind a payload with its length in front, empty if the group has none. None if there cannot be one.
+    fn trailer<'t>(
+        &mut self,
+        header: GroupHeader,
+        position: u64,
+        bytes: &'t mut [u8; 1 + TRAILER_BYTES_MAX],
+    ) -> Result<Option<&'t [u8]>, RedoError> {
+        if !header.has_trailer() {
+            return Ok(Some(&[]));
+        }
+        if !self.copy(position, &mut bytes[..1])? || usize::from(bytes[0]) > TRAILER_BYTES_MAX {
+            return Ok(None);
+        }
+        let end = 1 + usize::from(bytes[0]);
+        Ok(self.copy(position + 1, &mut bytes[1..end])?.then_some(&bytes[..end]))
+    }
+
+    /// A whole group behind the end of the log at `end` that was appended when the log was durable beyond `end`. The tail
+    /// that a crash tears has none: what the disk kept of it was appended while its beginning was not yet durable.
+    fn later_group(&mut self, end: Lsn) -> Result<Option<Lsn>, RedoError> {
+        let epoch = memmem::Finder::new(&self.record.epoch.to_le_bytes()).into_owned();
+        let limit = self.files.end_lsn().0.min(end.0 + SEARCH_BYTES);
+        let mut piece = vec![0; READ_BYTES as usize];
+        let mut position = end.0 + 1 + EPOCH_OFFSET;
+        while position < limit {
+            let count = READ_BYTES.min(limit - position) as usize;
+            if !self.copy(position, &mut piece[..count])? {
+                break;
+            }
+            for at in epoch.find_iter(&piece[..count]) {
+                let start = Lsn(position + at as u64 - EPOCH_OFFSET);
+                if self.shows_hole(start, end)? {
+                    return Ok(Some(start));
+                }
+            }
+            // The number may lie across the pieces.
+            position += count.saturating_sub(EPOCH_BYTES - 1).max(EPOCH_BYTES) as u64;
+        }
+        Ok(None)
+    }
+
+    /// Whether there is a whole group at `start`, appended when the log was durable beyond `end`.
+    fn shows_hole(&mut self, start: Lsn, end: Lsn) -> Result<bool, RedoError> {
+        let Some(header) = self.header(start)? else { return Ok(false) };
+        let is_later = header.durable_before(start).is_some_and(|durable| durable > end);
+        Ok(is_later && self.read_group(start)?.is_some())
+    }
+
+    fn hole(&self, lsn: Lsn, later: Lsn) -> RedoError {
+        let segment_bytes = self.files.segment_bytes;
+        RedoError::Hole {
+            lsn,
+            file: segments::path_of(lsn.0 / segment_bytes),
+            offset: lsn.0 % segment_bytes,
+            later,
+        }
     }
 
     /// Groups from before the last start must lie before it, those of the last start behind. A group that an earlier

@@ -28,7 +28,8 @@ pub(crate) struct Segments {
     ready_end: u64,
 }
 
-fn path_of(number: u64) -> PathBuf {
+/// Where a file lies, below the data directory.
+pub(crate) fn path_of(number: u64) -> PathBuf {
     Path::new(LOG_DIRECTORY).join(format!("{NAME_PREFIX}{number:016x}"))
 }
 

@@ -261,3 +261,90 @@ fn many_threads_share_flushes() {
     numbers.sort_unstable();
     assert_eq!(numbers, (0..THREADS * COMMITS).collect::<Vec<_>>());
 }
+
+/// Groups of 1,000 bytes with those numbers, each flushed, behind a checkpoint at the log's start.
+fn flushed_groups(disk: &SimulatedDisk, numbers: std::ops::Range<u64>) -> Vec<Lsn> {
+    let (log, _) = open(disk).unwrap();
+    log.prepare_files(40 << 10).unwrap();
+    let flushed = |number: u64| {
+        let start = log.end_lsn();
+        let end = append(&log, &[number as u8; 1000]);
+        log.flush_to(end).unwrap();
+        start
+    };
+    numbers.map(flushed).collect()
+}
+
+#[test]
+fn a_hole_before_a_group_that_knows_of_it_is_refused() {
+    let disk = SimulatedDisk::new(1);
+    let starts = flushed_groups(&disk, 0..20);
+    for (number, start) in starts.iter().enumerate() {
+        // A bit in the checksum, in the length, in the lag, in the payload.
+        for at in [0, 5, 13, 500] {
+            let disk = disk.restart_with_durable_state();
+            let place = start.0 + at;
+            let file = format!("redo/log_{:016x}", place / (8 << 10));
+            let mut byte = [0];
+            let opened = environment(&disk).disk.open(Path::new(&file), env::OpenMode::Existing).unwrap();
+            opened.read_at(&mut byte, place % (8 << 10)).unwrap();
+            disk.corrupt(Path::new(&file), (place % (8 << 10)) as usize, &[byte[0] ^ 1]);
+            let outcome = open(&disk).map(|(_, found)| found.len());
+            // What was appended behind the last two groups was none.
+            match outcome {
+                Err(RedoError::Hole { lsn, file: named, offset, later }) => {
+                    assert_eq!((lsn, offset), (*start, start.0 % (8 << 10)), "group {number}");
+                    assert_eq!(named, Path::new(&format!("redo/log_{:016x}", start.0 / (8 << 10))));
+                    assert!(starts.contains(&later) && later > *start);
+                }
+                outcome => assert!(number == 19 && matches!(outcome, Ok(19)), "{number}: {outcome:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_torn_tail_is_no_hole() {
+    // The groups behind the first are one flush: any of its blocks may be lost.
+    for lost in 0..6_u64 {
+        let disk = SimulatedDisk::new(1);
+        let starts = flushed_groups(&disk, 0..1);
+        let (log, _) = open(&disk).unwrap();
+        log.prepare_files(40 << 10).unwrap();
+        let first = log.end_lsn();
+        let end = (0..20).map(|number| append(&log, &[number; 1000])).last().unwrap();
+        log.flush_to(end).unwrap();
+        drop(log);
+        let disk = disk.restart_with_durable_state();
+        let block = first.0.next_multiple_of(4096) + lost * 4096;
+        if block + 4096 > end.0 {
+            continue;
+        }
+        let file = format!("redo/log_{:016x}", block / (8 << 10));
+        disk.corrupt(Path::new(&file), (block % (8 << 10)) as usize, &[0; 4096]);
+        let (_, found) = open(&disk).unwrap();
+        assert!(!found.is_empty() && found.len() < 21 && !starts.is_empty(), "{lost}");
+    }
+}
+
+#[test]
+fn a_trailer_is_checked_with_its_group() {
+    let disk = SimulatedDisk::new(1);
+    let (log, _) = open(&disk).unwrap();
+    for length in [0, 1, 50, 96] {
+        let mut group = Vec::new();
+        new_group(&mut group);
+        group.extend_from_slice(b"payload");
+        let range = log.append_with_trailer(&mut group, &vec![length; usize::from(length)]);
+        assert_eq!(range.end.0 - range.start.0, 16 + 7 + 1 + u64::from(length));
+    }
+    let end = append(&log, b"without");
+    log.flush_to(end).unwrap();
+    let (_, found) = open(&disk.restart_with_durable_state()).unwrap();
+    assert_eq!(found, [b"payload".as_slice(), b"payload", b"payload", b"payload", b"without"]);
+    // The last byte of the second group's trailer.
+    let disk = disk.restart_with_durable_state();
+    disk.corrupt(Path::new("redo/log_0000000000000000"), 4096 + 24 + 24, &[9]);
+    let (_, found) = open(&disk).unwrap();
+    assert_eq!(found.len(), 1);
+}
