@@ -16,14 +16,14 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
-use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite};
+use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, HEADER_BYTES};
 use crate::space_files::seal_page;
 use crate::{BufferPool, PoolOptions, StorageError};
 
 /// What the one who writes pages needs.
 pub(crate) struct FlushState {
     doublewrite: Option<Doublewrite>,
-    /// Copies of the pages of a batch.
+    /// Copies of the pages of a batch, behind room for the header of the doublewrite file.
     batch: AlignedBuffer,
     /// Frames last taken from the queue of dirty ones, oldest change last.
     queue: Vec<u32>,
@@ -49,13 +49,13 @@ impl FlushState {
         let batch_pages = (frames / 4).clamp(BATCH_PAGES_MIN, BATCH_PAGES_MAX);
         let doublewrite =
             if options.doublewrite { Some(Doublewrite::open(environment, batch_pages)?) } else { None };
-        let batch = AlignedBuffer::zeroed(batch_pages * PAGE_BYTES);
+        let batch = AlignedBuffer::zeroed(HEADER_BYTES + batch_pages * PAGE_BYTES);
         Ok(FlushState { doublewrite, batch, queue: Vec::new() })
     }
 
     /// Most pages of a batch.
     fn batch_pages(&self) -> usize {
-        self.batch.len() / PAGE_BYTES
+        (self.batch.len() - HEADER_BYTES) / PAGE_BYTES
     }
 }
 
@@ -131,16 +131,16 @@ impl BufferPool {
             let header = self.frames.header(*index);
             (header.created.load(Ordering::Relaxed), header.page())
         });
-        let (pages, newest) = self.copy_pages(&mut state.batch, &frames);
+        let (pages, newest) = self.copy_pages(&mut state.batch[HEADER_BYTES..], &frames);
         if pages.is_empty() {
             return Ok(0);
         }
         self.redo.flush_to(newest)?;
         // I1: no page is written before the log that explains it.
         assert!(newest <= self.redo.durable_lsn(), "page LSN {newest} is not durable");
-        let bytes = &mut state.batch[..pages.len() * PAGE_BYTES];
-        bytes.chunks_exact_mut(PAGE_BYTES).for_each(seal_page);
-        let outcome = blocking::region(|| write_batch(state.doublewrite.as_ref(), bytes, &pages));
+        let batch = &mut state.batch[..HEADER_BYTES + pages.len() * PAGE_BYTES];
+        batch[HEADER_BYTES..].chunks_exact_mut(PAGE_BYTES).for_each(seal_page);
+        let outcome = blocking::region(|| write_batch(state.doublewrite.as_mut(), batch, &pages));
         match outcome {
             Ok(()) => {}
             Err(error) if error.kind == DiskErrorKind::NoSpace => return Err(StorageError::Disk(error)),
@@ -158,7 +158,7 @@ impl BufferPool {
     }
 
     /// Copies pages into the batch and marks their frames as being flushed. Gives the greatest LSN among them.
-    fn copy_pages(&self, batch: &mut AlignedBuffer, frames: &[u32]) -> (Vec<BatchPage>, Lsn) {
+    fn copy_pages(&self, batch: &mut [u8], frames: &[u32]) -> (Vec<BatchPage>, Lsn) {
         let mut pages = Vec::with_capacity(frames.len());
         let mut newest = Lsn(0);
         for &index in frames {
@@ -184,16 +184,28 @@ impl BufferPool {
     }
 }
 
-/// One durable copy of all that need one, then each page in its place, then one sync for each file.
+/// One durable copy of all that need one, then each page in its place, then one sync for each file. `batch` has the pages
+/// behind room for the header.
 fn write_batch(
-    doublewrite: Option<&Doublewrite>,
-    bytes: &[u8],
+    doublewrite: Option<&mut Doublewrite>,
+    batch: &mut [u8],
     pages: &[BatchPage],
 ) -> Result<(), env::DiskError> {
     let copied = pages.iter().take_while(|page| !page.created).count();
     if let Some(doublewrite) = doublewrite.filter(|_| copied > 0) {
-        doublewrite.write(&bytes[..copied * PAGE_BYTES])?;
+        doublewrite.write(&mut batch[..HEADER_BYTES + copied * PAGE_BYTES])?;
     }
+    let written = write_in_place(&batch[HEADER_BYTES..], pages);
+    // Also where the disk was full in between: the next batch overwrites the copies.
+    let files: BTreeMap<SpaceId, &BatchPage> = pages.iter().map(|page| (page.page.space, page)).collect();
+    for page in files.values() {
+        page.file.sync_data()?;
+        Counter::DataFsyncs.increment();
+    }
+    written
+}
+
+fn write_in_place(bytes: &[u8], pages: &[BatchPage]) -> Result<(), env::DiskError> {
     let mut start = 0;
     while start < pages.len() {
         let run = run_length(&pages[start..]);
@@ -203,11 +215,6 @@ fn write_batch(
         Counter::DataWritten.add((run * PAGE_BYTES) as u64);
         Counter::PagesWritten.add(run as u64);
         start += run;
-    }
-    let files: BTreeMap<SpaceId, &BatchPage> = pages.iter().map(|page| (page.page.space, page)).collect();
-    for page in files.values() {
-        page.file.sync_data()?;
-        Counter::DataFsyncs.increment();
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ impl BufferPool {
         let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
         pool.is_new = is_new;
         pool.log_epoch();
-        let recovered = pool.recover(&copies, reader, end, handler);
+        let recovered = pool.recover(&copies, reader, end, handler, options.doublewrite);
         recovered.map_err(|error| pool.name_failure(error))?;
         let pool = Arc::new(pool);
         if options.background {
@@ -83,10 +83,14 @@ impl BufferPool {
         reader: LogReader,
         end: Lsn,
         handler: &mut dyn RecoveryHandler,
+        doublewrite: bool,
     ) -> Result<(), StorageError> {
         self.find_files(copies)?;
         self.repair_torn_pages(copies)?;
         self.sync_files()?;
+        if !doublewrite {
+            Doublewrite::forget_copies(&self.environment).map_err(|error| self.stop(&error))?;
+        }
         self.replay(reader, end, handler)?;
         self.update_throttle();
         Ok(())

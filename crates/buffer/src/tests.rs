@@ -219,12 +219,74 @@ fn the_first_write_of_a_new_page_needs_no_copy() {
     let copies = || disk.contents(Path::new("redo/doublewrite")).unwrap();
     let before = copies();
     let page = add_page(&pool, 7).unwrap();
-    let header_only = || copies().chunks(page::PAGE_BYTES).filter(|copy| page::page_id(copy) == page).count();
+    let copies_of_page = || {
+        let bytes = copies();
+        let pages = bytes[crate::doublewrite::HEADER_BYTES..].chunks(page::PAGE_BYTES);
+        pages.filter(|copy| page::page_id(copy) == page).count()
+    };
     pool.checkpoint().unwrap();
-    assert!(copies() != before && header_only() == 0);
+    assert!(copies() != before && copies_of_page() == 0);
     set(&pool, page, 8);
     pool.checkpoint().unwrap();
-    assert_eq!(header_only(), 1);
+    assert_eq!(copies_of_page(), 1);
+}
+
+/// A pool with pages of value 1 in one batch, then of 2, of which the last batch has only the first page again.
+fn pool_with_stale_copies() -> (SimulatedDisk, Vec<PageId>) {
+    let (disk, pool) = new_pool(64);
+    let pages: Vec<PageId> = (0..5).map(|_| add_page(&pool, 1).unwrap()).collect();
+    for value in [1, 2] {
+        pool.checkpoint().unwrap();
+        pages.iter().for_each(|page| set(&pool, *page, value));
+    }
+    pool.checkpoint().unwrap();
+    set(&pool, pages[0], 3);
+    pool.checkpoint().unwrap();
+    pool.shutdown().unwrap();
+    (disk.restart_with_durable_state(), pages)
+}
+
+#[test]
+fn a_copy_of_an_earlier_batch_repairs_nothing() {
+    let (disk, pages) = pool_with_stale_copies();
+    for page in &pages {
+        disk.corrupt(Path::new(PATH), page.number.0 as usize * 16384 + 700, &[0xAA; 9]);
+    }
+    let pool = open(&disk, 64);
+    assert_eq!(value(&pool, pages[0]).unwrap(), 3);
+    for page in &pages[1..] {
+        assert!(matches!(pool.shared(*page), Err(StorageError::Corrupt { .. })), "{page:?}");
+    }
+}
+
+#[test]
+fn copies_from_before_doublewrite_was_switched_off_repair_nothing() {
+    let (disk, pages) = pool_with_stale_copies();
+    let off = PoolOptions { doublewrite: false, ..PoolOptions::small(64) };
+    let pool = open_with(&disk, off).unwrap();
+    set(&pool, pages[0], 4);
+    pool.shutdown().unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    disk.corrupt(Path::new(PATH), pages[0].number.0 as usize * 16384 + 700, &[0xAA; 9]);
+    let pool = open(&disk, 64);
+    assert!(matches!(pool.shared(pages[0]), Err(StorageError::Corrupt { .. })));
+}
+
+#[test]
+fn a_longer_file_keeps_the_copies_for_the_repair() {
+    for operation in 0..8 {
+        let (disk, pages) = pool_with_stale_copies();
+        let path = Path::new("redo/doublewrite");
+        // As of a pool of fewer frames.
+        let file = env::Disk::open(&disk, path, env::OpenMode::Existing).unwrap();
+        file.set_len(disk.contents(path).unwrap().len() as u64 - 2 * 16384).unwrap();
+        disk.corrupt(Path::new(PATH), pages[0].number.0 as usize * 16384 + 700, &[0xAA; 9]);
+        disk.crash_at(disk.counts().mutations + operation);
+        drop(open_with(&disk, PoolOptions::small(64)));
+        let pool = open(&disk.restart(operation), 64);
+        assert_eq!(value(&pool, pages[0]).unwrap(), 3, "crash at {operation}");
+    }
 }
 
 #[test]
