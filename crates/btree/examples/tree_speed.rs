@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree, TreeId};
-use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions};
+use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, SpaceKind};
 use env::Environment;
 use stdx::ids::{IndexId, SpaceId};
 
@@ -18,7 +18,7 @@ fn open_pool(directory: &Path) -> Arc<BufferPool> {
     let options = PoolOptions { pool_bytes: 2 << 30, log_buffer_bytes: 64 << 20, ..PoolOptions::default() };
     let pool = BufferPool::open(Environment::real(directory), options, &mut NoLogicalRecords).unwrap();
     pool.set_checkpoint_participant(Arc::new(NothingNeeded));
-    pool.create_space(SPACE, Path::new("speed.ibd")).unwrap();
+    pool.create_space(SPACE, SpaceKind::Table, Path::new("speed.ibd")).unwrap();
     pool
 }
 

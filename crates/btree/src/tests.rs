@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
+use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, SpaceKind, StorageError};
 use env::Environment;
 use env::simulated::SimulatedDisk;
 use stdx::ids::{IndexId, SpaceId};
@@ -409,6 +409,6 @@ fn test_pool() -> Arc<BufferPool> {
     let options = PoolOptions { pool_bytes: 64 << 20, ..PoolOptions::default() };
     let pool = BufferPool::open(environment, options, &mut NoLogicalRecords).unwrap();
     pool.set_checkpoint_participant(Arc::new(NothingNeeded));
-    pool.create_space(SPACE, Path::new("test.ibd")).unwrap();
+    pool.create_space(SPACE, SpaceKind::Table, Path::new("test.ibd")).unwrap();
     pool
 }

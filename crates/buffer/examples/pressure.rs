@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions};
 use env::Environment;
-use page::PageOperation;
+use page::{PageOperation, SpaceKind};
 use stdx::ids::{PageId, PageNumber, SpaceId};
 
 const SPACE: SpaceId = SpaceId(1);
@@ -23,7 +23,7 @@ fn main() {
     let pool =
         BufferPool::open(environment, PoolOptions::default(), &mut NoLogicalRecords).expect("pool opens");
     pool.set_checkpoint_participant(Arc::new(NothingNeeded));
-    pool.create_space(SPACE, Path::new("pressure.ibd")).expect("space is created");
+    pool.create_space(SPACE, SpaceKind::Table, Path::new("pressure.ibd")).expect("space is created");
     let time = |name: &str, run: &mut dyn FnMut(u32)| {
         let start = clock.monotonic();
         let mut slowest = std::time::Duration::ZERO;

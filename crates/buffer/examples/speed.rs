@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions};
 use env::Environment;
-use page::PageOperation;
+use page::{PageOperation, SpaceKind};
 use stdx::ids::{PageId, PageNumber, SpaceId};
 
 const SPACE: SpaceId = SpaceId(1);
@@ -26,7 +26,7 @@ fn main() {
         BufferPool::open(environment.clone(), options.clone(), &mut NoLogicalRecords).expect("pool opens");
     println!("first start: {:?}", clock.monotonic() - start);
     pool.set_checkpoint_participant(Arc::new(NothingNeeded));
-    pool.create_space(SPACE, Path::new("speed.ibd")).expect("space is created");
+    pool.create_space(SPACE, SpaceKind::Table, Path::new("speed.ibd")).expect("space is created");
     fill(&pool, 4000);
     let time = |name: &str, count: u64, run: &mut dyn FnMut(u64)| {
         let (start, processor_start) = (clock.monotonic(), processor_time());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use env::Environment;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk, SimulatedRandom};
-use page::{PageOperation, SpaceHeaderRef};
+use page::{PageOperation, SpaceHeaderRef, SpaceKind};
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
 use crate::{BufferPool, NothingNeeded, PoolOptions, RecoveryHandler, StorageError};
@@ -137,7 +137,7 @@ fn run_steps(
     history: &mut History,
 ) -> Result<(), StorageError> {
     let (pool, _) = open(disk, plan)?;
-    pool.create_space(SPACE, Path::new("shop/item.ibd"))?;
+    pool.create_space(SPACE, SpaceKind::Table, Path::new("shop/item.ibd"))?;
     let mut mini = pool.mini_transaction();
     let slot = mini.allocate(SPACE)?;
     apply_value(&mut mini, slot, 0);

@@ -16,7 +16,7 @@ use stdx::aligned::AlignedBuffer;
 use stdx::checksum::crc32c;
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
-use crate::pool::check_page;
+use crate::page_transform;
 
 /// Most pages of a batch.
 pub(crate) const BATCH_PAGES_MAX: usize = 128;
@@ -119,7 +119,7 @@ impl Doublewrite {
         }
         let (header, pages) = bytes.split_at(HEADER_BYTES);
         for ((page, lsn), copy) in read_header(header).into_iter().zip(pages.chunks_exact(PAGE_BYTES)) {
-            if page::lsn(copy) == lsn && check_page(copy, page).is_ok() {
+            if page::lsn(copy) == lsn && page_transform::open(copy, page).is_ok() {
                 copies.insert(page, copy.to_vec());
             }
         }

@@ -17,8 +17,7 @@ use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
 use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, HEADER_BYTES};
-use crate::space_files::seal_page;
-use crate::{BufferPool, PoolOptions, StorageError};
+use crate::{BufferPool, PoolOptions, StorageError, page_transform};
 
 /// What the one who writes pages needs.
 pub(crate) struct FlushState {
@@ -139,7 +138,7 @@ impl BufferPool {
         // I1: no page is written before the log that explains it.
         assert!(newest <= self.redo.durable_lsn(), "page LSN {newest} is not durable");
         let batch = &mut state.batch[..HEADER_BYTES + pages.len() * PAGE_BYTES];
-        batch[HEADER_BYTES..].chunks_exact_mut(PAGE_BYTES).for_each(seal_page);
+        page_transform::seal(&mut batch[HEADER_BYTES..]);
         let outcome = blocking::region(|| write_batch(state.doublewrite.as_mut(), batch, &pages));
         match outcome {
             Ok(()) => {}

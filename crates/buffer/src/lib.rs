@@ -16,6 +16,7 @@ mod growing_array;
 mod latch;
 mod mini_transaction;
 mod options;
+mod page_transform;
 mod pool;
 mod record;
 mod recovery;
@@ -28,7 +29,7 @@ pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, Nothin
 pub use error::StorageError;
 pub use mini_transaction::{MiniTransaction, PageSlot};
 pub use options::PoolOptions;
-pub use page::PAGE_BYTES;
+pub use page::{PAGE_BYTES, SpaceKind};
 pub use pool::{BufferPool, SharedPage};
 pub use redo::{RedoError, RedoLog};
 pub use space_files::DATA_FILE_SUFFIX;

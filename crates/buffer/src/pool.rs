@@ -11,7 +11,6 @@ use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
 use metrics::Counter;
 use page::PAGE_BYTES;
 use redo::RedoLog;
-use stdx::checksum::crc32c;
 use stdx::ids::{PageId, SpaceId};
 use stdx::sync::lock;
 
@@ -20,7 +19,7 @@ use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
 use crate::spaces::Spaces;
-use crate::{CheckpointParticipant, MiniTransaction, PoolOptions, StorageError};
+use crate::{CheckpointParticipant, MiniTransaction, PoolOptions, StorageError, page_transform};
 
 /// The pages of all tablespaces. Shared by all threads.
 pub struct BufferPool {
@@ -162,7 +161,7 @@ impl BufferPool {
         Counter::PagesRead.increment();
         Counter::DataReads.increment();
         Counter::DataRead.add(PAGE_BYTES as u64);
-        check_page(frame, page)?;
+        page_transform::open(frame, page)?;
         // A page from the future means that the log was lost: serving it would mix two histories.
         if page::lsn(frame) > self.redo.end_lsn() {
             return Err(StorageError::Corrupt { page, reason: "page is newer than the end of the redo log" });
@@ -365,17 +364,6 @@ impl BufferPool {
 const FRAMES_MIN: u64 = 16;
 /// Frame indices plus one fit 32 bits; 64 TiB of frames.
 const FRAMES_MAX: u64 = u32::MAX as u64 - 1;
-
-/// Checks that bytes from disk are the whole page they should be.
-pub(crate) fn check_page(bytes: &[u8], page: PageId) -> Result<(), StorageError> {
-    if page::stored_checksum(bytes) != crc32c(&bytes[4..]) {
-        return Err(StorageError::Corrupt { page, reason: "checksum does not match" });
-    }
-    if page::page_id(bytes) != page {
-        return Err(StorageError::Corrupt { page, reason: "another page was written in its place" });
-    }
-    Ok(())
-}
 
 /// A page under a shared latch, readable as bytes.
 pub struct SharedPage<'pool> {

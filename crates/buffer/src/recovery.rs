@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use env::{Environment, OpenMode};
-use page::{PAGE_BYTES, PageOperation};
+use page::{PAGE_BYTES, PageOperation, SpaceHeaderRef};
 use redo::{GroupRange, Lineage, LogReader, RedoLog, RedoOptions};
 use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId};
@@ -18,11 +18,10 @@ use stdx::sync::lock;
 use crate::doublewrite::Doublewrite;
 use crate::frames::ExclusiveFrame;
 use crate::mini_transaction::zero_page;
-use crate::pool::check_page;
 use crate::record::{self, EpochRecord, Record, Records};
 use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
 use crate::spaces::SpaceFile;
-use crate::{BufferPool, DATA_FILE_SUFFIX, PoolOptions, RecoveryHandler, StorageError};
+use crate::{BufferPool, DATA_FILE_SUFFIX, PoolOptions, RecoveryHandler, StorageError, page_transform};
 
 const LOCK_NAME: &str = "iruka.lock";
 /// Where files go that belong to no table. They are never looked at again.
@@ -120,8 +119,11 @@ impl BufferPool {
         file.read_at(&mut bytes, 0)?;
         // A torn write leaves the identity as it was: it lies in the first sector and never changes.
         let page = page::page_id(&bytes);
-        let is_usable = check_page(&bytes, page).is_ok() || copies.contains_key(&page);
-        if page.number.0 != 0 || !is_usable {
+        let header = match page_transform::open(&bytes, page) {
+            Ok(()) => Some(&bytes[..]),
+            Err(_) => copies.get(&page).map(Vec::as_slice),
+        };
+        if page.number.0 != 0 || !header.is_some_and(|header| self.is_ours(header)) {
             return Ok(false);
         }
         let file = SpaceFile { space: page.space, path: path.to_path_buf(), file };
@@ -135,6 +137,16 @@ impl BufferPool {
         }
     }
 
+    /// Whether a space header is of a format that is known, and the log has the file's changes.
+    fn is_ours(&self, header: &[u8]) -> bool {
+        let lineage = self.redo.lineage();
+        let origin = SpaceHeaderRef::new(header).and_then(|header| header.origin());
+        origin.is_ok_and(|origin| {
+            origin.log_id == lineage.id
+                || origin.log_id == lineage.parent_id && origin.created <= lineage.parent_end
+        })
+    }
+
     /// Writes doublewrite copies over pages that are not whole.
     fn repair_torn_pages(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
@@ -146,7 +158,7 @@ impl BufferPool {
             }
             let offset = u64::from(page.number.0) * PAGE_BYTES as u64;
             file.read_at(&mut bytes, offset)?;
-            if check_page(&bytes, *page).is_err() {
+            if page_transform::open(&bytes, *page).is_err() {
                 bytes[..PAGE_BYTES].copy_from_slice(copy);
                 file.write_at(&bytes, offset).map_err(|error| self.stop(&error))?;
             }

@@ -9,17 +9,15 @@ use std::sync::Arc;
 
 use env::{DiskErrorKind, File, OpenMode, blocking};
 use metrics::Counter;
-use page::{PAGE_BYTES, PageOperation};
+use page::{PAGE_BYTES, PageOperation, SpaceKind, SpaceOrigin};
 use stdx::aligned::AlignedBuffer;
-use stdx::checksum::crc32c;
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 use stdx::sync::lock;
 
 use crate::mini_transaction::zero_page;
-use crate::pool::check_page;
 use crate::recovery::LOST_DIRECTORY;
 use crate::spaces::SpaceFile;
-use crate::{BufferPool, StorageError};
+use crate::{BufferPool, StorageError, page_transform};
 
 /// The suffix of tablespace files, by which recovery finds them (in the root and in directories below it).
 pub const DATA_FILE_SUFFIX: &str = ".ibd";
@@ -38,7 +36,7 @@ const DOUBLING_PAGES_MAX: u32 = 64;
 impl BufferPool {
     /// Creates the file of a new space (and its directory), durable on return. `path` is relative to the data directory
     /// and ends in `.ibd`.
-    pub fn create_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
+    pub fn create_space(&self, space: SpaceId, kind: SpaceKind, path: &Path) -> Result<(), StorageError> {
         assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
         let disk = &self.environment.disk;
         if self.spaces.get(space).is_some() || self.file_exists(path)? {
@@ -47,7 +45,7 @@ impl BufferPool {
         let directory = parent_of(path);
         self.make_directory(directory)?;
         let new_path = new_name(path);
-        let file = match self.write_new_file(space, &new_path) {
+        let file = match self.write_new_file(space, kind, &new_path) {
             Ok(file) => file,
             Err(error) => {
                 // Half a file is of no use; if it cannot be removed, the next start does it.
@@ -73,7 +71,12 @@ impl BufferPool {
         Ok(())
     }
 
-    fn write_new_file(&self, space: SpaceId, path: &Path) -> Result<Arc<dyn File>, StorageError> {
+    fn write_new_file(
+        &self,
+        space: SpaceId,
+        kind: SpaceKind,
+        path: &Path,
+    ) -> Result<Arc<dyn File>, StorageError> {
         let in_space = |error| StorageError::in_space(space, error);
         let file = self.environment.disk.open(path, OpenMode::CreateIfMissing).map_err(in_space)?;
         file.set_len(0).map_err(in_space)?;
@@ -81,9 +84,10 @@ impl BufferPool {
         let page = PageId { space, number: PageNumber(0) };
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
         zero_page(&mut bytes, page, Lsn(0));
-        let operation = PageOperation::InitSpaceHeader { size_pages: FIRST_PAGES };
+        let origin = SpaceOrigin { log_id: self.redo.lineage().id, created: self.redo.end_lsn(), kind };
+        let operation = PageOperation::InitSpaceHeader { size_pages: FIRST_PAGES, origin };
         operation.apply(&mut bytes).map_err(|error| StorageError::corrupt(page, error))?;
-        seal_page(&mut bytes);
+        page_transform::seal(&mut bytes);
         file.write_at(&bytes, 0).map_err(in_space)?;
         blocking::region(|| file.sync_all()).map_err(|error| self.stop(&error))?;
         Ok(file)
@@ -109,7 +113,7 @@ impl BufferPool {
         let page = PageId { space, number: PageNumber(0) };
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
         file.read_at(&mut bytes, 0)?;
-        check_page(&bytes, page)?;
+        page_transform::open(&bytes, page)?;
         let pages = file_pages(file.as_ref())?;
         self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
     }
@@ -240,12 +244,6 @@ fn grow(file: &dyn File, pages: u32, by: u32) -> Result<(), env::DiskError> {
 /// Whole pages of a file.
 pub(crate) fn file_pages(file: &dyn File) -> Result<u32, StorageError> {
     Ok(u32::try_from(file.len()? / PAGE).unwrap_or(u32::MAX))
-}
-
-/// Stores the checksum before a page is written.
-pub(crate) fn seal_page(bytes: &mut [u8]) {
-    let checksum = crc32c(&bytes[4..]);
-    page::set_checksum(bytes, checksum);
 }
 
 pub(crate) fn is_data_file(path: &Path) -> bool {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use env::Environment;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
-use page::PageOperation;
+use page::{PageOperation, SpaceKind};
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
 use crate::{BufferPool, CheckpointParticipant, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
@@ -28,7 +28,7 @@ fn open(disk: &SimulatedDisk, frames: u64) -> Arc<BufferPool> {
 fn new_pool(frames: u64) -> (SimulatedDisk, Arc<BufferPool>) {
     let disk = SimulatedDisk::new(1);
     let pool = open(&disk, frames);
-    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    pool.create_space(SPACE, SpaceKind::Table, Path::new(PATH)).unwrap();
     (disk, pool)
 }
 
@@ -152,8 +152,14 @@ fn allocating_and_freeing_in_one_mini_transaction() {
 fn spaces_are_created_renamed_closed_and_removed() {
     let (disk, pool) = new_pool(64);
     let page = add_page(&pool, 3).unwrap();
-    assert!(matches!(pool.create_space(SPACE, Path::new("a.ibd")), Err(StorageError::SpaceExists(_))));
-    assert!(matches!(pool.create_space(SpaceId(2), Path::new(PATH)), Err(StorageError::SpaceExists(_))));
+    assert!(matches!(
+        pool.create_space(SPACE, SpaceKind::Table, Path::new("a.ibd")),
+        Err(StorageError::SpaceExists(_))
+    ));
+    assert!(matches!(
+        pool.create_space(SpaceId(2), SpaceKind::Table, Path::new(PATH)),
+        Err(StorageError::SpaceExists(_))
+    ));
     pool.rename_space(SPACE, Path::new("other/thing.ibd")).unwrap();
     assert_eq!(value(&pool, page).unwrap(), 3);
     pool.close_space(SPACE).unwrap();
@@ -163,7 +169,7 @@ fn spaces_are_created_renamed_closed_and_removed() {
     set(&pool, page, 4);
     pool.remove_space(SPACE).unwrap();
     assert!(matches!(pool.shared(page), Err(StorageError::SpaceMissing(SPACE))));
-    pool.create_space(SpaceId(2), Path::new(PATH)).unwrap();
+    pool.create_space(SpaceId(2), SpaceKind::Table, Path::new(PATH)).unwrap();
     pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
     drop(pool);
     let pool = open(&disk.restart_with_durable_state(), 64);
@@ -211,6 +217,41 @@ fn torn_pages_are_repaired_and_foreign_files_left_alone() {
     assert_eq!(pool.damaged_files(), [Path::new("strange.ibd")]);
     assert!(disk.contents(Path::new("strange.ibd")).is_some());
     assert!(disk.contents(Path::new("shop/half.ibd.new")).is_none());
+}
+
+/// Changes a byte of a page on disk, and its checksum with it.
+fn rewrite(disk: &SimulatedDisk, page: u32, at: usize, byte: u8) {
+    let start = page as usize * page::PAGE_BYTES;
+    let mut bytes = disk.contents(Path::new(PATH)).unwrap()[start..start + page::PAGE_BYTES].to_vec();
+    bytes[at] = byte;
+    crate::page_transform::seal(&mut bytes);
+    disk.corrupt(Path::new(PATH), start, &bytes);
+}
+
+#[test]
+fn what_this_server_does_not_know_is_left_alone() {
+    // Feature masks 1 and 2, the log's id, the kind; the third mask may have any bits.
+    for (at, is_ours) in [(44, false), (59, false), (68, false), (84, false), (60, true)] {
+        let (disk, pool) = new_pool(64);
+        let page = add_page(&pool, 7).unwrap();
+        pool.shutdown().unwrap();
+        drop(pool);
+        let disk = disk.restart_with_durable_state();
+        let header = disk.contents(Path::new(PATH)).unwrap()[..page::PAGE_BYTES].to_vec();
+        rewrite(&disk, 0, at, header[at] ^ 0x80);
+        let pool = open(&disk, 64);
+        assert_eq!(value(&pool, page).is_ok(), is_ours, "byte {at}");
+        assert_eq!(pool.damaged_files().is_empty(), is_ours, "byte {at}");
+    }
+    let (disk, pool) = new_pool(64);
+    let pages: Vec<PageId> = (0..2).map(|number| add_page(&pool, number).unwrap()).collect();
+    pool.shutdown().unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    rewrite(&disk, 1, 21, 1);
+    let pool = open(&disk, 64);
+    assert!(matches!(pool.shared(pages[0]), Err(StorageError::Corrupt { .. })), "encrypted");
+    assert_eq!(value(&pool, pages[1]).unwrap(), 1);
 }
 
 #[test]
@@ -448,7 +489,7 @@ fn a_failed_read_concerns_that_page_only() {
 fn the_flusher_stops_the_pool_when_a_write_fails() {
     let disk = SimulatedDisk::new(1);
     let pool = open_with(&disk, PoolOptions { background: true, ..PoolOptions::small(32) }).unwrap();
-    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    pool.create_space(SPACE, SpaceKind::Table, Path::new(PATH)).unwrap();
     let page = add_page(&pool, 1).unwrap();
     pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
     disk.crash();
@@ -476,7 +517,7 @@ fn a_real_disk_keeps_pages_over_a_restart() {
         pool
     };
     let pool = open();
-    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    pool.create_space(SPACE, SpaceKind::Table, Path::new(PATH)).unwrap();
     let pages: Vec<PageId> = (0..100).map(|number| add_page(&pool, number).unwrap()).collect();
     pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
     let second = BufferPool::open(Environment::real(&directory), options(), &mut NoLogicalRecords);
@@ -503,7 +544,7 @@ fn threads_share_pages_and_the_flusher_keeps_up() {
     let disk = SimulatedDisk::new(1);
     let options = PoolOptions { background: true, ..PoolOptions::small(24) };
     let pool = open_with(&disk, options).unwrap();
-    pool.create_space(SPACE, Path::new(PATH)).unwrap();
+    pool.create_space(SPACE, SpaceKind::Table, Path::new(PATH)).unwrap();
     let pages: Vec<PageId> = (0..60).map(|_| add_page(&pool, 0).unwrap()).collect();
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {

@@ -182,7 +182,7 @@ impl Engine {
         inner.store.put_leftover(&inner.pool, space)?;
         // The ids must be taken for good before a file carries them.
         self.sync_log(inner.pool.redo().end_lsn())?;
-        inner.pool.create_space(space, &path)?;
+        inner.pool.create_space(space, buffer::SpaceKind::Table, &path)?;
         match (first..first + index_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
             Ok(roots) => Ok(TableRecord { definition, space, roots }),
             Err(error) => {

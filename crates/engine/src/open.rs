@@ -12,7 +12,7 @@ use crate::table::Table;
 use crate::undo_store::{LogNeeds, UndoStore};
 use crate::writer::Writer;
 use btree::{Tree, TreeId};
-use buffer::{BufferPool, PoolOptions, StorageError};
+use buffer::{BufferPool, PoolOptions, SpaceKind, StorageError};
 use env::Environment;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -124,7 +124,7 @@ fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
                 "'{SYSTEM_FILE}' is missing, but {sign} shows that the data directory was in use"
             )));
         }
-        pool.create_space(SYSTEM_SPACE, Path::new(SYSTEM_FILE))?;
+        pool.create_space(SYSTEM_SPACE, SpaceKind::System, Path::new(SYSTEM_FILE))?;
     }
     if !is_new && !has_root(pool, DICTIONARY_INDEX, DICTIONARY_ROOT)? {
         return Err(EngineError::Corrupt(format!(
@@ -331,7 +331,7 @@ impl EngineInner {
         }
         for path in self.pool.damaged_files() {
             messages.push(format!(
-                "The file '{}' is not a tablespace, or its header is damaged.",
+                "The file '{}' is not a tablespace, is one of another server or version, or its header is damaged.",
                 path.display()
             ));
         }

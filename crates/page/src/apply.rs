@@ -17,13 +17,14 @@ impl PageOperation<'_> {
     pub fn apply(&self, page: &mut [u8]) -> Result<(), CorruptPage> {
         let page = page_of_mut(page)?;
         match *self {
-            Self::InitSpaceHeader { size_pages } => {
+            Self::InitSpaceHeader { size_pages, origin } => {
                 start_body(page, PageKind::SpaceHeader);
-                space::write(page, size_pages, 1, 0, 0);
+                space::write_origin(page, origin);
+                space::write_sizes(page, size_pages, 1, 0, 0);
             }
             Self::SetSpaceHeader { size_pages, used_pages, free_head, free_pages } => {
                 require_kind(page, PageKind::SpaceHeader)?;
-                space::write(page, size_pages, used_pages, free_head, free_pages);
+                space::write_sizes(page, size_pages, used_pages, free_head, free_pages);
             }
             Self::InitFree { next } => {
                 start_body(page, PageKind::Free);

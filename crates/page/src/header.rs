@@ -11,6 +11,8 @@ pub(crate) const SPACE_OFFSET: usize = 4;
 pub(crate) const NUMBER_OFFSET: usize = 8;
 pub(crate) const LSN_OFFSET: usize = 12;
 pub(crate) const KIND_OFFSET: usize = 20;
+/// How the body is stored: 1 encrypted, 2 compressed. In memory it is neither.
+const TRANSFORM_OFFSET: usize = 21;
 
 /// What the body of a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,11 @@ pub fn stamp_identity(page: &mut [u8], id: PageId) {
     let page = fixed_mut(page);
     set_u32(page, SPACE_OFFSET, id.space.0);
     set_u32(page, NUMBER_OFFSET, id.number.0);
+}
+
+/// Whether the body is stored as it is in memory, neither encrypted nor compressed.
+pub fn is_plain(page: &[u8]) -> bool {
+    fixed(page)[TRANSFORM_OFFSET..crate::BODY_OFFSET] == [0; 3]
 }
 
 /// The CRC-32C of bytes 4.. as it was stored when the page was written.

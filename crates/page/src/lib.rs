@@ -24,12 +24,13 @@ mod tests;
 
 pub use cells::{CellRun, CellRunBuilder, CellValue};
 pub use header::{
-    PageKind, kind, lsn, number, page_id, set_checksum, set_lsn, space, stamp_identity, stored_checksum,
+    PageKind, is_plain, kind, lsn, number, page_id, set_checksum, set_lsn, space, stamp_identity,
+    stored_checksum,
 };
 pub use node::{Fence, NodeRef, Position, common_prefix};
 pub use operation::{PageOperation, Stamp};
 pub use overflow::OverflowRef;
-pub use space::SpaceHeaderRef;
+pub use space::{SpaceHeaderRef, SpaceKind, SpaceOrigin};
 pub use verify::verify;
 
 /// Bytes of every page.

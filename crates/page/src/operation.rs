@@ -2,12 +2,13 @@
 //! Encoded: kind byte, then the fields in order as varints; byte strings carry their length.
 //! `apply` is in `apply.rs`.
 
-use stdx::ids::{IndexId, PageNumber};
+use stdx::ids::{IndexId, Lsn, PageNumber};
 
 use crate::CorruptPage;
 use crate::cells::{CellRun, CellValue};
 use crate::codec::{Reader, put_bytes, put_signed, put_varint};
 use crate::node::Fence;
+use crate::space::{SpaceKind, SpaceOrigin};
 
 /// What a change means to the row counters of its leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub enum PageOperation<'a> {
     InitSpaceHeader {
         /// Pages that the file has.
         size_pages: u32,
+        /// What never changes of it.
+        origin: SpaceOrigin,
     },
     /// Sets the allocation fields of page 0.
     SetSpaceHeader {
@@ -173,9 +176,12 @@ impl<'a> PageOperation<'a> {
     /// Appends the encoded operation. It does not carry its own length: the log frames it.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
-            Self::InitSpaceHeader { size_pages } => {
+            Self::InitSpaceHeader { size_pages, origin } => {
                 out.push(INIT_SPACE_HEADER);
                 put_varint(out, u64::from(size_pages));
+                put_varint(out, origin.log_id);
+                put_varint(out, origin.created.0);
+                out.push(origin.kind as u8);
             }
             Self::SetSpaceHeader { size_pages, used_pages, free_head, free_pages } => {
                 out.push(SET_SPACE_HEADER);
@@ -261,7 +267,14 @@ impl<'a> PageOperation<'a> {
 
     fn decode_page_change(kind: u8, reader: &mut Reader<'a>) -> Result<Self, CorruptPage> {
         Ok(match kind {
-            INIT_SPACE_HEADER => Self::InitSpaceHeader { size_pages: reader.varint_u32()? },
+            INIT_SPACE_HEADER => Self::InitSpaceHeader {
+                size_pages: reader.varint_u32()?,
+                origin: SpaceOrigin {
+                    log_id: reader.varint()?,
+                    created: Lsn(reader.varint()?),
+                    kind: SpaceKind::from_byte(reader.byte()?)?,
+                },
+            },
             SET_SPACE_HEADER => Self::SetSpaceHeader {
                 size_pages: reader.varint_u32()?,
                 used_pages: reader.varint_u32()?,

@@ -1,8 +1,8 @@
 //! Page 0 of a file, the space header, and pages on its free list.
 
-use stdx::ids::PageNumber;
+use stdx::ids::{Lsn, PageNumber};
 
-use crate::bytes::{Page, page_of, set_u32, u32_at};
+use crate::bytes::{Page, page_of, set_u32, set_u64, u32_at, u64_at};
 use crate::header::{KIND_OFFSET, PageKind};
 use crate::{BODY_OFFSET, CorruptPage};
 
@@ -11,10 +11,46 @@ const SIZE_OFFSET: usize = BODY_OFFSET + 4;
 const USED_OFFSET: usize = BODY_OFFSET + 8;
 const FREE_HEAD_OFFSET: usize = BODY_OFFSET + 12;
 const FREE_PAGES_OFFSET: usize = BODY_OFFSET + 16;
+const INCOMPATIBLE_OFFSET: usize = 44;
+const READ_COMPATIBLE_OFFSET: usize = 52;
+const LOG_ID_OFFSET: usize = 68;
+const CREATED_OFFSET: usize = 76;
+const SPACE_KIND_OFFSET: usize = 84;
 const FREE_NEXT_OFFSET: usize = BODY_OFFSET;
 
 /// Version of all page formats of a file.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SpaceKind {
+    /// A table's.
+    Table = 0,
+    /// Dictionary and undo.
+    System = 1,
+}
+
+impl SpaceKind {
+    pub(crate) fn from_byte(byte: u8) -> Result<SpaceKind, CorruptPage> {
+        match byte {
+            0 => Ok(SpaceKind::Table),
+            1 => Ok(SpaceKind::System),
+            _ => Err(CorruptPage::new("unknown kind of file")),
+        }
+    }
+}
+
+/// What never changes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceOrigin {
+    /// The log that has its changes.
+    pub log_id: u64,
+    /// The end of that log when the file was made.
+    pub created: Lsn,
+    /// What it is for.
+    pub kind: SpaceKind,
+}
 
 /// The space header, read in place.
 #[derive(Clone, Copy)]
@@ -32,7 +68,21 @@ impl<'a> SpaceHeaderRef<'a> {
         if u32_at(page, FORMAT_OFFSET) != FORMAT_VERSION {
             return Err(CorruptPage::new("file has an unknown format version"));
         }
+        // There are none yet.
+        if u64_at(page, INCOMPATIBLE_OFFSET) | u64_at(page, READ_COMPATIBLE_OFFSET) != 0 {
+            return Err(CorruptPage::new("file has features that this server does not know"));
+        }
+        SpaceKind::from_byte(page[SPACE_KIND_OFFSET])?;
         Ok(Self { page })
+    }
+
+    /// What never changes of the file.
+    pub fn origin(&self) -> Result<SpaceOrigin, CorruptPage> {
+        Ok(SpaceOrigin {
+            log_id: u64_at(self.page, LOG_ID_OFFSET),
+            created: Lsn(u64_at(self.page, CREATED_OFFSET)),
+            kind: SpaceKind::from_byte(self.page[SPACE_KIND_OFFSET])?,
+        })
     }
 
     /// Pages that the file has.
@@ -69,8 +119,20 @@ fn some_page(number: u32) -> Option<PageNumber> {
     (number != 0).then_some(PageNumber(number))
 }
 
-pub(crate) fn write(page: &mut Page, size_pages: u32, used_pages: u32, free_head: u32, free_pages: u32) {
+pub(crate) fn write_origin(page: &mut Page, origin: SpaceOrigin) {
     set_u32(page, FORMAT_OFFSET, FORMAT_VERSION);
+    set_u64(page, LOG_ID_OFFSET, origin.log_id);
+    set_u64(page, CREATED_OFFSET, origin.created.0);
+    page[SPACE_KIND_OFFSET] = origin.kind as u8;
+}
+
+pub(crate) fn write_sizes(
+    page: &mut Page,
+    size_pages: u32,
+    used_pages: u32,
+    free_head: u32,
+    free_pages: u32,
+) {
     set_u32(page, SIZE_OFFSET, size_pages);
     set_u32(page, USED_OFFSET, used_pages);
     set_u32(page, FREE_HEAD_OFFSET, free_head);

@@ -9,7 +9,7 @@ use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree, TreeId, check_s
 use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, StorageError};
 use env::Environment;
 use env::simulated::SimulatedDisk;
-use page::SpaceHeaderRef;
+use page::{SpaceHeaderRef, SpaceKind};
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId};
 
 use crate::{Generator, Oracle, Scenario};
@@ -66,7 +66,7 @@ impl TreeScenario {
 
     fn work(&self, disk: &SimulatedDisk, oracle: &mut Oracle<Contents>) -> Result<(), StorageError> {
         let pool = self.open(disk)?;
-        pool.create_space(SPACE, Path::new("simulated/tree.ibd"))?;
+        pool.create_space(SPACE, SpaceKind::Table, Path::new("simulated/tree.ibd"))?;
         let mut mini = pool.mini_transaction();
         Tree::create(&mut mini, SPACE, INDEX)?;
         oracle.commit(Some(BTreeMap::new()));
