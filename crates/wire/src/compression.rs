@@ -2,7 +2,7 @@
 //! Main types: [`Compressor`], [`Decompressor`]. Header: compressed length u24, sequence u8, plain length u24
 //! (0: the content is not compressed).
 
-use crate::reader::{Malformed, Reader};
+use errors::{SqlError, sql_error};
 use std::io::Read;
 
 /// Length u24, sequence u8, plain length u24.
@@ -11,6 +11,8 @@ pub const COMPRESSED_HEADER_BYTES: usize = 7;
 const COMPRESSED_BYTES_MIN: usize = 50;
 /// Plain bytes of one compressed packet that the server makes.
 const PLAIN_BYTES_MAX: usize = 1 << 20;
+/// Plain bytes that room is made for at once.
+const INFLATED_PIECE_BYTES: usize = 64 << 10;
 /// Largest window that a zstd frame may ask memory for: 16 MiB, more than any content has.
 const ZSTD_WINDOW_LOG_MAX: u32 = 24;
 
@@ -24,6 +26,24 @@ pub enum Algorithm {
         /// The level.
         level: u8,
     },
+}
+
+/// Why compressed packets cannot be read. The connection is closed after the error was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompressionError {
+    /// The sequence number is not the next one.
+    OutOfOrder,
+    /// The content is not compressed, or is longer than declared.
+    Content,
+}
+
+impl From<CompressionError> for SqlError {
+    fn from(error: CompressionError) -> SqlError {
+        match error {
+            CompressionError::OutOfOrder => sql_error!(ER_NET_PACKETS_OUT_OF_ORDER),
+            CompressionError::Content => sql_error!(ER_NET_UNCOMPRESS_ERROR),
+        }
+    }
 }
 
 /// Turns framed output into compressed packets.
@@ -114,18 +134,21 @@ impl Decompressor {
     /// Appends to `plain` the content of the first compressed packet of `buffer`.
     /// Returns the bytes to drop from the front of `buffer`; None while the packet is not complete.
     /// Memory is bounded by the declared plain length, which is below 16 MiB.
-    pub fn decompress(&mut self, buffer: &[u8], plain: &mut Vec<u8>) -> Result<Option<usize>, Malformed> {
-        let mut reader = Reader::new(buffer);
-        if reader.remaining() < COMPRESSED_HEADER_BYTES {
+    pub fn decompress(
+        &mut self,
+        buffer: &[u8],
+        plain: &mut Vec<u8>,
+    ) -> Result<Option<usize>, CompressionError> {
+        let Some((header, rest)) = buffer.split_first_chunk::<COMPRESSED_HEADER_BYTES>() else {
             return Ok(None);
-        }
-        let content_bytes = reader.u24()? as usize;
-        let sequence = reader.u8()?;
-        let plain_bytes = reader.u24()? as usize;
+        };
+        let [first, second, third, sequence, plain_bytes @ ..] = *header;
+        let content_bytes = u32::from_le_bytes([first, second, third, 0]) as usize;
+        let plain_bytes = u32::from_le_bytes([plain_bytes[0], plain_bytes[1], plain_bytes[2], 0]) as usize;
         if sequence != self.expected_sequence {
-            return Err(Malformed);
+            return Err(CompressionError::OutOfOrder);
         }
-        let Ok(content) = reader.bytes(content_bytes) else { return Ok(None) };
+        let Some(content) = rest.get(..content_bytes) else { return Ok(None) };
         self.expected_sequence = sequence.wrapping_add(1);
         if plain_bytes == 0 {
             plain.extend_from_slice(content);
@@ -135,27 +158,47 @@ impl Decompressor {
         Ok(Some(COMPRESSED_HEADER_BYTES + content_bytes))
     }
 
-    /// The content must give exactly the declared length: one byte more is never produced.
-    fn inflate(&self, content: &[u8], plain_bytes: usize, plain: &mut Vec<u8>) -> Result<(), Malformed> {
+    /// The content may give less than declared, but one byte more is never produced.
+    fn inflate(
+        &self,
+        content: &[u8],
+        plain_bytes: usize,
+        plain: &mut Vec<u8>,
+    ) -> Result<(), CompressionError> {
         let start = plain.len();
-        let limit = plain_bytes as u64 + 1;
-        let done = match self.algorithm {
-            Algorithm::Zlib => flate2::read::ZlibDecoder::new(content).take(limit).read_to_end(plain),
-            Algorithm::Zstd { .. } => {
-                zstd::stream::read::Decoder::with_buffer(content).and_then(|mut decoder| {
+        let ends = match self.algorithm {
+            Algorithm::Zlib => inflate_zlib(content, plain_bytes, plain),
+            Algorithm::Zstd { .. } => zstd::stream::read::Decoder::with_buffer(content)
+                .and_then(|mut decoder| {
                     decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-                    decoder.take(limit).read_to_end(plain)
+                    decoder.take(plain_bytes as u64 + 1).read_to_end(plain)
                 })
-            }
+                .is_ok(),
         };
-        match done {
-            Ok(count) if count == plain_bytes => Ok(()),
-            _ => {
-                plain.truncate(start);
-                Err(Malformed)
-            }
+        if ends && plain.len() - start <= plain_bytes {
+            return Ok(());
+        }
+        plain.truncate(start);
+        Err(CompressionError::Content)
+    }
+}
+
+/// Appends the inflated content, bytes behind its end left out; false if it has no end, or none within the declared length.
+fn inflate_zlib(content: &[u8], plain_bytes: usize, plain: &mut Vec<u8>) -> bool {
+    let mut inflater = flate2::Decompress::new(true);
+    let start = plain.len();
+    while plain.len() - start <= plain_bytes {
+        let left = plain_bytes + 1 - (plain.len() - start);
+        plain.reserve_exact(left.min(INFLATED_PIECE_BYTES));
+        let before = (inflater.total_in(), inflater.total_out());
+        let rest = &content[before.0 as usize..];
+        match inflater.decompress_vec(rest, plain, flate2::FlushDecompress::None) {
+            Ok(flate2::Status::StreamEnd) => return true,
+            Ok(_) if (inflater.total_in(), inflater.total_out()) != before => {}
+            _ => return false,
         }
     }
+    false
 }
 
 #[cfg(test)]
@@ -197,8 +240,44 @@ mod tests {
             Compressor::new(algorithm).compress(&vec![0; 1 << 20], &mut bomb);
             bomb[4..7].copy_from_slice(&[100, 0, 0]);
             let mut plain = Vec::new();
-            assert_eq!(Decompressor::new(algorithm).decompress(&bomb, &mut plain), Err(Malformed));
+            assert_eq!(
+                Decompressor::new(algorithm).decompress(&bomb, &mut plain),
+                Err(CompressionError::Content)
+            );
             assert!(plain.is_empty() && plain.capacity() < 4096);
         }
+    }
+
+    #[test]
+    fn a_length_may_be_declared_too_long() {
+        for algorithm in [Algorithm::Zlib, Algorithm::Zstd { level: 1 }] {
+            let mut packet = Vec::new();
+            Compressor::new(algorithm).compress(&[b'a'; 500], &mut packet);
+            packet[4..7].copy_from_slice(&[0xff, 0xff, 0xff]);
+            let mut plain = Vec::new();
+            assert_eq!(Decompressor::new(algorithm).decompress(&packet, &mut plain), Ok(Some(packet.len())));
+            assert!(plain == [b'a'; 500]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_compressed_content_is_refused() {
+        let mut whole = Vec::new();
+        Compressor::new(Algorithm::Zlib).compress(&[b'a'; 500], &mut whole);
+        let content = &whole[COMPRESSED_HEADER_BYTES..];
+        let packet = |content: &[u8]| [&[content.len() as u8, 0, 0, 0, 100, 100, 0], content].concat();
+        let mut changed = content.to_vec();
+        changed.last_mut().into_iter().for_each(|byte| *byte ^= 1);
+        for content in [&b""[..], b"neither", &content[..content.len() - 1], &content[..3], &changed] {
+            let mut plain = Vec::new();
+            let outcome = Decompressor::new(Algorithm::Zlib).decompress(&packet(content), &mut plain);
+            assert_eq!(outcome, Err(CompressionError::Content));
+            assert!(plain.is_empty());
+        }
+        // Bytes behind the end are left out.
+        let longer = packet(&[content, b"more"].concat());
+        let mut plain = Vec::new();
+        let outcome = Decompressor::new(Algorithm::Zlib).decompress(&longer, &mut plain);
+        assert_eq!((outcome, plain.len()), (Ok(Some(longer.len())), 500));
     }
 }

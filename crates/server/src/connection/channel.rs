@@ -169,8 +169,11 @@ impl<'a> Channel<'a> {
                 }
                 Received::Continued { consumed } => self.side.consume(consumed),
                 Received::Incomplete { missing_bytes } => {
-                    let moved = self.transport.take_compressed(self.side);
-                    if !moved.map_err(|error| self.lost(error))? {
+                    let moved = self.transport.take_compressed(self.side).map_err(|error| {
+                        self.broken = true;
+                        SqlError::from(error)
+                    })?;
+                    if !moved {
                         self.receive_more(missing_bytes)?;
                     }
                 }

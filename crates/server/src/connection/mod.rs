@@ -221,7 +221,8 @@ impl Connection {
                     Received::Incomplete { missing_bytes } => missing = missing_bytes,
                 }
             }
-            if self.transport.take_compressed(&mut self.buffer).map_err(Broken::Network)? {
+            let moved = self.transport.take_compressed(&mut self.buffer);
+            if moved.map_err(|error| Broken::Frame(error.into()))? {
                 continue;
             }
             if !self.may_receive || !self.receive(missing)? {

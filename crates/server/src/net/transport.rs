@@ -9,7 +9,7 @@ use rustls::ServerConnection;
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use wire::compression::{Algorithm, Compressor, Decompressor};
+use wire::compression::{Algorithm, CompressionError, Compressor, Decompressor};
 
 /// Memory that a connection with TLS or compression keeps for what it sends.
 const UNSENT_BYTES_KEPT: usize = 1 << 10;
@@ -28,7 +28,7 @@ pub enum NetworkError {
     Closed,
     /// net_read_timeout or net_write_timeout passed.
     TimedOut,
-    /// The peer broke TLS or the compressed protocol.
+    /// The peer broke TLS.
     Protocol,
 }
 
@@ -183,7 +183,7 @@ impl Transport {
     }
 
     /// Moves the content of the next compressed packet on; false if none is complete.
-    pub fn take_compressed(&mut self, into: &mut ReceiveBuffer) -> Result<bool, NetworkError> {
+    pub fn take_compressed(&mut self, into: &mut ReceiveBuffer) -> Result<bool, CompressionError> {
         let Some(compression) = &mut self.compression else { return Ok(false) };
         if compression.packets.is_empty() {
             return Ok(false);
@@ -193,8 +193,9 @@ impl Transport {
         }
         let mut plain = Vec::new();
         let packets = compression.packets.bytes();
-        let consumed = compression.decompressor.decompress(packets, &mut plain);
-        let Some(consumed) = consumed.map_err(|_| NetworkError::Protocol)? else { return Ok(false) };
+        let Some(consumed) = compression.decompressor.decompress(packets, &mut plain)? else {
+            return Ok(false);
+        };
         compression.packets.consume(consumed);
         compression.packets.release_surplus();
         into.append(&plain);

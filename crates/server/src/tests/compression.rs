@@ -138,3 +138,33 @@ fn files_and_changes_of_user_change_direction() {
         assert_eq!(client.read(Some(1), 1)[0], 0);
     }
 }
+
+/// A packet that is out of order, or whose content is no compressed text, is answered with the error that names it, under the
+/// number that was expected; then the connection is closed.
+#[test]
+fn packets_that_cannot_be_read_are_answered() {
+    let server = TestServer::start(FakeInstance::default());
+    let out_of_order = &b"\xFF\x84\x04#08S01Got packets out of order"[..];
+    let unreadable = &b"\xFF\x85\x04#08S01Couldn't uncompress communication packet"[..];
+    for mode in ALGORITHMS {
+        let ping = |client: &Client, number| client.packets(b"\x0E", number, 100);
+        let mut client = Client::new(&server, mode);
+        let packets = ping(&client, 5);
+        client.send(&packets);
+        assert_eq!(client.read(Some(0), 0), out_of_order);
+        assert_eq!(client.client.stream.read(&mut [0]).unwrap(), 0);
+
+        let mut client = Client::new(&server, mode);
+        let mut pieces = client.packets(&[b"\x03LENGTH ", &[b'x'; 300][..]].concat(), 0, 200);
+        // The second of two packets has a header of zeros but for its length, and so the first one's number.
+        let first = 7 + usize::from(pieces[0]);
+        pieces[first + 3] = 0;
+        client.send(&pieces);
+        assert_eq!(client.read(Some(1), 1), out_of_order);
+
+        let mut client = Client::new(&server, mode);
+        client.send(b"\x08\0\0\0\x64\0\0no stream");
+        assert_eq!(client.read(Some(1), 1), unreadable);
+        assert_eq!(client.client.stream.read(&mut [0]).unwrap(), 0);
+    }
+}
