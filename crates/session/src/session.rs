@@ -278,6 +278,7 @@ impl Session {
         self.state = new_state(&Arc::clone(&self.state.instance), shared);
         self.user_text = at_host(&info.user, &info.host.display());
         self.account = Arc::new(name);
+        self.statement_limits = None;
         self.set_active_roles(Vec::new());
         self.count_connection()?;
         self.host = info.host;
@@ -371,7 +372,10 @@ impl Session {
     pub(crate) fn take_account(&mut self, accounts: &AccountTable, account: Option<&Account>) {
         self.grants = accounts.shared_grants(&self.account, &self.active_roles);
         self.password_expired = account.is_some_and(|account| account.has_expired(&self.state.instance));
-        self.statement_limits = account.and_then(StatementLimits::of);
+        // Sessions of an account that was dropped or renamed stay limited.
+        if let Some(account) = account {
+            self.statement_limits = StatementLimits::of(account);
+        }
         self.account_epoch = accounts.epoch;
     }
 

@@ -353,6 +353,20 @@ pub struct UserSpecification {
     pub factor_changes: Vec<String>,
 }
 
+impl UserSpecification {
+    /// The account alone.
+    pub fn of(user: UserName) -> UserSpecification {
+        UserSpecification {
+            user,
+            factors: Vec::new(),
+            replace: None,
+            retain_current: false,
+            discard_old: false,
+            factor_changes: Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Authentication {
     /// WITH plugin.

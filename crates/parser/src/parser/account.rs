@@ -52,10 +52,23 @@ impl Parser<'_> {
         if self.at_text("user") && self.kind_at(1) == T::OpenParenthesis {
             return self.alter_own_user(if_exists);
         }
-        let users = self.list(Self::user_specification)?;
-        let default_role =
-            if self.accept_all(&[K::Default, K::Role]) { Some(self.role_choice(false)?) } else { None };
+        let first = self.user()?;
+        if self.accept_all(&[K::Default, K::Role]) {
+            return self.alter_default_role(if_exists, first);
+        }
+        let mut users = vec![self.user_authentication(first)?];
+        while self.accept_comma() {
+            users.push(self.user_specification()?);
+        }
         let attributes = self.user_attributes()?;
+        Ok(Statement::AlterUser(Box::new(AlterUser { if_exists, users, default_role: None, attributes })))
+    }
+
+    /// Behind `ALTER USER user DEFAULT ROLE`: of one account, and nothing else of it.
+    fn alter_default_role(&mut self, if_exists: bool, user: UserName) -> SqlResult<Statement> {
+        let default_role = Some(self.role_choice(false)?);
+        let users = vec![UserSpecification::of(user)];
+        let attributes = UserAttributes::default();
         Ok(Statement::AlterUser(Box::new(AlterUser { if_exists, users, default_role, attributes })))
     }
 
@@ -64,6 +77,9 @@ impl Parser<'_> {
         self.at += 2;
         self.expect_kind(T::CloseParenthesis)?;
         let users = vec![self.user_authentication(UserName::CurrentUser)?];
+        if users[0] == UserSpecification::of(UserName::CurrentUser) {
+            return self.fail();
+        }
         let attributes = UserAttributes::default();
         Ok(Statement::AlterUser(Box::new(AlterUser { if_exists, users, default_role: None, attributes })))
     }
@@ -83,14 +99,7 @@ impl Parser<'_> {
     }
 
     fn user_authentication(&mut self, user: UserName) -> SqlResult<UserSpecification> {
-        let mut specification = UserSpecification {
-            user,
-            factors: Vec::new(),
-            replace: None,
-            retain_current: false,
-            discard_old: false,
-            factor_changes: Vec::new(),
-        };
+        let mut specification = UserSpecification::of(user);
         if self.at_word(K::Identified) {
             specification.factors.push(self.authentication()?);
             while self.at_words(K::And, K::Identified) {

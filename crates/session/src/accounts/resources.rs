@@ -1,7 +1,7 @@
 //! MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR and MAX_USER_CONNECTIONS. Main type: [`ResourceUse`], what
-//! an account used in its hour, part of the account. It is counted in memory only: what renames or copies the account
-//! keeps the count, what drops it or states its limits anew forgets it. Statements of prepared statements in the binary protocol
-//! do not count, as in MySQL. Thread rules: copies share the count; any thread may ask.
+//! an account used in its hour, part of the account. It is counted in memory only: what copies the account keeps the count,
+//! what drops or renames it or states its limits anew begins another; sessions of an account that is gone go on with theirs.
+//! Statements of prepared statements in the binary protocol do not count, as in MySQL. Thread rules: copies share the count; any thread may ask.
 
 use super::account::Account;
 use crate::planned::StatementTraits;
@@ -232,5 +232,32 @@ mod tests {
         run(&mut root, "alter user u with max_connections_per_hour 0; set global max_user_connections = 1");
         assert_eq!(connect(&instance, "u").err().unwrap().number(), 1203);
         assert!(connect(&instance, "root").is_ok());
+    }
+
+    /// As in MySQL 9.7 sessions of a renamed account keep its old name, limits and what was used of them, but none of its
+    /// grants on tables nor its roles; under the new name the count begins anew.
+    #[test]
+    fn sessions_of_a_renamed_account_stay_limited() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut root = connect(&instance, "root").unwrap();
+        run(
+            &mut root,
+            "create database d; create table d.t (a int); create user u with max_updates_per_hour 2",
+        );
+        run(&mut root, "grant all on d.* to u; create role r; grant r to u");
+        let mut old = connect(&instance, "u").unwrap();
+        assert_eq!(run(&mut old, "set role r; insert into d.t values (1)"), ["OK 0", "OK 1"]);
+        run(&mut root, "rename user u to v");
+        assert_eq!(run(&mut old, "select current_user(), current_role()"), ["u@%|`r`@`%`"]);
+        let denied = "ERROR 1142 DELETE command denied to user 'u'@'localhost' for table 't'";
+        assert_eq!(run(&mut old, "delete from d.t"), [denied]);
+        assert_eq!(run(&mut old, "delete from d.t"), refused("max_updates", 2));
+        assert_eq!(run(&mut old, "set role none; set role default"), ["OK 0", "OK 0"]);
+        let gone = "ERROR 3530 `r`@`%` is not granted to `u`@`%`";
+        assert_eq!(run(&mut old, "set role r"), [gone]);
+        let mut new = connect(&instance, "v").unwrap();
+        assert_eq!(run(&mut new, "delete from d.t; delete from d.t"), ["OK 1", "OK 0"]);
+        assert!(run(&mut new, "delete from d.t")[0].starts_with("ERROR 1226 User 'v'"));
     }
 }

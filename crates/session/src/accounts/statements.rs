@@ -115,16 +115,42 @@ impl Session {
                 table.put(account);
                 made.push(name);
             }
-            if create.if_not_exists {
-                for name in existing {
-                    session.diagnostics.note(sql_error!(ER_USER_ALREADY_EXISTS, name.message()));
-                }
-            } else if !existing.is_empty() {
-                return Err(failed("CREATE USER", &existing, " (User account already exists)"));
-            }
+            session.existing_accounts("CREATE USER", existing, create.if_not_exists)?;
             Ok(made)
         })?;
         self.answer_generated(generated, sink)
+    }
+
+    /// Accounts that are there already: notes with IF NOT EXISTS, else error 1396 that names all.
+    fn existing_accounts(
+        &mut self,
+        command: &str,
+        existing: Vec<AccountName>,
+        if_not_exists: bool,
+    ) -> SqlResult<()> {
+        if !if_not_exists && !existing.is_empty() {
+            return Err(failed(command, &existing, " (User account already exists)"));
+        }
+        for name in existing {
+            self.diagnostics.note(sql_error!(ER_USER_ALREADY_EXISTS, name.message()));
+        }
+        Ok(())
+    }
+
+    /// The same for accounts that are not there.
+    fn missing_accounts(
+        &mut self,
+        command: &str,
+        missing: Vec<AccountName>,
+        if_exists: bool,
+    ) -> SqlResult<()> {
+        if !if_exists && !missing.is_empty() {
+            return Err(failed(command, &missing, " (User account does not exist)"));
+        }
+        for name in missing {
+            self.diagnostics.note(sql_error!(ER_USER_DOES_NOT_EXIST, name.message()));
+        }
+        Ok(())
     }
 
     /// Error 1227 for accounts that hold SYSTEM_USER, unless the session's own holds it: who may create accounts does
@@ -333,13 +359,7 @@ impl Session {
                 table.put(account);
                 names.push(name);
             }
-            if alter.if_exists {
-                for name in missing {
-                    session.diagnostics.note(sql_error!(ER_USER_DOES_NOT_EXIST, name.message()));
-                }
-            } else if !missing.is_empty() {
-                return Err(failed("ALTER USER", &missing, " (User account does not exist)"));
-            }
+            session.missing_accounts("ALTER USER", missing, alter.if_exists)?;
             Ok(names)
         })?;
         self.answer_generated(generated, sink)
@@ -377,13 +397,7 @@ impl Session {
                 changed.extend(holders);
                 changed.push(name);
             }
-            if if_exists {
-                for name in missing {
-                    session.diagnostics.note(sql_error!(ER_USER_DOES_NOT_EXIST, name.message()));
-                }
-            } else if !missing.is_empty() {
-                return Err(failed(command, &missing, " (User account does not exist)"));
-            }
+            session.missing_accounts(command, missing, if_exists)?;
             Ok(changed)
         })?;
         self.send_ok(sink)
@@ -394,30 +408,36 @@ impl Session {
         self.require_system_user_for(renames.iter().flat_map(|(from, to)| [from, to]))?;
         self.change_accounts(|session, table| {
             let mut changed = Vec::new();
+            let mut refused = Vec::new();
+            for (from, _) in renames {
+                let from = session.account_name(from)?;
+                if table.all().any(|account| account.roles.contains_key(&from)) {
+                    return Err(sql_error!(ER_RENAME_ROLE));
+                }
+            }
             for (from, to) in renames {
                 let (from, to) = (session.account_name(from)?, session.account_name(to)?);
-                if table.get(&to).is_some() || table.get(&from).is_none() {
-                    return Err(failed("RENAME USER", &[from], ""));
+                let account = table.get(&from).filter(|_| table.get(&to).is_none()).cloned();
+                let Some(mut account) = account else {
+                    refused.push(from);
+                    continue;
+                };
+                account.name = to.clone();
+                // What was used stays with the sessions of the old name.
+                account.used = ResourceUse::default();
+                let holds = |other: &&Account| other.default_roles.contains(&from);
+                let holders: Vec<AccountName> =
+                    table.all().filter(holds).map(|other| other.name.clone()).collect();
+                table.remove(&from);
+                table.put(account);
+                for holder in &holders {
+                    table.get_mut(holder).into_iter().for_each(|other| other.default_roles.push(to.clone()));
                 }
-                let holders: Vec<(AccountName, bool, bool)> = table
-                    .all()
-                    .filter_map(|account| {
-                        let admin = *account.roles.get(&from)?;
-                        Some((account.name.clone(), admin, account.default_roles.contains(&from)))
-                    })
-                    .collect();
-                if let Some(mut account) = table.remove(&from) {
-                    account.name = to.clone();
-                    table.put(account);
-                }
-                for (holder, admin, default) in holders {
-                    if let Some(account) = table.get_mut(&holder) {
-                        account.roles.insert(to.clone(), admin);
-                        account.default_roles.extend(default.then(|| to.clone()));
-                    }
-                    changed.push(holder);
-                }
+                changed.extend(holders);
                 changed.extend([from, to]);
+            }
+            if !refused.is_empty() {
+                return Err(failed("RENAME USER", &refused, ""));
             }
             Ok(changed)
         })?;
@@ -433,13 +453,11 @@ impl Session {
         self.require_any_global(Privileges::CREATE_USER.with(Privileges::CREATE_ROLE))?;
         self.change_accounts(|session, table| {
             let mut made = Vec::new();
+            let mut existing = Vec::new();
             for role in roles {
                 let name = session.account_name(role)?;
                 if table.get(&name).is_some() {
-                    if !if_not_exists {
-                        return Err(failed("CREATE ROLE", &[name], ""));
-                    }
-                    session.diagnostics.note(sql_error!(ER_USER_ALREADY_EXISTS, name.message()));
+                    existing.push(name);
                     continue;
                 }
                 let mut account = Account::new(name.clone());
@@ -448,6 +466,7 @@ impl Session {
                 table.put(account);
                 made.push(name);
             }
+            session.existing_accounts("CREATE ROLE", existing, if_not_exists)?;
             Ok(made)
         })?;
         self.send_ok(sink)
@@ -484,8 +503,9 @@ impl Session {
 
     fn set_role(&mut self, choice: &RoleChoice, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let accounts = self.state.instance.accounts();
-        let account = accounts.get(&self.account).ok_or_else(|| sql_error!(ER_PASSWORD_NO_MATCH))?;
-        let roles = self.chosen_roles(account, choice)?;
+        // An account that was dropped or renamed since has no roles.
+        let gone = Account::new((*self.account).clone());
+        let roles = self.chosen_roles(accounts.get(&self.account).unwrap_or(&gone), choice)?;
         self.set_active_roles(roles);
         self.send_ok(sink)
     }
@@ -551,6 +571,6 @@ fn apply_locking(account: &mut Account, attributes: &UserAttributes) {
 
 /// Error 1396.
 fn failed(command: &str, names: &[AccountName], reason: &str) -> errors::SqlError {
-    let shown: Vec<String> = names.iter().map(AccountName::message).collect();
-    sql_error!(ER_CANNOT_USER, command, format!("{}{reason}", shown.join(",")))
+    let shown: Vec<String> = names.iter().map(|name| format!("{}{reason}", name.message())).collect();
+    sql_error!(ER_CANNOT_USER, command, shown.join(","))
 }
