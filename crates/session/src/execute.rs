@@ -85,6 +85,9 @@ impl Session {
         }
         let traits = StatementTraits::of(statement);
         self.refuse_change(traits)?;
+        if matches!(statement, Statement::Load(_)) {
+            self.refuse_read_only_transaction()?;
+        }
         if let Statement::Load(load) = statement
             && load.local
             && !self.state.instance.global_value(id::LOCAL_INFILE).is_on()
@@ -163,7 +166,10 @@ impl Session {
         }
         self.refuse_change(StatementTraits::of(statement))?;
         let format = self.explain_format(explain.format.as_deref())?;
-        let locks = self.locks_needed(statement);
+        let mut locks = self.locks_needed(statement);
+        if matches!(**statement, Statement::Query(_)) {
+            locks.only_read();
+        }
         let parameters = Arc::clone(&self.parameters);
         let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_context(reads_lock, &parameters, |context| {

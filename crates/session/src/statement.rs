@@ -341,11 +341,11 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        if !matches!(statement, Statement::SetRole(_)) {
+        if changes_definitions(statement) {
             self.refuse_read_only_server()?;
-        }
-        if !matches!(statement, Statement::SetRole(_) | Statement::SetDefaultRole { .. }) {
-            self.refuse_read_only_session()?;
+            if !matches!(statement, Statement::SetDefaultRole { .. }) {
+                self.refuse_read_only_session()?;
+            }
         }
         if let Some(privileged) = self.run_account_statement(statement, channel) {
             return privileged;
@@ -408,6 +408,24 @@ impl Session {
     /// Commit LSN that the answer must wait for, raised.
     pub(crate) fn wait_for(&mut self, lsn: Lsn) {
         self.packet_lsn = self.packet_lsn.max(lsn);
+    }
+}
+
+/// Whether a statement that reads and changes no rows changes something else that is kept.
+fn changes_definitions(statement: &Statement) -> bool {
+    const HARMLESS: &[&str] = &["BINLOG", "CACHE INDEX", "LOAD INDEX"];
+    match statement {
+        Statement::SetRole(_)
+        | Statement::Handler(_)
+        | Statement::Xa(_)
+        | Statement::Call { .. }
+        | Statement::GetDiagnostics(_)
+        | Statement::Signal(_)
+        | Statement::Resignal(_)
+        | Statement::Help(_)
+        | Statement::Restart => false,
+        Statement::Recognised { command, .. } => !HARMLESS.contains(command),
+        _ => true,
     }
 }
 
