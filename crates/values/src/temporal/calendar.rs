@@ -95,9 +95,9 @@ impl Date {
         ((self.day_number() + 5) % 7) as u8
     }
 
-    /// 1 to 366.
-    pub fn day_of_year(&self) -> u32 {
-        self.day_number() - Date::new(self.year, 1, 1).day_number() + 1
+    /// 1 to 366; of a date with zero parts what the formula gives, from -31 on.
+    pub fn day_of_year(&self) -> i64 {
+        i64::from(self.day_number()) - i64::from(Date::new(self.year, 1, 1).day_number()) + 1
     }
 
     /// The last day of this date's month; None for month 0.
@@ -121,22 +121,20 @@ impl Date {
                 return (0, year);
             }
             week_year = true;
-            if year > 0 {
-                // Count from the year before.
-                year -= 1;
-                let year_days = 365 + u32::from(is_leap_year(year as u16));
-                first_day -= year_days;
-                weekday = (weekday + 53 * 7 - year_days) % 7;
-            }
+            // Count from the year before; that of the year 0 wraps, as MySQL's does.
+            year = year.wrapping_sub(1);
+            let year_days = 365 + u32::from(is_leap_year(year as u16));
+            first_day = first_day.wrapping_sub(year_days);
+            weekday = (weekday + 53 * 7 - year_days) % 7;
         }
         let days = match starts_late(weekday) {
-            true => day_number.wrapping_sub(first_day + (7 - weekday)),
+            true => day_number.wrapping_sub(first_day.wrapping_add(7 - weekday)),
             false => day_number.wrapping_sub(first_day.wrapping_sub(weekday)),
         };
         if week_year && days >= 52 * 7 {
             let next = (weekday + 365 + u32::from(is_leap_year(year as u16))) % 7;
             if !starts_late(next) {
-                return (1, year + 1);
+                return (1, year.wrapping_add(1));
             }
         }
         (days / 7 + 1, year)

@@ -186,8 +186,7 @@ fn write_date(out: &mut Vec<u8>, conversion: u8, date: Option<&DateTime>, locale
     let (year, month, day) = (moment.date.year, moment.date.month, moment.date.day);
     let week = |mode: u64| moment.date.week(WeekMode::new(mode));
     let weekday = usize::from(moment.date.weekday());
-    let in_calendar = month > 0 && day > 0;
-    if b"WajUuVvXxw".contains(&conversion) && !in_calendar {
+    if b"Waw".contains(&conversion) && month == 0 && year == 0 {
         return None;
     }
     if b"Mb".contains(&conversion) && month == 0 {
@@ -206,7 +205,8 @@ fn write_date(out: &mut Vec<u8>, conversion: u8, date: Option<&DateTime>, locale
         b'W' => write!(out, "{}", locale.days[weekday]),
         b'a' => write!(out, "{}", locale.short_days[weekday]),
         b'w' => write!(out, "{}", (weekday + 1) % 7),
-        b'j' => write!(out, "{:03}", moment.date.day_of_year()),
+        // Zeros come before a sign too.
+        b'j' => write!(out, "{:0>3}", moment.date.day_of_year()),
         b'U' => write!(out, "{:02}", week(0).0),
         b'u' => write!(out, "{:02}", week(1).0),
         b'V' => write!(out, "{:02}", week(2).0),

@@ -26,7 +26,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     }),
     pure("weekday", 1, 1, width2, |call| calendar_part(call, |moment| u64::from(moment.date.weekday()))),
     pure("dayofyear", 1, 1, width4, |call| {
-        calendar_part(call, |moment| u64::from(moment.date.day_of_year()))
+        calendar_part(call, |moment| moment.date.day_of_year().unsigned_abs())
     }),
     pure("to_days", 1, 1, width8, |call| calendar_part(call, |moment| u64::from(moment.date.day_number()))),
     pure("to_seconds", 1, 1, width21, to_seconds),
@@ -130,7 +130,8 @@ fn year_week(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(number) = number else { return Ok(Value::Int(0)) };
     let mode = written_week_mode(number).map_or(0, |mode| mode & 7 | 2);
     let (week, year) = moment.date.week(WeekMode::new(mode));
-    Ok(Value::Int(i64::from(year) * 100 + i64::from(week)))
+    // As MySQL counts, in 32 bits: days before the year 0 give a negative number.
+    Ok(Value::Int(i64::from(year.wrapping_mul(100).wrapping_add(week) as i32)))
 }
 
 fn time_to_seconds(call: &mut Call<'_>) -> SqlResult<Value> {
