@@ -1,6 +1,5 @@
 //! SELECT ... INTO OUTFILE.
 
-use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
@@ -29,7 +28,7 @@ pub fn write(
     let escape = text(&format.fields_escaped, b"\\").first().copied();
     let enclosed = text(&format.fields_enclosed, b"").first().copied();
     let mut operator = open(&query.root);
-    let mut batch = RowBatch::new();
+    let mut batch = run.batch();
     let mut out = Vec::new();
     let mut rows = 0;
     while operator.next(run, &mut batch)? {

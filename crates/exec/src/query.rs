@@ -1,7 +1,6 @@
 //! Queries: rows to the client or into variables, and the description of result columns.
 
 use crate::Prepared;
-use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::open;
 use crate::run::Run;
@@ -55,7 +54,7 @@ pub fn send(
     }
     let columns = prepared.columns();
     let mut operator = open(&query.root);
-    let mut batch = RowBatch::new();
+    let mut batch = run.batch();
     // The first rows are computed before the header goes out, so that an error replaces the result set.
     let mut more = operator.next(run, &mut batch)?;
     sink.columns(columns, run.statement.facts.results_collation)?;
@@ -85,7 +84,7 @@ pub fn into_variables(
     }
     let mut found = false;
     let mut operator = open(&query.root);
-    let mut batch = RowBatch::new();
+    let mut batch = run.batch();
     while operator.next(run, &mut batch)? {
         for row in batch.iter() {
             // The values of the first row stay, whatever comes after it.

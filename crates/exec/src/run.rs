@@ -1,7 +1,7 @@
 //! The state of one execution of a plan: what expressions ask for, what subqueries remember, counters and memory.
 //! Main types: [`Run`], [`PlanningContext`].
 
-use crate::batch::long_bytes;
+use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
@@ -60,6 +60,15 @@ impl<'r, 's> Run<'r, 's> {
             workspace: OnceCell::new(),
             charged: None,
         }
+    }
+
+    /// An empty batch for the rows of an operator that is read to its end.
+    pub fn batch(&self) -> RowBatch {
+        let mut batch = RowBatch::new();
+        if self.plan.row_by_row {
+            batch.want(1);
+        }
+        batch
     }
 
     /// Counts memory that the statement holds until it ends; error 1114 beyond the limit.

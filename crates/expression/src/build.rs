@@ -404,6 +404,12 @@ impl Expression {
         Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
     }
 
+    /// Bytes of a column that has exactly so many: behind shorter values come zeros.
+    pub fn padded(operand: Expression, result: ResultType) -> Expression {
+        let cast = Cast { operand, failure: CastFailure::WarnAndPad, column: None };
+        new(ExpressionKind::Cast(Box::new(cast)), result)
+    }
+
     /// Text in another character set; error 3854 when that set cannot hold it.
     pub fn convert_character_set(operand: Expression, result: ResultType) -> Expression {
         let cast = Cast { operand, failure: CastFailure::Refuse, column: None };

@@ -47,6 +47,9 @@ pub trait SessionView {
     /// LAST_INSERT_ID(value).
     fn set_last_insert_id(&mut self, value: u64);
 
+    /// sql_auto_is_null.
+    fn auto_is_null(&self) -> bool;
+
     /// ROW_COUNT(): -1 after a statement that returned rows.
     fn row_count(&self) -> i64;
 

@@ -266,6 +266,10 @@ pub fn to_moment(
             let member = values::convert::member_text(value.clone(), column_type);
             return to_moment(&member, column_type, kind, zero_dates, context);
         }
+        // A column's year begins on its first of January.
+        Value::UInt(year) if column_type.kind == TypeKind::Year => {
+            return Ok(Some(Date::new(*year as u16, 1, 1).midnight()));
+        }
         _ if kind == MomentKind::Date => date_of_number(value, column_type, rules),
         _ => date_time_of_number(value, column_type, rules),
     };
@@ -364,6 +368,9 @@ pub fn to_time(
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Time>> {
+    if let (Value::UInt(_), TypeKind::Year) = (value, column_type.kind) {
+        return Ok(Some(Time::default()));
+    }
     Ok(values::convert::to_time(value, column_type, context.diagnostics()))
 }
 
@@ -501,6 +508,8 @@ pub fn chosen(
 ) -> SqlResult<Value> {
     match class_of(target.kind) {
         TypeClass::Decimal => Ok(to_decimal(&value, from, context)?.map_or(Value::Null, Value::Decimal)),
+        // A column's year has four digits still.
+        _ if from.kind == TypeKind::Year && target.kind == TypeKind::Year => Ok(value),
         _ => to_type(value, from, target, context),
     }
 }

@@ -146,6 +146,9 @@ pub struct SubqueryCall {
     /// Expressions over the enclosing row whose values the subquery reads as [`ExpressionKind::Outer`], in order.
     /// Empty for a subquery that does not depend on the row.
     pub outer: Vec<Expression>,
+    /// Whether it must run again for each row, though its outer values are the same: it uses user variables, or functions
+    /// that differ from call to call.
+    pub repeats: bool,
 }
 
 impl Expression {

@@ -121,7 +121,7 @@ impl Expression {
             | ExpressionKind::Window(_)
             | ExpressionKind::AssignUserVariable(..)
             | ExpressionKind::UserVariable(_) => true,
-            ExpressionKind::Subquery(call) => !call.outer.is_empty(),
+            ExpressionKind::Subquery(call) => call.repeats || !call.outer.is_empty(),
             ExpressionKind::Function(call) => !call.definition.pure,
             _ => false,
         })

@@ -50,6 +50,9 @@ pub struct Plan {
     pub dictionary_epoch: u64,
     /// It depends on variables' types or views: plan again for each execution.
     pub volatile: bool,
+    /// It assigns user variables: each row goes all the way before the next one is read, so that it finds what was
+    /// assigned for it.
+    pub row_by_row: bool,
     /// It serves other literals of the same types as well as those that it was made for.
     pub repeatable: bool,
     /// How many call sites keep something between rows.
@@ -148,6 +151,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         tables: binder.tables,
         dictionary_epoch,
         volatile: binder.volatile,
+        row_by_row: binder.assigns,
         parameters: binder.parameters,
         explain,
     };

@@ -230,6 +230,15 @@ impl Node {
         }
     }
 
+    /// Whether it gives one row without reading any.
+    pub(crate) fn is_one_row(&self) -> bool {
+        match self {
+            Node::Project { input, .. } => input.is_one_row(),
+            Node::OneRow { .. } => true,
+            _ => false,
+        }
+    }
+
     fn groups_or_reads_nothing(&self) -> bool {
         match self {
             Node::Filter { input, .. } => input.groups_or_reads_nothing(),
@@ -358,6 +367,8 @@ pub struct DerivedAccess {
     pub width: usize,
     /// Conditions that are checked on each row.
     pub conditions: Vec<Expression>,
+    /// All rows are computed before the first is read: the subquery assigns user variables.
+    pub kept: bool,
 }
 
 /// A common table of a plan. One that is used more than once is computed once: all uses see the same rows.

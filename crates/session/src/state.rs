@@ -233,6 +233,10 @@ impl SessionView for SessionState {
         self.given_insert_id = Some(value);
     }
 
+    fn auto_is_null(&self) -> bool {
+        self.variables.get(id::SQL_AUTO_IS_NULL).is_on()
+    }
+
     fn row_count(&self) -> i64 {
         self.row_count
     }

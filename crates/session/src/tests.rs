@@ -445,6 +445,10 @@ fn accounts_survive_a_restart_and_limit_what_users_do() {
                 "select b from d.t",
                 "ERROR 1143 SELECT command denied to user 'u'@'localhost' for column 'b' in table 't'",
             ),
+            (
+                "select 1 from d.t as x where x.B = 1",
+                "ERROR 1143 SELECT command denied to user 'u'@'localhost' for column 'B' in table 't'",
+            ),
             ("delete from d.t", "ERROR 1142 DELETE command denied to user 'u'@'localhost' for table 't'"),
             ("set role r", "OK 0"),
             ("delete from d.t", "OK 1"),

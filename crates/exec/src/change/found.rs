@@ -29,6 +29,9 @@ impl<'p> FoundRows<'p> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
+        if run.plan.row_by_row {
+            self.batch.want(1);
+        }
         let more = self.operator.next(run, &mut self.batch);
         match more.and_then(|more| run.check_killed().map(|()| more)) {
             Err(error) if self.keeps_rows && !self.batch.is_empty() => {

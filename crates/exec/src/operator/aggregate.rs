@@ -86,7 +86,7 @@ impl<'p> Grouping<'p> {
     fn read(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let step = self.step;
         let mut input = open(&step.input);
-        let mut batch = RowBatch::new();
+        let mut batch = run.batch();
         let mut keys = Vec::with_capacity(step.keys.len());
         let mut held = LongHeld::default();
         while input.next(run, &mut batch)? {

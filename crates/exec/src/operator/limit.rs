@@ -62,7 +62,8 @@ impl Operator for Limit<'_> {
         };
         let wanted_now = wanted.min(batch.wanted() as u64);
         while wanted > 0 && batch.is_empty() {
-            self.rows.want(usize::try_from(skip.saturating_add(wanted_now)).unwrap_or(BATCH_ROWS_MAX));
+            let rows_max = if run.plan.row_by_row { 1 } else { skip.saturating_add(wanted_now) };
+            self.rows.want(usize::try_from(rows_max).unwrap_or(BATCH_ROWS_MAX));
             if !self.input.next(run, &mut self.rows)? {
                 wanted = 0;
                 break;

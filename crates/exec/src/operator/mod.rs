@@ -66,7 +66,7 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
 /// All rows of a tree, for statements that must have them all before they go on.
 pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
     let mut operator = open(node);
-    let mut batch = RowBatch::new();
+    let mut batch = run.batch();
     let mut rows = run.row_store();
     while operator.next(run, &mut batch)? {
         run.check_killed()?;

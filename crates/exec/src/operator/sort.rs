@@ -43,7 +43,7 @@ impl<'p> Sort<'p> {
         let wanted = self.wanted(run)?;
         let share_bytes = run.statement.settings.sort_bytes_max;
         let mut sorter = Sorter::new(run.workspace().clone(), share_bytes, wanted);
-        let mut batch = RowBatch::new();
+        let mut batch = run.batch();
         let mut bytes = Vec::new();
         let mut held = LongHeld::default();
         while self.input.next(run, &mut batch)? {

@@ -155,7 +155,12 @@ impl<'p> Derived<'p> {
     fn start(access: &'p DerivedAccess, run: &mut Run<'_, '_>) -> SqlResult<DerivedRows<'p>> {
         let root = &access.query.root;
         let number = access.common_table.filter(|number| run.plan.common_tables[*number].uses > 1);
-        let Some(number) = number else { return Ok(DerivedRows::Computed(open(root))) };
+        let Some(number) = number else {
+            return Ok(match access.kept {
+                true => DerivedRows::Kept(Rc::new(collect(root, run)?), RowCursor::new()),
+                false => DerivedRows::Computed(open(root)),
+            });
+        };
         let rows = match &run.common_tables[number] {
             Some(rows) => rows.clone(),
             None => {

@@ -84,23 +84,8 @@ pub fn run(
 ) -> SqlResult<SubqueryValue> {
     let plan = run.plan;
     let subquery = &plan.subqueries[id];
-    let mut key = Vec::new();
-    encode_row(&outer, &mut key);
-    let known = run.subqueries[id].found.get(&key).cloned();
-    let found = match known {
-        Some(found) => found,
-        None => {
-            run.frames.push(outer);
-            let found = execute(run, id);
-            run.frames.pop();
-            let found = Rc::new(found?);
-            let mut memory = std::mem::take(&mut run.subqueries[id]);
-            let remembered = memory.remember(key, found.clone(), || run.hold());
-            run.subqueries[id] = memory;
-            remembered?;
-            found
-        }
-    };
+    let found =
+        if subquery.repeats { Rc::new(execute(run, id, outer)?) } else { remembered(run, id, outer)? };
     let value = match (&*found, subquery.wanted) {
         (Found::Value(value), _) => value.clone(),
         (Found::Row(row), _) => return Ok(SubqueryValue::Row(row.clone())),
@@ -120,11 +105,32 @@ pub fn run(
     Ok(SubqueryValue::Scalar(value))
 }
 
+/// What was found for the values of an outer row, now or before.
+fn remembered(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Rc<Found>> {
+    let mut key = Vec::new();
+    encode_row(&outer, &mut key);
+    if let Some(found) = run.subqueries[id].found.get(&key) {
+        return Ok(found.clone());
+    }
+    let found = Rc::new(execute(run, id, outer)?);
+    let mut memory = std::mem::take(&mut run.subqueries[id]);
+    let remembered = memory.remember(key, found.clone(), || run.hold());
+    run.subqueries[id] = memory;
+    remembered.map(|()| found)
+}
+
 fn truth(truth: Option<bool>) -> Value {
     expression::evaluate::truth_value(truth)
 }
 
-fn execute(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
+fn execute(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Found> {
+    run.frames.push(outer);
+    let found = find(run, id);
+    run.frames.pop();
+    found
+}
+
+fn find(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
     let plan = run.plan;
     let subquery = &plan.subqueries[id];
     match subquery.wanted {

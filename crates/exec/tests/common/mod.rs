@@ -51,6 +51,9 @@ impl SessionView for View {
     fn set_last_insert_id(&mut self, value: u64) {
         self.last_insert_id = value;
     }
+    fn auto_is_null(&self) -> bool {
+        false
+    }
     fn row_count(&self) -> i64 {
         self.row_count
     }

@@ -79,10 +79,7 @@ fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
     match compare_values(mode, &left, left_type, &right, right_type, call.context)? {
         Some(Ordering::Equal) => Ok(Value::Null),
         // MySQL computes the operand anew for the result.
-        _ => {
-            let value = call.value(0)?;
-            Ok(call.computed(0, value))
-        }
+        _ => call.value(0),
     }
 }
 

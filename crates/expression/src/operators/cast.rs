@@ -55,6 +55,9 @@ impl Cast {
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let target = &whole.result.column_type;
+        if self.is_too_long(target, context) {
+            return Ok(Value::Null);
+        }
         let is_number = matches!(target.kind, TypeKind::Decimal | TypeKind::Double | TypeKind::Float);
         let operand = match is_number && self.failure == CastFailure::Warn {
             true => self.operand.chosen(row, context)?,
@@ -100,6 +103,25 @@ impl Cast {
         }
     }
 
+    fn warns(&self) -> bool {
+        matches!(self.failure, CastFailure::Warn | CastFailure::WarnAndPad)
+    }
+
+    /// Whether it is a cast to a text longer than a packet may be: NULL with a warning, whatever is cast.
+    fn is_too_long(&self, target: &ColumnType, context: &mut dyn EvaluationContext) -> bool {
+        if !self.warns() || !target.kind.is_string() {
+            return false;
+        }
+        let limit = context.facts().max_allowed_packet;
+        let is_too_long = target.length.is_some_and(|length| u64::from(length) > limit);
+        if is_too_long {
+            let name =
+                if target.collation == CollationId::BINARY { "cast_as_binary" } else { "cast_as_char" };
+            context.diagnostics().warning(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
+        }
+        is_too_long
+    }
+
     /// CAST(.. AS DECIMAL): the nearest number of the type, with warning 1264.
     fn cast_decimal(
         &self,
@@ -130,14 +152,7 @@ impl Cast {
     ) -> SqlResult<Value> {
         let from = &self.operand.result.column_type;
         let target = &whole.result.column_type;
-        let warns = matches!(self.failure, CastFailure::Warn | CastFailure::WarnAndPad);
-        let limit = context.facts().max_allowed_packet;
-        if warns && target.length.is_some_and(|length| u64::from(length) > limit) {
-            let name =
-                if target.collation == CollationId::BINARY { "cast_as_binary" } else { "cast_as_char" };
-            context.diagnostics().warning(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));
-            return Ok(Value::Null);
-        }
+        let warns = self.warns();
         let source = match self.operand.result.class() {
             crate::result_type::TypeClass::Text => from.collation,
             _ => context.facts().connection_collation,

@@ -2,6 +2,7 @@
 
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
+use super::privilege::as_written;
 use super::select::limited;
 use super::{Binder, ChangedTable, Wanted};
 use crate::catalog::TableAccess;
@@ -207,7 +208,8 @@ impl Binder<'_> {
             let column = definition
                 .column_position(&reference.column)
                 .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
-            self.require_column(&definition.name, &definition.columns[column].name, TableAccess::Insert);
+            let name = as_written(&definition.columns[column].name, &reference.column);
+            self.require_column(&definition.name, name, TableAccess::Insert);
             if columns.contains(&column) {
                 return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
             }

@@ -300,9 +300,9 @@ pub(crate) fn derived_columns(
 
 impl Binder<'_> {
     /// A column of a table of the block at that level, as an expression within that block. The user must be allowed to
-    /// read it.
-    pub fn column_at(&mut self, level: usize, table: usize, column: usize) -> Expression {
-        self.require_column_read(level, table, column);
+    /// read it; `written`: as the statement names it.
+    pub fn column_at(&mut self, level: usize, table: usize, column: usize, written: &str) -> Expression {
+        self.require_column_read(level, table, column, written);
         self.column_of(level, table, column)
     }
 

@@ -2,6 +2,7 @@
 //! [`Binder::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
+use super::column::Source;
 use super::{Binder, JoinTree};
 use crate::optimize::tables_of;
 use crate::physical::Node;
@@ -52,6 +53,16 @@ fn compared_with_itself(comparison: &Comparison, negated: bool) -> Option<bool> 
     };
     // NULL gives unknown, which keeps a row out like false, but not in like true.
     (!holds || !comparison.left.result.nullable).then_some(holds)
+}
+
+/// Whether an inner join has a condition, which counts as one of WHERE.
+fn joins_on_condition(tree: &JoinTree) -> bool {
+    match tree {
+        JoinTree::Table(_) => false,
+        JoinTree::Join { left, right, outer, conditions, .. } => {
+            !outer && !conditions.is_empty() || joins_on_condition(left) || joins_on_condition(right)
+        }
+    }
 }
 
 fn gives_nothing(node: &Node) -> bool {
@@ -116,6 +127,12 @@ impl Binder<'_> {
         tree: Option<&mut JoinTree>,
         conditions: Vec<Expression>,
     ) -> SqlResult<Vec<Expression>> {
+        let mut conditions = conditions;
+        if let [only] = conditions.as_slice()
+            && let Some(found) = self.generated_row(tree.as_deref(), only)?
+        {
+            conditions = vec![found];
+        }
         let mut conditions = self.settled(conditions)?;
         if conditions.iter().any(|condition| self.looks_in_nothing(condition)) {
             conditions = vec![Expression::boolean(false)];
@@ -130,6 +147,49 @@ impl Binder<'_> {
         let may_be_zero_date = matches!(operand.result.kind(), TypeKind::Date | TypeKind::DateTime);
         let is_column = operand.column_slot().is_some() && !operand.result.nullable && !may_be_zero_date;
         is_column && tables_of(self.block(), operand) & self.optional == 0
+    }
+
+    /// With sql_auto_is_null, ODBC's way to find the row that was just inserted: a WHERE that is nothing but IS NULL of an
+    /// AUTO_INCREMENT column asks for LAST_INSERT_ID(), unless that is 0.
+    fn generated_row(
+        &mut self,
+        tree: Option<&JoinTree>,
+        condition: &Expression,
+    ) -> SqlResult<Option<Expression>> {
+        let mut condition = condition;
+        while let ExpressionKind::Not(negated) = &condition.kind
+            && let ExpressionKind::Not(twice) = &negated.kind
+        {
+            condition = twice;
+        }
+        let operand = match &condition.kind {
+            ExpressionKind::IsNull(operand) => operand,
+            ExpressionKind::Function(call) if call.definition.name == "isnull" => &call.arguments[0],
+            _ => return Ok(None),
+        };
+        let session = self.input.context.session();
+        let (finds, id) = (session.auto_is_null(), session.last_insert_id());
+        if !finds || tree.is_some_and(joins_on_condition) || !self.is_auto_increment(operand) {
+            return Ok(None);
+        }
+        self.volatile = true;
+        if id == 0 {
+            return Ok(None);
+        }
+        let id = Expression::integer(id);
+        Expression::compare(ComparisonOperator::Equal, operand.clone(), id, self.facts).map(Some)
+    }
+
+    fn is_auto_increment(&mut self, operand: &Expression) -> bool {
+        let block = self.block();
+        let Some((table, column)) = block.place(operand) else { return false };
+        match &block.tables[table].source {
+            // That of a table behind an outer join may be NULL.
+            Source::Base(base) if !operand.result.nullable => {
+                base.definition().columns.get(column).is_some_and(|column| column.auto_increment)
+            }
+            _ => false,
+        }
     }
 
     /// Whether it asks for a row of a subquery whose own conditions never hold.

@@ -181,6 +181,7 @@ impl Binder<'_> {
 
     fn user_variable(&mut self, name: &str) -> Expression {
         self.volatile = true;
+        self.repeats = true;
         let name = name.to_lowercase();
         let result = match self.input.context.session().user_variable(&name) {
             Some(found) => user_variable_type(found.column_type),
@@ -193,6 +194,8 @@ impl Binder<'_> {
     fn assignment(&mut self, name: &str, value: &ast::Expression) -> SqlResult<Expression> {
         let value = self.scalar(value)?;
         self.volatile = true;
+        self.repeats = true;
+        self.assigns = true;
         let result = match value.result.class() {
             TypeClass::Integer => {
                 let mut result = ResultType::integer(value.result.text_length());
@@ -476,7 +479,7 @@ impl Binder<'_> {
         let wanted = self.wanted_by_cast(&cast.target)?;
         let operand = self.scalar_as(&cast.operand, wanted)?;
         if let ast::CastTarget::Binary { length: Some(length) } = cast.target {
-            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            let length = cast_length(length)?;
             return Expression::cast_binary(operand, length, self.facts);
         }
         let target = self.cast_target(&cast.target, &operand)?;
@@ -522,8 +525,10 @@ impl Binder<'_> {
                     None if *national => charset::CollationId::UTF8MB3_GENERAL_CI,
                     None => self.facts.connection,
                 };
-                let length = length.map(|length| u32::try_from(length).unwrap_or(u32::MAX));
-                let length = length.unwrap_or_else(|| operand.result.text_length());
+                let length = match length {
+                    Some(length) => characters_of_cast(*length, collation)?,
+                    None => operand.result.text_length(),
+                };
                 ResultType::text(length, collation, Coercibility::Implicit).column_type
             }
             ast::CastTarget::Binary { .. } => ResultType::binary(operand.result.byte_length()).column_type,
@@ -546,6 +551,20 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CAST to this type"));
             }
         })
+    }
+}
+
+/// The length of CAST AS CHAR(n) or BINARY(n). Error 1439.
+fn cast_length(length: u64) -> SqlResult<u32> {
+    u32::try_from(length).map_err(|_| sql_error!(ER_TOO_BIG_DISPLAYWIDTH, "cast as char", u32::MAX))
+}
+
+/// The characters of CAST AS CHAR(n). Error 1690 if their bytes may be more than any text has.
+fn characters_of_cast(length: u64, collation: charset::CollationId) -> SqlResult<u32> {
+    let length = cast_length(length)?;
+    match length.checked_mul(u32::from(collation.charset().max_bytes)) {
+        Some(_) => Ok(length),
+        None => Err(sql_error!(ER_DATA_OUT_OF_RANGE, "char(n)", "cast_as_char")),
     }
 }
 

@@ -81,8 +81,13 @@ impl Binder<'_> {
                 if *lateral {
                     return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LATERAL"));
                 }
+                let assigns = std::mem::take(&mut self.assigns);
                 let plan = self.detached_query(query, "DERIVED")?;
                 let number = self.block_number;
+                if std::mem::replace(&mut self.assigns, assigns) {
+                    self.assigning.push(number);
+                    self.assigns = true;
+                }
                 self.add_derived(alias, Arc::new(plan), columns, (None, number))
             }
             ast::TableReference::JsonTable(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_TABLE")),
@@ -206,8 +211,8 @@ impl Binder<'_> {
             let left_at = self.using_column(name, left)?;
             let right_at = self.using_column(name, right)?;
             let level = self.blocks.len() - 1;
-            let left_column = self.column_at(level, left_at.0, left_at.1);
-            let right_column = self.column_at(level, right_at.0, right_at.1);
+            let left_column = self.column_at(level, left_at.0, left_at.1, name);
+            let right_column = self.column_at(level, right_at.0, right_at.1, name);
             let equal =
                 Expression::compare(ComparisonOperator::Equal, left_column, right_column, self.facts)?;
             conditions.push(equal);
@@ -333,7 +338,8 @@ impl Binder<'_> {
         if !names.is_empty() && names.len() != plan.columns.len() {
             return Err(sql_error!(ER_VIEW_WRONG_LIST));
         }
-        let columns = derived_columns(&plan.columns, alias, names, plan.root.is_kept_in_from());
+        let kept = plan.root.is_kept_in_from() || self.assigning.contains(&block_number);
+        let columns = derived_columns(&plan.columns, alias, names, kept);
         for (position, column) in columns.iter().enumerate() {
             if columns[..position].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));

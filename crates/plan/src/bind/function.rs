@@ -34,6 +34,7 @@ impl Binder<'_> {
         if !definition.pure {
             self.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
         }
+        self.repeats |= definition.differs_between_rows();
         let site = self.site();
         let known: Vec<Option<Value>> =
             (0..arguments.len()).map(|position| self.known_argument(name, &arguments, position)).collect();
@@ -207,7 +208,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
         };
         let level = self.blocks.len() - 1;
-        self.require_column_read(level, table, column);
+        self.require_column_read(level, table, column, &reference.column);
         let block = self.block();
         let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {
             return Ok(Expression::null());
@@ -227,7 +228,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause));
         };
         let level = self.blocks.len() - 1;
-        self.require_column_read(level, table, column);
+        self.require_column_read(level, table, column, &reference.column);
         let bound = &self.block().tables[table];
         let definition = match &bound.source {
             Source::Base(table) => table.definition().clone(),

@@ -49,6 +49,8 @@ pub struct SubqueryPlan {
     pub wanted: SubqueryUse,
     /// How each operand of IN, ANY and ALL is compared with the query's column, with the operand's type.
     pub comparisons: Vec<(ComparisonMode, ColumnType)>,
+    /// As [`SubqueryCall::repeats`](::expression::SubqueryCall).
+    pub repeats: bool,
 }
 
 /// What planning needs.
@@ -145,6 +147,13 @@ pub(crate) struct Binder<'a> {
     pub source: SelectSource,
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
+    /// Whether the statement assigns user variables.
+    pub assigns: bool,
+    /// Numbers of the subqueries in FROM that do.
+    pub assigning: Vec<u32>,
+    /// Whether the query that is being bound must run again for each row that asks for it: it uses user variables, or
+    /// functions that differ from call to call.
+    pub repeats: bool,
     /// Whether warnings of strict mode end the statement.
     pub escalates: bool,
     pub explain: Vec<ExplainRow>,
@@ -184,6 +193,9 @@ impl<'a> Binder<'a> {
             changed: Vec::new(),
             source: SelectSource::default(),
             volatile: false,
+            assigns: false,
+            assigning: Vec::new(),
+            repeats: false,
             escalates: false,
             explain: Vec::new(),
             block_number: 0,

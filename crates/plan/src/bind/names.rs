@@ -127,7 +127,7 @@ impl Binder<'_> {
     fn resolve_from(&mut self, reference: &ast::ColumnReference, count: usize) -> SqlResult<Expression> {
         for level in (0..count).rev() {
             if let Some((table, column)) = self.blocks[level].find(reference)? {
-                let found = self.column_at(level, table, column);
+                let found = self.column_at(level, table, column, &reference.column);
                 return Ok(self.lift(level, found));
             }
             if let Some(found) = self.item_in_sight(level, reference)? {

@@ -337,11 +337,23 @@ impl Block {
 }
 
 /// Makes a year of a column a number that is shown as a year.
-fn compute_year(expression: &mut Expression) {
+pub(super) fn compute_year(expression: &mut Expression) {
     if expression.result.kind() == TypeKind::Year {
         let result = expression.result.clone();
         let year = std::mem::replace(expression, Expression::null());
         *expression = Expression::convert_character_set(year, result);
+    }
+}
+
+/// Makes the year that IF, CASE or NULLIF chose a number. Only other functions see that it is a column's.
+pub(super) fn compute_chosen_year(expression: &mut Expression) {
+    let chooses = match &expression.kind {
+        ExpressionKind::Case(_) => true,
+        ExpressionKind::Function(call) => matches!(call.definition.name, "if" | "nullif"),
+        _ => false,
+    };
+    if chooses {
+        compute_year(expression);
     }
 }
 

@@ -56,7 +56,7 @@ impl Binder<'_> {
             _ => None,
         });
         match known {
-            Some(columns) if columns.iter().any(|known| known == column) => return,
+            Some(columns) if columns.iter().any(|known| known.eq_ignore_ascii_case(column)) => return,
             Some(columns) => columns.push(column.to_owned()),
             None => self.privileges.push(request(vec![column.to_owned()])),
         }
@@ -87,7 +87,9 @@ impl Binder<'_> {
             if let Some((table, column)) = self.block().find(&assignment.column)?
                 && let Some(definition) = self.block().tables[table].granted_definition()
             {
-                let (name, column) = (definition.name.clone(), definition.columns[column].name.clone());
+                let name = definition.name.clone();
+                let column = as_written(&definition.columns[column].name, &assignment.column.column);
+                let column = column.to_owned();
                 self.require_column(&name, &column, TableAccess::Update);
             }
         }
@@ -101,8 +103,16 @@ impl Binder<'_> {
         assignments: &[ast::Assignment],
         access: TableAccess,
     ) {
-        let columns = assignments.iter().filter_map(|one| definition.column_position(&one.column.column));
-        columns.for_each(|at| self.require_column(&definition.name, &definition.columns[at].name, access));
+        for one in assignments {
+            let written = &one.column.column;
+            if let Some(at) = definition.column_position(written) {
+                self.require_column(
+                    &definition.name,
+                    as_written(&definition.columns[at].name, written),
+                    access,
+                );
+            }
+        }
     }
 
     /// The statement uses all columns of a table without naming them.
@@ -140,10 +150,11 @@ impl Binder<'_> {
     }
 
     /// A column of a table of the block at that level is read.
-    pub fn require_column_read(&mut self, level: usize, table: usize, column: usize) {
+    pub fn require_column_read(&mut self, level: usize, table: usize, column: usize, written: &str) {
         let bound = &self.blocks[level].tables[table];
         if let Some(definition) = bound.granted_definition() {
-            let (name, column) = (definition.name.clone(), definition.columns[column].name.clone());
+            let name = definition.name.clone();
+            let column = as_written(&definition.columns[column].name, written).to_owned();
             self.require_column(&name, &column, TableAccess::Select);
         }
     }
@@ -166,4 +177,9 @@ impl Binder<'_> {
         let (access, extent) = (TableAccess::Select, Extent::Columns(vec![column.to_owned()]));
         self.input.privileges.check(&PrivilegeRequest { schema, table, access, extent }).err()
     }
+}
+
+/// The name by which an error calls a column: the statement's, where it is the column's own in other letters of ASCII.
+pub(super) fn as_written<'n>(own: &'n str, written: &'n str) -> &'n str {
+    if own.eq_ignore_ascii_case(written) { written } else { own }
 }

@@ -269,7 +269,10 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
         let number = ResultType::unsigned(digits).nullable_if(expression.result.nullable);
         expression = Expression::retyped(expression, number);
     }
-    Expression::convert_character_set(expression, result)
+    match result.kind() {
+        TypeKind::Binary => Expression::padded(expression, result),
+        _ => Expression::convert_character_set(expression, result),
+    }
 }
 
 /// Projects a plan's rows to other column types.

@@ -6,7 +6,7 @@ use super::dependence::DerivedDependence;
 use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
-use super::output::{Grouping, ReadOrder};
+use super::output::{Grouping, ReadOrder, compute_chosen_year};
 use super::{Binder, JoinTree, Wanted, is_never};
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
@@ -95,7 +95,7 @@ impl Binder<'_> {
         }
         let joins_equals = self.has_equal_columns(tree.as_ref(), &conditions);
         let orders = grouping || select.options.distinct || !order.is_empty();
-        if orders && !is_operand && (select.rollup || self.types_differ_if_kept(&items)) {
+        if orders && !is_operand && (select.rollup || self.assigns || self.types_differ_if_kept(&items)) {
             self.block().known = self.known_rows(tree.as_ref(), &conditions);
         }
         let impossible = self.block().known.none
@@ -108,15 +108,12 @@ impl Binder<'_> {
             None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
         };
         let ordered = ordered && !grouping && !select.options.distinct;
+        let read = ReadOrder { ordered, joins_equals, first: first.map_or(0, |table| 1 << table) };
         let way = match (impossible, select.rollup) {
             (true, true) => Grouping::Rollup,
             (true, false) => Grouping::InOrder,
             _ if is_operand => Grouping::InOrder,
-            _ => {
-                let first = first.map_or(0, |table| 1 << table);
-                let read = ReadOrder { ordered, joins_equals, first };
-                self.way_of_rows(&items, select, &order, grouping, read)
-            }
+            _ => self.way_of_rows(&items, select, &order, grouping, read),
         };
         let columns = self.output_columns(&items, way);
         if way == Grouping::Temporary {
@@ -125,7 +122,8 @@ impl Binder<'_> {
         shown_as_text(&mut items, &columns);
         let node = self.grouped(node, grouping, select.rollup, way, having);
         let needs_sort = !order.is_empty() && !ordered;
-        let last = limit.is_some() && projects_last(select, &items, &order, ordered);
+        let last = limit.is_some() && projects_last(select, &items, &order, ordered)
+            || !grouping && self.assigns_last(select, &order, read);
         let node = if last { node } else { project(node, &items, &mut order, ordered) };
         let shown = &columns[..columns.len() - handed_on];
         let node = self.finish(node, shown, select, order, limit, needs_sort);
@@ -136,6 +134,15 @@ impl Binder<'_> {
             first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
         }
         Ok((node, columns, explain))
+    }
+
+    /// Whether the select list assigns user variables as the rows go out: if these are sorted as they are read.
+    fn assigns_last(&mut self, select: &ast::Select, order: &[SortKey], read: ReadOrder) -> bool {
+        let keys = order.iter().map(|key| &key.expression);
+        self.assigns
+            && !select.options.distinct
+            && !order.iter().any(|key| assigns_variable(&key.expression))
+            && self.block().sorts_as_it_reads(keys, read)
     }
 
     /// Binds the clauses in MySQL's order, and rewrites what follows the grouping to read groups.
@@ -233,6 +240,7 @@ impl Binder<'_> {
             let mut keys = block.group_keys.clone();
             let mut aggregates = block.aggregates.clone();
             way.compute_years(&mut keys, &mut aggregates);
+            aggregates.iter_mut().flat_map(|call| &mut call.arguments).for_each(compute_chosen_year);
             Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorted: false, rollup }))
         } else {
             node
@@ -583,17 +591,36 @@ fn projects_last(select: &ast::Select, items: &[SelectItem], order: &[SortKey], 
         && (ordered || order.iter().all(|key| is_plain(&key.expression)))
 }
 
+fn assigns_variable(expression: &Expression) -> bool {
+    expression.any(&|part| matches!(part.kind, ExpressionKind::AssignUserVariable(..)))
+}
+
+/// Whether both assign the same to one user variable: a sort key that is a select item does not assign again.
+fn is_same_assignment(left: &Expression, right: &Expression) -> bool {
+    match (&left.kind, &right.kind) {
+        (
+            ExpressionKind::AssignUserVariable(name, value),
+            ExpressionKind::AssignUserVariable(other, other_value),
+        ) => name == other && value.same(other_value),
+        _ => false,
+    }
+}
+
 /// The select list, with sort keys that are not in it appended. Sort keys become slots of the projected row.
 fn project(node: Node, items: &[SelectItem], order: &mut [SortKey], ordered: bool) -> Node {
     let mut expressions: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
     if !ordered {
         for key in order {
-            let at = expressions.iter().position(|known| known.same(&key.expression)).unwrap_or_else(|| {
+            let is_it = |known: &Expression| {
+                known.same(&key.expression) || is_same_assignment(known, &key.expression)
+            };
+            let at = expressions.iter().position(is_it).unwrap_or_else(|| {
                 expressions.push(key.expression.clone());
                 expressions.len() - 1
             });
             key.expression = Expression::slot(at, "sort key".into(), key.expression.result.clone());
         }
     }
+    expressions[..items.len()].iter_mut().for_each(compute_chosen_year);
     Node::Project { input: Box::new(node), expressions }
 }

@@ -1,5 +1,6 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
+use super::output::compute_year;
 use super::query::convert_columns;
 use super::{Binder, SubqueryPlan, Wanted, expression::comparison};
 use crate::physical::{Node, QueryPlan};
@@ -54,7 +55,10 @@ impl Binder<'_> {
         };
         // The subquery's aggregates are its own, whatever stands around it.
         let explained = self.explain.len();
+        let around = std::mem::take(&mut self.repeats);
         let mut plan = self.nested_query(query, "SUBQUERY")?;
+        let repeats = self.repeats;
+        self.repeats |= around;
         if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
             operands.push(self.operand_as(syntax, Wanted::like(&column.result.column_type))?);
         }
@@ -83,21 +87,19 @@ impl Binder<'_> {
         if matches!(wanted, SubqueryUse::Scalar | SubqueryUse::Row) {
             members_as_text(&mut plan);
         }
-        let mut results = plan.columns.iter().map(|column| column.result.clone().nullable());
+        let results = plan.columns.iter().map(|column| column.result.clone().nullable());
         let call = SubqueryCall {
             id: self.subqueries.len(),
             wanted,
             part: None,
             operands,
             outer: plan.outer.clone(),
+            // The parts of a row are computed together.
+            repeats: repeats && wanted != SubqueryUse::Row,
         };
-        let expression = match wanted {
-            SubqueryUse::Row => row_of(call, results),
-            SubqueryUse::Scalar => shown_by(call, results.next().unwrap_or_else(ResultType::null)),
-            SubqueryUse::Exists => shown_by(call, ResultType::boolean()),
-            _ => shown_by(call, ResultType::boolean().nullable()),
-        };
-        self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons });
+        let repeats = call.repeats;
+        let expression = call_as_expression(call, results);
+        self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons, repeats });
         Ok(expression)
     }
 
@@ -181,6 +183,20 @@ fn is_joined(node: &Node) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+/// What a subquery whose columns have those types stands for.
+fn call_as_expression(call: SubqueryCall, mut results: impl Iterator<Item = ResultType>) -> Expression {
+    match call.wanted {
+        SubqueryUse::Row => row_of(call, results),
+        SubqueryUse::Scalar => {
+            let mut shown = shown_by(call, results.next().unwrap_or_else(ResultType::null));
+            compute_year(&mut shown);
+            shown
+        }
+        SubqueryUse::Exists => shown_by(call, ResultType::boolean()),
+        _ => shown_by(call, ResultType::boolean().nullable()),
     }
 }
 

@@ -196,7 +196,9 @@ impl Binder<'_> {
                     None => alias,
                 };
                 let (query, common_table) = (query.clone(), *common_table);
-                let access = DerivedAccess { query, common_table, columns, width, conditions: Vec::new() };
+                let kept = bound.derived_number.is_some_and(|number| self.assigning.contains(&number));
+                let conditions = Vec::new();
+                let access = DerivedAccess { query, common_table, columns, width, conditions, kept };
                 (Node::Derived(Box::new(access)), scan_row(name))
             }
             Source::Recursion(id) => (Node::RecursiveInput { id: *id, columns, width }, scan_row(alias)),

@@ -102,8 +102,11 @@ impl Binder<'_> {
     }
 
     fn rows_left(&mut self, joined: &Joined<'_>) -> Left {
-        let Source::Base(table) = &self.block().tables[joined.table].source else { return Left::Unknown };
-        let table = table.clone();
+        let table = match &self.block().tables[joined.table].source {
+            Source::Base(table) => table.clone(),
+            Source::Derived(query, _) if query.root.is_one_row() => return Left::One,
+            _ => return Left::Unknown,
+        };
         let mut candidates = self.candidates(joined.table, &joined.conditions, 0);
         if joined.conditions.len() > 1 {
             for condition in &joined.conditions {

@@ -83,6 +83,7 @@ impl TermReader<'_> {
         let fixed = !expression.any(&|part| match &part.kind {
             ExpressionKind::UserVariable(_) | ExpressionKind::AssignUserVariable(..) => true,
             ExpressionKind::Function(call) => call.definition.differs_between_rows(),
+            ExpressionKind::Subquery(call) => call.repeats,
             _ => false,
         });
         fixed && tables_of(self.block, expression) & !self.placed == 0
