@@ -44,6 +44,7 @@ impl Encoder {
     }
 
     /// Starts the answer to a command. `sequence` is that of the first packet.
+    #[inline]
     pub fn begin_answer(&mut self, sequence: u8, binary: bool, server_status: u16) {
         self.output.set_sequence(sequence);
         self.binary = binary;

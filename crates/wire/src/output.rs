@@ -23,6 +23,7 @@ impl Output {
     }
 
     /// The next frame's sequence number becomes this.
+    #[inline]
     pub fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
@@ -33,6 +34,7 @@ impl Output {
     }
 
     /// Opens a packet; its payload is appended to the returned buffer.
+    #[inline]
     pub fn begin_packet(&mut self) -> &mut Vec<u8> {
         self.packet_start = self.buffer.len();
         self.buffer.extend_from_slice(&[0; FRAME_HEADER_BYTES]);
@@ -45,6 +47,7 @@ impl Output {
     }
 
     /// Closes the packet that [`Output::begin_packet`] opened.
+    #[inline]
     pub fn end_packet(&mut self) {
         let payload_bytes = self.buffer.len() - self.packet_start - FRAME_HEADER_BYTES;
         if payload_bytes >= FRAME_PAYLOAD_BYTES_MAX {
@@ -60,6 +63,7 @@ impl Output {
     }
 
     /// A whole packet at once.
+    #[inline]
     pub fn packet(&mut self, payload: &[u8]) {
         self.begin_packet().extend_from_slice(payload);
         self.end_packet();

@@ -21,6 +21,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads from the start of `bytes`.
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { rest: bytes }
     }
@@ -36,6 +37,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Everything that is left.
+    #[inline]
     pub fn take_rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.rest)
     }
@@ -47,6 +49,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Malformed)?;
         self.rest = rest;
@@ -54,6 +57,7 @@ impl<'a> Reader<'a> {
     }
 
     /// One byte.
+    #[inline]
     pub fn u8(&mut self) -> Result<u8, Malformed> {
         self.array::<1>().map(|bytes| bytes[0])
     }
