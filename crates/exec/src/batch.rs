@@ -19,11 +19,20 @@ pub struct RowBatch {
     bytes: usize,
     /// Rows that whoever fills the batch need make.
     rows_max: usize,
+    /// Rows that may be read and locked for them.
+    read_max: usize,
 }
 
 impl Default for RowBatch {
     fn default() -> RowBatch {
-        RowBatch { values: Vec::new(), width: 0, rows: 0, bytes: 0, rows_max: BATCH_ROWS_MAX }
+        RowBatch {
+            values: Vec::new(),
+            width: 0,
+            rows: 0,
+            bytes: 0,
+            rows_max: BATCH_ROWS_MAX,
+            read_max: BATCH_ROWS_MAX,
+        }
     }
 }
 
@@ -55,6 +64,38 @@ impl RowBatch {
     /// is not wanted. An operator that has more rows at hand may still give them.
     pub fn want(&mut self, rows_max: usize) {
         self.rows_max = rows_max.clamp(1, BATCH_ROWS_MAX);
+        self.read_max = self.rows_max;
+    }
+
+    /// Asks for one row at a time, of which the next will be wanted too: it may be read and locked, but nothing is to be computed
+    /// of it.
+    pub fn want_singly(&mut self) {
+        self.rows_max = 1;
+        self.read_max = BATCH_ROWS_MAX;
+    }
+
+    /// Asks for so many rows on behalf of a batch that is made of them.
+    pub fn want_for(&mut self, batch: &RowBatch, rows_max: usize) {
+        self.want(rows_max);
+        if batch.is_single() {
+            self.rows_max = self.rows_max.min(batch.rows_max);
+            self.read_max = batch.read_max;
+        }
+    }
+
+    /// Whether one row at a time is asked for, by who wants more of them.
+    pub fn is_single(&self) -> bool {
+        self.read_max > self.rows_max
+    }
+
+    /// Says how many rows may be read and locked at most.
+    pub fn read_no_more(&mut self, rows_max: usize) {
+        self.read_max = self.read_max.min(rows_max).max(1);
+    }
+
+    /// Rows that may be read and locked ahead of what is computed.
+    pub fn readable(&self) -> usize {
+        self.read_max.saturating_sub(self.rows)
     }
 
     /// Rows that are still wanted.

@@ -96,12 +96,18 @@ impl Expression {
 
     /// A column by slot.
     pub fn column(slot: usize, name: Arc<str>, column_type: ColumnType, nullable: bool) -> Expression {
-        new(ExpressionKind::Column(ColumnSlot { slot, name }), ResultType::column(column_type, nullable))
+        let column = ColumnSlot { slot, name, picked: false };
+        new(ExpressionKind::Column(column), ResultType::column(column_type, nullable))
     }
 
     /// A value of the row that has exactly this type.
     pub fn slot(slot: usize, name: Arc<str>, result: ResultType) -> Expression {
-        new(ExpressionKind::Column(ColumnSlot { slot, name }), result)
+        new(ExpressionKind::Column(ColumnSlot { slot, name, picked: false }), result)
+    }
+
+    /// The same for the least or greatest value of a group.
+    pub fn picked_slot(slot: usize, name: Arc<str>, result: ResultType) -> Expression {
+        new(ExpressionKind::Column(ColumnSlot { slot, name, picked: true }), result)
     }
 
     /// An arithmetic operation.
@@ -536,6 +542,11 @@ impl Expression {
                 self
             }
             Ok(Value::Float(value)) if !convert::fits_integer(value.into()) => {
+                *context.diagnostics() = before;
+                self
+            }
+            // A text that is read as a number in silence, or as another one.
+            Ok(value) if convert::is_misread(&self, &value) => {
                 *context.diagnostics() = before;
                 self
             }

@@ -57,6 +57,22 @@ pub(crate) fn choose_numbers(expression: &mut Expression, number: &ResultType) {
 }
 
 impl Expression {
+    /// Whether it hands on a date or time that something in it yields, or by ANY_VALUE bits: such is stored as its text.
+    #[inline]
+    pub fn hands_on_moment(&self) -> bool {
+        let name = match &self.kind {
+            ExpressionKind::Function(call) => call.definition.name,
+            ExpressionKind::Case(_) => "case",
+            _ => return false,
+        };
+        let is_moment = matches!(self.result.class(), TypeClass::DateTime | TypeClass::Time);
+        match name {
+            "any_value" => is_moment || self.result.is_number_bytes(),
+            "nullif" | "ifnull" | "coalesce" | "if" | "case" | "greatest" | "least" => is_moment,
+            _ => false,
+        }
+    }
+
     /// The value of a constant as an integer.
     pub fn constant_integer(&self, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
         let Some(chosen) = self.chosen(&[], context)? else { return Ok(Value::Null) };

@@ -6,9 +6,9 @@ use crate::facts::{SqlMode, StatementFacts};
 use crate::operators::CastFailure;
 use crate::result_type::{TypeClass, class_of};
 use crate::text;
-use crate::tree::{Expression, ExpressionKind};
+use crate::tree::{Expression, ExpressionKind, SubqueryUse};
 use charset::CollationId;
-use errors::{SqlError, SqlResult, sql_error};
+use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use values::convert::{date_of_number, date_time_of_number, shown_text, time_after};
 use values::decimal::Rounding;
 use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time};
@@ -187,6 +187,76 @@ pub fn operand_to_decimal(
         ExpressionKind::Parameter(_) => to_decimal(value, column_type, context),
         ExpressionKind::Literal(_) if !operand.result.nullable => to_decimal(value, column_type, context),
         _ => Ok(values::convert::to_decimal_of(value, column_type, false, context.diagnostics())),
+    }
+}
+
+/// Functions that hand on one of their texts, or make one by a regular expression: MySQL takes the number from the start of
+/// the text without a warning.
+const SILENT: [&str; 7] =
+    ["any_value", "coalesce", "ifnull", "greatest", "least", "regexp_replace", "regexp_substr"];
+
+/// Whether an expression that is a text is read as a number without a warning: besides those functions, the least or
+/// greatest text of a group, the one row of a subquery, bits, and sums of text and an interval.
+pub fn is_read_silently(operand: &Expression) -> bool {
+    let reads = match &operand.kind {
+        ExpressionKind::Function(call) => {
+            SILENT.contains(&call.definition.name) || is_moment_text(call.definition.name)
+        }
+        ExpressionKind::Column(column) => column.picked,
+        ExpressionKind::Subquery(call) => call.wanted == SubqueryUse::Scalar,
+        ExpressionKind::Bit(_) | ExpressionKind::DateArithmetic(_) => true,
+        _ => false,
+    };
+    reads && operand.result.class() == TypeClass::Text
+}
+
+/// Whether the text of an expression that is read silently would be read otherwise were it written.
+pub fn is_misread(operand: &Expression, value: &Value) -> bool {
+    match value {
+        Value::Bytes(bytes) if is_read_silently(operand) => {
+            let mut heard = Diagnostics::new(0);
+            let written = values::convert::to_f64(value, &operand.result.column_type, &mut heard);
+            heard.count() > 0 || written != silent_number(operand, bytes)
+        }
+        _ => false,
+    }
+}
+
+/// Functions whose text is a date or time.
+fn is_moment_text(name: &str) -> bool {
+    matches!(name, "addtime" | "subtime")
+}
+
+/// The number of a text that is read without a warning.
+fn silent_number(operand: &Expression, bytes: &[u8]) -> Option<f64> {
+    let is_moment = match &operand.kind {
+        ExpressionKind::Function(call) => is_moment_text(call.definition.name),
+        ExpressionKind::DateArithmetic(_) => true,
+        _ => false,
+    };
+    if !is_moment {
+        let value = Value::Bytes(bytes.to_vec());
+        return values::convert::to_f64(&value, &operand.result.column_type, &mut Diagnostics::new(0));
+    }
+    // A date or time is the number of its digits.
+    let utf8 = text::to_utf8(bytes, operand.result.collation());
+    let (sign, rest) = match utf8.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, utf8.as_str()),
+    };
+    let digits: String = rest.chars().filter(|sign| sign.is_ascii_digit() || *sign == '.').collect();
+    digits.parse::<f64>().ok().map(|number| sign * number)
+}
+
+/// The value of an operand as a floating point number.
+pub fn operand_to_double(
+    operand: &Expression,
+    value: &Value,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<f64>> {
+    match value {
+        Value::Bytes(bytes) if is_read_silently(operand) => Ok(silent_number(operand, bytes)),
+        _ => to_double(value, &operand.result.column_type, context),
     }
 }
 

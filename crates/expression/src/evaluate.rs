@@ -136,6 +136,10 @@ impl Expression {
                     return chosen.truth(row, context);
                 }
                 let value = self.operand(row, context)?;
+                if matches!(*value, Value::Bytes(_)) && convert::is_read_silently(self) {
+                    let number = convert::operand_to_double(self, &value, context)?;
+                    return Ok(number.map(|number| number != 0.0));
+                }
                 convert::truth(&value, &self.result.column_type, context)
             }
         }

@@ -91,6 +91,8 @@ pub struct ColumnSlot {
     pub slot: usize,
     /// Its name as errors and EXPLAIN show it: `schema.table.column` as far as known.
     pub name: Arc<str>,
+    /// Whether it is the least or greatest value of a group.
+    pub picked: bool,
 }
 
 /// A call of a registered function.

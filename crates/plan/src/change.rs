@@ -76,6 +76,9 @@ pub struct TargetTable {
     /// UPDATE: expressions see what was assigned before them. So it is where the table is read first; the others are
     /// changed when all rows are found, with the values of then.
     pub sees_changes: bool,
+    /// UPDATE of several tables: it is read first, and its rows stay where they are in what is read, so that each may be
+    /// changed as soon as it is found.
+    pub changes_at_once: bool,
 }
 
 /// UPDATE.
@@ -87,8 +90,8 @@ pub struct UpdatePlan {
     pub targets: Vec<TargetTable>,
     /// IGNORE.
     pub ignore: bool,
-    /// All rows must be found before the first is changed: the change could move a row into the path of the scan, or
-    /// several tables are joined.
+    /// All rows must be found before the first is changed: the change could move a row into the path of the scan, or there is
+    /// an order.
     pub buffered: bool,
 }
 

@@ -30,9 +30,9 @@ pub use privileges_needed::PrivilegesNeeded;
 
 use engine::Table;
 use errors::{SqlResult, sql_error};
-use expression::Expression;
+use expression::{Expression, ExpressionKind};
 use parser::ast;
-use physical::{CommonTableUse, ExplainRow};
+use physical::{CommonTableUse, ExplainRow, Node};
 use std::sync::Arc;
 
 /// A bound and optimised statement, separate from any execution of it.
@@ -95,11 +95,30 @@ fn changes_strictly(statement: &ast::Statement, facts: &expression::StatementFac
     facts.sql_mode.is_strict() && !ignores
 }
 
+/// A variable in the select list of a statement shows an exact number with the decimals that it has, whatever its type
+/// says.
+fn show_own_decimals(node: &mut Node) {
+    match node {
+        Node::Limit { input, .. } | Node::Sort { input, .. } | Node::Distinct { input, .. } => {
+            show_own_decimals(input);
+        }
+        Node::Project { expressions, .. } => {
+            let variables = expressions.iter_mut().filter(|shown| {
+                matches!(shown.kind, ExpressionKind::UserVariable(_))
+                    && shown.result.kind() == values::TypeKind::Decimal
+            });
+            variables.for_each(|shown| shown.result.column_type.decimals = None);
+        }
+        _ => {}
+    }
+}
+
 fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
     Ok(match statement {
         ast::Statement::Query(query) => {
             let limited = select_limit::limited_query(query, binder.input.select_limit);
-            let plan = binder.query(&limited, "SIMPLE")?;
+            let mut plan = binder.query(&limited, "SIMPLE")?;
+            show_own_decimals(&mut plan.root);
             if let Some(ast::QueryInto::Outfile { format, .. }) = query.into.as_deref()
                 && !format.has_single_marks()
             {
@@ -123,6 +142,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
     let escalates = changes_strictly(statement, input.context.facts());
     let mut binder = bind::Binder::new(input);
     binder.escalates = escalates;
+    binder.stores = matches!(statement, ast::Statement::Insert(_) | ast::Statement::Update(_));
     binder.facts.escalates = escalates;
     let bound = bind_statement(&mut binder, statement);
     if let Some(denied) = binder.denied {

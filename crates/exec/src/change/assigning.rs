@@ -1,6 +1,6 @@
 //! Assignments of UPDATE, ON DUPLICATE KEY UPDATE and LOAD DATA .. SET. Main type: [`Assigning`].
 
-use super::storing::{Given, Storing, as_seen};
+use super::storing::{Storing, as_seen};
 use crate::batch::long_bytes;
 use crate::run::Run;
 use crate::spill::LongHeld;
@@ -41,9 +41,10 @@ impl Assigning<'_> {
             let stored = match &assignment.value {
                 Some(expression) => {
                     let value = expression.evaluate(seen, run)?;
+                    run.check_raised()?;
                     bytes += long_bytes(std::slice::from_ref(&value));
                     held.reach(bytes, || run.workspace().clone())?;
-                    self.storing.store(Given::by(expression, &value), column, self.row_number, run)?
+                    self.storing.store_computed(expression, &value, column, self.row_number, run)?
                 }
                 None => self.storing.default(&self.defaults[position], column, seen, self.row_number, run)?,
             };

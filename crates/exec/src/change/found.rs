@@ -1,45 +1,44 @@
 //! The rows that a statement changes, as they are found. Main type: [`FoundRows`].
 
+use super::silent::is_silent;
 use crate::batch::RowBatch;
 use crate::operator::{Operator, open};
 use crate::run::Run;
-use errors::{SqlError, SqlResult};
+use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;
 
-/// Rows in batches. MySQL changes each row before it looks at the next, so that an error of the search comes after those of
-/// the rows that were found before.
+/// Rows as they are found. MySQL changes each row before it looks at the next, so that an error of the search comes after
+/// those of the rows that were found before, and a variable that the search sets is as it was for the row.
 pub struct FoundRows<'p> {
     operator: Box<dyn Operator + 'p>,
     /// The rows that were found last.
     pub batch: RowBatch,
-    /// Whether the batch has whole rows when the search fails.
-    keeps_rows: bool,
-    failed: Option<SqlError>,
 }
 
 impl<'p> FoundRows<'p> {
-    pub fn new(node: &'p Node) -> FoundRows<'p> {
-        let keeps_rows = matches!(node, Node::Table(_));
-        FoundRows { operator: open(node), batch: RowBatch::new(), keeps_rows, failed: None }
+    /// Rows one by one.
+    pub fn singly(node: &'p Node) -> FoundRows<'p> {
+        let mut batch = RowBatch::new();
+        batch.want_singly();
+        FoundRows { operator: open(node), batch }
+    }
+
+    /// Rows of a query: many at a time where nobody can tell.
+    pub fn of_query(node: &'p Node) -> FoundRows<'p> {
+        if is_silent(node) {
+            return FoundRows { operator: open(node), batch: RowBatch::new() };
+        }
+        FoundRows::singly(node)
     }
 
     /// The next rows; false at the end.
     pub fn next(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
         if run.plan.row_by_row {
-            self.batch.want(1);
+            self.batch.want_singly();
         }
-        let more = self.operator.next(run, &mut self.batch);
-        match more.and_then(|more| run.check_killed().map(|()| more)) {
-            Err(error) if self.keeps_rows && !self.batch.is_empty() => {
-                let raised = run.diagnostics().take_raised();
-                self.failed = Some(raised.unwrap_or(error));
-                Ok(true)
-            }
-            more => more,
-        }
+        let more = self.operator.next(run, &mut self.batch)?;
+        run.check_killed()?;
+        Ok(more)
     }
 }

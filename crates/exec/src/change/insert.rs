@@ -1,11 +1,12 @@
 //! INSERT and REPLACE.
 
 use super::found::FoundRows;
-use super::storing::{Given, Storing, implicit_default};
+use super::silent::is_silent;
+use super::storing::{Given, Storing, implicit_default, text_on_the_way};
 use super::writer::{Counts, Writer};
 use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementOutcome;
-use crate::operator::open;
+use crate::operator::{open, open_projection};
 use crate::run::Run;
 use crate::spill::{LongHeld, RowCursor};
 use dictionary::ColumnDefinition;
@@ -97,7 +98,7 @@ fn value_row(
         row[*column] = if value == Value::Null && definition.auto_increment {
             Value::Null
         } else {
-            storing.store(Given::by(expression, &value), definition, row_number, run)?
+            storing.store_computed(expression, &value, definition, row_number, run)?
         };
     }
     fill_defaults(plan, &mut row, &given, storing, row_number, run)?;
@@ -128,9 +129,18 @@ enum Items<'p> {
     Read,
     /// They are computed from the rows one by one: MySQL stores each before it computes the next.
     Computed(&'p [Expression]),
+    /// The rows hold them but for the constants, which are computed as they are stored.
+    Kept(&'p [Expression]),
 }
 
 impl Items<'_> {
+    fn expression(&self, at: usize) -> Option<&Expression> {
+        match self {
+            Items::Computed(expressions) | Items::Kept(expressions) => Some(&expressions[at]),
+            Items::Read => None,
+        }
+    }
+
     fn value<'r>(&'r self, at: usize, row: &'r [Value], run: &mut Run<'_, '_>) -> SqlResult<Cow<'r, Value>> {
         match self {
             Items::Read => Ok(Cow::Borrowed(&row[at])),
@@ -139,8 +149,19 @@ impl Items<'_> {
                 run.check_raised()?;
                 Ok(value)
             }
+            Items::Kept(expressions) if waits(&expressions[at]) => {
+                let value = expressions[at].operand(&[], run)?.into_owned();
+                run.check_raised()?;
+                Ok(Cow::Owned(value))
+            }
+            Items::Kept(_) => Ok(Cow::Borrowed(&row[at])),
         }
     }
+}
+
+/// Whether an item has no column in MySQL's temporary table.
+fn waits(item: &Expression) -> bool {
+    item.is_constant() && item.literal().is_none()
 }
 
 fn from_query(
@@ -152,7 +173,7 @@ fn from_query(
 ) -> SqlResult<()> {
     // A query over the target itself is read to its end before the first row goes in.
     let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
-    if reads_target {
+    if reads_target || is_read_first(&query.root) {
         return from_kept_rows(plan, query, storing, writer, run);
     }
     let (node, items) = match &query.root {
@@ -160,11 +181,20 @@ fn from_query(
         node => (node, Items::Read),
     };
     let mut put = QueryRows::new(plan, query, items, storing);
-    let mut found = FoundRows::new(node);
+    let mut found = FoundRows::of_query(node);
     while found.next(run).map_err(|error| writer.first_error(error, run))? {
         put.write(&found.batch, writer, run)?;
     }
     Ok(())
+}
+
+/// Whether MySQL keeps the rows in a temporary table of its own before it puts in the first, and anybody can tell.
+fn is_read_first(root: &Node) -> bool {
+    match root {
+        Node::Distinct { .. } | Node::SetOperation(_) | Node::Recursive(_) => !is_silent(root),
+        Node::Sort { input, .. } | Node::Limit { input, .. } => is_read_first(input),
+        _ => false,
+    }
 }
 
 fn from_kept_rows(
@@ -174,7 +204,19 @@ fn from_kept_rows(
     writer: &mut Writer<'_>,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
-    let mut operator = open(&query.root);
+    let (computed, items, mut operator);
+    match &query.root {
+        Node::Project { input, expressions } => {
+            let kept = |item: &Expression| if waits(item) { Expression::null() } else { item.clone() };
+            computed = expressions.iter().map(kept).collect::<Vec<_>>();
+            operator = open_projection(input, &computed);
+            items = Items::Kept(expressions);
+        }
+        root => {
+            operator = open(root);
+            items = Items::Read;
+        }
+    }
     let mut batch = RowBatch::new();
     let mut kept = run.row_store();
     while operator.next(run, &mut batch)? {
@@ -183,7 +225,7 @@ fn from_kept_rows(
             kept.push(&row[..query.columns.len()])?;
         }
     }
-    let mut put = QueryRows::new(plan, query, Items::Read, storing);
+    let mut put = QueryRows::new(plan, query, items, storing);
     let mut cursor = RowCursor::new();
     while cursor.next(&kept, kept.len(), &mut batch)? {
         put.write(&batch, writer, run)?;
@@ -234,6 +276,13 @@ impl<'a> QueryRows<'a> {
             let value = self.items.value(at, values, run)?;
             if *value == Value::Null && target.auto_increment {
                 self.row[*column] = Value::Null;
+                continue;
+            }
+            if let Some(expression) = self.items.expression(at)
+                && let Some((text, column_type)) = text_on_the_way(expression, &value, target)
+            {
+                let given = Given { value: &text, column_type: &column_type, source: Source::Expression };
+                self.row[*column] = self.storing.store(given, target, row_number, run)?;
                 continue;
             }
             let source = if from.computed { Source::Expression } else { Source::Column };

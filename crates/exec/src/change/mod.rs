@@ -11,6 +11,7 @@ pub(crate) mod load;
 mod load_parser;
 mod row_buffer;
 mod row_change;
+pub(crate) mod silent;
 pub(crate) mod storing;
 pub(crate) mod update;
 mod writer;

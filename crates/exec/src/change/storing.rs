@@ -2,9 +2,10 @@
 //! Main type: [`Storing`].
 
 use crate::run::Run;
+use charset::CollationId;
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlError, SqlResult, sql_error};
-use expression::{EvaluationContext, Expression, SqlMode};
+use expression::{Coercibility, EvaluationContext, Expression, ResultType, SqlMode};
 use plan::DefaultValue;
 use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
@@ -108,7 +109,11 @@ impl Storing {
                 return Err(error);
             }
             self.warn_of_column(error, run);
-            return Ok(implicit_default(&column.column_type));
+            return Ok(match column.column_type.kind {
+                // Not even the first member.
+                TypeKind::Enum => Value::UInt(0),
+                _ => implicit_default(&column.column_type),
+            });
         }
         let mut context = StoreContext {
             mode: self.mode,
@@ -124,6 +129,23 @@ impl Storing {
             }
             stored => stored,
         })
+    }
+
+    /// What an expression yielded, as the column holds it.
+    #[inline]
+    pub fn store_computed(
+        &self,
+        expression: &Expression,
+        value: &Value,
+        column: &ColumnDefinition,
+        row_number: u64,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Value> {
+        if let Some((text, column_type)) = text_on_the_way(expression, value, column) {
+            let given = Given { value: &text, column_type: &column_type, source: Source::Expression };
+            return self.store(given, column, row_number, run);
+        }
+        self.store(Given::by(expression, value), column, row_number, run)
     }
 
     /// What a column gets when the row gives it no value.
@@ -154,6 +176,30 @@ impl Storing {
             }
         }
     }
+}
+
+/// The text that MySQL makes of a date or time on its way to a column: where the expression hands on one of several values,
+/// and where the column is an ENUM or SET. ANY_VALUE makes one of bits, too.
+#[inline]
+pub fn text_on_the_way(
+    expression: &Expression,
+    value: &Value,
+    column: &ColumnDefinition,
+) -> Option<(Value, ColumnType)> {
+    let is_moment = matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_));
+    let kind = column.column_type.kind;
+    if !(expression.hands_on_moment() || is_moment && kind.has_members()) {
+        return None;
+    }
+    let is_bits = matches!(value, Value::Bytes(_)) && expression.result.is_number_bytes();
+    if !is_moment && !is_bits || kind.is_string() || kind.is_large_object() {
+        return None;
+    }
+    let text = values::convert::to_text(value, &expression.result.column_type)?;
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let collation = if is_bits { CollationId::BINARY } else { CollationId::UTF8MB4_0900_AI_CI };
+    let column_type = ResultType::text(length, collation, Coercibility::Coercible).column_type;
+    Some((Value::Bytes(text.into_owned()), column_type))
 }
 
 /// The value of a type that stands for "nothing given": zero, empty, the first member of an ENUM.

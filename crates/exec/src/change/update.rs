@@ -10,12 +10,12 @@ use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::collect;
 use crate::run::{Run, engine_error};
-use crate::spill::{RowCursor, RowStore};
+use crate::spill::{KeySet, RowCursor, RowStore};
 use engine::{ReadMode, WaitPolicy};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::Node;
-use plan::{TargetTable, UpdatePlan};
+use plan::{Assignment, TargetTable, UpdatePlan};
 use values::Value;
 
 #[derive(Default)]
@@ -24,21 +24,27 @@ struct Counts {
     changed: u64,
 }
 
+/// Rows of a target that are changed when all are found: their columns, and their keys.
+struct Waiting {
+    rows: RowStore,
+    /// Keys of all rows that were found.
+    keys: KeySet,
+}
+
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutcome> {
     check_safe(run, &plan.node)?;
     let storing = Storing::new(run, plan.ignore, true);
-    let mut updating = Updating { plan, storing, counts: Counts::default() };
-    if plan.buffered {
-        let mut rows = collect(&plan.node, run)?;
-        for position in 0..plan.targets.len() {
-            rows = updating.change_found(position, rows, run)?;
-        }
+    let mut updating = Updating { plan, storing, counts: Counts::default(), row_number: 0 };
+    if joins(&plan.node) {
+        updating.change_joined(run)?;
+    } else if plan.buffered {
+        updating.change_kept(&collect(&plan.node, run)?, run)?;
     } else {
-        let mut found = FoundRows::new(&plan.node);
+        let mut found = FoundRows::singly(&plan.node);
         while found.next(run)? {
             for at in 0..found.batch.len() {
-                updating.change(0, found.batch.row_mut(at), run)?;
+                updating.change(found.batch.row_mut(at), run)?;
             }
         }
     }
@@ -59,44 +65,128 @@ struct Updating<'p> {
     plan: &'p UpdatePlan,
     storing: Storing,
     counts: Counts,
+    /// Number of the row, for messages: among those that were found.
+    row_number: u64,
 }
 
 impl<'p> Updating<'p> {
-    /// Changes the rows of one target among the rows that were found, and hands out what the next target shall see.
-    fn change_found(
-        &mut self,
-        position: usize,
-        rows: RowStore,
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<RowStore> {
-        let target = &self.plan.targets[position];
-        // The other targets see what the table that is read first has become.
-        let shows_changes = target.sees_changes && position + 1 < self.plan.targets.len();
-        let mut shown = shows_changes.then(|| run.row_store());
-        let mut done = joins(&self.plan.node).then(|| run.key_set());
+    /// Changes rows of one table that were all found before.
+    fn change_kept(&mut self, rows: &RowStore, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
-        while cursor.next(&rows, rows.len(), &mut batch)? {
+        while cursor.next(rows, rows.len(), &mut batch)? {
             for at in 0..batch.len() {
-                let row = batch.row_mut(at);
-                if let Value::Bytes(key) = &row[target.key_slot] {
-                    // A row that several rows of the other tables go with is changed by the first of them.
-                    let is_new = match &mut done {
-                        Some(done) => done.insert(key)?,
-                        None => true,
-                    };
-                    if is_new {
-                        self.change(position, row, run)?;
-                    } else if shows_changes {
-                        let mut stored = self.stored_row(target, row, run);
-                        self.assigning(target).carry_out(&target.assignments, row, &mut stored, run)?;
-                    }
-                }
-                if let Some(shown) = &mut shown {
-                    shown.push(row)?;
+                self.change(batch.row_mut(at), run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of a join: what becomes of each is computed as it is found. A table whose rows stay where the search has passed
+    /// is changed then, the others when all rows are found.
+    fn change_joined(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let made = |_: &TargetTable| Waiting { rows: run.row_store(), keys: run.key_set() };
+        let mut waiting: Vec<Waiting> = plan.targets.iter().map(made).collect();
+        let mut found = FoundRows::singly(&plan.node);
+        while found.next(run)? {
+            for at in 0..found.batch.len() {
+                self.row_number += 1;
+                for (position, waiting) in waiting.iter_mut().enumerate() {
+                    self.meet(position, found.batch.row_mut(at), waiting, run)?;
                 }
             }
         }
-        Ok(shown.unwrap_or(rows))
+        for (position, waiting) in waiting.iter().enumerate() {
+            self.change_waiting(position, &waiting.rows, run)?;
+        }
+        Ok(())
+    }
+
+    /// A row of a target within a row of the join.
+    fn meet(
+        &mut self,
+        position: usize,
+        seen: &mut [Value],
+        waiting: &mut Waiting,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let target = &self.plan.targets[position];
+        let Value::Bytes(key) = seen[target.key_slot].clone() else { return Ok(()) };
+        let mut row = self.stored_row(target, seen, run);
+        // A row that several rows of the other tables go with is changed by the first of them.
+        if !waiting.keys.insert(&key)? {
+            // The other targets see what the row has become; one that waits is computed each time.
+            if !target.sees_changes || position + 1 < self.plan.targets.len() {
+                self.assigning(target).carry_out(&target.assignments, seen, &mut row, run)?;
+            }
+            return Ok(());
+        }
+        let before = row.clone();
+        self.counts.matched += 1;
+        let assigning = self.assigning(target);
+        assigning.carry_out(&target.assignments, seen, &mut row, run)?;
+        if row == before && !self.is_met_before(position) {
+            return Ok(());
+        }
+        assigning.carry_out(&target.on_update, seen, &mut row, run)?;
+        if target.changes_at_once {
+            return self.put(target, &key, &row, run);
+        }
+        row.push(Value::Bytes(key));
+        waiting.rows.push(&row)
+    }
+
+    /// Whether an earlier target is the same table: it may have changed other columns of a row.
+    fn is_met_before(&self, position: usize) -> bool {
+        let targets = &self.plan.targets;
+        targets[..position].iter().any(|other| other.table.id() == targets[position].table.id())
+    }
+
+    /// Changes the rows of a target that waited for the end of the search.
+    fn change_waiting(&mut self, position: usize, rows: &RowStore, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let target = &self.plan.targets[position];
+        let rereads = self.is_met_before(position);
+        let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
+        while cursor.next(rows, rows.len(), &mut batch)? {
+            for row in batch.iter() {
+                run.check_killed()?;
+                let Some((Value::Bytes(key), row)) = row.split_last() else { continue };
+                if !rereads {
+                    self.put(target, key, row, run)?;
+                } else if let Some(now) = self.row_now(target, key, row, run)? {
+                    self.put(target, key, &now, run)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The row as it is by now, with its assigned columns from `row`; None if nothing changes.
+    fn row_now(
+        &self,
+        target: &TargetTable,
+        key: &[u8],
+        row: &[Value],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Option<Vec<Value>>> {
+        let mut stored = Vec::new();
+        let mode = ReadMode::Exclusive(WaitPolicy::Wait);
+        let copy = &mut |row: &[u8]| stored.extend_from_slice(row);
+        let is_there = run.statement.transaction.get(&target.table, 0, key, mode, copy);
+        if !is_there.map_err(|error| engine_error(error, &target.table))? {
+            return Ok(None);
+        }
+        let mut now = stored_values(&target.table, &stored);
+        let assigned = |now: &mut Vec<Value>, assignments: &[Assignment]| {
+            assignments.iter().for_each(|one| now[one.column].clone_from(&row[one.column]));
+        };
+        let before = now.clone();
+        assigned(&mut now, &target.assignments);
+        if now == before {
+            return Ok(None);
+        }
+        assigned(&mut now, &target.on_update);
+        Ok(Some(now))
     }
 
     fn assigning(&self, target: &'p TargetTable) -> Assigning<'p> {
@@ -106,7 +196,7 @@ impl<'p> Updating<'p> {
             slots: Some(&target.slots),
             sees_changes: target.sees_changes,
             storing: self.storing,
-            row_number: self.counts.matched,
+            row_number: self.row_number,
         }
     }
 
@@ -120,36 +210,35 @@ impl<'p> Updating<'p> {
     }
 
     /// Changes one row. `seen` is the row that expressions read.
-    fn change(&mut self, position: usize, seen: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+    fn change(&mut self, seen: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
         run.check_killed()?;
-        let target = &self.plan.targets[position];
+        let target = &self.plan.targets[0];
         let Value::Bytes(key) = seen[target.key_slot].clone() else { return Ok(()) };
-        let is_same = |other: &TargetTable| other.table.id() == target.table.id();
-        let mut row = if self.plan.targets[..position].iter().any(is_same) {
-            // The statement may have changed other columns of it under another name.
-            let mut stored = Vec::new();
-            let mode = ReadMode::Exclusive(WaitPolicy::Wait);
-            let copy = &mut |row: &[u8]| stored.extend_from_slice(row);
-            let is_there = run.statement.transaction.get(&target.table, 0, &key, mode, copy);
-            if !is_there.map_err(|error| engine_error(error, &target.table))? {
-                return Ok(());
-            }
-            stored_values(&target.table, &stored)
-        } else {
-            self.stored_row(target, seen, run)
-        };
+        let mut row = self.stored_row(target, seen, run);
         let before = row.clone();
         self.counts.matched += 1;
+        self.row_number = self.counts.matched;
         let assigning = self.assigning(target);
         assigning.carry_out(&target.assignments, seen, &mut row, run)?;
         if row == before {
             return Ok(());
         }
         assigning.carry_out(&target.on_update, seen, &mut row, run)?;
-        if update_row(&target.table, &key, &row, self.plan.ignore, run)? {
+        self.put(target, &key, &row, run)
+    }
+
+    /// Puts the changed row in the place of the one with that key.
+    fn put(
+        &mut self,
+        target: &TargetTable,
+        key: &[u8],
+        row: &[Value],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        if update_row(&target.table, key, row, self.plan.ignore, run)? {
             self.counts.changed += 1;
             if let Some(column) = target.table.definition().auto_increment_column()
-                && row[column] != before[column]
+                && target.assignments.iter().any(|one| one.column == column)
             {
                 raise_counter(&target.table, &row[column], run)?;
             }

@@ -294,7 +294,7 @@ impl Operator for HashJoinRun<'_> {
         let mut looked_at: usize = 0;
         batch.reset(0);
         // One row of the probe side may give all that is wanted.
-        self.rows.want(if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
+        self.rows.want_for(batch, if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
         while !batch.is_full() {
             if !self.reading && !self.advance(run)? {
                 break;

@@ -62,8 +62,10 @@ impl Operator for Limit<'_> {
         };
         let wanted_now = wanted.min(batch.wanted() as u64);
         while wanted > 0 && batch.is_empty() {
-            let rows_max = if run.plan.row_by_row { 1 } else { skip.saturating_add(wanted_now) };
-            self.rows.want(usize::try_from(rows_max).unwrap_or(BATCH_ROWS_MAX));
+            let rows_max = |wanted| usize::try_from(skip.saturating_add(wanted)).unwrap_or(BATCH_ROWS_MAX);
+            let rows_now = if run.plan.row_by_row { 1 } else { rows_max(wanted_now) };
+            self.rows.want_for(batch, rows_now);
+            self.rows.read_no_more(rows_max(wanted));
             if !self.input.next(run, &mut self.rows)? {
                 wanted = 0;
                 break;

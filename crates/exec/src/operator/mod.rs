@@ -63,6 +63,14 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
     }
 }
 
+/// Rows of expressions over those of a tree.
+pub fn open_projection<'p>(
+    input: &'p Node,
+    expressions: &'p [expression::Expression],
+) -> Box<dyn Operator + 'p> {
+    Box::new(project::Project::new(open(input), expressions))
+}
+
 /// All rows of a tree, for statements that must have them all before they go on.
 pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
     let mut operator = open(node);

@@ -66,12 +66,12 @@ impl Operator for NestedLoopJoin<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.join.inner.width);
         // One outer row may give all that is wanted.
-        self.rows.want(if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
+        self.rows.want_for(batch, if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
         while !batch.is_full() {
             if !self.reading && !self.advance(run)? {
                 break;
             }
-            self.inner.want(batch.wanted());
+            self.inner.want(batch.readable());
             if self.inner.next_row(&mut self.current, run)? {
                 if !all_hold(&self.join.conditions, &self.current, run)? {
                     continue;

@@ -26,7 +26,7 @@ impl<'p> Filter<'p> {
 impl Operator for Filter<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(0);
-        self.rows.want(batch.wanted());
+        self.rows.want_for(batch, batch.wanted());
         while batch.is_empty() {
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);
@@ -82,7 +82,7 @@ impl Operator for Project<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.expressions.len());
         if self.at >= self.rows.len() {
-            self.rows.want(batch.wanted());
+            self.rows.want_for(batch, batch.wanted());
             self.at = 0;
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);
@@ -147,7 +147,7 @@ impl Operator for Distinct<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         let seen = self.seen.get_or_insert_with(|| run.key_set());
         batch.reset(0);
-        self.rows.want(batch.wanted());
+        self.rows.want_for(batch, batch.wanted());
         while batch.is_empty() {
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);

@@ -177,7 +177,7 @@ impl Operator for SetOperationRun<'_> {
         }
         let width = self.modes.len();
         batch.reset(width);
-        self.rows.want(batch.wanted());
+        self.rows.want_for(batch, batch.wanted());
         while batch.is_empty() && self.fetch(run)? {
             // The operator before an operand of UNION is the first that its rows meet.
             let stages = &mut self.stages[self.operand.saturating_sub(1)..];

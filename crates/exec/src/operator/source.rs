@@ -2,6 +2,7 @@
 
 use super::{Operator, all_hold, collect, open};
 use crate::batch::{RowBatch, long_bytes};
+use crate::change::silent::is_silent;
 use crate::run::{Run, engine_error};
 use crate::spill::{LongHeld, RowCursor, RowStore};
 use errors::SqlResult;
@@ -152,8 +153,12 @@ impl<'p> Derived<'p> {
     }
 
     /// A common table that is used more than once is computed by who asks first.
-    fn start(access: &'p DerivedAccess, run: &mut Run<'_, '_>) -> SqlResult<DerivedRows<'p>> {
+    fn start(access: &'p DerivedAccess, singly: bool, run: &mut Run<'_, '_>) -> SqlResult<DerivedRows<'p>> {
         let root = &access.query.root;
+        // Who looks at each row before the next sees that MySQL makes a temporary table first.
+        if singly && root.is_kept_in_from() && !is_silent(root) && access.common_table.is_none() {
+            return Ok(DerivedRows::Kept(Rc::new(collect(root, run)?), RowCursor::new()));
+        }
         let number = access.common_table.filter(|number| run.plan.common_tables[*number].uses > 1);
         let Some(number) = number else {
             return Ok(match access.kept {
@@ -177,10 +182,10 @@ impl Operator for Derived<'_> {
         batch.reset(self.access.width);
         let input = match &mut self.input {
             Some(input) => input,
-            None => self.input.insert(Derived::start(self.access, run)?),
+            None => self.input.insert(Derived::start(self.access, batch.is_single(), run)?),
         };
         while batch.is_empty() {
-            self.rows.want(batch.wanted());
+            self.rows.want_for(batch, batch.wanted());
             if !input.next(run, &mut self.rows)? {
                 return Ok(false);
             }

@@ -334,7 +334,7 @@ impl Operator for TableScan<'_> {
             self.reader.start(&blank, run)?;
         }
         while !self.done && batch.len() < self.rows_wanted && !batch.is_full() {
-            self.reader.want(batch.wanted());
+            self.reader.want(batch.readable());
             let row = batch.push_empty();
             match self.reader.next_row(row, run) {
                 Ok(true) => {}

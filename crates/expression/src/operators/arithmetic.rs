@@ -207,8 +207,8 @@ impl Arithmetic {
                 }
             }
             ArithmeticMode::Double => {
-                let left = convert::to_double(&left, left_type, context)?;
-                let right = convert::to_double(&right, right_type, context)?;
+                let left = convert::operand_to_double(&self.left, &left, context)?;
+                let right = convert::operand_to_double(&self.right, &right, context)?;
                 match (left, right) {
                     (Some(left), Some(right)) => self.doubles(whole, left, right, context),
                     _ => Ok(Value::Null),

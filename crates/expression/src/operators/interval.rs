@@ -157,22 +157,30 @@ impl DateArithmetic {
             let Some(text) = convert::to_text(&value, column_type, context) else { return Ok(Amount::Null) };
             match compound(&text, factors, self.unit) {
                 Some(interval) => interval,
-                None => return Ok(Amount::OutOfRange),
+                None => return Ok(self.beyond()),
             }
         } else if self.unit == IntervalUnit::Second {
             let Some(exact) = convert::to_decimal(&value, column_type, context)? else {
                 return Ok(Amount::Null);
             };
-            Interval { months: 0, microseconds: convert::decimal_micros(&exact) }
+            let microseconds = convert::decimal_micros(&exact);
+            if i64::try_from(microseconds / SECOND).is_err() {
+                return Ok(self.beyond());
+            }
+            Interval { months: 0, microseconds }
         } else {
             let Some(count) = convert::to_integer(&value, column_type, context)? else {
                 return Ok(Amount::Null);
             };
             // Unsigned amounts are taken for signed ones of the same bits.
             let count = convert::integer_bits(count) as i64;
-            if count == i64::MIN {
-                let of_date = self.operand.result.kind() == TypeKind::Date && self.unit.is_date_only();
-                return Ok(if of_date { Amount::Null } else { Amount::OutOfRange });
+            let times = match self.unit {
+                IntervalUnit::Week => 7,
+                IntervalUnit::Quarter => 3,
+                _ => 1,
+            };
+            if count == i64::MIN || count.checked_mul(times).is_none() {
+                return Ok(self.beyond());
             }
             simple(i128::from(count), self.unit)
         };
@@ -181,6 +189,12 @@ impl DateArithmetic {
         } else {
             interval
         }))
+    }
+
+    /// An amount that no interval has.
+    fn beyond(&self) -> Amount {
+        let of_date = self.operand.result.kind() == TypeKind::Date && self.unit.is_date_only();
+        if of_date { Amount::Null } else { Amount::OutOfRange }
     }
 
     /// The result in its type. Text that held only a date stays a date where the unit allows it.

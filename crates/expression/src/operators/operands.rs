@@ -267,13 +267,13 @@ fn choose_moments(
     facts: BuildFacts,
 ) {
     use TypeClass::{DateTime, Null, Text, Time};
-    if operand.result.class() == Text && list.iter().any(|member| member.result.class() == DateTime) {
-        let numbers =
-            list.iter().any(|member| !matches!(member.result.class(), Text | DateTime | Time | Null));
+    let has = |class: TypeClass| list.iter().any(|member| member.result.class() == class);
+    let numbers = list.iter().any(|member| !matches!(member.result.class(), Text | DateTime | Time | Null));
+    if operand.result.class() == Text && has(DateTime) {
         let clocks = list
             .iter()
             .any(|member| member.result.class() == DateTime && member.result.kind() != TypeKind::Date);
-        let clocks = clocks || list.iter().any(|member| member.result.class() == Time);
+        let clocks = clocks || has(Time);
         for (mode, member) in modes.iter_mut().zip(list) {
             *mode = match member.result.class() {
                 // Beside a date with a time, and a date and a time, all texts are such. Beside numbers dates are texts.
@@ -283,6 +283,16 @@ fn choose_moments(
                 DateTime if !clocks && list.iter().all(Expression::is_constant) => ComparisonMode::Date,
                 _ => *mode,
             };
+        }
+    } else if list.len() > 1 && !numbers && !has(DateTime) {
+        // Texts and times are times.
+        let mixed = match operand.result.class() {
+            Text => has(Time),
+            Time => has(Text),
+            _ => false,
+        };
+        if mixed {
+            modes.fill(ComparisonMode::Time);
         }
     }
     // A year among texts and dates is a text.
@@ -417,9 +427,11 @@ fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: Build
     }
     // Of several numbers those that are no dates are left out.
     let silent = BuildFacts { escalates: false, ..facts };
+    let refuses =
+        facts.escalates && operand.column_slot().is_some() && list.iter().all(Expression::is_constant);
     for member in list {
         adapt_stored(operand, member, silent)?;
-        if facts.escalates && member.result.class() == TypeClass::Text && is_written(member, facts) {
+        if refuses && member.result.class() == TypeClass::Text && is_written(member, facts) {
             refuse_no_moment(operand.result.kind(), member, facts)?;
         }
     }

@@ -260,7 +260,10 @@ impl Binder<'_> {
             match &part.kind {
                 ExpressionKind::Aggregate(number) => {
                     let name = part.to_string().into();
-                    Some(Expression::slot(keys.len() + number, name, part.result.clone()))
+                    let picks =
+                        matches!(aggregates[*number].kind, AggregateKind::Minimum | AggregateKind::Maximum);
+                    let slot = if picks { Expression::picked_slot } else { Expression::slot };
+                    Some(slot(keys.len() + number, name, part.result.clone()))
                 }
                 ExpressionKind::Column(_) => {
                     let call = AggregateCall {

@@ -340,9 +340,13 @@ impl Binder<'_> {
             let is_same = |table: &&super::BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.table.id());
             let is_first = first.is_some_and(|first| block.tables[first].key_slot == Some(target.key_slot));
             target.sees_changes = is_first && block.tables.iter().filter(is_same).count() == 1;
+            let index = index_read_for(&node, target.key_slot);
+            target.changes_at_once =
+                target.sees_changes && index.is_some_and(|index| !moves_rows(target, index));
         }
         let moves = targets.iter().any(|target| moves_rows(target, index));
-        let buffered = several || moves || !matches!(node, Node::Table(_) | Node::Limit { .. });
+        let ordered = !update.order_by.is_empty();
+        let buffered = several || moves || ordered || !matches!(node, Node::Table(_) | Node::Limit { .. });
         Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered })
     }
 
@@ -374,8 +378,17 @@ impl Binder<'_> {
         let definition = table.definition().clone();
         let on_update = self.on_update(&definition, &assignments)?;
         let defaults = self.defaults(&definition)?;
-        let sees_changes = false;
-        Ok(TargetTable { table, alias, slots, key_slot, assignments, on_update, defaults, sees_changes })
+        Ok(TargetTable {
+            table,
+            alias,
+            slots,
+            key_slot,
+            assignments,
+            on_update,
+            defaults,
+            sees_changes: false,
+            changes_at_once: false,
+        })
     }
 
     fn where_conditions(&mut self, filter: Option<&ast::Expression>) -> SqlResult<Vec<Expression>> {
@@ -580,6 +593,17 @@ fn check_key_conflicts(targets: &[TargetTable]) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+/// The index by which the table that fills a slot with its keys is read, where it is the outermost of the joins.
+fn index_read_for(node: &Node, key_slot: usize) -> Option<usize> {
+    match node {
+        Node::Table(access) => (access.key_slot == Some(key_slot)).then_some(access.path.index),
+        Node::Filter { input, .. } => index_read_for(input, key_slot),
+        Node::NestedLoop(join) => index_read_for(&join.outer, key_slot),
+        Node::HashJoin(join) => index_read_for(&join.probe, key_slot),
+        _ => None,
+    }
 }
 
 /// Whether the change may move a row within the index by which it was found.

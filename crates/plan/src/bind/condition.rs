@@ -133,6 +133,9 @@ impl Binder<'_> {
         {
             conditions = vec![found];
         }
+        if self.escalates && self.input.runs {
+            self.check_constants(&conditions, false)?;
+        }
         let mut conditions = self.settled(conditions)?;
         if conditions.iter().any(|condition| self.looks_in_nothing(condition)) {
             conditions = vec![Expression::boolean(false)];
@@ -262,6 +265,27 @@ impl Binder<'_> {
                 self.compute_constants_once(part);
             }
         });
+    }
+
+    /// The error of a constant among terms that are joined by AND or OR, as far as MySQL looks: up to the first that decides.
+    fn check_constants(&mut self, terms: &[Expression], decides: bool) -> SqlResult<Option<bool>> {
+        for term in terms {
+            let truth = match &term.kind {
+                ExpressionKind::And(terms) => self.check_constants(terms, false)?,
+                ExpressionKind::Or(terms) => self.check_constants(terms, true)?,
+                _ if is_known(term) => {
+                    let before = self.input.context.diagnostics().clone();
+                    let truth = self.constant_truth(term.clone())?;
+                    *self.input.context.diagnostics() = before;
+                    if is_never(&truth) { Some(false) } else { is_always(&truth).then_some(true) }
+                }
+                _ => None,
+            };
+            if truth == Some(decides) {
+                return Ok(truth);
+            }
+        }
+        Ok(None)
     }
 
     fn settle(&mut self, condition: Expression) -> SqlResult<Expression> {

@@ -156,13 +156,19 @@ impl Binder<'_> {
                 let bound = self.beside(&[operand, low, high], None, Self::wanted_text)?;
                 let [operand, low, high] = <[Expression; 3]>::try_from(bound)
                     .map_err(|_| sql_error!(ER_INTERNAL_ERROR, "operands of BETWEEN"))?;
-                Expression::between(operand, low, high, *negated, facts)
+                let bound = Expression::between(operand, low, high, *negated, facts)?;
+                self.check_prepared(&bound)?;
+                Ok(bound)
             }
             ast::Expression::InList { operand, list, negated } => {
                 let all: Vec<&ast::Expression> = std::iter::once(&**operand).chain(list).collect();
                 let mut list = self.beside(&all, None, Self::wanted_text)?;
                 let operand = list.remove(0);
-                Expression::in_list(operand, list, *negated, facts)
+                let bound = Expression::in_list(operand, list, *negated, facts)?;
+                if matches!(bound.kind, ExpressionKind::In(_)) {
+                    self.check_prepared(&bound)?;
+                }
+                Ok(bound)
             }
             ast::Expression::Like { operand, pattern, escape, negated } => {
                 self.like(operand, pattern, escape.as_deref(), *negated)
@@ -303,6 +309,7 @@ impl Binder<'_> {
                 self.volatile = true;
             }
             let bound = Expression::compare(operator, left, right, facts)?;
+            self.check_prepared(&bound)?;
             return Ok(self.compared_once(bound));
         }
         let (left, right) = self.operands(operator, left, right, wanted)?;

@@ -36,8 +36,10 @@ impl Binder<'_> {
         }
         self.repeats |= definition.differs_between_rows();
         let site = self.site();
-        let known: Vec<Option<Value>> =
-            (0..arguments.len()).map(|position| self.known_argument(name, &arguments, position)).collect();
+        let mut known = Vec::with_capacity(arguments.len());
+        for position in 0..arguments.len() {
+            known.push(self.known_argument(name, &arguments, position)?);
+        }
         let bound = Expression::call_knowing(definition, arguments, &known, site, self.facts)?;
         Ok(self.fold(bound))
     }
@@ -58,8 +60,13 @@ impl Binder<'_> {
     }
 
     /// The value of a constant argument that the type of the call depends on. What its evaluation reports is reported here
-    /// and once more when the call runs; the plan is one for this execution only.
-    fn known_argument(&mut self, name: &str, arguments: &[Expression], position: usize) -> Option<Value> {
+    /// and once more when the call runs; the plan is one for this execution only. In a strict change it is an error.
+    fn known_argument(
+        &mut self,
+        name: &str,
+        arguments: &[Expression],
+        position: usize,
+    ) -> SqlResult<Option<Value>> {
         let argument = &arguments[position];
         let (class, kind) = (argument.result.class(), arguments[0].result.class());
         let is_text = class == TypeClass::Text && !argument.result.is_number_bytes();
@@ -74,10 +81,12 @@ impl Binder<'_> {
                 _ => true,
             };
         if !asks {
-            return None;
+            return Ok(None);
         }
+        let fails = self.input.runs && self.escalates;
         let context = &mut *self.input.context;
         let before = context.diagnostics().clone();
+        context.diagnostics().escalate(fails);
         // The digits of ROUND are asked for twice, unless they are text.
         let times = if matches!(name, "round" | "truncate") && !is_text { 2 } else { 1 };
         let mut found = None;
@@ -86,7 +95,15 @@ impl Binder<'_> {
                 "str_to_date" | "interval" => argument.evaluate(&[], context),
                 _ => argument.constant_integer(context),
             };
-            found = value.ok();
+            found = match value {
+                Err(error) if fails => return Err(error),
+                value => value.ok(),
+            };
+        }
+        let raised = context.diagnostics().take_raised();
+        context.diagnostics().escalate(false);
+        if let Some(error) = raised {
+            return Err(error);
         }
         let silent = context.diagnostics().count() == before.count();
         self.volatile |= !silent;
@@ -102,9 +119,9 @@ impl Binder<'_> {
             *self.input.context.diagnostics() = before;
         }
         if is_null && name == "space" {
-            return Some(Value::Int(0));
+            return Ok(Some(Value::Int(0)));
         }
-        if name == "interval" { None } else { found }
+        Ok(if name == "interval" { None } else { found })
     }
 
     fn call_with(

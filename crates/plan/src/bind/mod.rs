@@ -15,6 +15,7 @@ mod literal;
 mod names;
 mod output;
 mod parameter;
+mod prepared_constant;
 mod privilege;
 mod query;
 mod recursive;
@@ -156,6 +157,8 @@ pub(crate) struct Binder<'a> {
     pub repeats: bool,
     /// Whether warnings of strict mode end the statement.
     pub escalates: bool,
+    /// Whether values go into columns.
+    pub stores: bool,
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
@@ -197,6 +200,7 @@ impl<'a> Binder<'a> {
             assigning: Vec::new(),
             repeats: false,
             escalates: false,
+            stores: false,
             explain: Vec::new(),
             block_number: 0,
             depth: 0,
@@ -241,6 +245,10 @@ impl<'a> Binder<'a> {
     }
 
     pub fn fold(&mut self, expression: Expression) -> Expression {
+        // What a function hands on is stored otherwise than what is written.
+        if self.stores && expression.hands_on_moment() {
+            return expression;
+        }
         expression.fold(self.input.context)
     }
 

@@ -71,7 +71,12 @@ fn timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let Some(time) = call.time(1)? else { return Ok(Value::Null) };
     let interval = crate::operators::Interval { months: 0, microseconds: i128::from(time.to_microseconds()) };
-    optional(crate::operators::add_interval(moment, interval).map(Value::DateTime))
+    let sum = crate::operators::add_interval(moment, interval).map(Value::DateTime);
+    if sum.is_none() {
+        let error = crate::operators::moment_out_of_range("DATETIME", call.whole);
+        call.context().diagnostics().warning(error);
+    }
+    optional(sum)
 }
 
 fn make_date(call: &mut Call<'_>) -> SqlResult<Value> {
