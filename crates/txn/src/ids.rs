@@ -85,8 +85,11 @@ impl CommitTable {
     }
 
     /// Records that no row carries the id any more.
+    /// Of ids from before the table nothing is kept: their places belong to ids that are still to come.
     pub fn set_rolled_back(&self, id: TransactionId) {
-        self.entry(id).store(ROLLED_BACK, Ordering::Release);
+        if id.0 >= self.watermark.load(Ordering::Acquire) {
+            self.entry(id).store(ROLLED_BACK, Ordering::Release);
+        }
     }
 
     /// What is known of an id that was read from a row under the row's latch.
@@ -191,6 +194,15 @@ mod tests {
         assert_eq!(table.watermark(), ids[2]);
         table.advance_watermark(CommitTimestamp(50));
         assert_eq!(table.watermark(), ids[3]);
+    }
+
+    #[test]
+    fn what_a_crash_left_rolled_back_leaves_no_mark() {
+        let table = CommitTable::new(TransactionId(100));
+        table.set_rolled_back(TransactionId(50));
+        // The id that comes to its place, a lap later.
+        assert_eq!(table.entry(TransactionId(50 + WINDOW_IDS)).load(Ordering::Relaxed), ACTIVE);
+        assert_eq!(table.state(TransactionId(50)), TransactionState::Committed(CommitTimestamp(0)));
     }
 
     #[test]
