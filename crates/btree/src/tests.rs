@@ -300,6 +300,37 @@ fn ascending_inserts_fill_leaves() {
 }
 
 #[test]
+fn leaves_that_merge_between_two_steps_are_counted_once() {
+    let pool = test_pool();
+    for kept in [1, 7, 30] {
+        let tree = new_tree(&pool);
+        let key = |number: u64| number.to_be_bytes();
+        for number in 0..20_000 {
+            put(&tree, &pool, &key(number), &[0; 180]);
+        }
+        let (mut sums, mut rest) = (LeafSums::new(), Vec::new());
+        let counted = sums.step(&tree, &pool, |_| true, &mut rest).unwrap().unwrap();
+        assert!(counted > 0 && counted < 15_000 && rest.is_empty());
+        // On both sides of where the next step starts.
+        for number in counted - 300..counted + 300 {
+            if number % kept != 0 || kept == 1 && number >= counted {
+                remove(&tree, &pool, &key(number));
+            }
+        }
+        let left = walk(&tree, &pool, &CursorRange::all(), Direction::Forward, 0);
+        let behind = left.iter().filter(|(found, _)| found[..] >= key(counted)[..]).count() as u64;
+        let mut count = counted;
+        while let Some(sum) = sums.step(&tree, &pool, |_| true, &mut rest).unwrap() {
+            count += sum;
+        }
+        for range in &rest {
+            count += walk(&tree, &pool, range, Direction::Forward, 0).len() as u64;
+        }
+        assert_eq!(count, counted + behind, "one of {kept} stays");
+    }
+}
+
+#[test]
 fn bulk_append_builds_the_same_contents() {
     let pool = test_pool();
     let tree = new_tree(&pool);
