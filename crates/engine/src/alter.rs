@@ -1,5 +1,6 @@
 //! ALTER TABLE that touches storage: adding and dropping indexes, rebuilding by copy. See `ddl.rs` for the order of steps.
 
+use crate::auto_increment::AutoIncrement;
 use crate::bulk::SortedLoad;
 use crate::ddl_turn::DdlTurn;
 use crate::dictionary_store::TableRecord;
@@ -131,13 +132,15 @@ impl Engine {
     }
 
     /// ALTER by copy: builds a table of the new definition from the rows of the old one and puts it in its place. `convert` gets each row in the
-    /// old layout and appends the row in the new layout to the buffer. Returns the new table and the number of rows.
+    /// old layout and appends the row in the new layout to the buffer, and raises `counter` to what the table's AUTO_INCREMENT goes on
+    /// with. Returns the new table and the number of rows.
     /// Errors: what `convert` returns; DuplicateKey; NoSpace; Killed. On error the old table is untouched.
     pub fn rebuild_table<E: From<EngineError>>(
         &self,
         name: &TableName,
         definition: TableDefinition,
         kill: &KillFlag,
+        counter: &AutoIncrement,
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
         let turn = self.inner.ddl_turn(kill)?;
@@ -159,12 +162,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        let table = self.swap_storage(&old, record)?;
-        // The counter goes on; values above it may have been converted into the new column.
-        let next = old.auto_increment.peek().max(table.auto_increment.peek());
-        table.auto_increment.next.store(next, Ordering::Release);
-        self.inner.store.put_auto_increment(&self.inner.pool, table.id(), next).map_err(E::from)?;
-        self.sync_log(self.inner.pool.redo().end_lsn())?;
+        let table = self.swap_storage(&old, record, counter.peek())?;
         Ok((table, rows))
     }
 

@@ -43,7 +43,8 @@ pub struct AutoIncrementRequest {
 }
 
 impl AutoIncrement {
-    pub(crate) fn starting_at(next: u64) -> AutoIncrement {
+    /// A counter of which nothing is handed out yet.
+    pub fn starting_at(next: u64) -> AutoIncrement {
         AutoIncrement {
             next: AtomicU64::new(next.max(1)),
             limit: AtomicU64::new(0),
@@ -57,8 +58,15 @@ impl AutoIncrement {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Takes values off the counter.
-    pub(crate) fn take(&self, request: AutoIncrementRequest) -> EngineResult<AutoIncrementRange> {
+    /// Sets the counter to what the dictionary says.
+    pub(crate) fn restore(&self, next: u64) {
+        self.next.store(next, Ordering::Release);
+        self.limit.store(next, Ordering::Release);
+    }
+
+    /// Takes values off the counter, before any limit is stored: see [`crate::Transaction::reserve_auto_increment`]. Error:
+    /// AutoIncrementExhausted.
+    pub fn take(&self, request: AutoIncrementRequest) -> EngineResult<AutoIncrementRange> {
         let increment = request.increment.max(1);
         let offset = if request.offset > increment { 1 } else { request.offset.max(1) };
         // The counter holds the next value, so the largest u64 cannot be handed out (nor can InnoDB's).
@@ -82,7 +90,7 @@ impl AutoIncrement {
     }
 
     /// Raises the counter above an explicitly given value. Never lowers it.
-    pub(crate) fn raise_above(&self, value: u64) {
+    pub fn raise_above(&self, value: u64) {
         self.next.fetch_max(value.saturating_add(1), Ordering::AcqRel);
     }
 }

@@ -129,7 +129,7 @@ impl Engine {
         let mut definition = old.definition.clone();
         definition.options.auto_increment = None;
         let record = self.build_storage(definition, true)?;
-        self.swap_storage(&old, record)
+        self.swap_storage(&old, record, 1)
     }
 
     /// ALTER that only changes what the dictionary says (comments, defaults, names of columns and indexes, index visibility,
@@ -205,13 +205,22 @@ impl Engine {
         Ok((index, root))
     }
 
-    /// Puts new storage in the place of a table's: TRUNCATE and ALTER by copy.
-    pub(crate) fn swap_storage(&self, old: &Arc<Table>, record: TableRecord) -> EngineResult<Arc<Table>> {
+    /// Puts new storage in the place of a table's, whose counter goes on with `next`: TRUNCATE and ALTER by copy.
+    pub(crate) fn swap_storage(
+        &self,
+        old: &Arc<Table>,
+        record: TableRecord,
+        next: u64,
+    ) -> EngineResult<Arc<Table>> {
         let mut changes = self.removals(std::slice::from_ref(old))?;
-        changes.push(Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()));
+        let id = record.definition.id;
+        changes.push(Change::Put(DictionaryStore::table_key(id), record.encode()));
+        // With the table or not at all: a crash in between would hand out values that rows have.
+        changes.push(Change::Put(DictionaryStore::auto_increment_key(id), next.to_le_bytes().to_vec()));
         let name = old.definition.name.clone();
         let path = table_path(&record.definition.name);
         let table = self.open_committed(record, changes)?;
+        table.auto_increment.restore(next);
         self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
         self.discard(old)?;

@@ -66,6 +66,11 @@ impl DictionaryStore {
         [&[TABLE][..], &id.0.to_be_bytes()].concat()
     }
 
+    /// Below the number there, AUTO_INCREMENT values may have been handed out.
+    pub(crate) fn auto_increment_key(id: TableId) -> Vec<u8> {
+        [&[AUTO_INCREMENT][..], &id.0.to_be_bytes()].concat()
+    }
+
     /// Takes `count` ids of that kind ("table", "index", "space") for good.
     pub(crate) fn take_ids(&self, pool: &BufferPool, kind: &str, count: u64) -> EngineResult<u64> {
         let key = [&[IDS], kind.as_bytes()].concat();
@@ -92,7 +97,7 @@ impl DictionaryStore {
         table: TableId,
         limit: u64,
     ) -> EngineResult<Lsn> {
-        self.put_now(pool, &[&[AUTO_INCREMENT][..], &table.0.to_be_bytes()].concat(), &limit.to_le_bytes())
+        self.put_now(pool, &DictionaryStore::auto_increment_key(table), &limit.to_le_bytes())
     }
 
     pub(crate) fn put_statistics(

@@ -246,7 +246,8 @@ impl EngineInner {
             let id = record.definition.id;
             let table = Table::open(record.definition, record.space, &record.roots);
             if let Some(next) = counters.remove(&id) {
-                table.auto_increment.next.store(next, Ordering::Release);
+                // ALTER TABLE .. AUTO_INCREMENT writes the definition alone.
+                table.auto_increment.next.fetch_max(next, Ordering::AcqRel);
             }
             let stored = statistics.remove(&id).and_then(|bytes| StoredStatistics::decode(&bytes));
             *table.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;

@@ -249,11 +249,19 @@ fn other_definitions_change_while_rows_are_copied() {
         engine.create_table(definition("other"), &kill)?;
         engine.drop_tables(&[name("other")], &kill)
     };
-    let (copied, rows) = engine.rebuild_table(&name("t"), definition("t"), &kill, &mut convert).unwrap();
+    let (copied, rows) = engine
+        .rebuild_table(&name("t"), definition("t"), &kill, &AutoIncrement::starting_at(1), &mut convert)
+        .unwrap();
     assert_eq!((rows, all(&begin(&engine), &copied).len()), (1, 1));
     // Metadata locks prevent this; were it not so, the rows of the new table must not be lost.
     let mut convert = |_: &[u8], _: &mut Vec<u8>| engine.truncate_table(&name("t"), &kill).map(|_| ());
-    let outcome = engine.rebuild_table(&name("t"), definition("t"), &kill, &mut convert);
+    let outcome = engine.rebuild_table(
+        &name("t"),
+        definition("t"),
+        &kill,
+        &AutoIncrement::starting_at(1),
+        &mut convert,
+    );
     assert!(outcome.is_err());
     assert!(engine.dictionary().table("test", "t").is_some());
     assert_eq!(engine.check().unwrap(), Vec::<String>::new());

@@ -246,11 +246,16 @@ fn a_kill_ends_the_building_of_an_index_and_a_copy() {
     kill.kill();
     let added = engine.add_indexes(&name("t"), vec![index("k", dictionary::IndexKind::Plain, 1)], &kill);
     assert_eq!(added.err(), Some(EngineError::Killed));
-    let copied =
-        engine.rebuild_table(&name("t"), definition("t"), &kill, &mut |row: &[u8], out: &mut Vec<u8>| {
+    let copied = engine.rebuild_table(
+        &name("t"),
+        definition("t"),
+        &kill,
+        &AutoIncrement::starting_at(1),
+        &mut |row: &[u8], out: &mut Vec<u8>| {
             out.extend_from_slice(row);
             Ok::<(), EngineError>(())
-        });
+        },
+    );
     assert_eq!(copied.err(), Some(EngineError::Killed));
     assert_eq!(engine.check().unwrap(), Vec::<String>::new());
     let table = engine.dictionary().table("test", "t").unwrap();

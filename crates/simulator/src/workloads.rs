@@ -306,7 +306,13 @@ fn add_column(world: &mut World<'_>) -> EngineResult<()> {
         },
         |engine| {
             engine
-                .rebuild_table(&table_name("t"), definition.clone(), &KillFlag::default(), &mut convert)
+                .rebuild_table(
+                    &table_name("t"),
+                    definition.clone(),
+                    &KillFlag::default(),
+                    &engine::AutoIncrement::starting_at(1),
+                    &mut convert,
+                )
                 .map(|_| ())
         },
     )

@@ -53,6 +53,7 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
             && !old.members.is_empty()
             && new.members.len() < 256);
     same_kind
+        && before.auto_increment == after.auto_increment
         && before.nullable == after.nullable
         && old.length == new.length
         && old.collation == new.collation
@@ -73,7 +74,9 @@ pub(super) fn converts_columns(
     sources.iter().zip(&new.columns).enumerate().any(|(at, (source, after))| {
         source.is_some_and(|place| {
             let is_key = is_key_part(old, place) || is_key_part(new, at);
-            is_converted(&old.columns[place].column_type, &after.column_type, is_key)
+            let before = &old.columns[place];
+            before.auto_increment != after.auto_increment
+                || is_converted(&before.column_type, &after.column_type, is_key)
         })
     })
 }

@@ -11,6 +11,7 @@ mod index;
 mod limits;
 mod options;
 mod rebuild;
+mod renumbering;
 mod table;
 
 pub(crate) use index::printed_order;

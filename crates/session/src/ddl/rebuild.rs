@@ -2,9 +2,10 @@
 
 use super::alter::Draft;
 use super::alter_plan::{AlterPlan, converts_columns, plan};
+use super::renumbering::Renumbering;
 use super::table_error;
 use crate::session::Session;
-use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
+use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
 use engine::{DuplicateKey, EngineError, KillFlag, Table};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::TimeZone;
@@ -37,8 +38,7 @@ struct RowConverter<'a> {
     /// Whether MySQL copies the rows: values of some column change their form, or ALGORITHM=COPY was said.
     changes_type: bool,
     time_zone: TimeZone,
-    /// Next value of an AUTO_INCREMENT column that the old table has not got.
-    next_id: u64,
+    renumbering: &'a Renumbering,
     row: u64,
     diagnostics: &'a mut Diagnostics,
 }
@@ -125,6 +125,10 @@ impl Session {
         let mut mode = self.store_mode();
         mode.time_zone = facts.time_zone.for_storing();
         let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
+        let settings = &self.settings().execution;
+        let series = (settings.auto_increment_increment, settings.auto_increment_offset);
+        let renumbering = Renumbering::new(table, new, &draft.sources, facts.sql_mode, series);
+        let changes_type = draft.copy_asked || converts_columns(old, new, &draft.sources);
         let mut converter = RowConverter {
             old,
             new,
@@ -133,21 +137,26 @@ impl Session {
             new_layout: RowLayout::new(columns),
             mode,
             now: Value::DateTime(facts.statement_time),
-            changes_type: draft.copy_asked || converts_columns(old, new, &draft.sources),
+            changes_type,
             time_zone: facts.time_zone.clone(),
-            next_id: new.options.auto_increment.unwrap_or(1).max(1),
+            renumbering: &renumbering,
             row: 0,
             diagnostics: &mut self.diagnostics,
         };
         let kill = &self.state.shared.kill;
         let outcome =
-            engine.rebuild_table(&old.name, new.clone(), kill, &mut |row: &[u8], out: &mut Vec<u8>| {
+            engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
                 converter.convert(row, out)
             });
         match outcome {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),
-            Err(CopyError::Engine(error)) => Err(self.duplicate_or(error, table, new)),
+            Err(CopyError::Engine(EngineError::DuplicateKey(duplicate))) => {
+                let error = duplicate_error(&duplicate, table, new, self);
+                let is_of_counter = changes_type && leads_with_counter(&duplicate, new);
+                Err(if is_of_counter { resequenced(&error) } else { error })
+            }
+            Err(CopyError::Engine(error)) => Err(table_error(error, &new.name)),
         }
     }
 
@@ -160,16 +169,32 @@ impl Session {
     }
 }
 
+/// The index of a duplicate; None for the hidden key.
+fn index_of<'d>(duplicate: &DuplicateKey, new: &'d TableDefinition) -> Option<&'d IndexDefinition> {
+    let position =
+        if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
+    position.and_then(|position| new.indexes.get(position))
+}
+
+fn leads_with_counter(duplicate: &DuplicateKey, new: &TableDefinition) -> bool {
+    let column = index_of(duplicate, new).and_then(|index| index.parts.first()).map(|part| part.column);
+    column.is_some() && column == new.auto_increment_column()
+}
+
+/// How MySQL words a duplicate of a copy whose rows got AUTO_INCREMENT values.
+fn resequenced(error: &SqlError) -> SqlError {
+    let entry = error.message().trim_start_matches("Duplicate entry").to_owned();
+    let text = format!("ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry{entry}");
+    errors::code::ER_DUP_ENTRY.message(text)
+}
+
 fn duplicate_error(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
     session: &Session,
 ) -> SqlError {
-    let position =
-        if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
-    let index = position.and_then(|position| new.indexes.get(position));
-    let Some(index) = index else { return sql_error!(ER_DUP_KEY, new.name.table) };
+    let Some(index) = index_of(duplicate, new) else { return sql_error!(ER_DUP_KEY, new.name.table) };
     let engine = session.state.instance.engine();
     let transaction = engine.begin(engine::TransactionOptions::default());
     let mut shown = None;
@@ -205,7 +230,8 @@ impl RowConverter<'_> {
                 Some(source) => self.converted(&view.value(*source), &self.old.columns[*source], column)?,
                 None => self.fresh(column)?,
             };
-            values.push(value);
+            let is_given = column.auto_increment && source.is_some();
+            values.push(if is_given { self.renumbering.settled(value, column)? } else { value });
         }
         self.new_layout.encode_into(&values, out).map_err(corrupt)
     }
@@ -217,7 +243,8 @@ impl RowConverter<'_> {
         to: &ColumnDefinition,
     ) -> Result<Value, CopyError> {
         if matches!(value, Value::Null) && !to.nullable {
-            return self.without_null(to);
+            let gets_value = to.auto_increment && self.renumbering.renumbers();
+            return if gets_value { Ok(Value::Null) } else { self.without_null(to) };
         }
         if from.column_type == to.column_type {
             return Ok(value.clone());
@@ -278,9 +305,7 @@ impl RowConverter<'_> {
     /// The value of a column that the old table has not got.
     fn fresh(&mut self, column: &ColumnDefinition) -> Result<Value, CopyError> {
         if column.auto_increment {
-            let id = self.next_id;
-            self.next_id += 1;
-            return Ok(if column.column_type.unsigned { Value::UInt(id) } else { Value::Int(id as i64) });
+            return Ok(self.renumbering.fresh(column)?);
         }
         match &column.default {
             ColumnDefault::Literal(value) => Ok(value.clone()),
