@@ -432,8 +432,9 @@ pub struct Aggregate {
     pub keys: Vec<Expression>,
     /// Aggregates over the input row.
     pub aggregates: Vec<AggregateCall>,
-    /// The input comes in the order of the keys.
-    pub sorted: bool,
+    /// Rows are sorted by the keys before they are aggregated, as MySQL does for ROLLUP: what is shown of equal texts, and
+    /// sums of floating point numbers, depend on the order of rows.
+    pub sorts: bool,
     /// WITH ROLLUP: super-aggregate rows follow each group.
     pub rollup: bool,
 }

@@ -82,13 +82,16 @@ impl<'p> Grouping<'p> {
         }
     }
 
-    /// Reads all rows.
+    /// Reads all rows, and sorts them by the keys if the step does so.
     fn read(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let step = self.step;
         let mut input = open(&step.input);
         let mut batch = run.batch();
         let mut keys = Vec::with_capacity(step.keys.len());
         let mut held = LongHeld::default();
+        let settings = &run.statement.settings;
+        let mut sorter =
+            step.sorts.then(|| Sorter::new(run.workspace().clone(), settings.kept_bytes_max, None));
         while input.next(run, &mut batch)? {
             run.check_killed()?;
             self.width = batch.row(0).len();
@@ -102,9 +105,43 @@ impl<'p> Grouping<'p> {
                     held.reach(bytes, || run.workspace().clone())?;
                     keys.push(key);
                 }
-                self.add(&keys, row, run)?;
+                match &mut sorter {
+                    Some(sorter) => self.put_in_order(&keys, row, sorter, run)?,
+                    None => self.add(&keys, row, run)?,
+                }
                 self.rows += 1;
             }
+        }
+        match sorter {
+            Some(sorter) => self.add_sorted(sorter.finish()?, run),
+            None => Ok(()),
+        }
+    }
+
+    fn put_in_order(
+        &self,
+        keys: &[Value],
+        row: &[Value],
+        sorter: &mut Sorter,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let mut place = Vec::new();
+        for (value, (mode, column_type)) in keys.iter().zip(&self.modes) {
+            append_sort_key(*mode, value, column_type, false, run, &mut place)?;
+        }
+        place.extend_from_slice(&self.rows.to_be_bytes());
+        sorter.push(&place, &[keys, row].concat())
+    }
+
+    fn add_sorted(&mut self, mut rows: Sorted, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let count = self.step.keys.len();
+        let mut whole = vec![Value::Null; count + self.width];
+        self.rows = 0;
+        while rows.next_row(&mut whole)? {
+            run.check_killed()?;
+            let (keys, row) = whole.split_at(count);
+            self.add(keys, row, run)?;
+            self.rows += 1;
         }
         Ok(())
     }
@@ -113,6 +150,7 @@ impl<'p> Grouping<'p> {
     fn add(&mut self, keys: &[Value], row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
         let levels = if self.step.rollup { self.step.keys.len() } else { 0 };
         let mut key = std::mem::take(&mut self.key);
+        let groups_before = self.groups.len();
         for dropped in 0..=levels {
             let kept = keys.len() - dropped;
             key.clear();
@@ -122,6 +160,10 @@ impl<'p> Grouping<'p> {
             }
             match self.find(&key, keys, kept, run)? {
                 Some(number) => {
+                    // Of equal keys, a super-aggregate row shows those that its last group shows.
+                    if self.step.sorts && dropped > 0 && self.groups.len() > groups_before {
+                        self.groups[number].keys[..kept].clone_from_slice(&keys[..kept]);
+                    }
                     let accumulators = &mut self.groups[number].accumulators;
                     for (accumulator, call) in accumulators.iter_mut().zip(&self.step.aggregates) {
                         accumulator.add(call, row, run)?;

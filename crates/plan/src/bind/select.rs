@@ -10,10 +10,10 @@ use super::output::{Grouping, ReadOrder, compute_chosen_year};
 use super::{Binder, JoinTree, Wanted, is_never};
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
-    Aggregate, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
+    Aggregate, AggregateCall, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
     SortKey,
 };
-use ::expression::{Expression, ExpressionKind, SqlMode};
+use ::expression::{Expression, ExpressionKind, SqlMode, TypeClass};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -241,7 +241,8 @@ impl Binder<'_> {
             let mut aggregates = block.aggregates.clone();
             way.compute_years(&mut keys, &mut aggregates);
             aggregates.iter_mut().flat_map(|call| &mut call.arguments).for_each(compute_chosen_year);
-            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorted: false, rollup }))
+            let sorts = rollup && order_matters(&keys, &aggregates);
+            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorts, rollup }))
         } else {
             node
         };
@@ -554,6 +555,20 @@ fn shown_as_text(items: &mut [SelectItem], columns: &[OutputColumn]) {
             item.expression = Expression::convert_character_set(expression, column.result.clone());
         }
     }
+}
+
+/// Whether the rows of groups depend on the order in which rows are aggregated.
+fn order_matters(keys: &[Expression], aggregates: &[AggregateCall]) -> bool {
+    let is_text = |value: &Expression| value.result.class() == TypeClass::Text;
+    let is_exact = |value: &Expression| !matches!(value.result.class(), TypeClass::Text | TypeClass::Double);
+    keys.iter().any(is_text)
+        || aggregates.iter().any(|call| match call.kind {
+            AggregateKind::CountRows | AggregateKind::Count | AggregateKind::Grouping(_) => false,
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => false,
+            AggregateKind::Minimum | AggregateKind::Maximum => call.arguments.iter().any(is_text),
+            AggregateKind::Sum | AggregateKind::Average => !call.arguments.iter().all(is_exact),
+            AggregateKind::Variance { .. } | AggregateKind::GroupConcat | AggregateKind::First => true,
+        })
 }
 
 fn is_information_view(table: &BoundTable) -> bool {
