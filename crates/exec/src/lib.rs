@@ -124,6 +124,7 @@ fn plan_with(
     let virtual_tables = context.virtual_tables;
     let privileges = context.privileges;
     let select_limit = context.settings.select_limit;
+    let transaction = (runs && !context.settings.reads_lock).then_some(context.transaction);
     let mut planning = PlanningContext::new(context);
     let input = PlannerInput {
         engine,
@@ -133,6 +134,7 @@ fn plan_with(
         parameter_types,
         select_limit,
         runs,
+        transaction,
     };
     plan::plan_statement(statement, input)
 }

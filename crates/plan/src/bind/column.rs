@@ -153,7 +153,7 @@ impl Block {
     }
 
     /// The table and column that a slot holds.
-    pub fn place(&self, expression: &Expression) -> Option<(usize, usize)> {
+    pub(crate) fn place(&self, expression: &Expression) -> Option<(usize, usize)> {
         self.slots.get(expression.column_slot()?).copied()
     }
 

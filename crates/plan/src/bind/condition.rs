@@ -9,6 +9,7 @@ use crate::physical::Node;
 use ::expression::operators::{Comparison, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, SubqueryUse};
 use errors::SqlResult;
+use values::temporal::{Date, DateTime};
 use values::{ColumnType, TypeKind, Value};
 
 /// Whether a condition is a constant that does not hold.
@@ -27,7 +28,7 @@ pub(crate) fn is_always(condition: &Expression) -> bool {
 }
 
 /// Whether the statement's execution knows the value before it reads a row.
-fn is_known(condition: &Expression) -> bool {
+pub(crate) fn is_known(condition: &Expression) -> bool {
     let waits = |part: &Expression| {
         matches!(
             part.kind,
@@ -35,24 +36,6 @@ fn is_known(condition: &Expression) -> bool {
         )
     };
     condition.is_constant() && !condition.any(&waits)
-}
-
-/// The truth of a column's comparison with itself for all rows, where it is the same for all; `negated`: below NOT.
-fn compared_with_itself(comparison: &Comparison, negated: bool) -> Option<bool> {
-    use ComparisonOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual};
-    let slot = comparison.left.column_slot()?;
-    if comparison.right.column_slot() != Some(slot) {
-        return None;
-    }
-    if comparison.operator == NullSafeEqual {
-        return (!negated).then_some(true);
-    }
-    let holds = match comparison.operator {
-        Equal | LessOrEqual | GreaterOrEqual | NullSafeEqual => !negated,
-        NotEqual | Less | Greater => negated,
-    };
-    // NULL gives unknown, which keeps a row out like false, but not in like true.
-    (!holds || !comparison.left.result.nullable).then_some(holds)
 }
 
 /// Whether an inner join has a condition, which counts as one of WHERE.
@@ -119,14 +102,28 @@ fn is_out_of_range(comparison: &Comparison) -> bool {
     are_integers && constant.literal().and_then(truth) == Some(false)
 }
 
+/// Whose condition is being settled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Settling {
+    #[default]
+    Where,
+    InnerJoin,
+    OuterJoin,
+}
+
 impl Binder<'_> {
-    /// The conditions of WHERE without what is settled; those of the joins of FROM are settled in their places. One FALSE
-    /// is left where no row can pass.
+    /// The conditions of WHERE without what is settled; those of the joins of FROM are settled in their places, and outer
+    /// joins that WHERE makes inner ones are turned to such. One FALSE is left where no row can pass.
     pub fn settled_from(
         &mut self,
-        tree: Option<&mut JoinTree>,
+        mut tree: Option<&mut JoinTree>,
         conditions: Vec<Expression>,
     ) -> SqlResult<Vec<Expression>> {
+        let mut nullable = 0;
+        if let Some(tree) = tree.as_deref_mut().filter(|tree| matches!(tree, JoinTree::Join { .. })) {
+            nullable = tree.optional_tables();
+            self.block().make_inner(tree, &conditions);
+        }
         let mut conditions = conditions;
         if let [only] = conditions.as_slice()
             && let Some(found) = self.generated_row(tree.as_deref(), only)?
@@ -141,15 +138,37 @@ impl Binder<'_> {
             conditions = vec![Expression::boolean(false)];
         }
         let Some(tree) = tree.filter(|_| !conditions.iter().any(is_never)) else { return Ok(conditions) };
-        let passes = self.settle_joins(tree, &conditions, 0)?;
+        self.nullable = nullable;
+        let passes = self.settle_joins(tree, false);
+        self.nullable = 0;
+        let passes = passes? && !self.settle_contradictions(tree, &conditions);
         Ok(if passes { conditions } else { vec![Expression::boolean(false)] })
     }
 
-    /// Whether it is a column without NULL. A date may be asked for NULL to find the zero date.
+    /// Whether it is a column without NULL.
     fn is_never_null(&mut self, operand: &Expression) -> bool {
-        let may_be_zero_date = matches!(operand.result.kind(), TypeKind::Date | TypeKind::DateTime);
-        let is_column = operand.column_slot().is_some() && !operand.result.nullable && !may_be_zero_date;
-        is_column && tables_of(self.block(), operand) & self.optional == 0
+        let is_column = operand.column_slot().is_some() && !operand.result.nullable;
+        is_column && (self.nullable == 0 || tables_of(self.block(), operand) & self.nullable == 0)
+    }
+
+    /// The truth of a column's comparison with itself for all rows, where it is the same for all; `negated`: below NOT.
+    fn compared_with_itself(&mut self, comparison: &Comparison, negated: bool) -> Option<bool> {
+        use ComparisonOperator::{
+            Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual,
+        };
+        let slot = comparison.left.column_slot()?;
+        if comparison.right.column_slot() != Some(slot) {
+            return None;
+        }
+        if comparison.operator == NullSafeEqual {
+            return (!negated).then_some(true);
+        }
+        let holds = match comparison.operator {
+            Equal | LessOrEqual | GreaterOrEqual | NullSafeEqual => !negated,
+            NotEqual | Less | Greater => negated,
+        };
+        // NULL gives unknown, which keeps a row out like false, but not in like true.
+        (!holds || self.is_never_null(&comparison.left)).then_some(holds)
     }
 
     /// With sql_auto_is_null, ODBC's way to find the row that was just inserted: a WHERE that is nothing but IS NULL of an
@@ -202,40 +221,19 @@ impl Binder<'_> {
             && self.subqueries.get(call.id).is_some_and(|subquery| gives_nothing(&subquery.query.root))
     }
 
-    /// Whether a condition of WHERE or ON says that a column of one table equals what is computed of others.
-    pub fn has_equal_columns(&mut self, tree: Option<&JoinTree>, conditions: &[Expression]) -> bool {
-        let block = &*self.block();
-        let is_equality = |condition: &Expression| match &condition.kind {
-            ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::Equal => {
-                let (left, right) = (tables_of(block, &comparison.left), tables_of(block, &comparison.right));
-                left != 0 && right != 0 && left & right == 0
-            }
-            _ => false,
-        };
-        conditions.iter().any(is_equality) || tree.is_some_and(|tree| tree.has_condition(&is_equality))
-    }
-
-    /// Settles the conditions of ON; says whether rows that pass the filters can come out of the joins. `optional`: tables
-    /// whose rows may be missing, as bits.
-    fn settle_joins(
-        &mut self,
-        tree: &mut JoinTree,
-        filters: &[Expression],
-        optional: u64,
-    ) -> SqlResult<bool> {
+    /// Settles the conditions of ON; says whether rows can come out of the joins. `optional`: the rows of all these tables may
+    /// be missing.
+    fn settle_joins(&mut self, tree: &mut JoinTree, optional: bool) -> SqlResult<bool> {
         let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return Ok(true) };
-        let inner = right.tables();
-        let block = self.block();
-        let keeps_unmatched = *outer && !filters.iter().any(|filter| block.rejects_null(filter, inner));
-        let within = if keeps_unmatched { optional | inner } else { optional };
-        let left_passes = self.settle_joins(left, filters, optional)?;
-        let right_passes = self.settle_joins(right, filters, within)?;
-        self.optional = within;
+        let left_passes = self.settle_joins(left, optional)?;
+        let right_passes = self.settle_joins(right, optional || *outer)?;
+        let place = if optional || *outer { Settling::OuterJoin } else { Settling::InnerJoin };
+        let before = std::mem::replace(&mut self.settling, place);
         let settled = self.settled(std::mem::take(conditions));
-        self.optional = 0;
+        self.settling = before;
         *conditions = settled?;
         let joins = right_passes && !conditions.iter().any(is_never);
-        Ok(left_passes && (keeps_unmatched || joins))
+        Ok(left_passes && (*outer || joins))
     }
 
     /// Conditions that all must hold, without those that always do; only FALSE if one of them never does.
@@ -288,20 +286,52 @@ impl Binder<'_> {
         Ok(None)
     }
 
+    /// Whether WHERE asks a column of dates for NULL that is declared without: it means the zero date.
+    fn finds_zero_date(&mut self, operand: &Expression) -> bool {
+        let is_date = matches!(operand.result.kind(), TypeKind::Date | TypeKind::DateTime);
+        if self.settling != Settling::Where || !is_date {
+            return false;
+        }
+        let block = &*self.block();
+        let Some((table, column)) = block.place(operand) else { return false };
+        match &block.tables[table].source {
+            Source::Base(table) => {
+                table.definition().columns.get(column).is_some_and(|column| !column.nullable)
+            }
+            _ => false,
+        }
+    }
+
+    /// `column IS NULL` as a question for the zero date, and for the missing rows of an outer join.
+    fn is_zero_date(&mut self, condition: Expression) -> SqlResult<Expression> {
+        let ExpressionKind::IsNull(column) = &condition.kind else { return Ok(condition) };
+        let value = match column.result.kind() {
+            TypeKind::Date => Value::Date(Date::ZERO),
+            _ => Value::DateTime(DateTime::ZERO),
+        };
+        let zero = Expression::constant(value, column.result.clone());
+        let equal = Expression::compare(ComparisonOperator::Equal, (**column).clone(), zero, self.facts)?;
+        Ok(if column.result.nullable { Expression::or(vec![equal, condition]) } else { equal })
+    }
+
     fn settle(&mut self, condition: Expression) -> SqlResult<Expression> {
         if is_known(&condition) {
             return self.constant_truth(condition);
         }
         // Below ON of an outer join MySQL does not look at columns compared with themselves.
-        let is_open = self.optional == 0;
+        let is_open = self.settling != Settling::OuterJoin;
         let known = match &condition.kind {
-            ExpressionKind::Compare(comparison) if is_open => compared_with_itself(comparison, false)
+            ExpressionKind::Compare(comparison) if is_open => self
+                .compared_with_itself(comparison, false)
                 .or_else(|| is_out_of_range(comparison).then_some(false)),
             ExpressionKind::Not(operand) => match &operand.kind {
-                ExpressionKind::Compare(comparison) if is_open => compared_with_itself(comparison, true),
+                ExpressionKind::Compare(comparison) if is_open => self.compared_with_itself(comparison, true),
                 ExpressionKind::IsNull(operand) => self.is_never_null(operand).then_some(true),
                 _ => None,
             },
+            ExpressionKind::IsNull(operand) if self.finds_zero_date(operand) => {
+                return self.is_zero_date(condition);
+            }
             ExpressionKind::IsNull(operand) => self.is_never_null(operand).then_some(false),
             _ => None,
         };

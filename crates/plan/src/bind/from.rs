@@ -35,10 +35,13 @@ impl JoinTree {
         }
     }
 
-    /// Whether one of the conditions of ON is such.
-    pub fn has_condition(&self, is_such: &dyn Fn(&Expression) -> bool) -> bool {
-        let JoinTree::Join { left, right, conditions, .. } = self else { return false };
-        conditions.iter().any(is_such) || left.has_condition(is_such) || right.has_condition(is_such)
+    /// The tables on the inner sides of outer joins as bits.
+    pub fn optional_tables(&self) -> u64 {
+        match self {
+            JoinTree::Table(_) => 0,
+            JoinTree::Join { right, outer: true, left, .. } => left.optional_tables() | right.tables(),
+            JoinTree::Join { left, right, .. } => left.optional_tables() | right.optional_tables(),
+        }
     }
 }
 

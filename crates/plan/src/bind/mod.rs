@@ -6,6 +6,7 @@ mod change;
 mod column;
 mod condition;
 mod dependence;
+mod equality;
 mod expression;
 mod from;
 mod function;
@@ -24,7 +25,7 @@ mod settled_parameter;
 mod subquery;
 
 pub(crate) use column::{Block, BoundTable, Source};
-pub(crate) use condition::is_never;
+pub(crate) use condition::{is_known, is_never};
 pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
 pub(crate) use parameter::Wanted;
@@ -35,7 +36,7 @@ use crate::depth::check_depth;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
-use engine::{Engine, Table};
+use engine::{Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
@@ -70,6 +71,9 @@ pub struct PlannerInput<'a> {
     pub select_limit: u64,
     /// Whether the plan runs at once: what its constants report is for the client.
     pub runs: bool,
+    /// The transaction that the plan runs in at once, if its plain reads lock nothing: MySQL reads some rows while it
+    /// optimises.
+    pub transaction: Option<&'a Transaction>,
 }
 
 /// A common table expression that is in scope.
@@ -170,8 +174,10 @@ pub(crate) struct Binder<'a> {
     wanted: Option<Wanted>,
     /// Whether the SELECT that is bound next is an operand of a set operation.
     is_operand: bool,
-    /// While the conditions of an outer join are settled: the tables whose rows may be missing, as bits.
-    optional: u64,
+    /// Whose condition is being settled.
+    settling: condition::Settling,
+    /// While the conditions of joins are settled: the tables that the statement joins with an outer join, as bits.
+    nullable: u64,
     sites: usize,
 }
 
@@ -208,7 +214,8 @@ impl<'a> Binder<'a> {
             parameters: Vec::new(),
             wanted: None,
             is_operand: false,
-            optional: 0,
+            settling: condition::Settling::default(),
+            nullable: 0,
             sites: 0,
         }
     }

@@ -33,17 +33,15 @@ pub(crate) enum Grouping {
 pub(super) struct ReadOrder {
     /// In that of an index, which is the wanted one.
     pub ordered: bool,
-    /// A condition says that a column of one table equals one of another.
-    pub joins_equals: bool,
     /// The table that is read first, as a bit.
     pub first: u64,
 }
 
 impl Grouping {
     /// Turns years to numbers where no temporary table holds them as a column does: the year 0 is then shown as 0, not as
-    /// 0000. So are the keys of WITH ROLLUP, and what MIN and MAX give.
+    /// 0000. So are the keys of WITH ROLLUP, and what MIN and MAX give, also of sorted rows.
     pub(super) fn compute_years(self, keys: &mut [Expression], aggregates: &mut [AggregateCall]) {
-        if !matches!(self, Grouping::InOrder | Grouping::Rollup) {
+        if !matches!(self, Grouping::InOrder | Grouping::Rollup | Grouping::Sorted) {
             return;
         }
         if self == Grouping::Rollup {
@@ -57,11 +55,12 @@ impl Grouping {
 }
 
 impl Binder<'_> {
-    /// Whether a column has another type when a temporary table keeps it.
+    /// Whether a column has another type or shows another value when a temporary table keeps it.
     pub fn types_differ_if_kept(&mut self, items: &[SelectItem]) -> bool {
         items.iter().any(|item| {
             let column = self.output_column(&item.name, &item.expression, Grouping::InOrder);
-            column.clone().into_temporary().result.column_type != column.result.column_type
+            let is_year = column.result.kind() == TypeKind::Year;
+            is_year || column.clone().into_temporary().result.column_type != column.result.column_type
         })
     }
 
@@ -208,7 +207,8 @@ impl Block {
             Some(key) => !self.is_fixed(key),
             None => match self.ungrouped(slot) {
                 (Some(shown), _) => {
-                    self.slots.get(shown).is_none_or(|(table, _)| self.known.fixed & 1 << table == 0)
+                    let read = self.known.fixed & !self.known.missing;
+                    self.slots.get(shown).is_none_or(|(table, _)| read & 1 << table == 0)
                 }
                 (None, _) => true,
             },
@@ -239,26 +239,34 @@ impl Block {
     }
 
     /// Whether MySQL sorts rows as it reads them, by keys of the table that it reads first. Those that it joins in its join
-    /// buffer, as it does where no column of one table equals one of another, go to a temporary table first.
+    /// buffer go to a temporary table first, and so do those of an outer join's inner side, if that is read first.
     pub(super) fn sorts_as_it_reads<'e>(
         &self,
         keys: impl Iterator<Item = &'e Expression>,
         read: ReadOrder,
     ) -> bool {
         let tables = keys.fold(0, |bits, key| bits | tables_of(self, key)) & !self.known.fixed;
-        self.open_tables() < 2 || read.joins_equals && tables & !read.first == 0
+        let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
+        if open != 0 && open & !self.known.optional == 0 {
+            return false;
+        }
+        let by_index = self.known.semijoins == 0 && open & !read.first & !self.known.by_index == 0;
+        self.open_tables() < 2 || by_index && tables & !read.first == 0
     }
 
     /// Whether MySQL groups in a temporary table: not if an index has the order of the keys, nor if an aggregate needs
     /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row.
     pub(super) fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
         let keys = &self.group_keys;
-        if keys.iter().all(|key| self.is_fixed(key) || self.equals_constant(key)) {
-            return if rollup { Grouping::Rollup } else { Grouping::InOrder };
-        }
+        let is_one = |key: &Expression| self.is_fixed(key) || self.equals_constant(key);
         if rollup {
-            let in_order = self.sorts_as_it_reads(keys.iter(), read);
+            let varying = keys.iter().filter(|key| !is_one(key));
+            let is_outer = self.known.optional != 0 || self.known.has_antijoin;
+            let in_order = self.open_tables() == 0 || !is_outer && self.sorts_as_it_reads(varying, read);
             return if in_order { Grouping::Rollup } else { Grouping::SortedRollup };
+        }
+        if keys.iter().all(is_one) {
+            return Grouping::InOrder;
         }
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
         let needs_sorted_rows =

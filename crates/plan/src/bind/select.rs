@@ -10,8 +10,8 @@ use super::output::{Grouping, ReadOrder, compute_chosen_year};
 use super::{Binder, JoinTree, Wanted, is_never};
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{
-    Aggregate, AggregateCall, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan, RowLimit, RowLock,
-    SortKey,
+    Aggregate, AggregateCall, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan,
+    RowLimit, RowLock, SortKey,
 };
 use ::expression::{Expression, ExpressionKind, SqlMode, TypeClass};
 use engine::WaitPolicy;
@@ -93,10 +93,11 @@ impl Binder<'_> {
             let columns = self.output_columns(&items, Grouping::InOrder);
             return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
         }
-        let joins_equals = self.has_equal_columns(tree.as_ref(), &conditions);
         let orders = grouping || select.options.distinct || !order.is_empty();
-        if orders && !is_operand && (select.rollup || self.assigns || self.types_differ_if_kept(&items)) {
-            self.block().known = self.known_rows(tree.as_ref(), &conditions);
+        let differs =
+            orders && !is_operand && (select.rollup || self.assigns || self.types_differ_if_kept(&items));
+        if differs || orders && self.block().tables.len() > 1 {
+            self.block().known = self.known_rows(tree.as_ref(), &conditions, differs);
         }
         let impossible = self.block().known.none
             || conditions.iter().any(is_never)
@@ -108,7 +109,7 @@ impl Binder<'_> {
             None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
         };
         let ordered = ordered && !grouping && !select.options.distinct;
-        let read = ReadOrder { ordered, joins_equals, first: first.map_or(0, |table| 1 << table) };
+        let read = ReadOrder { ordered, first: first.map_or(0, |table| 1 << table) };
         let way = match (impossible, select.rollup) {
             (true, true) => Grouping::Rollup,
             (true, false) => Grouping::InOrder,

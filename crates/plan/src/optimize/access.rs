@@ -216,7 +216,8 @@ fn is_allowed(hints: &[parser::ast::IndexHint], name: &str) -> bool {
     allowed
 }
 
-fn is_known_now(condition: &KeyCondition) -> bool {
+/// Whether the values that a condition asks for do not depend on rows.
+pub(crate) fn is_known_now(condition: &KeyCondition) -> bool {
     let known = |expression: &Expression| {
         !expression.any(&|part| {
             matches!(

@@ -4,7 +4,7 @@
 use super::access::{Candidate, selectivity, table_rows};
 use super::build::filtered;
 use super::{JoinGoal, Joined, tables_of};
-use crate::bind::{Binder, Block, JoinTree, Source, is_never};
+use crate::bind::{Binder, JoinTree, Source, is_never};
 use crate::physical::{ExplainRow, Node};
 use errors::SqlResult;
 use expression::operators::ComparisonOperator;
@@ -52,35 +52,8 @@ pub(super) struct Step {
     pub rows_after: f64,
 }
 
-impl Block {
-    /// Whether a condition cannot hold for a row of NULLs of these tables, so that the outer join is an inner one.
-    pub fn rejects_null(&self, condition: &Expression, tables: u64) -> bool {
-        rejects_null(condition, &|column| tables_of(self, column) & tables != 0)
-    }
-}
-
-/// Whether a condition cannot hold when a column of those that `is_meant` picks is NULL.
-pub(crate) fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
-    let is_column = |expression: &Expression| {
-        matches!(expression.kind, ExpressionKind::Column(_)) && is_meant(expression)
-    };
-    match &condition.kind {
-        ExpressionKind::Compare(comparison) => {
-            comparison.operator != ComparisonOperator::NullSafeEqual
-                && (is_column(&comparison.left) || is_column(&comparison.right))
-        }
-        ExpressionKind::Between(between) => !between.negated && is_column(&between.operand),
-        ExpressionKind::In(list) => is_column(&list.operand),
-        ExpressionKind::Like(like) => is_column(&like.operand),
-        ExpressionKind::Not(inner) => {
-            matches!(&inner.kind, ExpressionKind::IsNull(operand) if is_column(operand))
-        }
-        _ => false,
-    }
-}
-
 impl Binder<'_> {
-    /// Plans FROM and WHERE of the current block, whose conditions are settled.
+    /// Plans FROM and WHERE of the current block, whose conditions are settled: outer joins are those that remained.
     pub fn plan_joins(
         &mut self,
         tree: Option<JoinTree>,
@@ -105,13 +78,13 @@ impl Binder<'_> {
             return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row], first: None });
         };
         let mut group = Group { straight, ..Group::default() };
-        self.flatten(tree, &conditions, &mut group);
+        self.flatten(tree, &mut group);
         group.conditions.extend(conditions);
         self.plan_group(group, &goal)
     }
 
     /// Takes a join tree apart: what is joined by inner joins becomes one group.
-    fn flatten(&mut self, tree: JoinTree, filters: &[Expression], group: &mut Group) {
+    fn flatten(&mut self, tree: JoinTree, group: &mut Group) {
         match tree {
             JoinTree::Table(table) => group.members.push(Member {
                 content: Content::Table(table),
@@ -120,21 +93,15 @@ impl Binder<'_> {
                 needs: 0,
             }),
             JoinTree::Join { left, right, outer, conditions, straight } => {
-                let right_tables = right.tables();
-                let block = self.block();
-                let rejects = |filter: &Expression| block.rejects_null(filter, right_tables);
-                let outer = outer && !filters.iter().any(rejects);
                 group.straight |= straight;
                 if !outer {
-                    let mut both = filters.to_vec();
-                    both.extend(conditions.iter().cloned());
-                    self.flatten(*left, &both, group);
-                    self.flatten(*right, &both, group);
+                    self.flatten(*left, group);
+                    self.flatten(*right, group);
                     group.conditions.extend(conditions);
                     return;
                 }
-                let left_tables = left.tables();
-                self.flatten(*left, filters, group);
+                let (left_tables, right_tables) = (left.tables(), right.tables());
+                self.flatten(*left, group);
                 let mut needs = 0;
                 for condition in &conditions {
                     needs |= tables_of(self.block(), condition);
@@ -144,7 +111,7 @@ impl Binder<'_> {
                     JoinTree::Table(table) => Content::Table(table),
                     other => {
                         let mut inner = Group::default();
-                        self.flatten(other, &conditions, &mut inner);
+                        self.flatten(other, &mut inner);
                         Content::Nest(inner)
                     }
                 };

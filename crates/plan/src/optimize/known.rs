@@ -2,13 +2,15 @@
 //! optimises, and finds out which conditions on an index no key meets. What is computed of such rows alone needs no
 //! temporary table, which clients see in the types of columns. Main function: [`Binder::known_rows`].
 
-use crate::bind::{Binder, Block, JoinTree, Source, is_never};
+use crate::bind::{Binder, Block, JoinTree, Source, is_known, is_never};
 use crate::optimize::access::Candidate;
-use crate::physical::KeyCondition;
-use crate::range::key_ranges;
+use crate::optimize::known_values::KnownValues;
+use crate::optimize::tables_of;
+use crate::physical::{AccessPath, KeyCondition};
 use engine::Table;
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind, SubqueryUse, TypeClass};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The protocol's flag of a column of the primary key.
@@ -21,22 +23,30 @@ pub(crate) struct KnownRows {
     pub none: bool,
     /// Tables that give one row, or in an outer join none, as bits.
     pub fixed: u64,
+    /// Those of them that an outer join never finds a row of: a temporary table keeps their columns nevertheless.
+    pub missing: u64,
+    /// Tables that are looked up by an index for each row of those before, as bits.
+    pub by_index: u64,
     /// Slots of columns that WHERE sets equal to constants.
     pub equal: Vec<usize>,
     /// Conditions that ask for a row of a subquery: MySQL joins with the subquery's tables.
     pub semijoins: usize,
     /// Conditions that a subquery has no such row, or one that is looked up by a primary key.
     pub lookups: usize,
+    /// Tables whose rows may be missing, as bits.
+    pub optional: u64,
+    /// Whether a condition is that a subquery has no row, which MySQL makes an outer join.
+    pub has_antijoin: bool,
 }
 
 /// How many rows of a table conditions leave.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
     /// None, whatever rows there are: no key of an index meets the conditions.
     Impossible,
     /// The one that a unique key could have is not there.
     Missing,
-    One,
+    /// One at most, found by that path of a base table.
+    One(Option<AccessPath>),
     Unknown,
 }
 
@@ -46,36 +56,94 @@ struct Joined<'t> {
     conditions: Vec<&'t Expression>,
     /// Whether rows without one of this table's come out nevertheless.
     optional: bool,
+    /// Behind an outer join: the tables of its outer side that its condition reads, or all of them.
+    needs: u64,
 }
 
 impl Binder<'_> {
-    /// What is known of the rows of FROM and WHERE, whose conditions are settled.
-    pub fn known_rows(&mut self, tree: Option<&JoinTree>, conditions: &[Expression]) -> KnownRows {
+    /// What is known of the rows of FROM and WHERE, whose conditions are settled. `reads`: rows of unique keys are read, and the
+    /// plan is one for this execution then.
+    pub fn known_rows(
+        &mut self,
+        tree: Option<&JoinTree>,
+        conditions: &[Expression],
+        reads: bool,
+    ) -> KnownRows {
         let mut known = KnownRows::default();
         let Some(tree) = tree else { return known };
         for found in conditions.iter().filter_map(|condition| self.is_semijoin(condition)) {
             *if found { &mut known.semijoins } else { &mut known.lookups } += 1;
         }
         let mut tables = Vec::new();
-        collect(self.block(), tree, &conditions.iter().collect::<Vec<_>>(), false, &mut tables);
-        known.none =
-            tables.iter().any(|joined| !joined.optional && joined.conditions.iter().any(|c| is_never(c)));
-        for joined in &tables {
-            if !joined.optional {
-                known
-                    .equal
-                    .extend(joined.conditions.iter().filter_map(|condition| slot_of_equality(condition)));
-            }
-            match (self.rows_left(joined), joined.optional) {
-                (Left::Impossible | Left::Missing, false) => known.none = true,
-                (Left::Missing | Left::One, _) => known.fixed |= 1 << joined.table,
-                _ if joined.conditions.iter().any(|condition| is_never(condition)) => {
-                    known.fixed |= 1 << joined.table;
+        let filters: Vec<&Expression> = conditions.iter().collect();
+        collect(self.block(), tree, &filters, (false, 0), &mut tables);
+        known.has_antijoin = conditions.iter().any(is_antijoin);
+        let optional = tables.iter().filter(|joined| joined.optional);
+        known.optional = optional.fold(0, |bits, joined| bits | 1 << joined.table);
+        for joined in tables.iter().filter(|joined| !joined.optional) {
+            known.equal.extend(joined.conditions.iter().filter_map(|condition| slot_of_equality(condition)));
+        }
+        let mut rows = KnownValues::new(reads);
+        loop {
+            let before = known.fixed;
+            for joined in &tables {
+                if known.fixed & 1 << joined.table == 0 {
+                    self.look_at(joined, &mut known, &mut rows);
                 }
-                (Left::Impossible | Left::Unknown, _) => {}
+            }
+            if known.none || known.fixed == before || tables.len() == 1 {
+                break;
+            }
+        }
+        for joined in tables.iter().filter(|_| tables.len() > 1) {
+            if self.joined_by_index(joined.table, &joined.conditions, known.fixed) {
+                known.by_index |= 1 << joined.table;
             }
         }
         known
+    }
+
+    /// Finds out what of a table's rows is known, with the values of those that are.
+    fn look_at(&mut self, joined: &Joined<'_>, known: &mut KnownRows, rows: &mut KnownValues) {
+        let mut conditions = Vec::new();
+        for condition in &joined.conditions {
+            let condition = rows.put_into(condition);
+            let fails = is_never(condition.as_ref())
+                || matches!(condition, Cow::Owned(_)) && is_known(&condition) && self.fails(&condition);
+            if fails {
+                match joined.optional {
+                    true => {
+                        known.fixed |= 1 << joined.table;
+                        known.missing |= 1 << joined.table;
+                    }
+                    false => known.none = true,
+                }
+                return;
+            }
+            conditions.push(condition);
+        }
+        let conditions: Vec<&Expression> = conditions.iter().map(Cow::as_ref).collect();
+        let left = self.rows_left(joined.table, &conditions);
+        match (&left, joined.optional) {
+            (Left::Unknown, _) => return,
+            (Left::Impossible | Left::Missing, false) => {
+                known.none = true;
+                return;
+            }
+            // MySQL reads a row of the inner side beforehand only where those of the outer side are known.
+            (Left::Missing | Left::One(_), true) if joined.needs & !known.fixed != 0 => {
+                known.by_index |= 1 << joined.table;
+                return;
+            }
+            (Left::Impossible, true) => return,
+            _ => {}
+        }
+        known.fixed |= 1 << joined.table;
+        match left {
+            Left::One(None) => {}
+            Left::One(path) => self.keep_row(joined.table, path.as_ref(), rows),
+            _ => self.keep_row(joined.table, None, rows),
+        }
     }
 
     /// Whether a condition is a join with the tables of a subquery that sends rows through a temporary table; Some(false) if it
@@ -88,11 +156,7 @@ impl Binder<'_> {
                 SubqueryUse::NotIn => Some(false),
                 _ => None,
             },
-            ExpressionKind::Not(inner) => match &inner.kind {
-                ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists => Some(false),
-                _ => None,
-            },
-            _ => None,
+            _ => is_antijoin(condition).then_some(false),
         }
     }
 
@@ -101,23 +165,26 @@ impl Binder<'_> {
         column.and_then(|column| column.origin.as_ref()).is_some_and(|origin| origin.flags & PRI_KEY != 0)
     }
 
-    fn rows_left(&mut self, joined: &Joined<'_>) -> Left {
-        let table = match &self.block().tables[joined.table].source {
+    fn rows_left(&mut self, number: usize, conditions: &[&Expression]) -> Left {
+        let table = match &self.block().tables[number].source {
             Source::Base(table) => table.clone(),
-            Source::Derived(query, _) if query.root.is_one_row() => return Left::One,
+            Source::Derived(query, _) if query.root.is_one_row() => return Left::One(None),
             _ => return Left::Unknown,
         };
-        let mut candidates = self.candidates(joined.table, &joined.conditions, 0);
-        if joined.conditions.len() > 1 {
-            for condition in &joined.conditions {
-                candidates.extend(self.candidates(joined.table, &[condition], 0));
+        if self.contradict_in_index(number, &table, conditions) {
+            return Left::Impossible;
+        }
+        let mut candidates = self.candidates(number, conditions, 0);
+        if conditions.len() > 1 {
+            for condition in conditions {
+                candidates.extend(self.candidates(number, &[condition], 0));
             }
         }
         let mut left = Left::Unknown;
         for candidate in candidates {
             match self.rows_of_path(&table, &candidate) {
                 Left::Unknown => {}
-                Left::One => left = Left::One,
+                Left::One(path) => left = Left::One(path),
                 none => return none,
             }
         }
@@ -129,21 +196,24 @@ impl Binder<'_> {
         if candidate.dependent || path.ranges.is_none() {
             return Left::Unknown;
         }
-        let warnings = self.input.context.diagnostics().clone();
-        let ranges = key_ranges(table, path, &[], self.input.context);
-        *self.input.context.diagnostics() = warnings;
-        let Ok(ranges) = ranges else { return Left::Unknown };
+        let Some(ranges) = self.ranges_of(table, path) else { return Left::Unknown };
         let is_point = path.single_row || table.indexes()[path.index].is_unique() && is_one_value(candidate);
         match ranges.as_slice() {
             [] => Left::Impossible,
             [range] if is_point => match self.input.engine.estimate_range(table, path.index, range) {
                 Ok(0) => Left::Missing,
-                Ok(_) => Left::One,
+                Ok(_) => Left::One(Some(path.clone())),
                 Err(_) => Left::Unknown,
             },
             _ => Left::Unknown,
         }
     }
+}
+
+/// Whether a condition is that a subquery has no row.
+fn is_antijoin(condition: &Expression) -> bool {
+    let ExpressionKind::Not(inner) = &condition.kind else { return false };
+    matches!(&inner.kind, ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists)
 }
 
 /// The slot of the column that a condition sets equal to a constant.
@@ -172,29 +242,29 @@ fn is_one_value(candidate: &Candidate) -> bool {
     }
 }
 
-/// Gathers the tables below a node. `filters` hold for all rows that come out of the node.
+/// Gathers the tables below a node. `filters` hold for all rows that come out of the node; `needs`: see [`Joined::needs`].
 fn collect<'t>(
     block: &Block,
     tree: &'t JoinTree,
     filters: &[&'t Expression],
-    optional: bool,
+    (optional, needs): (bool, u64),
     found: &mut Vec<Joined<'t>>,
 ) {
     match tree {
         JoinTree::Table(table) => {
-            found.push(Joined { table: *table, conditions: filters.to_vec(), optional });
+            found.push(Joined { table: *table, conditions: filters.to_vec(), optional, needs });
         }
-        JoinTree::Join { left, right, outer, conditions, .. } => {
-            let right_tables = right.tables();
-            let outer = *outer && !filters.iter().any(|filter| block.rejects_null(filter, right_tables));
-            let both = || filters.iter().copied().chain(conditions).collect::<Vec<_>>();
-            if outer {
-                collect(block, left, filters, optional, found);
-                collect(block, right, &conditions.iter().collect::<Vec<_>>(), true, found);
-            } else {
-                collect(block, left, &both(), optional, found);
-                collect(block, right, &both(), optional, found);
-            }
+        JoinTree::Join { left, right, outer: true, conditions, .. } => {
+            collect(block, left, filters, (optional, needs), found);
+            let read = conditions.iter().fold(0, |bits, condition| bits | tables_of(block, condition));
+            let outer_side = left.tables();
+            let needs = needs | if read & outer_side == 0 { outer_side } else { read & outer_side };
+            collect(block, right, &conditions.iter().collect::<Vec<_>>(), (true, needs), found);
+        }
+        JoinTree::Join { left, right, conditions, .. } => {
+            let both: Vec<&Expression> = filters.iter().copied().chain(conditions).collect();
+            collect(block, left, &both, (optional, needs), found);
+            collect(block, right, &both, (optional, needs), found);
         }
     }
 }

@@ -3,12 +3,15 @@
 mod access;
 mod build;
 mod join;
+mod join_buffer;
 mod known;
+mod known_values;
+mod null_rejection;
 mod order;
 mod terms;
 
-pub(crate) use join::rejects_null;
 pub(crate) use known::KnownRows;
+pub(crate) use null_rejection::rejects_null;
 pub(crate) use terms::tables_of;
 
 use crate::bind::{Binder, Source};

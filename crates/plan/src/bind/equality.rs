@@ -1,0 +1,292 @@
+//! Columns that conditions set equal to constants. MySQL puts the constant in the column's place in the other conditions;
+//! where one of them cannot hold then, no row is looked for. Main type: [`Equalities`].
+
+use super::condition::is_known;
+use super::{Binder, JoinTree};
+use ::expression::operators::{ComparisonMode, ComparisonOperator};
+use ::expression::{Expression, ExpressionKind, TypeClass};
+use values::Value;
+
+/// Which columns are equal to each other and to constants.
+#[derive(Clone, Default)]
+struct Equalities {
+    classes: Vec<Class>,
+}
+
+/// Columns that are equal.
+#[derive(Clone, Default)]
+struct Class {
+    slots: Vec<usize>,
+    constant: Option<Expression>,
+    /// Whether only `<=>` says so: then the constant takes the column's place only where it is compared.
+    null_safe: bool,
+}
+
+/// What a condition says is equal, and as what it is compared.
+struct Pair<'e> {
+    left: &'e Expression,
+    right: &'e Expression,
+    mode: ComparisonMode,
+    null_safe: bool,
+}
+
+impl Equalities {
+    fn class_of(&mut self, slot: usize) -> usize {
+        match self.classes.iter().position(|class| class.slots.contains(&slot)) {
+            Some(known) => known,
+            None => {
+                self.classes.push(Class { slots: vec![slot], ..Class::default() });
+                self.classes.len() - 1
+            }
+        }
+    }
+
+    fn constant_of(&self, slot: usize, is_compared: bool) -> Option<&Expression> {
+        let class = self.classes.iter().find(|class| class.slots.contains(&slot))?;
+        class.constant.as_ref().filter(|_| is_compared || !class.null_safe)
+    }
+
+    /// Adds what a condition says; gives the constants that would have to be equal.
+    fn add(&mut self, pair: &Pair<'_>) -> Option<(Expression, Expression)> {
+        let Pair { left, right, mode, null_safe } = *pair;
+        match (left.column_slot(), right.column_slot()) {
+            (Some(slot), None) if is_own_constant(left, right, mode) => self.set(slot, right, null_safe),
+            (None, Some(slot)) if is_own_constant(right, left, mode) => self.set(slot, left, null_safe),
+            (Some(one), Some(other)) if left.result.column_type == right.result.column_type => {
+                self.join(one, other)
+            }
+            _ => None,
+        }
+    }
+
+    fn set(
+        &mut self,
+        slot: usize,
+        constant: &Expression,
+        null_safe: bool,
+    ) -> Option<(Expression, Expression)> {
+        let class = self.class_of(slot);
+        let class = &mut self.classes[class];
+        match &class.constant {
+            Some(known) => Some((known.clone(), constant.clone())),
+            None => {
+                class.constant = Some(constant.clone());
+                class.null_safe = null_safe;
+                None
+            }
+        }
+    }
+
+    fn join(&mut self, one: usize, other: usize) -> Option<(Expression, Expression)> {
+        let (one, other) = (self.class_of(one), self.class_of(other));
+        if one == other {
+            return None;
+        }
+        let Class { slots, constant, null_safe } = std::mem::take(&mut self.classes[other]);
+        let class = &mut self.classes[one];
+        class.slots.extend(slots);
+        match (&class.constant, constant) {
+            (Some(known), Some(constant)) => Some((known.clone(), constant)),
+            (None, constant) => {
+                class.constant = constant;
+                class.null_safe = null_safe;
+                None
+            }
+            (Some(_), None) => None,
+        }
+    }
+
+    /// A condition with constants in the place of columns, if it is known then.
+    fn substituted(&self, condition: &Expression) -> Option<Expression> {
+        let mut known = condition.clone();
+        let changed = self.substitute(&mut known, None);
+        let is_parameter = |part: &Expression| matches!(part.kind, ExpressionKind::Parameter(_));
+        (changed && is_known(&known) && !known.any(&is_parameter)).then_some(known)
+    }
+
+    /// Puts constants in the place of columns: of numbers everywhere, of others where values are compared. `beside`: how the
+    /// operation compares its operands.
+    fn substitute(&self, part: &mut Expression, beside: Option<&[ComparisonMode]>) -> bool {
+        if let Some(slot) = part.column_slot() {
+            let constant = self.constant_of(slot, beside.is_some()).filter(|_| may_stand_there(part, beside));
+            if let Some(constant) = constant {
+                *part = constant.clone();
+                return true;
+            }
+            return false;
+        }
+        let modes = compared_modes(part);
+        let mut changed = false;
+        part.for_each_child_mut(&mut |child| changed |= self.substitute(child, modes.as_deref()));
+        changed
+    }
+}
+
+/// Whether a constant may take the column's place: equal texts and moments are not the same in all operations.
+fn may_stand_there(column: &Expression, beside: Option<&[ComparisonMode]>) -> bool {
+    match column.result.class() {
+        TypeClass::Integer | TypeClass::Decimal | TypeClass::Double => true,
+        TypeClass::Text => {
+            let own = ComparisonMode::Text(column.result.collation());
+            beside.is_some_and(|modes| !modes.is_empty() && modes.iter().all(|mode| *mode == own))
+        }
+        TypeClass::DateTime => beside.is_some(),
+        TypeClass::Time | TypeClass::Null => false,
+    }
+}
+
+/// How a comparison compares its operands; None for other operations.
+fn compared_modes(part: &Expression) -> Option<Vec<ComparisonMode>> {
+    match &part.kind {
+        ExpressionKind::Compare(comparison) => Some(vec![comparison.mode]),
+        ExpressionKind::Between(between) => Some(vec![between.low.0, between.high.0]),
+        ExpressionKind::In(list) => Some(list.list.iter().map(|(mode, _)| *mode).collect()),
+        ExpressionKind::IsNull(_) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// Whether a column that is equal to a literal is so as a value of its own type. Times are not looked at, as in MySQL.
+fn is_own_constant(column: &Expression, constant: &Expression, mode: ComparisonMode) -> bool {
+    use TypeClass::{DateTime, Decimal, Double, Integer, Text, Time};
+    if !is_value(constant) {
+        return false;
+    }
+    match (column.result.class(), constant.result.class()) {
+        (Integer, Integer) | (Decimal, Decimal) | (Double, Double) => true,
+        (Text, Text) => mode == ComparisonMode::Text(column.result.collation()),
+        (DateTime, DateTime | Time | Text) => !matches!(mode, ComparisonMode::Text(_)),
+        _ => false,
+    }
+}
+
+/// Whether it is a literal, but not NULL.
+fn is_value(expression: &Expression) -> bool {
+    expression.literal().is_some_and(|value| !matches!(value, Value::Null))
+}
+
+/// What a condition says is equal in all rows that pass it.
+fn equality(condition: &Expression, null_safe: bool) -> Option<Pair<'_>> {
+    match &condition.kind {
+        ExpressionKind::Compare(comparison) => {
+            let (left, right, mode) = (&comparison.left, &comparison.right, comparison.mode);
+            match comparison.operator {
+                ComparisonOperator::Equal => Some(Pair { left, right, mode, null_safe: false }),
+                ComparisonOperator::NullSafeEqual if null_safe && (is_value(left) || is_value(right)) => {
+                    Some(Pair { left, right, mode, null_safe: true })
+                }
+                _ => None,
+            }
+        }
+        ExpressionKind::Not(inner) => match &inner.kind {
+            ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::NotEqual => {
+                Some(Pair {
+                    left: &comparison.left,
+                    right: &comparison.right,
+                    mode: comparison.mode,
+                    null_safe: false,
+                })
+            }
+            _ => None,
+        },
+        ExpressionKind::In(list) if !list.negated => match list.list.as_slice() {
+            [(mode, only)] => Some(Pair { left: &list.operand, right: only, mode: *mode, null_safe: false }),
+            _ => None,
+        },
+        ExpressionKind::Between(between) if !between.negated => {
+            let ((mode, low), (_, high)) = (&between.low, &between.high);
+            let is_one = low.literal().is_some() && low.same(high);
+            is_one.then_some(Pair { left: &between.operand, right: low, mode: *mode, null_safe: false })
+        }
+        _ => None,
+    }
+}
+
+/// The terms that all must hold.
+fn terms_of(condition: &Expression) -> &[Expression] {
+    match &condition.kind {
+        ExpressionKind::And(terms) => terms,
+        _ => std::slice::from_ref(condition),
+    }
+}
+
+/// The conditions of inner joins that hold for all rows of a tree.
+fn inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
+    let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
+    inner_conditions(left, found);
+    if !*outer {
+        found.extend(conditions.iter().cloned());
+        inner_conditions(right, found);
+    }
+}
+
+impl Binder<'_> {
+    /// Whether the conditions of WHERE and of the inner joins contradict each other. Those of an outer join become FALSE if a
+    /// column would have to equal two constants.
+    pub(super) fn settle_contradictions(&mut self, tree: &mut JoinTree, conditions: &[Expression]) -> bool {
+        let mut all = conditions.to_vec();
+        inner_conditions(tree, &mut all);
+        let is_join = matches!(tree, JoinTree::Join { .. });
+        if all.len() < 2 && !is_join {
+            return false;
+        }
+        if self.contradicts(&mut Equalities::default(), &all) {
+            return true;
+        }
+        let mut equalities = Equalities::default();
+        if is_join && !self.conflicts(&mut equalities, &all, false) {
+            self.settle_outer_conflicts(tree, &equalities);
+        }
+        false
+    }
+
+    fn settle_outer_conflicts(&mut self, tree: &mut JoinTree, inherited: &Equalities) {
+        let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
+        self.settle_outer_conflicts(left, inherited);
+        if !*outer {
+            return self.settle_outer_conflicts(right, inherited);
+        }
+        let mut all = conditions.clone();
+        inner_conditions(right, &mut all);
+        let mut equalities = inherited.clone();
+        if self.conflicts(&mut equalities, &all, false) {
+            *conditions = vec![Expression::boolean(false)];
+        } else {
+            self.settle_outer_conflicts(right, &equalities);
+        }
+    }
+
+    /// Adds what the conditions say to the equalities; says whether a column would have to equal two constants. `null_safe`: the
+    /// operator `<=>` counts as well.
+    fn conflicts(&mut self, equalities: &mut Equalities, conditions: &[Expression], null_safe: bool) -> bool {
+        for pair in conditions.iter().filter_map(|condition| equality(condition, null_safe)) {
+            if let Some((known, constant)) = equalities.add(&pair) {
+                let equal = Expression::compare(ComparisonOperator::Equal, known, constant, self.facts);
+                if equal.is_ok_and(|equal| self.fails(&equal)) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Adds what the conditions say to the equalities; says whether not all of them can hold.
+    fn contradicts(&mut self, equalities: &mut Equalities, conditions: &[Expression]) -> bool {
+        self.conflicts(equalities, conditions, true)
+            || conditions.iter().any(|condition| match &condition.kind {
+                ExpressionKind::Or(terms) => {
+                    terms.iter().all(|term| self.contradicts(&mut equalities.clone(), terms_of(term)))
+                }
+                _ => equalities.substituted(condition).is_some_and(|known| self.fails(&known)),
+            })
+    }
+
+    /// Whether a condition without columns does not hold. What its evaluation reports is for nobody.
+    pub(crate) fn fails(&mut self, condition: &Expression) -> bool {
+        let context = &mut *self.input.context;
+        let before = context.diagnostics().clone();
+        let truth = condition.truth(&[], context);
+        *context.diagnostics() = before;
+        matches!(truth, Ok(truth) if truth != Some(true))
+    }
+}
