@@ -1,17 +1,19 @@
 //! Development tasks, run as `cargo xtask NAME`.
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
-//! tool, `fuzz` and `instructions` run the crates of those names, `differential` compares with a MySQL.
+//! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `differential` compares with a MySQL.
 
 mod differential;
 mod files;
 mod fuzz;
 mod generate;
 mod generate_session;
+mod inspect;
 mod instructions;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
        cargo xtask instructions [--write] [--runs N] |
+       cargo xtask inspect page FILE NUMBER | inspect log DATADIR [--from LSN] [--groups N] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
 
 fn main() -> std::process::ExitCode {
@@ -21,6 +23,7 @@ fn main() -> std::process::ExitCode {
         Some("tidy") => tidy::run(),
         Some("fuzz") => fuzz::run(&arguments[1..]),
         Some("instructions") => instructions::run(&arguments[1..]),
+        Some("inspect") => inspect::run(&arguments[1..]),
         Some("differential") => differential::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

@@ -12,6 +12,7 @@ mod doublewrite;
 mod error;
 mod flusher;
 mod frames;
+mod group_text;
 mod growing_array;
 mod latch;
 mod mini_transaction;
@@ -27,6 +28,7 @@ mod tests;
 
 pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, NothingNeeded, RecoveryHandler};
 pub use error::StorageError;
+pub use group_text::group_lines;
 pub use mini_transaction::{MiniTransaction, PageSlot};
 pub use options::PoolOptions;
 pub use page::{PAGE_BYTES, SpaceKind};

@@ -9,7 +9,7 @@
 use stdx::ids::TransactionId;
 
 /// Bytes before the row.
-pub(crate) const HEADER_BYTES: usize = txn::HEAD_BYTES;
+pub const HEADER_BYTES: usize = txn::HEAD_BYTES;
 const DELETED: u8 = 1;
 
 /// An entry's value, taken apart.
@@ -33,6 +33,12 @@ impl<'a> Entry<'a> {
             row,
         })
     }
+}
+
+/// The header of an entry in words, for whoever looks at a page. None if the value is too short for one.
+pub fn entry_text(value: &[u8]) -> Option<String> {
+    let entry = Entry::parse(value)?;
+    Some(format!("writer {}{} ", entry.writer, if entry.deleted { ", deleted" } else { "" }))
 }
 
 /// Tells the tree from the first bytes of a value whether the entry is live.

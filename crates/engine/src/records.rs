@@ -34,6 +34,25 @@ pub(crate) fn encode_end(id: TransactionId) -> Vec<u8> {
     out
 }
 
+/// A logical record in words, for whoever looks at a log.
+pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
+    let words = |mut rest: &[u8]| {
+        let id = take_varint(&mut rest)?;
+        Some(match kind {
+            KIND_UNDO => {
+                let position = take_varint(&mut rest)?;
+                let record = txn::UndoRecord::decode(rest)?;
+                format!("undo {position} of transaction {id}: {record:?}")
+            }
+            KIND_POP => format!("transaction {id} has undone all from {} on", take_varint(&mut rest)?),
+            KIND_COMMIT => format!("transaction {id} commits"),
+            KIND_ROLLED_BACK => format!("transaction {id} is rolled back"),
+            _ => return None,
+        })
+    };
+    words(payload).unwrap_or_else(|| format!("logical record {kind} of {} bytes", payload.len()))
+}
+
 /// The unfinished transactions that the log shows, each with its undo records by position.
 #[derive(Debug, Default)]
 pub(crate) struct Losers {

@@ -1,0 +1,76 @@
+//! A page as text: header, what its kind has, and the cells of a node.
+
+use crate::hex;
+use env::{Environment, OpenMode};
+use page::{CellValue, CorruptPage, Fence, NodeRef, OverflowRef, PAGE_BYTES, PageKind, SpaceHeaderRef};
+use std::path::Path;
+
+/// Prints a page of a data file.
+pub fn print(file: &str, number: u32) -> Result<(), String> {
+    let path = Path::new(file);
+    let environment = Environment::real(path.parent().unwrap_or(Path::new("")));
+    let name = Path::new(path.file_name().unwrap_or_default());
+    let opened =
+        environment.disk.open(name, OpenMode::Existing).map_err(|error| format!("{file}: {error}"))?;
+    let mut bytes = vec![0; PAGE_BYTES];
+    let offset = u64::from(number) * PAGE_BYTES as u64;
+    opened.read_at(&mut bytes, offset).map_err(|error| format!("{file}, page {number}: {error}"))?;
+    let whole = page::stored_checksum(&bytes) == stdx::checksum::crc32c(&bytes[4..]);
+    println!("checksum {:08x} ({})", page::stored_checksum(&bytes), if whole { "right" } else { "WRONG" });
+    println!("space {} page {} LSN {}", page::space(&bytes), page::number(&bytes), page::lsn(&bytes));
+    println!("stored {}", if page::is_plain(&bytes) { "plainly" } else { "encrypted or compressed" });
+    let described = page::kind(&bytes).and_then(|kind| {
+        println!("kind {kind:?}");
+        body(kind, &bytes)
+    });
+    described.and_then(|()| page::verify(&bytes)).map_err(|error| error.to_string())
+}
+
+fn body(kind: PageKind, bytes: &[u8]) -> Result<(), CorruptPage> {
+    match kind {
+        PageKind::Zero => {}
+        PageKind::SpaceHeader => {
+            let header = SpaceHeaderRef::new(bytes)?;
+            let origin = header.origin()?;
+            println!("of log {:016x}, made at LSN {}, for {:?}", origin.log_id, origin.created, origin.kind);
+            println!("pages {}, used {}", header.size_pages(), header.used_pages());
+            println!("free pages {}, first {:?}", header.free_pages(), header.free_head());
+        }
+        PageKind::Free => println!("next free page {:?}", SpaceHeaderRef::next_free(bytes)?),
+        PageKind::Overflow => {
+            let piece = OverflowRef::new(bytes)?;
+            println!("index {}, next {:?}, {}", piece.index(), piece.next(), hex(piece.bytes()));
+        }
+        PageKind::Inner | PageKind::Leaf => node(&NodeRef::new(bytes)?)?,
+    }
+    Ok(())
+}
+
+fn node(node: &NodeRef<'_>) -> Result<(), CorruptPage> {
+    println!("index {}, level {}, next {:?}", node.index(), node.level(), node.right());
+    println!("live rows {}, newest writer {}", node.live_rows(), node.newest_writer());
+    println!("lower fence {}, prefix {}", hex(node.lower_fence()?), hex(node.prefix()?));
+    match node.upper_fence()? {
+        Fence::Key(key) => println!("upper fence {}", hex(key)),
+        Fence::Infinite => println!("no upper fence"),
+    }
+    println!("cells {}, free bytes {}", node.count(), node.free_bytes());
+    let mut key = Vec::new();
+    for slot in 0..node.count() {
+        key.clear();
+        node.key_into(slot, &mut key)?;
+        if node.is_leaf() {
+            println!("{slot:5} {} = {}", hex(&key), value(node.value(slot)?));
+        } else {
+            println!("{slot:5} {} > page {}", hex(&key), node.child(slot)?);
+        }
+    }
+    Ok(())
+}
+
+fn value(value: CellValue<'_>) -> String {
+    let bytes = value.bytes;
+    let entry = engine::entry_text(bytes).unwrap_or_default();
+    let goes_on = if value.overflow { " .., goes on in other pages" } else { "" };
+    format!("{entry}{}{goes_on}", hex(bytes.get(engine::ENTRY_HEADER_BYTES..).unwrap_or_default()))
+}
