@@ -10,6 +10,7 @@ use crate::result_type::{Coercibility, ResultType, TypeClass, class_of, plain_ty
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use values::convert as exact;
+use values::decimal::{DIGITS_MAX, Rounding, SCALE_MAX};
 use values::temporal::{DateRules, DateTime, parse_date_time};
 use values::{ColumnType, Decimal, TypeKind, Value, number};
 
@@ -107,6 +108,11 @@ pub fn fit(
     diagnostics: Option<&mut Diagnostics>,
 ) -> SqlResult<TypedValue> {
     let TypedValue { value, column_type } = given;
+    if let Value::Decimal(number) = value
+        && wanted.kind == TypeKind::Decimal
+    {
+        return Ok(TypedValue { value: Value::Decimal(filled(number)), column_type: wanted.clone() });
+    }
     if is_of_type(&value, &column_type, wanted) {
         return Ok(TypedValue { value, column_type: wanted.clone() });
     }
@@ -116,9 +122,8 @@ pub fn fit(
         (TypeClass::Integer, Value::Int(_) | Value::UInt(_)) if wanted.kind == TypeKind::Year => {
             Some(signed(&value))
         }
-        (TypeClass::Decimal, _) => {
-            quiet(|diagnostics| exact::to_decimal(&value, &column_type, diagnostics)).map(Value::Decimal)
-        }
+        (TypeClass::Decimal, _) => quiet(|diagnostics| exact::to_decimal(&value, &column_type, diagnostics))
+            .map(|number| Value::Decimal(filled(number))),
         (TypeClass::Double, _) => {
             quiet(|diagnostics| exact::to_f64(&value, &column_type, diagnostics)).map(Value::Double)
         }
@@ -148,6 +153,12 @@ pub fn fit(
         Some(value) => TypedValue { value, column_type: wanted.clone() },
         None => TypedValue { value, column_type },
     })
+}
+
+/// A number with all the decimals that a DECIMAL parameter has, as far as there is room behind its digits.
+fn filled(number: Decimal) -> Decimal {
+    let room = DIGITS_MAX.saturating_sub(number.integer_digits()).min(u32::from(SCALE_MAX)) as u8;
+    number.with_scale(room.max(number.scale()), Rounding::HalfUp).unwrap_or(number)
 }
 
 /// Whether a value is of the type as it stands. Bytes without a character set are taken for text of any.

@@ -54,6 +54,7 @@ pub fn table_type(result: &ResultType, source: ValueSource, purpose: TablePurpos
             _ => column_type.clone(),
         },
         TypeKind::Time => ColumnType { length: None, ..column_type.clone() },
+        TypeKind::Decimal => ColumnType { length: Some(column_type.precision()), ..column_type.clone() },
         kind if kind.is_string() || kind.has_members() => {
             let mut made = text_type(result, source);
             if purpose == TablePurpose::Temporary && source != ValueSource::Aggregate {

@@ -151,7 +151,11 @@ impl ColumnType {
             TinyInt | SmallInt | MediumInt | Int | BigInt => {
                 self.length.unwrap_or_else(|| self.integer_width())
             }
-            Decimal => self.precision() + u32::from(self.scale() > 0) + u32::from(!self.unsigned),
+            Decimal => {
+                // What is computed may have more digits than a column.
+                let digits = self.length.unwrap_or(0).max(self.precision());
+                digits + u32::from(self.scale() > 0) + u32::from(!self.unsigned)
+            }
             Float => self.length.unwrap_or(12),
             Double => self.length.unwrap_or(22),
             Bit => self.bits(),

@@ -144,7 +144,11 @@ impl Arithmetic {
             (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
-                (widest, decimal_of(left, right, digits_left.max(digits_right) + 1 + u32::from(scale), scale))
+                let precision = digits_left.max(digits_right) + 1 + u32::from(scale);
+                let mut result = decimal_of(left, right, precision, scale);
+                // A sum is shown with the digits that it may have, more than a DECIMAL holds.
+                result.column_type.length = Some(precision);
+                (widest, result)
             }
             (Multiply, ArithmeticMode::Decimal) => {
                 let scale = (u32::from(scale_left) + u32::from(scale_right)).min(30);

@@ -61,12 +61,18 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     Ok(convert::to_time(&value, column_type, call.context())?.map(Place::Span))
 }
 
+/// Characters of a text that may be a date with a time of day, whatever stands between them.
+const MOMENT_CHARACTERS_MIN: usize = 12;
+
 /// Whether a text holds a date (and maybe a time) rather than a time only.
 fn looks_like_date(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match text.get(digits) {
         Some(b'-' | b'/') => digits > 0,
-        None => digits >= 12 || parse_date_time(text, DateRules::default()).is_some(),
+        // Else it is a number.
+        Some(b'.') => digits > 0 && text.len() >= MOMENT_CHARACTERS_MIN && text.contains(&b' '),
+        None => digits >= MOMENT_CHARACTERS_MIN || parse_date_time(text, DateRules::default()).is_some(),
         _ => false,
     }
 }
@@ -171,4 +177,19 @@ fn add_to_span(call: &mut Call<'_>, span: Time, microseconds: i64) -> SqlResult<
 
 fn shown_time(time: Time) -> String {
     convert::time_text(time, if time.microseconds == 0 { 0 } else { 6 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_with_a_date_are_moments() {
+        let moments =
+            ["2001-02-03", " 2001-02-03 04:05:06", "2001.02.03 04.05.06", "20010203040506", "1/2/3"];
+        assert!(moments.iter().all(|text| looks_like_date(text.as_bytes())));
+        let spans =
+            ["04:05:06", " 04:05:06", "10203.5", "010203.123456789012", "1 2:3:4.5", "-1:0:0", "x", ""];
+        assert!(!spans.iter().any(|text| looks_like_date(text.as_bytes())));
+    }
 }
