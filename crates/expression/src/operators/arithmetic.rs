@@ -144,11 +144,7 @@ impl Arithmetic {
             (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {
                 let scale = scale_left.max(scale_right);
-                let precision = digits_left.max(digits_right) + 1 + u32::from(scale);
-                let mut result = decimal_of(left, right, precision, scale);
-                // A sum is shown with the digits that it may have, more than a DECIMAL holds.
-                result.column_type.length = Some(precision);
-                (widest, result)
+                (widest, sum_of(left, right, digits_left.max(digits_right) + 1 + u32::from(scale), scale))
             }
             (Multiply, ArithmeticMode::Decimal) => {
                 let scale = (u32::from(scale_left) + u32::from(scale_right)).min(30);
@@ -329,6 +325,13 @@ pub fn division_by_zero(context: &mut dyn EvaluationContext) -> Value {
 fn decimal_of(left: &ResultType, right: &ResultType, precision: u32, scale: u8) -> ResultType {
     let mut result = ResultType::decimal(precision, scale);
     result.column_type.unsigned = left.column_type.unsigned && right.column_type.unsigned;
+    result
+}
+
+/// The type of a sum: it is shown with the digits that it may have, more than a DECIMAL holds.
+fn sum_of(left: &ResultType, right: &ResultType, precision: u32, scale: u8) -> ResultType {
+    let mut result = decimal_of(left, right, precision, scale);
+    result.column_type.length = Some(precision);
     result
 }
 

@@ -2,10 +2,13 @@
 
 use super::{SystemColumn, SystemTable};
 use charset::CollationId;
-use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName, TableOptions};
+use dictionary::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
+    TableOptions,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use stdx::ids::TableId;
+use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind};
 
 #[rustfmt::skip]
@@ -92,7 +95,7 @@ fn define(table: &SystemTable) -> TableDefinition {
         id: TableId(0),
         name: TableName { schema: table.schema.to_owned(), table: table.name.to_owned() },
         columns: table.columns.iter().map(define_column).collect(),
-        indexes: Vec::new(),
+        indexes: define_keys(table.columns),
         collation: CollationId::UTF8MB3_GENERAL_CI,
         options: TableOptions::default(),
     }
@@ -107,10 +110,34 @@ fn define_column(column: &SystemColumn) -> ColumnDefinition {
         nullable: column.nullable,
         default: ColumnDefault::None,
         on_update_now: None,
-        auto_increment: false,
+        auto_increment: column.extra == "auto_increment",
         invisible: false,
         comment: String::new(),
     }
+}
+
+/// The keys that columns are said to be in: what clients see in the flags of result columns. There is nothing behind them
+/// that could be looked up.
+fn define_keys(columns: &[SystemColumn]) -> Vec<IndexDefinition> {
+    let part = |column| IndexPart { column, prefix_length: None, descending: false };
+    let key = |name: &str, kind, parts| IndexDefinition {
+        id: IndexId(0),
+        name: name.to_owned(),
+        kind,
+        parts,
+        comment: String::new(),
+        invisible: false,
+    };
+    let of_key = |wanted: &'static str| (0..columns.len()).filter(move |at| columns[*at].key == wanted);
+    let primary: Vec<IndexPart> = of_key("PRI").map(part).collect();
+    let mut keys = Vec::new();
+    if !primary.is_empty() {
+        keys.push(key("PRIMARY", IndexKind::Primary, primary));
+    }
+    for (word, kind) in [("UNI", IndexKind::Unique), ("MUL", IndexKind::Plain)] {
+        keys.extend(of_key(word).map(|at| key(columns[at].name, kind, vec![part(at)])));
+    }
+    keys
 }
 
 /// Reads a type of the catalogue, e.g. `varchar(64)`, `bigint unsigned`, `enum('a','b')`.
