@@ -416,7 +416,8 @@ impl Binder<'_> {
             keys.push(SortKey { expression: self.scalar(&item.expression)?, descending: item.descending });
         }
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
-        let conditions = self.settled_from(tree.as_mut(), conditions)?;
+        let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
+        self.keep_times(tree.as_mut(), &mut conditions, &mut []);
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
             self.plan_joins(tree, conditions, goal, false)?;

@@ -346,6 +346,17 @@ impl Binder<'_> {
     }
 
     fn settled_or(&mut self, terms: Vec<Expression>) -> SqlResult<Expression> {
+        // The zero date is looked for by a condition of its own only.
+        let before = self.settling;
+        if before == Settling::Where {
+            self.settling = Settling::InnerJoin;
+        }
+        let settled = self.settled_terms(terms);
+        self.settling = before;
+        settled
+    }
+
+    fn settled_terms(&mut self, terms: Vec<Expression>) -> SqlResult<Expression> {
         let mut open = Vec::with_capacity(terms.len());
         for term in terms {
             let term = self.settle(term)?;

@@ -5,7 +5,7 @@ use super::condition::is_known;
 use super::{Binder, JoinTree};
 use ::expression::operators::{ComparisonMode, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, TypeClass};
-use values::Value;
+use values::{ColumnType, Value};
 
 /// Which columns are equal to each other and to constants.
 #[derive(Clone, Default)]
@@ -99,16 +99,21 @@ impl Equalities {
     /// A condition with constants in the place of columns, if it is known then.
     fn substituted(&self, condition: &Expression) -> Option<Expression> {
         let mut known = condition.clone();
-        let changed = self.substitute(&mut known, None);
+        let changed = self.substitute(&mut known, None, false);
         let is_parameter = |part: &Expression| matches!(part.kind, ExpressionKind::Parameter(_));
         (changed && is_known(&known) && !known.any(&is_parameter)).then_some(known)
     }
 
     /// Puts constants in the place of columns: of numbers everywhere, of others where values are compared. `beside`: how the
-    /// operation compares its operands.
-    fn substitute(&self, part: &mut Expression, beside: Option<&[ComparisonMode]>) -> bool {
+    /// operation compares its operands; `is_compared`: by `=`, `<` or their like.
+    fn substitute(
+        &self,
+        part: &mut Expression,
+        beside: Option<&[ComparisonMode]>,
+        is_compared: bool,
+    ) -> bool {
         if let Some(slot) = part.column_slot() {
-            let constant = self.constant_of(slot, beside.is_some()).filter(|_| may_stand_there(part, beside));
+            let constant = self.constant_of(slot, is_compared).filter(|_| may_stand_there(part, beside));
             if let Some(constant) = constant {
                 *part = constant.clone();
                 return true;
@@ -116,8 +121,9 @@ impl Equalities {
             return false;
         }
         let modes = compared_modes(part);
+        let compares = matches!(part.kind, ExpressionKind::Compare(_));
         let mut changed = false;
-        part.for_each_child_mut(&mut |child| changed |= self.substitute(child, modes.as_deref()));
+        part.for_each_child_mut(&mut |child| changed |= self.substitute(child, modes.as_deref(), compares));
         changed
     }
 }
@@ -153,7 +159,9 @@ fn is_own_constant(column: &Expression, constant: &Expression, mode: ComparisonM
         return false;
     }
     match (column.result.class(), constant.result.class()) {
-        (Integer, Integer) | (Decimal, Decimal) | (Double, Double) => true,
+        (Integer, Integer) | (Decimal, Decimal) => true,
+        // A literal that was turned to a double has no digits of its own.
+        (Double, Double) => constant.result.column_type != ColumnType::double(),
         (Text, Text) => mode == ComparisonMode::Text(column.result.collation()),
         (DateTime, DateTime | Time | Text) => !matches!(mode, ComparisonMode::Text(_)),
         _ => false,
@@ -249,7 +257,13 @@ impl Binder<'_> {
         let mut all = conditions.clone();
         inner_conditions(right, &mut all);
         let mut equalities = inherited.clone();
-        if self.conflicts(&mut equalities, &all, false) {
+        // MySQL looks at a condition that stands alone, but not at those that are joined by AND.
+        let alone = match conditions.as_slice() {
+            [only] => inherited.substituted(only),
+            _ => None,
+        };
+        let fails = alone.is_some_and(|known| self.fails(&known));
+        if fails || self.conflicts(&mut equalities, &all, false) {
             *conditions = vec![Expression::boolean(false)];
         } else {
             self.settle_outer_conflicts(right, &equalities);

@@ -45,6 +45,22 @@ impl JoinTree {
     }
 }
 
+impl JoinTree {
+    /// Whether one of the conditions of ON is such.
+    pub fn has_condition(&self, is_such: &dyn Fn(&Expression) -> bool) -> bool {
+        let JoinTree::Join { left, right, conditions, .. } = self else { return false };
+        conditions.iter().any(is_such) || left.has_condition(is_such) || right.has_condition(is_such)
+    }
+
+    /// Calls `visit` for each condition of ON, to change it.
+    pub fn for_each_condition(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
+        let JoinTree::Join { left, right, conditions, .. } = self else { return };
+        conditions.iter_mut().for_each(&mut *visit);
+        left.for_each_condition(visit);
+        right.for_each_condition(visit);
+    }
+}
+
 /// Columns by which a FROM item is seen: (table, column).
 type Visible = Vec<(usize, usize)>;
 

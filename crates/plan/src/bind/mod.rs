@@ -5,6 +5,7 @@ mod aggregate;
 mod change;
 mod column;
 mod condition;
+mod constant_rows;
 mod dependence;
 mod equality;
 mod expression;

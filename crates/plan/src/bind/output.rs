@@ -250,7 +250,7 @@ impl Block {
         if open != 0 && open & !self.known.optional == 0 {
             return false;
         }
-        let by_index = self.known.semijoins == 0 && open & !read.first & !self.known.by_index == 0;
+        let by_index = self.known.semijoins == 0 && self.known.looks_up_all(open, read.first);
         self.open_tables() < 2 || by_index && tables & !read.first == 0
     }
 

@@ -84,7 +84,8 @@ impl Binder<'_> {
         self.lock_tables(around.locking)?;
         let bound = self.bind_clauses(select, around, tree.as_ref())?;
         let BoundClauses { mut items, conditions, having, mut order, limit, grouping, handed_on } = bound;
-        let conditions = self.settled_from(tree.as_mut(), conditions)?;
+        let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
+        self.keep_times_of_rows(tree.as_mut(), &mut conditions, &mut items, &mut order, grouping);
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
             let row = ExplainRow {
                 extra: vec!["Select tables optimized away".to_owned()],
@@ -144,6 +145,28 @@ impl Binder<'_> {
             && !select.options.distinct
             && !order.iter().any(|key| assigns_variable(&key.expression))
             && self.block().sorts_as_it_reads(keys, read)
+    }
+
+    /// [`Binder::keep_times`] in all that is over rows.
+    fn keep_times_of_rows(
+        &mut self,
+        tree: Option<&mut JoinTree>,
+        conditions: &mut [Expression],
+        items: &mut [SelectItem],
+        order: &mut [SortKey],
+        grouping: bool,
+    ) {
+        let mut keys = std::mem::take(&mut self.block().group_keys);
+        let mut aggregates = std::mem::take(&mut self.block().aggregates);
+        let arguments = aggregates.iter_mut().flat_map(|call| &mut call.arguments);
+        let mut others: Vec<&mut Expression> = keys.iter_mut().chain(arguments).collect();
+        if !grouping {
+            others.extend(items.iter_mut().map(|item| &mut item.expression));
+            others.extend(order.iter_mut().map(|key| &mut key.expression));
+        }
+        self.keep_times(tree, conditions, &mut others);
+        self.block().group_keys = keys;
+        self.block().aggregates = aggregates;
     }
 
     /// Binds the clauses in MySQL's order, and rewrites what follows the grouping to read groups.

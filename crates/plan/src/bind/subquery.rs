@@ -1,5 +1,6 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
+use super::constant_rows::constant_columns;
 use super::output::compute_year;
 use super::query::convert_columns;
 use super::{Binder, SubqueryPlan, Wanted, expression::comparison};
@@ -16,7 +17,7 @@ impl Binder<'_> {
         match syntax {
             ast::Expression::InSubquery { operand, query, negated } => {
                 let wanted = if *negated { SubqueryUse::NotIn } else { SubqueryUse::In };
-                self.subquery(query, wanted, Some(operand))
+                self.compared_subquery(query, wanted, operand)
             }
             ast::Expression::Quantified { operator, quantifier, operand, query } => {
                 let operator = comparison(*operator)
@@ -27,12 +28,25 @@ impl Binder<'_> {
                     (ast::Quantifier::Any, operator) => SubqueryUse::Any(operator),
                     (ast::Quantifier::All, operator) => SubqueryUse::All(operator),
                 };
-                self.subquery(query, wanted, Some(operand))
+                self.compared_subquery(query, wanted, operand)
             }
             ast::Expression::Exists(query) => self.subquery(query, SubqueryUse::Exists, None),
             ast::Expression::Subquery(query) => self.subquery(query, SubqueryUse::Scalar, None),
             _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
         }
+    }
+
+    /// IN, ANY and ALL look at all rows: error 1235 for a part of them.
+    fn compared_subquery(
+        &mut self,
+        query: &ast::Query,
+        wanted: SubqueryUse,
+        operand: &ast::Expression,
+    ) -> SqlResult<Expression> {
+        if query.limit.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LIMIT & IN/ALL/ANY/SOME subquery"));
+        }
+        self.subquery(query, wanted, Some(operand))
     }
 
     fn subquery(
@@ -164,7 +178,13 @@ impl Binder<'_> {
                 continue;
             }
             let columns = call.operands.iter().zip(&subquery.query.columns);
-            for ((mode, _), (operand, column)) in subquery.comparisons.iter_mut().zip(columns) {
+            let constant = constant_columns(&subquery.query.root);
+            for (at, ((mode, _), (operand, column))) in
+                subquery.comparisons.iter_mut().zip(columns).enumerate()
+            {
+                if constant.get(at) == Some(&true) {
+                    continue;
+                }
                 let inner = Expression::slot(0, "column".into(), column.result.clone());
                 *mode = mode.with_dates(operand, &inner);
             }

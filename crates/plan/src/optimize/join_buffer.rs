@@ -1,6 +1,6 @@
 //! Which tables MySQL joins without its join buffer, so that rows stay in the order of the first table: those that an index is
 //! looked up in for each row of the tables before, by a value of it or by a range. Main function:
-//! [`Binder::joined_by_index`].
+//! [`Binder::ways_by_index`].
 
 use super::tables_of;
 use crate::bind::{Binder, Block, Source};
@@ -30,8 +30,15 @@ struct Indexes<'b> {
 }
 
 impl Binder<'_> {
-    /// Whether a table under such conditions is looked up by an index for each row before.
-    pub(super) fn joined_by_index(&mut self, table: usize, conditions: &[&Expression], fixed: u64) -> bool {
+    /// The ways to look a table up by an index for each row before: the tables that must come before, as bits. `optional`: the
+    /// table is on the inner side of an outer join; others that are looked up by constants come first.
+    pub(super) fn ways_by_index(
+        &mut self,
+        table: usize,
+        conditions: &[&Expression],
+        fixed: u64,
+        optional: bool,
+    ) -> Vec<u64> {
         let block = &*self.block();
         let columns = match &block.tables[table].source {
             Source::Base(base) => {
@@ -42,8 +49,20 @@ impl Binder<'_> {
             _ => (0..block.tables[table].columns.len()).collect(),
         };
         let indexes = Indexes { block, table, fixed, columns };
-        let asked: Vec<Asked> = conditions.iter().map(|condition| indexes.asked(condition)).collect();
-        asked.contains(&Asked::Value) || asked.contains(&Asked::Range) && !asked.contains(&Asked::Known)
+        let asked: Vec<(Asked, u64)> = conditions
+            .iter()
+            .map(|condition| {
+                let before = tables_of(block, condition) & !fixed & !(1 << table);
+                (indexes.asked(condition), before)
+            })
+            .collect();
+        let takes_ranges = asked.iter().all(|(asked, _)| *asked != Asked::Known);
+        let is_way = |asked: Asked, before: u64| match asked {
+            Asked::Value => optional || before != 0,
+            Asked::Range => takes_ranges,
+            _ => false,
+        };
+        asked.iter().filter(|(asked, before)| is_way(*asked, *before)).map(|(_, before)| *before).collect()
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) struct KnownRows {
     pub fixed: u64,
     /// Those of them that an outer join never finds a row of: a temporary table keeps their columns nevertheless.
     pub missing: u64,
-    /// Tables that are looked up by an index for each row of those before, as bits.
-    pub by_index: u64,
+    /// Tables that are looked up by an index for each row of those before, with these as bits.
+    pub by_index: Vec<(usize, u64)>,
     /// Slots of columns that WHERE sets equal to constants.
     pub equal: Vec<usize>,
     /// Conditions that ask for a row of a subquery: MySQL joins with the subquery's tables.
@@ -58,6 +58,21 @@ struct Joined<'t> {
     optional: bool,
     /// Behind an outer join: the tables of its outer side that its condition reads, or all of them.
     needs: u64,
+}
+
+impl KnownRows {
+    /// Whether all other open tables are looked up by an index, one after the other, once the first is read.
+    pub fn looks_up_all(&self, open: u64, first: u64) -> bool {
+        let mut placed = first | !open;
+        loop {
+            let free = self.by_index.iter().filter(|(table, _)| placed >> table & 1 == 0);
+            let next = free.into_iter().find(|(_, before)| before & !placed == 0);
+            match next {
+                Some((table, _)) => placed |= 1 << table,
+                None => return placed == u64::MAX,
+            }
+        }
+    }
 }
 
 impl Binder<'_> {
@@ -96,11 +111,30 @@ impl Binder<'_> {
             }
         }
         for joined in tables.iter().filter(|_| tables.len() > 1) {
-            if self.joined_by_index(joined.table, &joined.conditions, known.fixed) {
-                known.by_index |= 1 << joined.table;
-            }
+            let ways = self.ways_by_index(joined.table, &joined.conditions, known.fixed, joined.optional);
+            known.by_index.extend(ways.into_iter().map(|before| (joined.table, before)));
         }
         known
+    }
+
+    /// Tables of which a unique key leaves one row at most, by constants or by rows of such tables, as bits.
+    pub fn constant_tables(&mut self, tree: &JoinTree, conditions: &[Expression]) -> u64 {
+        let mut tables = Vec::new();
+        let filters: Vec<&Expression> = conditions.iter().collect();
+        collect(self.block(), tree, &filters, (false, 0), &mut tables);
+        let mut found = 0;
+        loop {
+            let before = found;
+            for joined in tables.iter().filter(|joined| joined.needs & !before == 0) {
+                let candidates = self.candidates(joined.table, &joined.conditions, found);
+                if candidates.iter().any(|candidate| candidate.path.single_row) {
+                    found |= 1 << joined.table;
+                }
+            }
+            if found == before {
+                return found;
+            }
+        }
     }
 
     /// Finds out what of a table's rows is known, with the values of those that are.
@@ -108,8 +142,9 @@ impl Binder<'_> {
         let mut conditions = Vec::new();
         for condition in &joined.conditions {
             let condition = rows.put_into(condition);
-            let fails = is_never(condition.as_ref())
-                || matches!(condition, Cow::Owned(_)) && is_known(&condition) && self.fails(&condition);
+            let is_changed = matches!(condition, Cow::Owned(_)) && !joined.optional;
+            let fails =
+                is_never(condition.as_ref()) || is_changed && is_known(&condition) && self.fails(&condition);
             if fails {
                 match joined.optional {
                     true => {
@@ -132,7 +167,7 @@ impl Binder<'_> {
             }
             // MySQL reads a row of the inner side beforehand only where those of the outer side are known.
             (Left::Missing | Left::One(_), true) if joined.needs & !known.fixed != 0 => {
-                known.by_index |= 1 << joined.table;
+                known.by_index.push((joined.table, 0));
                 return;
             }
             (Left::Impossible, true) => return,

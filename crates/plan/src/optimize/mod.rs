@@ -10,6 +10,7 @@ mod null_rejection;
 mod order;
 mod terms;
 
+pub(crate) use access::is_known_now;
 pub(crate) use known::KnownRows;
 pub(crate) use null_rejection::rejects_null;
 pub(crate) use terms::tables_of;
