@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.advance();
         self.accept_equal();
         let value = if self.at_word(K::Default) { self.any_word()? } else { self.name()? };
-        *(if is_algorithm { algorithm } else { lock }) = Some(value.to_ascii_uppercase());
+        *(if is_algorithm { algorithm } else { lock }) = Some(value);
         Ok(true)
     }
 

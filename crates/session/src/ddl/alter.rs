@@ -1,7 +1,8 @@
 //! ALTER TABLE, CREATE INDEX and DROP INDEX: the actions applied to a copy of the definition.
 //! What that does to the rows is decided by `alter_plan.rs` and done by `rebuild.rs`.
 
-use super::alter_plan::reports_rows;
+use super::algorithm::{Asked, Change, Means};
+use super::alter_plan::{has_key, reports_rows};
 use super::column::ColumnDraft;
 use super::index::sort_indexes;
 use super::table::{check_column_names, check_definition, check_table_name, locks_to_change};
@@ -25,15 +26,17 @@ pub(super) struct Draft {
     pub rename: Option<TableName>,
     /// ALGORITHM=COPY or ORDER BY.
     pub copy_asked: bool,
+    /// MySQL copies the rows and says how many.
+    reports_rows: bool,
 }
 
 impl Session {
     /// ALTER TABLE.
     pub(crate) fn alter_table(&mut self, alter: &AlterTable, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let asked = Asked::new(alter.algorithm.as_deref(), alter.lock.as_deref())?;
         let name = self.table_name(&alter.name)?;
         self.require_alter(&name, &alter.actions)?;
-        let copies = alter.algorithm.as_deref() == Some("COPY");
-        self.alter(&name, &alter.actions, copies, sink)
+        self.alter(&name, &alter.actions, asked, sink)
     }
 
     /// ALTER, and what a rename takes besides.
@@ -53,20 +56,22 @@ impl Session {
 
     /// CREATE INDEX.
     pub(crate) fn create_index(&mut self, create: &CreateIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let asked = Asked::new(create.algorithm.as_deref(), create.lock.as_deref())?;
         let name = self.table_name(&create.table)?;
         self.require_table(Privileges::INDEX, &name)?;
-        self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], false, sink)
+        self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], asked, sink)
     }
 
     /// DROP INDEX.
     pub(crate) fn drop_index(&mut self, drop: &DropIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
+        let asked = Asked::new(drop.algorithm.as_deref(), drop.lock.as_deref())?;
         let name = self.table_name(&drop.table)?;
         self.require_table(Privileges::INDEX, &name)?;
         let action = match drop.index.eq_ignore_ascii_case("PRIMARY") {
             true => AlterAction::DropPrimaryKey,
             false => AlterAction::DropIndex(drop.index.clone()),
         };
-        self.alter(&name, &[action], false, sink)
+        self.alter(&name, &[action], asked, sink)
     }
 
     /// ALTER on behalf of OPTIMIZE TABLE.
@@ -76,15 +81,14 @@ impl Session {
         actions: &[AlterAction],
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.alter(name, actions, false, sink)
+        self.alter(name, actions, Asked::default(), sink)
     }
 
-    /// With `copies` the statement said ALGORITHM=COPY.
     fn alter(
         &mut self,
         name: &TableName,
         actions: &[AlterAction],
-        copies: bool,
+        asked: Asked,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         self.commit_implicitly()?;
@@ -97,14 +101,26 @@ impl Session {
             }
         }
         let rows = self.with_definition_locks(locks_to_change(&names), |session| {
-            session.alter_locked(name, actions, copies)
+            session.alter_locked(name, actions, asked)
         })?;
         let warnings = self.diagnostics.count();
-        self.send_info(rows, format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"), sink)
+        match rows {
+            Some(rows) => {
+                let info = format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}");
+                self.send_info(rows, info, sink)
+            }
+            None => self.send_ok(sink),
+        }
     }
 
-    /// Returns the number of rows that it reports as copied.
-    fn alter_locked(&mut self, name: &TableName, actions: &[AlterAction], copies: bool) -> SqlResult<u64> {
+    /// Returns the number of rows that it reports as copied; None where nothing but the name may change.
+    fn alter_locked(
+        &mut self,
+        name: &TableName,
+        actions: &[AlterAction],
+        asked: Asked,
+    ) -> SqlResult<Option<u64>> {
+        let copies = asked.copies();
         let engine = self.state.instance.engine().clone();
         let table = engine.dictionary().table(&name.schema, &name.table);
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
@@ -116,6 +132,7 @@ impl Session {
             rebuild: copies,
             rename: None,
             copy_asked: copies,
+            reports_rows: false,
         };
         draft.definition.options.auto_increment = None;
         // Indexes go first: their names and columns are free for the other actions.
@@ -133,20 +150,42 @@ impl Session {
         check_column_names(&draft.definition.columns)?;
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
-        // Rows whose NULLs turn to zeros are always copied.
-        let gives_up_null = |(column, source): (&dictionary::ColumnDefinition, &Option<usize>)| {
-            source.is_some_and(|source| old.columns[source].nullable && !column.nullable)
-        };
-        draft.copy_asked |= !self.sql_mode().is_strict()
-            && draft.definition.columns.iter().zip(&draft.sources).any(gives_up_null);
+        let means = self.look_at(&mut draft, &old, actions, asked)?;
         let copied = self.carry_out(&table, &old, &draft)?;
-        let reported = draft.copy_asked || reports_rows(&old, &draft.definition, &draft.sources);
-        let rows = if reported { copied } else { 0 };
+        let rows = if draft.reports_rows { copied } else { 0 };
         if let Some(to) = draft.rename {
             // The rest is done already.
             self.rename_locked(&[(name.clone(), to)], &KillFlag::default())?;
         }
-        Ok(rows)
+        Ok((means != Means::Nothing || copies).then_some(rows))
+    }
+
+    /// What the change takes; errors 1845 and 1846 where that is more than was asked for.
+    fn look_at(
+        &mut self,
+        draft: &mut Draft,
+        old: &TableDefinition,
+        actions: &[AlterAction],
+        asked: Asked,
+    ) -> SqlResult<Means> {
+        // Rows whose NULLs turn to zeros are always copied.
+        let gives_up_null = |(column, source): (&dictionary::ColumnDefinition, &Option<usize>)| {
+            source.is_some_and(|source| old.columns[source].nullable && !column.nullable)
+        };
+        let turns_null = !self.sql_mode().is_strict()
+            && draft.definition.columns.iter().zip(&draft.sources).any(gives_up_null);
+        let (new, sources) = (&draft.definition, &draft.sources);
+        let means = Change { actions, old, new, sources, turns_null }.means();
+        asked.check(means)?;
+        if actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_))) && has_key(new) {
+            let text = "ORDER BY ignored as there is a user-defined clustered index in the table";
+            let warning = errors::code::ER_UNKNOWN_ERROR.message(format!("{text} '{}'", old.name.table));
+            self.diagnostics.warning(warning);
+        }
+        draft.copy_asked |= turns_null || means == Means::Copies;
+        draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
+        draft.rebuild |= draft.reports_rows;
+        Ok(means)
     }
 
     fn apply_action(&mut self, draft: &mut Draft, action: &AlterAction) -> SqlResult<()> {

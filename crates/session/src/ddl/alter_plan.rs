@@ -1,6 +1,6 @@
 //! What an ALTER TABLE does to the rows. Main type: [`AlterPlan`], made by comparing two definitions.
 
-use dictionary::{ColumnDefinition, IndexDefinition, TableDefinition};
+use dictionary::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use values::{ColumnType, TypeKind};
 
 /// How a changed definition becomes the table's.
@@ -62,7 +62,38 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
 
 /// Whether MySQL would copy the rows of this change, so that it reports their number; it changes the others in place.
 pub(super) fn reports_rows(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> bool {
-    converts_columns(old, new, sources) || old.primary_key().is_some() && new.primary_key().is_none()
+    converts_columns(old, new, sources) || changes_counter(old, new, sources) || loses_key(old, new)
+}
+
+/// Whether a column that stays begins or ceases to count.
+pub(super) fn changes_counter(
+    old: &TableDefinition,
+    new: &TableDefinition,
+    sources: &[Option<usize>],
+) -> bool {
+    let columns = new.columns.iter().zip(sources);
+    columns
+        .filter_map(|(after, source)| source.map(|place| (&old.columns[place], after)))
+        .any(|(before, after)| before.auto_increment != after.auto_increment)
+}
+
+/// Whether the rows were ordered by a key, the primary one or the first unique one without NULL, and none is left.
+pub(super) fn loses_key(old: &TableDefinition, new: &TableDefinition) -> bool {
+    has_key(old) && !has_key(new)
+}
+
+/// Whether MySQL orders the rows by a key.
+pub(super) fn has_key(table: &TableDefinition) -> bool {
+    let orders = |index: &IndexDefinition| match index.kind {
+        IndexKind::Primary => true,
+        IndexKind::Unique => {
+            let is_whole =
+                |part: &IndexPart| part.prefix_length.is_none() && !table.columns[part.column].nullable;
+            index.parts.iter().all(is_whole)
+        }
+        IndexKind::Plain => false,
+    };
+    table.indexes.iter().any(orders)
 }
 
 /// Whether values of a column that stays change their form.
@@ -101,6 +132,7 @@ fn is_converted(old: &ColumnType, new: &ColumnType, is_key: bool) -> bool {
         || old.unsigned != new.unsigned
         || old.decimals != new.decimals
         || !new.members.starts_with(&old.members)
+        || old.kind.has_members() && old.row_bytes() != new.row_bytes()
 }
 
 /// Text that is declared as bytes of the same kind.

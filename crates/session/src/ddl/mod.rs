@@ -1,6 +1,7 @@
 //! CREATE, ALTER, DROP, RENAME and TRUNCATE of schemas, tables and indexes, with MySQL's checks.
 //! Definitions are built and checked here (`column.rs`, `index.rs`, `table.rs`); the engine stores them and moves rows.
 
+mod algorithm;
 mod alter;
 mod alter_plan;
 mod column;

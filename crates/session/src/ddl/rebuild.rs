@@ -204,12 +204,14 @@ fn duplicate_error(
             let texts = index.parts.iter().map(|part| {
                 let column = &new.columns[part.column];
                 let source = table.definition().column_position(&column.name);
-                source.map_or_else(String::new, |source| {
-                    values::convert::quoted_text(
-                        &view.value(source),
-                        &table.definition().columns[source].column_type,
-                    )
-                })
+                let (value, column_type) = match (source, &column.default) {
+                    (Some(source), _) => {
+                        (view.value(source), &table.definition().columns[source].column_type)
+                    }
+                    (None, ColumnDefault::Literal(value)) => (value.clone(), &column.column_type),
+                    (None, _) => (implicit_default(&column.column_type), &column.column_type),
+                };
+                values::convert::quoted_text(&value, column_type)
             });
             shown = Some(texts.collect::<Vec<_>>().join("-"));
         }
@@ -316,12 +318,13 @@ impl RowConverter<'_> {
             }
             _ if column.nullable => Ok(Value::Null),
             _ => {
-                let is_date = column.column_type.kind.has_date();
+                let is_date = matches!(column.column_type.kind, TypeKind::Date | TypeKind::DateTime);
                 if is_date && self.mode.strict && self.mode.dates.no_zero_date {
                     let kind = if column.column_type.kind == TypeKind::Date { "date" } else { "datetime" };
                     let zero = if kind == "date" { "0000-00-00" } else { "0000-00-00 00:00:00" };
                     let error =
                         sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, zero, column.name, self.row);
+                    let error = errors::code::ER_TRUNCATED_WRONG_VALUE.message(error.message());
                     return Err(CopyError::Sql(error));
                 }
                 Ok(implicit_default(&column.column_type))
