@@ -1,10 +1,13 @@
 //! [`Latch`]: a reader-writer latch in one word, with a version, and the table where waiters park.
 //!
-//! Word: bits 0..31 count shared holders, bit 31 is the exclusive holder, bit 32 says that somebody is parked, bits 33..64
-//! are a version that moves at each exclusive release. Readers are let in beside waiting writers, so that a thread may
-//! take the same latch shared twice; a writer that finds readers spins, then parks. Waiting is announced to `env::blocking`.
+//! Word: bits 0..31 count shared holders, bit 31 is the exclusive holder, bit 32 says that somebody is parked, bit 33 that a
+//! writer waits, bits 34..64 are a version that moves at each exclusive release. New readers give way to a waiting writer, but
+//! for some milliseconds only: so no writer starves, and a thread may take the same latch shared twice, or two latches in
+//! any order, without being lost between writers. A writer that finds readers spins, then parks. Waiting is announced to
+//! `env::blocking`.
 
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use env::blocking;
 #[cfg(loom)]
@@ -21,7 +24,11 @@ use std::sync::{
 const SHARED_MASK: u64 = (1 << 31) - 1;
 const EXCLUSIVE: u64 = 1 << 31;
 const PARKED: u64 = 1 << 32;
-const VERSION_STEP: u64 = 1 << 33;
+const WRITER_WAITS: u64 = 1 << 33;
+const VERSION_STEP: u64 = 1 << 34;
+/// A reader gives way so often, and so long each time unless something happens; then it goes in beside the writer that waits.
+const GIVE_WAY_TIMES: u32 = 4;
+const GIVE_WAY: Duration = Duration::from_millis(1);
 /// Looks at the word before parking; a latch is normally held for well under a microsecond.
 const SPINS_MAX: u32 = if cfg!(loom) { 0 } else { 60 };
 /// Parking places. Latches that share one only wake each other's waiters in vain.
@@ -51,8 +58,14 @@ impl Latch {
     /// Acquires shared unless an exclusive holder is there.
     #[inline]
     pub fn try_shared(&self) -> bool {
+        self.try_shared_beside(EXCLUSIVE)
+    }
+
+    /// Acquires shared unless one of the `obstacle` bits is set.
+    #[inline]
+    fn try_shared_beside(&self, obstacle: u64) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
-        while word & EXCLUSIVE == 0 {
+        while word & obstacle == 0 {
             match self.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(present) => word = present,
@@ -61,12 +74,12 @@ impl Latch {
         false
     }
 
-    /// Acquires exclusively unless anybody holds it.
+    /// Acquires exclusively unless anybody holds it. Other writers that wait say so again.
     #[inline]
     pub fn try_exclusive(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & (EXCLUSIVE | SHARED_MASK) == 0 {
-            let taken = word | EXCLUSIVE;
+            let taken = word & !WRITER_WAITS | EXCLUSIVE;
             match self.word.compare_exchange_weak(word, taken, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(present) => word = present,
@@ -75,11 +88,11 @@ impl Latch {
         false
     }
 
-    /// Acquires shared, waiting for an exclusive holder.
+    /// Acquires shared, waiting for an exclusive holder and, for a moment, for writers that came before.
     #[inline]
     pub fn shared(&self) {
-        if !self.try_shared() {
-            self.wait(EXCLUSIVE, Latch::try_shared);
+        if !self.try_shared_beside(EXCLUSIVE | WRITER_WAITS) {
+            self.wait_shared();
         }
     }
 
@@ -87,7 +100,7 @@ impl Latch {
     #[inline]
     pub fn exclusive(&self) {
         if !self.try_exclusive() {
-            self.wait(EXCLUSIVE | SHARED_MASK, Latch::try_exclusive);
+            self.wait_exclusive();
         }
     }
 
@@ -148,35 +161,59 @@ impl Latch {
         &PARKING[(address / 64).wrapping_mul(0x9E37_79B9) / 64 % PARKING_PLACES]
     }
 
-    /// Waits until none of the `obstacle` bits is set and `attempt` succeeds.
     #[cold]
-    fn wait(&self, obstacle: u64, attempt: fn(&Latch) -> bool) {
+    fn wait_shared(&self) {
         for _ in 0..SPINS_MAX {
             std::hint::spin_loop();
-            if attempt(self) {
+            if self.try_shared_beside(EXCLUSIVE | WRITER_WAITS) {
                 return;
             }
         }
-        while !attempt(self) {
-            blocking::region(|| self.park(obstacle));
+        for _ in 0..GIVE_WAY_TIMES {
+            if self.try_shared_beside(EXCLUSIVE | WRITER_WAITS) {
+                return;
+            }
+            blocking::region(|| self.park(EXCLUSIVE | WRITER_WAITS, Some(GIVE_WAY)));
+        }
+        while !self.try_shared() {
+            blocking::region(|| self.park(EXCLUSIVE, None));
         }
     }
 
-    /// Parks once, unless the obstacle is gone already.
-    fn park(&self, obstacle: u64) {
+    #[cold]
+    fn wait_exclusive(&self) {
+        for _ in 0..SPINS_MAX {
+            std::hint::spin_loop();
+            if self.try_exclusive() {
+                return;
+            }
+        }
+        while !self.try_exclusive() {
+            blocking::region(|| self.park(EXCLUSIVE | SHARED_MASK, None));
+        }
+    }
+
+    /// Parks once, for so long at most, unless the obstacle is gone already. Who waits for readers is a writer.
+    fn park(&self, obstacle: u64, at_most: Option<Duration>) {
         let place = self.place();
         let guard = place.guard.lock().unwrap_or_else(PoisonError::into_inner);
+        let says = if obstacle & SHARED_MASK != 0 { PARKED | WRITER_WAITS } else { PARKED };
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             if word & obstacle == 0 {
                 return;
             }
-            match self.word.compare_exchange_weak(word, word | PARKED, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(word, word | says, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(present) => word = present,
             }
         }
-        drop(place.released.wait(guard).unwrap_or_else(PoisonError::into_inner));
+        match at_most {
+            None => drop(place.released.wait(guard).unwrap_or_else(PoisonError::into_inner)),
+            Some(time) => {
+                drop(place.released.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner));
+            }
+        }
     }
 }
 
@@ -296,6 +333,68 @@ mod tests {
         latch.release_shared();
         assert!(latch.try_exclusive());
         latch.release_exclusive();
+    }
+
+    /// Holds a latch shared again and again, for some microseconds each time, at most so many times.
+    fn read_on(latch: &Latch, written: &AtomicU64, wanted: u64, rounds: u64) -> u64 {
+        for round in 0..rounds {
+            latch.shared();
+            (0..2000).for_each(|_| std::hint::spin_loop());
+            latch.release_shared();
+            if written.load(Ordering::Relaxed) == wanted {
+                return round;
+            }
+        }
+        rounds
+    }
+
+    #[test]
+    fn a_writer_gets_in_between_readers_that_overlap() {
+        const WRITES: u64 = 50;
+        const ROUNDS: u64 = 400_000;
+        let shared = Arc::new((Latch::default(), AtomicU64::new(0), AtomicU64::new(0)));
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                let body = move || {
+                    let (latch, written, rounds) = &*shared;
+                    rounds.fetch_max(read_on(latch, written, WRITES, ROUNDS), Ordering::Relaxed);
+                };
+                env::RealThreads.spawn("reader", Box::new(body))
+            })
+            .collect();
+        let (latch, written, rounds) = &*shared;
+        for _ in 0..WRITES {
+            latch.exclusive();
+            latch.release_exclusive();
+            written.fetch_add(1, Ordering::Relaxed);
+        }
+        assert!(readers.into_iter().all(env::JoinHandle::join));
+        assert!(rounds.load(Ordering::Relaxed) < ROUNDS, "the writer waited for the end of all readers");
+    }
+
+    #[test]
+    fn a_reader_comes_back_beside_a_waiting_writer() {
+        let shared = Arc::new((Latch::default(), AtomicU64::new(0)));
+        shared.0.shared();
+        let writer = {
+            let shared = Arc::clone(&shared);
+            let body = move || {
+                shared.0.exclusive();
+                shared.1.store(1, Ordering::Relaxed);
+                shared.0.release_exclusive();
+            };
+            env::RealThreads.spawn("writer", Box::new(body))
+        };
+        while shared.0.word.load(Ordering::Relaxed) & WRITER_WAITS == 0 {
+            std::thread::yield_now();
+        }
+        shared.0.shared();
+        assert_eq!(shared.1.load(Ordering::Relaxed), 0);
+        shared.0.release_shared();
+        shared.0.release_shared();
+        assert!(writer.join());
+        assert_eq!(shared.1.load(Ordering::Relaxed), 1);
     }
 
     #[test]
