@@ -37,12 +37,12 @@ fn character_length(call: &mut Call<'_>) -> SqlResult<Value> {
     measure(call, |text, collation| collation.charset().character_count(text))
 }
 
-/// Searches take texts of one character set whatever their collations; bytes that are searched for in a text must be
-/// text of its set. `text` is the argument that is searched.
+/// Searches are in the collation of the text that is searched, whatever is searched for: this must be text of its
+/// character set. `text` is the argument that is searched.
 fn derive_search(derivation: &mut Derivation<'_>, text: usize) -> SqlResult<ResultType> {
-    let is_bytes =
-        |result: &ResultType| result.class() == TypeClass::Text && result.collation() == CollationId::BINARY;
-    if is_bytes(derivation.argument(1 - text)) && !is_bytes(derivation.argument(text)) {
+    let (searched, wanted) = (derivation.argument(text), derivation.argument(1 - text));
+    let is_bytes = wanted.class() == TypeClass::Text && wanted.collation() == CollationId::BINARY;
+    if searched.class() == TypeClass::Text || is_bytes {
         derivation.arguments.swap(0, text);
         let searched = derivation.first_collation(&[1]);
         derivation.arguments.swap(0, text);
@@ -71,7 +71,10 @@ fn common_collation(call: &Call<'_>) -> CollationId {
 const SEARCH_BYTES: usize = 13;
 
 fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Value> {
-    let collation = common_collation(call);
+    let collation = match call.argument(haystack).class() {
+        TypeClass::Text => call.text_collation(haystack),
+        _ => common_collation(call),
+    };
     let (Some(needle), Some(text)) = (call.text(needle)?, call.text(haystack)?) else {
         return Ok(Value::Null);
     };
