@@ -46,7 +46,14 @@ impl Assigning<'_> {
                     held.reach(bytes, || run.workspace().clone())?;
                     self.storing.store_computed(expression, &value, column, self.row_number, run)?
                 }
-                None => self.storing.default(&self.defaults[position], column, seen, self.row_number, run)?,
+                None => self.storing.default(
+                    &self.defaults[position],
+                    true,
+                    column,
+                    seen,
+                    self.row_number,
+                    run,
+                )?,
             };
             if self.sees_changes
                 && let Some(slot) = self.slots.map_or(Some(position), |slots| slots[position])

@@ -89,7 +89,14 @@ fn value_row(
     let (mut held, mut bytes) = (LongHeld::default(), 0);
     for (column, value) in plan.columns.iter().zip(values) {
         let definition = &definition.columns[*column];
-        let Some(expression) = value else { continue };
+        let Some(expression) = value else {
+            let default = &plan.defaults[*column];
+            if !matches!(default, DefaultValue::Expression(_)) {
+                given[*column] = true;
+                row[*column] = storing.default(default, true, definition, &row, row_number, run)?;
+            }
+            continue;
+        };
         let value = expression.evaluate(&row, run)?;
         run.check_raised()?;
         bytes += long_bytes(std::slice::from_ref(&value));
@@ -116,7 +123,7 @@ pub fn fill_defaults(
 ) -> SqlResult<()> {
     for (column, definition) in plan.table.definition().columns.iter().enumerate() {
         if !given[column] {
-            row[column] = storing.default(&plan.defaults[column], definition, row, row_number, run)?;
+            row[column] = storing.default(&plan.defaults[column], false, definition, row, row_number, run)?;
         }
     }
     Ok(())

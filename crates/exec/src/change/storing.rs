@@ -148,10 +148,11 @@ impl Storing {
         self.store(Given::by(expression, value), column, row_number, run)
     }
 
-    /// What a column gets when the row gives it no value.
+    /// What a column gets that the row does not name, or names with DEFAULT: that it has none is told of each such row.
     pub fn default(
         &self,
         default: &DefaultValue,
+        is_named: bool,
         column: &ColumnDefinition,
         row: &[Value],
         row_number: u64,
@@ -170,7 +171,10 @@ impl Storing {
                     return Err(error);
                 }
                 if column.column_type.kind != TypeKind::Enum {
-                    self.warn_of_column(error, run);
+                    match is_named {
+                        true => run.diagnostics().warning(error),
+                        false => self.warn_of_column(error, run),
+                    }
                 }
                 Ok(implicit_default(&column.column_type))
             }

@@ -261,8 +261,17 @@ impl Arithmetic {
             ArithmeticOperator::Modulo => left.remainder(right),
             ArithmeticOperator::IntegerDivide => {
                 let quotient = left.divide_to_integer(right).ok();
-                let exact = quotient.and_then(|quotient| quotient.unscaled_i128());
-                return integer_result(whole, exact.unwrap_or(i128::MAX));
+                let exact = quotient.as_ref().and_then(|quotient| quotient.unscaled_i128());
+                let result = integer_result(whole, exact.unwrap_or(i128::MAX));
+                if let (Err(_), Some(quotient)) = (&result, quotient) {
+                    // The error of a strict change.
+                    let warning = sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", quotient);
+                    context.diagnostics().warning(warning);
+                    if let Some(raised) = context.diagnostics().raised() {
+                        return Err(raised.clone());
+                    }
+                }
+                return result;
             }
         };
         match exact {

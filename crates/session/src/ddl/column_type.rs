@@ -60,7 +60,7 @@ impl Session {
         self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(text));
     }
 
-    /// What CREATE TABLE .. LIKE says of a type: display widths are not written down with it, ZEROFILL and digits are.
+    /// What CREATE TABLE .. LIKE and .. SELECT say of a type: display widths are not written down with it, ZEROFILL and digits are.
     pub(crate) fn warn_copied_type(&mut self, column_type: &ColumnType) {
         if matches!(column_type.kind, TypeKind::Float | TypeKind::Double) {
             self.warn_fraction_attributes(column_type.unsigned, column_type.decimals.is_some());

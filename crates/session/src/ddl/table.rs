@@ -403,6 +403,10 @@ impl Session {
                 exec::describe_for_table(&statement, context)
             })
         })?;
+        // What is deprecated in declared types is told of a second time, then what is in the query's.
+        let declared = definition.columns.iter().map(|column| &column.column_type);
+        let selected = described.iter().map(|(column, _)| &column.column_type);
+        declared.chain(selected).for_each(|column_type| self.warn_copied_type(column_type));
         let mut targets = Vec::new();
         let mut computed = Vec::new();
         let mut named = BTreeSet::new();
