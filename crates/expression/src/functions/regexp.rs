@@ -1,6 +1,7 @@
 //! REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE and REGEXP_SUBSTR. Text is matched as UTF-8; positions count characters.
 //! The last pattern of a call stays compiled in the call's state.
 
+use super::string::search::common_collation;
 use super::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{check_regexp_sets, compile_regexp};
 use crate::result_type::ResultType;
@@ -75,11 +76,11 @@ fn flags(call: &mut Call<'_>, index: usize) -> SqlResult<Option<String>> {
 fn compiled(call: &mut Call<'_>, flags_index: usize) -> SqlResult<Option<Arc<Regex>>> {
     let Some(pattern) = call.utf8(1)? else { return Ok(None) };
     let Some(flags) = flags(call, flags_index)? else { return Ok(None) };
-    let case_sensitive = text::is_case_sensitive(call.text_collation(0));
     let kept = call.state().as_ref().and_then(|state| state.downcast_ref::<Compiled>());
     if let Some(kept) = kept.filter(|kept| kept.pattern == pattern && kept.flags == flags) {
         return Ok(Some(kept.regex.clone()));
     }
+    let case_sensitive = text::is_case_sensitive(common_collation(call));
     let regex = Arc::new(compile_regexp(&pattern, case_sensitive, &flags)?);
     *call.state() = Some(Box::new(Compiled { pattern, flags, regex: regex.clone() }));
     Ok(Some(regex))

@@ -59,7 +59,7 @@ fn derive_find_in_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> 
 }
 
 /// The collation in which two arguments are compared.
-fn common_collation(call: &Call<'_>) -> CollationId {
+pub(in crate::functions) fn common_collation(call: &Call<'_>) -> CollationId {
     if let ComparisonMode::Text(collation) = ComparisonMode::choose(call.expression(0), call.expression(1)) {
         return collation;
     }
