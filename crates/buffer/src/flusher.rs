@@ -161,7 +161,7 @@ impl BufferPool {
         let mut pages = Vec::with_capacity(frames.len());
         let mut newest = Lsn(0);
         for &index in frames {
-            let Some(frame) = self.frames.try_shared(index) else { continue };
+            let Some(frame) = self.frames.try_shared_before_writers(index) else { continue };
             let header = frame.header();
             let (Some(page), Some(oldest)) = (header.page(), header.oldest_change()) else { continue };
             let file = self.spaces.require(page.space).and_then(|space| space.file(page.space));

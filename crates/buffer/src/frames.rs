@@ -139,7 +139,13 @@ impl Frames {
         SharedFrame { frames: self, index }
     }
 
-    /// Latches a frame shared if no writer has it.
+    /// Latches a frame shared if no writer has it; a writer that waits goes on waiting.
+    pub fn try_shared_before_writers(&self, index: u32) -> Option<SharedFrame<'_>> {
+        let latched = self.header(index).latch.try_shared_before_writers();
+        latched.then(|| SharedFrame { frames: self, index })
+    }
+
+    /// Latches a frame shared if no writer has it or waits for it.
     #[inline]
     pub fn try_shared(&self, index: u32) -> Option<SharedFrame<'_>> {
         self.header(index).latch.try_shared().then(|| SharedFrame { frames: self, index })

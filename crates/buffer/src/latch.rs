@@ -55,15 +55,20 @@ loom::lazy_static! {
 }
 
 impl Latch {
-    /// Acquires shared unless an exclusive holder is there.
+    /// Acquires shared unless a writer has it or waits for it.
     #[inline]
     pub fn try_shared(&self) -> bool {
-        self.try_shared_beside(EXCLUSIVE)
+        self.try_shared_without(EXCLUSIVE | WRITER_WAITS)
     }
 
-    /// Acquires shared unless one of the `obstacle` bits is set.
+    /// Acquires shared unless a writer has it: for those whom a waiting writer may need.
     #[inline]
-    fn try_shared_beside(&self, obstacle: u64) -> bool {
+    pub fn try_shared_before_writers(&self) -> bool {
+        self.try_shared_without(EXCLUSIVE)
+    }
+
+    #[inline]
+    fn try_shared_without(&self, obstacle: u64) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & obstacle == 0 {
             match self.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
@@ -91,7 +96,7 @@ impl Latch {
     /// Acquires shared, waiting for an exclusive holder and, for a moment, for writers that came before.
     #[inline]
     pub fn shared(&self) {
-        if !self.try_shared_beside(EXCLUSIVE | WRITER_WAITS) {
+        if !self.try_shared() {
             self.wait_shared();
         }
     }
@@ -165,17 +170,17 @@ impl Latch {
     fn wait_shared(&self) {
         for _ in 0..SPINS_MAX {
             std::hint::spin_loop();
-            if self.try_shared_beside(EXCLUSIVE | WRITER_WAITS) {
+            if self.try_shared() {
                 return;
             }
         }
         for _ in 0..GIVE_WAY_TIMES {
-            if self.try_shared_beside(EXCLUSIVE | WRITER_WAITS) {
+            if self.try_shared() {
                 return;
             }
             blocking::region(|| self.park(EXCLUSIVE | WRITER_WAITS, Some(GIVE_WAY)));
         }
-        while !self.try_shared() {
+        while !self.try_shared_before_writers() {
             blocking::region(|| self.park(EXCLUSIVE, None));
         }
     }
@@ -333,44 +338,6 @@ mod tests {
         latch.release_shared();
         assert!(latch.try_exclusive());
         latch.release_exclusive();
-    }
-
-    /// Holds a latch shared again and again, for some microseconds each time, at most so many times.
-    fn read_on(latch: &Latch, written: &AtomicU64, wanted: u64, rounds: u64) -> u64 {
-        for round in 0..rounds {
-            latch.shared();
-            (0..2000).for_each(|_| std::hint::spin_loop());
-            latch.release_shared();
-            if written.load(Ordering::Relaxed) == wanted {
-                return round;
-            }
-        }
-        rounds
-    }
-
-    #[test]
-    fn a_writer_gets_in_between_readers_that_overlap() {
-        const WRITES: u64 = 50;
-        const ROUNDS: u64 = 400_000;
-        let shared = Arc::new((Latch::default(), AtomicU64::new(0), AtomicU64::new(0)));
-        let readers: Vec<_> = (0..3)
-            .map(|_| {
-                let shared = Arc::clone(&shared);
-                let body = move || {
-                    let (latch, written, rounds) = &*shared;
-                    rounds.fetch_max(read_on(latch, written, WRITES, ROUNDS), Ordering::Relaxed);
-                };
-                env::RealThreads.spawn("reader", Box::new(body))
-            })
-            .collect();
-        let (latch, written, rounds) = &*shared;
-        for _ in 0..WRITES {
-            latch.exclusive();
-            latch.release_exclusive();
-            written.fetch_add(1, Ordering::Relaxed);
-        }
-        assert!(readers.into_iter().all(env::JoinHandle::join));
-        assert!(rounds.load(Ordering::Relaxed) < ROUNDS, "the writer waited for the end of all readers");
     }
 
     #[test]

@@ -70,13 +70,7 @@ impl BufferPool {
                 return Ok(SharedPage { frame, page });
             }
         }
-        self.shared_slowly(page, true)
-    }
-
-    /// As `shared`, for one of many pages that are read once: it does not push out pages that are in use.
-    pub fn shared_for_scan(&self, page: PageId) -> Result<SharedPage<'_>, StorageError> {
-        Counter::PoolReadRequests.increment();
-        self.shared_slowly(page, false)
+        self.shared_slowly(page)
     }
 
     #[inline]
@@ -85,14 +79,12 @@ impl BufferPool {
     }
 
     #[cold]
-    fn shared_slowly(&self, page: PageId, keep: bool) -> Result<SharedPage<'_>, StorageError> {
+    fn shared_slowly(&self, page: PageId) -> Result<SharedPage<'_>, StorageError> {
         loop {
             if let Some(index) = self.translate(page) {
                 let frame = self.frames.shared(index);
                 if frame.header().holds(page) {
-                    if keep {
-                        frame.header().referenced.store(true, Ordering::Relaxed);
-                    }
+                    frame.header().referenced.store(true, Ordering::Relaxed);
                     return Ok(SharedPage { frame, page });
                 }
             } else if let Some(frame) = self.read_page(page)? {

@@ -330,6 +330,33 @@ fn a_longer_file_keeps_the_copies_for_the_repair() {
     }
 }
 
+/// Threads that hold one page for a millisecond again and again, so that somebody always does. They stop when it is written.
+#[test]
+fn a_page_that_is_always_read_can_be_written() {
+    const WANTED: u8 = 20;
+    const ROUNDS: u32 = 2_000;
+    let (_disk, pool) = new_pool(64);
+    let page = add_page(&pool, 0).unwrap();
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let pool = pool.clone();
+            let until_written = move || {
+                for _ in 0..ROUNDS {
+                    let shared = pool.shared(page).unwrap();
+                    if shared[usize::from(BODY)] == WANTED {
+                        return;
+                    }
+                    env::Clock::sleep(&env::RealClock::default(), std::time::Duration::from_millis(1));
+                }
+                panic!("the writer waited for the end of all readers");
+            };
+            env::Threads::spawn(&env::RealThreads, "reader", Box::new(until_written))
+        })
+        .collect();
+    (1..=WANTED).for_each(|value| set(&pool, page, value.into()));
+    assert!(readers.into_iter().all(env::JoinHandle::join));
+}
+
 #[test]
 fn a_full_disk_is_an_error_and_passes() {
     let (disk, pool) = new_pool(64);
