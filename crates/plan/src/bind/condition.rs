@@ -4,7 +4,7 @@
 
 use super::column::Source;
 use super::{Binder, JoinTree};
-use crate::optimize::tables_of;
+use crate::optimize::{node_rejects_null, tables_of};
 use crate::physical::Node;
 use ::expression::operators::{Comparison, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, SubqueryUse};
@@ -89,12 +89,30 @@ pub(super) fn decided_by_range(
     (never || always).then_some(always)
 }
 
+/// Whether no YEAR is that number, nor what two digits stand for.
+fn is_no_year(number: &Value) -> bool {
+    let years = i64::from(YEAR_MIN)..=i64::from(YEAR_MAX);
+    matches!(number, Value::Int(number) if *number > 99 && !years.contains(number))
+}
+
+/// The first year of a YEAR column, beside 0, and the last.
+const YEAR_MIN: u16 = 1901;
+const YEAR_MAX: u16 = 2155;
+
 /// Whether no value of an integer column compares so with the integer beside it.
 fn is_out_of_range(comparison: &Comparison) -> bool {
     let (column, operator, constant) = match comparison.left.column_slot() {
         Some(_) => (&comparison.left, comparison.operator, &comparison.right),
         None => (&comparison.right, comparison.operator.mirrored(), &comparison.left),
     };
+    // Beside a number, `<=>` holds for equal ones.
+    let operator = match operator {
+        ComparisonOperator::NullSafeEqual => ComparisonOperator::Equal,
+        other => other,
+    };
+    if operator == ComparisonOperator::Equal && column.result.kind() == TypeKind::Year {
+        return column.column_slot().is_some() && constant.literal().is_some_and(is_no_year);
+    }
     let are_integers = column.column_slot().is_some()
         && column.result.kind().is_integer()
         && constant.result.kind().is_integer();
@@ -122,7 +140,9 @@ impl Binder<'_> {
         let mut nullable = 0;
         if let Some(tree) = tree.as_deref_mut().filter(|tree| matches!(tree, JoinTree::Join { .. })) {
             nullable = tree.optional_tables();
-            self.block().make_inner(tree, &conditions);
+            let mut filters = conditions.clone();
+            filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
+            self.block().make_inner(tree, &filters);
         }
         let mut conditions = conditions;
         if let [only] = conditions.as_slice()
@@ -143,6 +163,22 @@ impl Binder<'_> {
         self.nullable = 0;
         let passes = passes? && !self.settle_contradictions(tree, &conditions);
         Ok(if passes { conditions } else { vec![Expression::boolean(false)] })
+    }
+
+    /// What EXISTS asks of the rows: values with which its subquery compares are not NULL.
+    fn wanted_of_exists(&self, condition: &Expression) -> Vec<Expression> {
+        let ExpressionKind::Subquery(call) = &condition.kind else { return Vec::new() };
+        let Some(subquery) = self.subqueries.get(call.id) else { return Vec::new() };
+        if call.wanted != SubqueryUse::Exists {
+            return Vec::new();
+        }
+        let rejects = |number: usize| {
+            let is_it =
+                |part: &Expression| matches!(part.kind, ExpressionKind::Outer(outer) if outer == number);
+            node_rejects_null(&subquery.query.root, &is_it)
+        };
+        let outer = call.outer.iter().enumerate().filter(|(number, _)| rejects(*number));
+        outer.filter_map(|(_, value)| Expression::is_null(value.clone(), true).ok()).collect()
     }
 
     /// Whether it is a column without NULL.

@@ -204,7 +204,7 @@ impl Block {
     fn varies(&self, part: &Expression) -> bool {
         let Some(slot) = part.column_slot() else { return false };
         match self.group_keys.get(slot) {
-            Some(key) => !self.is_fixed(key),
+            Some(key) => !self.is_fixed(key) || tables_of(self, key) & self.known.missing != 0,
             None => match self.ungrouped(slot) {
                 (Some(shown), _) => {
                     let read = self.known.fixed & !self.known.missing;

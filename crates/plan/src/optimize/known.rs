@@ -3,10 +3,10 @@
 //! temporary table, which clients see in the types of columns. Main function: [`Binder::known_rows`].
 
 use crate::bind::{Binder, Block, JoinTree, Source, is_known, is_never};
-use crate::optimize::access::Candidate;
+use crate::optimize::access::{Candidate, selectivity};
 use crate::optimize::known_values::KnownValues;
 use crate::optimize::tables_of;
-use crate::physical::{AccessPath, KeyCondition};
+use crate::physical::{AccessPath, KeyCondition, Node};
 use engine::Table;
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind, SubqueryUse, TypeClass};
@@ -15,6 +15,12 @@ use std::sync::Arc;
 
 /// The protocol's flag of a column of the primary key.
 const PRI_KEY: u16 = 2;
+
+/// Rows of a subquery from which on its primary key is looked up, and from which on its rows are put into a table to be looked
+/// up, by as many rows as that.
+const KEYS_LOOKED_UP_MIN: f64 = 4.5;
+const ROWS_LOOKED_UP_MIN: f64 = 6.3;
+const OUTER_ROWS_MIN: u64 = 5;
 
 /// What is known before the query runs.
 #[derive(Clone, Debug, Default)]
@@ -182,17 +188,38 @@ impl Binder<'_> {
     }
 
     /// Whether a condition is a join with the tables of a subquery that sends rows through a temporary table; Some(false) if it
-    /// is one without: rows of a primary key are looked up, or must not be there.
-    fn is_semijoin(&self, condition: &Expression) -> Option<bool> {
+    /// is one without: its rows are looked up, or must not be there.
+    fn is_semijoin(&mut self, condition: &Expression) -> Option<bool> {
         match &condition.kind {
             ExpressionKind::Subquery(call) => match call.wanted {
-                SubqueryUse::In => Some(!self.shows_primary_key(call.id)),
-                SubqueryUse::Exists => Some(true),
+                SubqueryUse::In | SubqueryUse::Exists => Some(self.is_read_first(call.id)),
                 SubqueryUse::NotIn => Some(false),
                 _ => None,
             },
             _ => is_antijoin(condition).then_some(false),
         }
+    }
+
+    /// Whether MySQL reads the rows of a subquery before those of the query, or in its join buffer: where they are few. Others it
+    /// looks up, by their primary key or in a table of them. The numbers are where its costs meet for small tables.
+    fn is_read_first(&mut self, subquery: usize) -> bool {
+        let is_key = self.shows_primary_key(subquery);
+        let Some(found) = self.subqueries.get(subquery) else { return true };
+        let Some((table, share)) = only_table(&found.query.root) else { return !is_key };
+        let table = table.clone();
+        let inner = self.input.engine.statistics(&table).rows as f64 * share;
+        if is_key {
+            return share < 1.0 && inner < KEYS_LOOKED_UP_MIN;
+        }
+        let outer = match &self.block().tables[..] {
+            [only] => match &only.source {
+                Source::Base(table) => table.clone(),
+                _ => return true,
+            },
+            _ => return true,
+        };
+        let outer = self.input.engine.statistics(&outer).rows;
+        outer < OUTER_ROWS_MIN || inner < ROWS_LOOKED_UP_MIN
     }
 
     fn shows_primary_key(&self, subquery: usize) -> bool {
@@ -242,6 +269,23 @@ impl Binder<'_> {
             },
             _ => Left::Unknown,
         }
+    }
+}
+
+/// The table whose rows alone a node shows, and the share of them that conditions are guessed to choose.
+fn only_table(node: &Node) -> Option<(&Arc<Table>, f64)> {
+    // What compares with the rows of the query chooses when these are looked up.
+    let is_own =
+        |condition: &&Expression| !condition.any(&|part| matches!(part.kind, ExpressionKind::Outer(_)));
+    let share =
+        |conditions: &[Expression]| conditions.iter().filter(is_own).map(selectivity).product::<f64>();
+    match node {
+        Node::Project { input, .. } => only_table(input),
+        Node::Filter { input, conditions } => {
+            only_table(input).map(|(table, of_input)| (table, of_input * share(conditions)))
+        }
+        Node::Table(access) => Some((&access.table, share(&access.conditions))),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@ mod terms;
 
 pub(crate) use access::is_known_now;
 pub(crate) use known::KnownRows;
-pub(crate) use null_rejection::rejects_null;
+pub(crate) use null_rejection::{node_rejects_null, rejects_null};
 pub(crate) use terms::tables_of;
 
 use crate::bind::{Binder, Source};

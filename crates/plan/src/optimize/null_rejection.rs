@@ -3,6 +3,7 @@
 
 use super::tables_of;
 use crate::bind::{Block, JoinTree};
+use crate::physical::{JoinKind, Node};
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind, SubqueryUse};
 
@@ -53,6 +54,23 @@ pub(crate) fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression
     }
 }
 
+/// Whether a condition on the rows of a query cannot hold when such a value is NULL, so that it has no rows then.
+pub(crate) fn node_rejects_null(node: &Node, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
+    let rejects = |conditions: &[Expression]| conditions.iter().any(|one| rejects_null(one, is_meant));
+    match node {
+        Node::Project { input, .. } | Node::Distinct { input, .. } | Node::Sort { input, .. } => {
+            node_rejects_null(input, is_meant)
+        }
+        Node::Filter { input, conditions } => rejects(conditions) || node_rejects_null(input, is_meant),
+        Node::Table(access) => rejects(&access.conditions),
+        Node::NestedLoop(join) => {
+            let inner = || rejects(&join.conditions) || rejects(&join.inner.conditions);
+            join.kind == JoinKind::Inner && inner() || node_rejects_null(&join.outer, is_meant)
+        }
+        _ => false,
+    }
+}
+
 /// Whether a comparison is neither true nor false when such a column is NULL.
 fn is_unknown(condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
     let is_null = |operand: &Expression| gives_null(operand, is_meant);
@@ -70,7 +88,7 @@ fn is_unknown(condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool) ->
 /// Whether a value is NULL when such a column is.
 fn gives_null(value: &Expression, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
     match &value.kind {
-        ExpressionKind::Column(_) => is_meant(value),
+        ExpressionKind::Column(_) | ExpressionKind::Outer(_) => is_meant(value),
         ExpressionKind::Arithmetic(operation) => {
             gives_null(&operation.left, is_meant) || gives_null(&operation.right, is_meant)
         }
