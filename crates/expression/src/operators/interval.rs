@@ -164,7 +164,8 @@ impl DateArithmetic {
                 return Ok(Amount::Null);
             };
             let microseconds = convert::decimal_micros(&exact);
-            if i64::try_from(microseconds / SECOND).is_err() {
+            let is_held = |seconds| seconds > i64::MIN;
+            if !i64::try_from(microseconds / SECOND).is_ok_and(is_held) {
                 return Ok(self.beyond());
             }
             Interval { months: 0, microseconds }

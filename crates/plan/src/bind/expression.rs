@@ -165,9 +165,7 @@ impl Binder<'_> {
                 let mut list = self.beside(&all, None, Self::wanted_text)?;
                 let operand = list.remove(0);
                 let bound = Expression::in_list(operand, list, *negated, facts)?;
-                if matches!(bound.kind, ExpressionKind::In(_)) {
-                    self.check_prepared(&bound)?;
-                }
+                self.check_prepared(&bound)?;
                 Ok(bound)
             }
             ast::Expression::Like { operand, pattern, escape, negated } => {

@@ -12,10 +12,9 @@ fn is_known(expression: &Expression) -> bool {
     expression.is_foldable() || expression.literal().is_some()
 }
 
-/// Whether it is a column of integers.
+/// Whether it is a BIGINT column. For smaller integers MySQL waits.
 fn is_integer_column(expression: &Expression) -> bool {
-    let kind = expression.result.kind();
-    expression.column_slot().is_some() && kind.is_integer() && kind != TypeKind::Year
+    expression.column_slot().is_some() && expression.result.kind() == TypeKind::BigInt
 }
 
 fn is_text(expression: &Expression) -> bool {
@@ -37,14 +36,13 @@ impl Binder<'_> {
                 self.check_compared(&comparison.left, &comparison.right)?;
                 self.check_compared(&comparison.right, &comparison.left)
             }
-            ExpressionKind::Between(between) if is_text(&between.low.1) && is_text(&between.high.1) => {
-                if is_known(&between.low.1) && is_known(&between.high.1) {
-                    self.check_beside(&between.operand, &between.low.1)?;
-                    self.check_beside(&between.operand, &between.high.1)?;
-                }
-                Ok(())
+            ExpressionKind::Between(between) => {
+                self.check_beside(&between.operand, &between.low.1)?;
+                self.check_beside(&between.operand, &between.high.1)
             }
-            ExpressionKind::In(list) => self.check_list(&list.list),
+            ExpressionKind::In(list) if list.operand.result.kind() != TypeKind::Year => {
+                self.check_list(&list.list)
+            }
             _ => Ok(()),
         }
     }
@@ -62,8 +60,10 @@ impl Binder<'_> {
         let mode = match column.result.class() {
             TypeClass::Decimal => ComparisonMode::Decimal,
             TypeClass::Double => ComparisonMode::Double,
-            _ => return self.check_beside(column, constant),
+            TypeClass::Integer if column.result.kind() != TypeKind::Year => ComparisonMode::Double,
+            _ => return Ok(()),
         };
+        self.check_beside(column, constant)?;
         let in_condition = self.block().clause.is_condition() && column.column_slot().is_some();
         if in_condition && is_text(constant) && is_known(constant) {
             self.check_converted(mode, constant)?;

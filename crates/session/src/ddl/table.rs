@@ -403,10 +403,7 @@ impl Session {
                 exec::describe_for_table(&statement, context)
             })
         })?;
-        // What is deprecated in declared types is told of a second time, then what is in the query's.
-        let declared = definition.columns.iter().map(|column| &column.column_type);
-        let selected = described.iter().map(|(column, _)| &column.column_type);
-        declared.chain(selected).for_each(|column_type| self.warn_copied_type(column_type));
+        self.warn_made_types(&definition, &described);
         let mut targets = Vec::new();
         let mut computed = Vec::new();
         let mut named = BTreeSet::new();
@@ -458,6 +455,17 @@ impl Session {
             self.commit_open()?;
         }
         Ok(())
+    }
+
+    /// What is deprecated in declared types is told of a second time, then what is in the query's.
+    fn warn_made_types(
+        &mut self,
+        definition: &TableDefinition,
+        described: &[(wire::result::ResultColumn, OriginPath)],
+    ) {
+        let declared = definition.columns.iter().map(|column| &column.column_type);
+        let selected = described.iter().map(|(column, _)| &column.column_type);
+        declared.chain(selected).for_each(|column_type| self.warn_copied_type(column_type));
     }
 
     /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its comment and, as far as it comes
