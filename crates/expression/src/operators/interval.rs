@@ -164,10 +164,11 @@ impl DateArithmetic {
                 return Ok(Amount::Null);
             };
             let microseconds = convert::decimal_micros(&exact);
-            let is_held = |seconds| seconds > i64::MIN;
-            if !i64::try_from(microseconds / SECOND).is_ok_and(is_held) {
-                return Ok(self.beyond());
-            }
+            // Unsigned seconds are taken for signed ones of the same bits.
+            let seconds = microseconds / SECOND;
+            let bits = i64::try_from(seconds).ok().or(u64::try_from(seconds).ok().map(|bits| bits as i64));
+            let Some(bits) = bits.filter(|bits| *bits != i64::MIN) else { return Ok(self.beyond()) };
+            let microseconds = microseconds - seconds * SECOND + i128::from(bits) * SECOND;
             Interval { months: 0, microseconds }
         } else {
             let Some(count) = convert::to_integer(&value, column_type, context)? else {
