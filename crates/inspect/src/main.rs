@@ -1,5 +1,6 @@
 //! `cargo xtask inspect page FILE NUMBER` and `cargo xtask inspect log DATADIR [--from LSN] [--groups N]`: what stands on disk, by
-//! the byte tables of docs/formats.md. Reads only, and takes no lock: of a directory in use it shows what is there.
+//! the byte tables of docs/formats.md. Reads only, and takes no lock: of a directory in use it may see
+//! the end of the log half written, and call that damage.
 #![forbid(unsafe_code)]
 
 mod log;

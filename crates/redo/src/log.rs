@@ -21,6 +21,11 @@ use crate::segments::Segments;
 use crate::turns::{FlushTurns, FlushWaiter, Turn};
 use crate::{BLOCK_BYTES, FIRST_LSN, GROUP_HEADER_BYTES, GroupRange, LOG_DIRECTORY, LogReader, RedoError};
 
+/// More than this is not left written without being durable: how far a later group may lie from the first damaged one that it shows
+/// depends on it.
+pub(crate) const UNSYNCED_BYTES_MAX: u64 = 64 << 20;
+/// A larger buffer is of no use.
+pub(crate) const BUFFER_BYTES_MAX: usize = 64 << 20;
 /// The least epoch of a new log.
 const FIRST_EPOCH_MIN: u32 = 1 << 28;
 
@@ -121,7 +126,7 @@ impl OpenedLog {
         }
         bytes.reserve(self.options.buffer_bytes.min(1 << 20));
         Ok(RedoLog {
-            buffer_bytes: self.options.buffer_bytes,
+            buffer_bytes: self.options.buffer_bytes.min(BUFFER_BYTES_MAX),
             segment_bytes: self.segments.segment_bytes,
             epoch: record.epoch,
             epoch_start: record.epoch_start,
@@ -159,6 +164,8 @@ impl RedoLog {
         environment.disk.create_directory(Path::new(LOG_DIRECTORY))?;
         let (control, segments) = match Control::open(environment)? {
             Some(control) => {
+                // Whoever made the log may have been killed before its name was durable.
+                environment.disk.sync_directory(Path::new(LOG_DIRECTORY))?;
                 let record = control.record;
                 let segments = Segments::open(
                     environment,
@@ -361,10 +368,8 @@ impl RedoLog {
         bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES as usize), 0);
         let outcome = self.write_blocks(&bytes, base, &mut memory.unsynced).and_then(|()| {
             self.written.store(end, Ordering::Release);
-            match goal {
-                Goal::Written => Ok(()),
-                Goal::Durable => self.sync_files(&mut memory.unsynced, end),
-            }
+            let is_enough = goal == Goal::Written && end - self.durable_lsn().0 <= UNSYNCED_BYTES_MAX;
+            if is_enough { Ok(()) } else { self.sync_files(&mut memory.unsynced, end) }
         });
         if let Err(error) = outcome {
             let _ = self.failure.set(error);

@@ -5,14 +5,15 @@ use stdx::ids::Lsn;
 
 use crate::control::CheckpointRecord;
 use crate::group::{GroupHeader, TRAILER_BYTES_MAX};
+use crate::log::{BUFFER_BYTES_MAX, UNSYNCED_BYTES_MAX};
 use crate::segments::{self, LogFiles};
 use crate::{GROUP_BYTES_MAX, GROUP_HEADER_BYTES, GroupRange, RedoError};
 
 /// The log is read in pieces of this size.
 const READ_BYTES: u64 = 1 << 20;
-/// So far behind the end of a log a group is looked for that shows a hole: the largest one, and what may have waited in
-/// memory when it was appended.
-const SEARCH_BYTES: u64 = 2 * GROUP_BYTES_MAX as u64;
+/// So far behind the end of a log a group is looked for that shows a hole. When one is appended, what is not durable are at most
+/// [`UNSYNCED_BYTES_MAX`], what is being written and what waits in memory, and each of these may end with the largest group.
+const SEARCH_BYTES: u64 = UNSYNCED_BYTES_MAX + 2 * BUFFER_BYTES_MAX as u64 + 3 * GROUP_BYTES_MAX as u64;
 /// Where the epoch stands in a group.
 const EPOCH_OFFSET: u64 = 8;
 const EPOCH_BYTES: usize = 4;
@@ -58,20 +59,30 @@ impl LogReader {
             None if start < self.record.durable => {
                 Err(RedoError::Corrupt { reason: "the log ends before what was durable", lsn: start })
             }
-            None => match self.later_group(start)? {
-                Some(later) => Err(self.hole(start, later)),
-                None => Ok(None),
-            },
+            None => {
+                let is_later_start = "redo/control is older than the log, which goes on with a later start";
+                if let Some(lsn) = self.find_group(start, self.record.epoch + 1, |_, _| true)? {
+                    return Err(RedoError::Corrupt { reason: is_later_start, lsn });
+                }
+                match self.later_group(start)? {
+                    Some(later) => Err(self.hole(start, later)),
+                    None => Ok(None),
+                }
+            }
         }
     }
 
-    /// The end of the whole group at `start`, whose payload is in `self.payload` then.
+    /// The end of the whole group at `start` if it may stand there; its payload is in `self.payload` then.
     fn read_group(&mut self, start: Lsn) -> Result<Option<Lsn>, RedoError> {
-        let Some(header) = self.header(start)? else { return Ok(None) };
-        let Some(payload_bytes) = header.payload_bytes().filter(|_| self.epoch_fits(header.epoch, start))
-        else {
-            return Ok(None);
-        };
+        match self.header(start)? {
+            Some(header) if self.epoch_fits(header.epoch, start) => self.read_whole(start, header),
+            _ => Ok(None),
+        }
+    }
+
+    /// As `read_group`, of any epoch.
+    fn read_whole(&mut self, start: Lsn, header: GroupHeader) -> Result<Option<Lsn>, RedoError> {
+        let Some(payload_bytes) = header.payload_bytes() else { return Ok(None) };
         let payload_start = start.0 + GROUP_HEADER_BYTES as u64;
         let payload_end = payload_start + payload_bytes as u64;
         if payload_end > self.files.end_lsn().0 {
@@ -115,18 +126,33 @@ impl LogReader {
     /// A whole group behind the end of the log at `end` that was appended when the log was durable beyond `end`. The tail
     /// that a crash tears has none: what the disk kept of it was appended while its beginning was not yet durable.
     fn later_group(&mut self, end: Lsn) -> Result<Option<Lsn>, RedoError> {
-        let epoch = memmem::Finder::new(&self.record.epoch.to_le_bytes()).into_owned();
-        let limit = self.files.end_lsn().0.min(end.0 + SEARCH_BYTES);
+        let knows_of =
+            |header: GroupHeader, start| header.durable_before(start).is_some_and(|durable| durable > end);
+        self.find_group(end, self.record.epoch, knows_of)
+    }
+
+    /// The first whole group from `from` on that carries an epoch and is wanted.
+    fn find_group(
+        &mut self,
+        from: Lsn,
+        epoch: u32,
+        is_wanted: impl Fn(GroupHeader, Lsn) -> bool,
+    ) -> Result<Option<Lsn>, RedoError> {
+        let finder = memmem::Finder::new(&epoch.to_le_bytes()).into_owned();
+        let limit = self.files.end_lsn().0.min(from.0 + SEARCH_BYTES);
         let mut piece = vec![0; READ_BYTES as usize];
-        let mut position = end.0 + 1 + EPOCH_OFFSET;
+        let mut position = from.0 + EPOCH_OFFSET;
         while position < limit {
             let count = READ_BYTES.min(limit - position) as usize;
             if !self.copy(position, &mut piece[..count])? {
                 break;
             }
-            for at in epoch.find_iter(&piece[..count]) {
+            for at in finder.find_iter(&piece[..count]) {
                 let start = Lsn(position + at as u64 - EPOCH_OFFSET);
-                if self.shows_hole(start, end)? {
+                if let Some(header) = self.header(start)?
+                    && is_wanted(header, start)
+                    && self.read_whole(start, header)?.is_some()
+                {
                     return Ok(Some(start));
                 }
             }
@@ -134,13 +160,6 @@ impl LogReader {
             position += count.saturating_sub(EPOCH_BYTES - 1).max(EPOCH_BYTES) as u64;
         }
         Ok(None)
-    }
-
-    /// Whether there is a whole group at `start`, appended when the log was durable beyond `end`.
-    fn shows_hole(&mut self, start: Lsn, end: Lsn) -> Result<bool, RedoError> {
-        let Some(header) = self.header(start)? else { return Ok(false) };
-        let is_later = header.durable_before(start).is_some_and(|durable| durable > end);
-        Ok(is_later && self.read_group(start)?.is_some())
     }
 
     fn hole(&self, lsn: Lsn, later: Lsn) -> RedoError {

@@ -348,3 +348,49 @@ fn a_trailer_is_checked_with_its_group() {
     let (_, found) = open(&disk).unwrap();
     assert_eq!(found.len(), 1);
 }
+
+#[test]
+fn a_control_record_that_is_older_than_the_log_is_refused() {
+    let disk = SimulatedDisk::new(1);
+    drop(open(&disk).unwrap());
+    flushed_groups(&disk, 0..50);
+    let disk = disk.restart_with_durable_state();
+    let path = Path::new("redo/control");
+    let bytes = disk.contents(path).unwrap();
+    let sequence = |slot: usize| u64::from_le_bytes(bytes[slot * 4096 + 8..][..8].try_into().unwrap());
+    let newest = usize::from(sequence(1) > sequence(0));
+    disk.corrupt(path, newest * 4096 + 60, &[bytes[newest * 4096 + 60] ^ 1]);
+    for _ in 0..2 {
+        assert!(matches!(open(&disk), Err(RedoError::Corrupt { .. })));
+    }
+    // The older of the two may rot.
+    disk.corrupt(path, newest * 4096 + 60, &[bytes[newest * 4096 + 60]]);
+    disk.corrupt(path, (1 - newest) * 4096 + 60, &[bytes[(1 - newest) * 4096 + 60] ^ 1]);
+    assert_eq!(open(&disk).unwrap().1.len(), 50);
+}
+
+#[test]
+fn a_hole_is_seen_behind_a_long_transaction() {
+    let options = RedoOptions { capacity_bytes: 1 << 30, segment_bytes: 16 << 20, buffer_bytes: 16 << 20 };
+    let disk = SimulatedDisk::new(1);
+    let opened = RedoLog::open(&environment(&disk), &options).unwrap();
+    let log = opened.start(Lsn(crate::FIRST_LSN)).unwrap();
+    append(&log, &[1; 100]);
+    // Written as the buffer fills, and durable at its end.
+    let mut end = Lsn(0);
+    for _ in 0..133 {
+        end = append(&log, &vec![2; 1 << 20]);
+        assert!(end.0 - log.durable_lsn().0 <= crate::log::UNSYNCED_BYTES_MAX + (32 << 20));
+    }
+    log.flush_to(end).unwrap();
+    for number in 0..20_u64 {
+        end = append(&log, &number.to_le_bytes());
+        log.flush_to(end).unwrap();
+    }
+    drop(log);
+    let disk = disk.restart_with_durable_state();
+    disk.corrupt(Path::new("redo/log_0000000000000000"), 4096 + 30, &[9]);
+    let opened = RedoLog::open(&environment(&disk), &options).unwrap();
+    let outcome = opened.reader().next_group().map(|found| found.is_some());
+    assert!(matches!(outcome, Err(RedoError::Hole { .. })), "{outcome:?}");
+}
