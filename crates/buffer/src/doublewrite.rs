@@ -79,18 +79,26 @@ fn read_header(header: &[u8]) -> Vec<(PageId, Lsn)> {
 
 impl Doublewrite {
     /// Opens the file; makes it, full of zeroes and durable, or longer, if it is missing or too small for batches of this
-    /// many pages. Copies that are in it stay.
-    pub fn open(environment: &Environment, batch_pages: usize) -> Result<Doublewrite, DiskError> {
+    /// many pages. Copies that are in it stay. Gives the pages that it has room for: fewer where the disk is full, but never
+    /// fewer than `pages_min`.
+    pub fn open(
+        environment: &Environment,
+        pages_min: usize,
+        batch_pages: usize,
+    ) -> Result<(Doublewrite, usize), DiskError> {
         let file = environment.disk.open(&file_path(), OpenMode::CreateIfMissing)?;
         let bytes = (HEADER_BYTES + batch_pages * PAGE_BYTES) as u64;
         let length = file.len()?;
+        let mut pages = batch_pages;
         if length < bytes {
-            file.allocate(length, bytes - length)?;
-            file.write_at(&AlignedBuffer::zeroed((bytes - length) as usize), length)?;
-            file.sync_all()?;
+            let present = (length as usize).saturating_sub(HEADER_BYTES) / PAGE_BYTES;
+            match grow(file.as_ref(), length, bytes) {
+                Err(error) if error.kind == DiskErrorKind::NoSpace && present >= pages_min => pages = present,
+                outcome => outcome?,
+            }
         }
         environment.disk.sync_directory(Path::new(redo::LOG_DIRECTORY))?;
-        Ok(Doublewrite { file, batches: 0 })
+        Ok((Doublewrite { file, batches: 0 }, pages))
     }
 
     /// Makes copies of the pages in `batch` durable, which has [`HEADER_BYTES`] to be filled in in front of them.
@@ -135,6 +143,12 @@ impl Doublewrite {
         }
         Ok(())
     }
+}
+
+fn grow(file: &dyn File, from: u64, to: u64) -> Result<(), DiskError> {
+    file.allocate(from, to - from)?;
+    file.write_at(&AlignedBuffer::zeroed((to - from) as usize), from)?;
+    file.sync_all()
 }
 
 fn open_existing(environment: &Environment) -> Result<Option<Arc<dyn File>>, DiskError> {

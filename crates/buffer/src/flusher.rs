@@ -45,9 +45,13 @@ struct BatchPage {
 impl FlushState {
     pub fn new(environment: &Environment, options: &PoolOptions) -> Result<FlushState, StorageError> {
         let frames = usize::try_from(options.pool_bytes).unwrap_or(usize::MAX) / PAGE_BYTES;
-        let batch_pages = (frames / 4).clamp(BATCH_PAGES_MIN, BATCH_PAGES_MAX);
-        let doublewrite =
-            if options.doublewrite { Some(Doublewrite::open(environment, batch_pages)?) } else { None };
+        let mut batch_pages = (frames / 4).clamp(BATCH_PAGES_MIN, BATCH_PAGES_MAX);
+        let mut doublewrite = None;
+        if options.doublewrite {
+            let (opened, pages) = Doublewrite::open(environment, BATCH_PAGES_MIN, batch_pages)?;
+            batch_pages = pages;
+            doublewrite = Some(opened);
+        }
         let batch = AlignedBuffer::zeroed(HEADER_BYTES + batch_pages * PAGE_BYTES);
         Ok(FlushState { doublewrite, batch, queue: Vec::new() })
     }

@@ -358,6 +358,20 @@ fn a_page_that_is_always_read_can_be_written() {
 }
 
 #[test]
+fn a_larger_pool_starts_on_a_full_disk() {
+    let (disk, pool) = new_pool(64);
+    let page = add_page(&pool, 7).unwrap();
+    pool.shutdown().unwrap();
+    drop(pool);
+    let disk = disk.restart_with_durable_state();
+    disk.set_capacity_bytes(Some(disk.used_bytes()));
+    let pool = open(&disk, 512);
+    set(&pool, page, 8);
+    pool.checkpoint().unwrap();
+    assert_eq!(value(&pool, page).unwrap(), 8);
+}
+
+#[test]
 fn a_full_disk_is_an_error_and_passes() {
     let (disk, pool) = new_pool(64);
     disk.set_capacity_bytes(Some(disk.used_bytes() + 4 * 16384));
