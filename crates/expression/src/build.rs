@@ -258,8 +258,9 @@ impl Expression {
     /// IS [NOT] NULL.
     pub fn is_null(operand: Expression, negated: bool) -> SqlResult<Expression> {
         scalar(&operand)?;
-        // What cannot be NULL is not evaluated; IS NOT NULL evaluates it.
-        if !negated && !operand.result.nullable && operand.is_constant() {
+        // What cannot be NULL is not evaluated; IS NOT NULL evaluates it. A text may be too long, and NULL then.
+        let may_be_null = operand.result.nullable || operand.result.class() == TypeClass::Text;
+        if !negated && !may_be_null && operand.is_constant() {
             return Ok(Expression::boolean(false));
         }
         let test = new(ExpressionKind::IsNull(Box::new(operand)), ResultType::boolean());
