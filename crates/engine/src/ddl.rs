@@ -272,10 +272,18 @@ impl Engine {
         olds: &[Arc<Table>],
         records: Vec<TableRecord>,
     ) -> EngineResult<Vec<Arc<Table>>> {
-        let changes = records
+        let mut changes: Vec<Change> = records
             .iter()
             .map(|record| Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()))
             .collect();
+        // A counter that ALTER TABLE has set stands in the definition alone, which the next one writes anew.
+        for (old, record) in olds.iter().zip(&records) {
+            let next = counter_of(old, &record.definition);
+            if next > old.auto_increment.limit.load(Ordering::Acquire) && next > 1 {
+                let key = DictionaryStore::auto_increment_key(old.id());
+                changes.push(Change::Put(key, next.to_le_bytes().to_vec()));
+            }
+        }
         let commit = self.commit_changes(changes)?;
         let mut removed = Vec::new();
         let mut added = Vec::new();
@@ -401,11 +409,17 @@ fn no_such_table(name: &TableName) -> EngineError {
 }
 
 /// Takes the live counters of a table over to its successor.
+/// The counter of a table under a new definition: it never goes down.
+fn counter_of(old: &Table, new: &TableDefinition) -> u64 {
+    old.auto_increment.peek().max(new.options.auto_increment.unwrap_or(1))
+}
+
 fn carry_over(old: &Table, new: &Table) {
     let (from, to) = (&old.auto_increment, &new.auto_increment);
-    let wanted = new.definition.options.auto_increment.unwrap_or(1);
-    to.next.store(from.next.load(Ordering::Acquire).max(wanted), Ordering::Release);
-    to.limit.store(from.limit.load(Ordering::Acquire), Ordering::Release);
+    let next = counter_of(old, &new.definition);
+    to.next.store(next, Ordering::Release);
+    // The change has written the counter where it was above the limit.
+    to.limit.store(from.limit.load(Ordering::Acquire).max(next), Ordering::Release);
     to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
     new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
     let statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();

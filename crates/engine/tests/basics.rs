@@ -210,6 +210,32 @@ fn auto_increment_survives_restart() {
 }
 
 #[test]
+fn a_counter_that_alter_table_set_outlives_other_changes() {
+    let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: i64::MAX as u64 };
+    let kill = KillFlag::default();
+    let changed = |next: Option<u64>, comment: &str| {
+        let mut changed = definition("t");
+        changed.options.auto_increment = next;
+        changed.columns[1].comment = comment.to_owned();
+        changed
+    };
+    for is_clean in [true, false] {
+        let disk = SimulatedDisk::new(1);
+        let engine = open(&disk);
+        create(&engine, "t");
+        engine.alter_metadata(&name("t"), changed(Some(1000), ""), &kill).unwrap();
+        engine.alter_metadata(&name("t"), changed(None, "b"), &kill).unwrap();
+        if is_clean {
+            engine.shutdown().unwrap();
+        }
+        drop(engine);
+        let engine = open(&disk.restart_with_durable_state());
+        let first = begin(&engine).reserve_auto_increment(&table(&engine, "t"), request).unwrap().first;
+        assert_eq!(first, 1000, "after a clean end: {is_clean}");
+    }
+}
+
+#[test]
 fn older_snapshots_do_not_read_new_storage() {
     let engine = open(&SimulatedDisk::new(1));
     let t = create(&engine, "t");

@@ -17,6 +17,10 @@ use wire::result::ResultSink;
 
 /// A definition while its actions are applied.
 pub(super) struct Draft {
+    /// What the table is: names of columns mean its columns, whatever other actions make of them.
+    old: TableDefinition,
+    /// Columns of the old table that actions have named.
+    named: Vec<usize>,
     pub definition: TableDefinition,
     /// For each column its place in the old table; None for a new one.
     pub sources: Vec<Option<usize>>,
@@ -126,6 +130,8 @@ impl Session {
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
         let old = table.definition().clone();
         let mut draft = Draft {
+            old: old.clone(),
+            named: Vec::new(),
             sources: (0..old.columns.len()).map(Some).collect(),
             definition: old.clone(),
             drafts: Vec::new(),
@@ -204,18 +210,18 @@ impl Session {
                 self.change_column(draft, old_name, column, position.as_ref())
             }
             A::RenameColumn { old_name, new_name } => {
-                let at = draft.column(old_name)?;
+                let at = draft.take_column(old_name)?;
                 draft.definition.columns[at].name.clone_from(new_name);
                 Ok(())
             }
             A::SetDefault { column, default } => self.set_default(draft, column, default),
             A::DropDefault(name) => {
-                let at = draft.column(name)?;
+                let at = draft.take_column(name)?;
                 draft.definition.columns[at].default = ColumnDefault::None;
                 Ok(())
             }
             A::SetColumnVisible { column, visible } => {
-                let at = draft.column(column)?;
+                let at = draft.take_column(column)?;
                 draft.definition.columns[at].invisible = !visible;
                 Ok(())
             }
@@ -314,7 +320,7 @@ impl Session {
         column: &ColumnSpecification,
         position: Option<&ColumnPosition>,
     ) -> SqlResult<()> {
-        let at = draft.column(old_name)?;
+        let at = draft.take_column(old_name)?;
         let mut made = self.column_draft(column, draft.definition.collation)?;
         let in_primary = draft
             .definition
@@ -337,7 +343,7 @@ impl Session {
     }
 
     fn set_default(&mut self, draft: &mut Draft, name: &str, default: &ColumnAttribute) -> SqlResult<()> {
-        let at = draft.column(name)?;
+        let at = draft.take_column(name)?;
         let column = draft.definition.columns[at].clone();
         let value = match default {
             ColumnAttribute::Default(expression) => self.default_value_of(&column, expression)?,
@@ -375,6 +381,19 @@ impl Draft {
     fn column(&self, name: &str) -> SqlResult<usize> {
         let missing = || sql_error!(ER_BAD_FIELD_ERROR, name, self.definition.name.table);
         self.definition.column_position(name).ok_or_else(missing)
+    }
+
+    /// Where a column of the old table is now, for the one action that may name it. Error 1054.
+    fn take_column(&mut self, name: &str) -> SqlResult<usize> {
+        let old = self.old.column_position(name).filter(|old| !self.named.contains(old));
+        let place = |old: usize| self.sources.iter().position(|source| *source == Some(old));
+        match old.and_then(place) {
+            Some(at) => {
+                self.named.extend(old);
+                Ok(at)
+            }
+            None => Err(sql_error!(ER_BAD_FIELD_ERROR, name, self.definition.name.table)),
+        }
     }
 
     /// Error 1176.
@@ -420,8 +439,10 @@ impl Draft {
 
     /// The column leaves its indexes too; an index that has no part left goes. Error 1091.
     fn drop_column(&mut self, name: &str) -> SqlResult<()> {
-        let at = self.definition.column_position(name);
-        let at = at.ok_or_else(|| sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
+        if self.old.column_position(name).is_none() {
+            return Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
+        }
+        let at = self.take_column(name)?;
         self.definition.columns.remove(at);
         self.sources.remove(at);
         for index in &mut self.definition.indexes {

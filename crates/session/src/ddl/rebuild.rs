@@ -54,7 +54,13 @@ impl Session {
         let engine = self.state.instance.engine().clone();
         let name = &old.name;
         let new = &draft.definition;
-        let kind = if draft.rebuild { AlterPlan::Rebuild } else { plan(old, new, &draft.sources) };
+        // The counter goes down to what the rows leave, which their copy finds out.
+        let lowers_counter =
+            new.options.auto_increment.is_some_and(|next| next < table.auto_increment().peek());
+        let kind = match draft.rebuild || lowers_counter {
+            true => AlterPlan::Rebuild,
+            false => plan(old, new, &draft.sources),
+        };
         match kind {
             AlterPlan::Metadata => {
                 let mut unchanged = old.clone();
