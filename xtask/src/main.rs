@@ -7,8 +7,8 @@ mod files;
 mod fuzz;
 mod generate;
 mod generate_session;
-mod inspect;
 mod instructions;
+mod package;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
@@ -23,7 +23,7 @@ fn main() -> std::process::ExitCode {
         Some("tidy") => tidy::run(),
         Some("fuzz") => fuzz::run(&arguments[1..]),
         Some("instructions") => instructions::run(&arguments[1..]),
-        Some("inspect") => inspect::run(&arguments[1..]),
+        Some("inspect") => package::run("quick", "inspect", &arguments[1..], "inspect failed"),
         Some("differential") => differential::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

@@ -59,16 +59,14 @@ impl LogReader {
             None if start < self.record.durable => {
                 Err(RedoError::Corrupt { reason: "the log ends before what was durable", lsn: start })
             }
-            None => {
-                let is_later_start = "redo/control is older than the log, which goes on with a later start";
-                if let Some(lsn) = self.find_group(start, self.record.epoch + 1, |_, _| true)? {
-                    return Err(RedoError::Corrupt { reason: is_later_start, lsn });
+            None => match self.later_group(start)? {
+                Some((lsn, epoch)) if epoch != self.record.epoch => {
+                    let reason = "redo/control is older than the log, which goes on with a later start";
+                    Err(RedoError::Corrupt { reason, lsn })
                 }
-                match self.later_group(start)? {
-                    Some(later) => Err(self.hole(start, later)),
-                    None => Ok(None),
-                }
-            }
+                Some((later, _)) => Err(self.hole(start, later)),
+                None => Ok(None),
+            },
         }
     }
 
@@ -123,37 +121,30 @@ impl LogReader {
         Ok(self.copy(position + 1, &mut bytes[1..end])?.then_some(&bytes[..end]))
     }
 
-    /// A whole group behind the end of the log at `end` that was appended when the log was durable beyond `end`. The tail
-    /// that a crash tears has none: what the disk kept of it was appended while its beginning was not yet durable.
-    fn later_group(&mut self, end: Lsn) -> Result<Option<Lsn>, RedoError> {
-        let knows_of =
-            |header: GroupHeader, start| header.durable_before(start).is_some_and(|durable| durable > end);
-        self.find_group(end, self.record.epoch, knows_of)
-    }
-
-    /// The first whole group from `from` on that carries an epoch and is wanted.
-    fn find_group(
-        &mut self,
-        from: Lsn,
-        epoch: u32,
-        is_wanted: impl Fn(GroupHeader, Lsn) -> bool,
-    ) -> Result<Option<Lsn>, RedoError> {
-        let finder = memmem::Finder::new(&epoch.to_le_bytes()).into_owned();
-        let limit = self.files.end_lsn().0.min(from.0 + SEARCH_BYTES);
+    /// A whole group, with its epoch, that shows that `end` is not the end of the log: one that was appended when the log was
+    /// durable beyond `end`, or one of a later start. The tail that a crash tears has none: what the disk kept of it was
+    /// appended while its beginning was not yet durable.
+    fn later_group(&mut self, end: Lsn) -> Result<Option<(Lsn, u32)>, RedoError> {
+        let (now, next) = (self.record.epoch, self.record.epoch + 1);
+        let finders = [now, next].map(|epoch| memmem::Finder::new(&epoch.to_le_bytes()).into_owned());
+        let shows = |header: GroupHeader, start| {
+            header.epoch == next || header.durable_before(start).is_some_and(|durable| durable > end)
+        };
+        let limit = self.files.end_lsn().0.min(end.0 + SEARCH_BYTES);
         let mut piece = vec![0; READ_BYTES as usize];
-        let mut position = from.0 + EPOCH_OFFSET;
+        let mut position = end.0 + EPOCH_OFFSET;
         while position < limit {
             let count = READ_BYTES.min(limit - position) as usize;
             if !self.copy(position, &mut piece[..count])? {
                 break;
             }
-            for at in finder.find_iter(&piece[..count]) {
+            for at in finders.iter().flat_map(|finder| finder.find_iter(&piece[..count])) {
                 let start = Lsn(position + at as u64 - EPOCH_OFFSET);
                 if let Some(header) = self.header(start)?
-                    && is_wanted(header, start)
+                    && shows(header, start)
                     && self.read_whole(start, header)?.is_some()
                 {
-                    return Ok(Some(start));
+                    return Ok(Some((start, header.epoch)));
                 }
             }
             // The number may lie across the pieces.

@@ -4,7 +4,7 @@
 
 use crate::run::{Run, engine_error};
 use dictionary::TableDefinition;
-use engine::{AutoIncrementRange, AutoIncrementRequest, EngineError, Table};
+use engine::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest, EngineError, Table};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use std::collections::VecDeque;
@@ -80,7 +80,7 @@ impl GeneratedIds {
         let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         match &row[column] {
             Value::Null => true,
-            other => value_of(other) == Some(0) && !keeps_zero,
+            other => AutoIncrement::number_of(other) == Some(0) && !keeps_zero,
         }
     }
 
@@ -117,7 +117,7 @@ impl GeneratedIds {
             return Ok(());
         }
         self.origin = Origin::None;
-        if let Some(value) = value_of(&row[column]) {
+        if let Some(value) = AutoIncrement::number_of(&row[column]) {
             (self.origin, self.current) = (Origin::Explicit, value);
         }
         Ok(())
@@ -153,7 +153,7 @@ impl GeneratedIds {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         self.unused();
-        if let Some(value) = value_of(value) {
+        if let Some(value) = AutoIncrement::number_of(value) {
             self.current = value;
             if changed {
                 self.raise(table, value, run)?;
@@ -246,7 +246,7 @@ fn next_of_series(value: u64, increment: u64, offset: u64) -> Option<u64> {
 
 /// An UPDATE gave the column a value that the counter may not know of.
 pub fn raise_counter(table: &Arc<Table>, value: &Value, run: &Run<'_, '_>) -> SqlResult<()> {
-    value_of(value).map_or(Ok(()), |value| raise_to(table, value, run))
+    AutoIncrement::number_of(value).map_or(Ok(()), |value| raise_to(table, value, run))
 }
 
 fn raise_to(table: &Arc<Table>, value: u64, run: &Run<'_, '_>) -> SqlResult<()> {
@@ -254,27 +254,12 @@ fn raise_to(table: &Arc<Table>, value: u64, run: &Run<'_, '_>) -> SqlResult<()> 
     raised.map_err(|error| engine_error(error, table))
 }
 
-/// The counter's view of a value; None for negative ones.
-fn value_of(value: &Value) -> Option<u64> {
-    match value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        Value::UInt(number) => Some(*number),
-        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
-        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
-        _ => None,
-    }
-}
-
 /// The largest value that an AUTO_INCREMENT column holds.
 fn column_max(definition: &TableDefinition, column: usize) -> u64 {
     let column_type = &definition.columns[column].column_type;
-    let bits = match column_type.kind {
-        TypeKind::TinyInt => 8,
-        TypeKind::SmallInt => 16,
-        TypeKind::MediumInt => 24,
-        TypeKind::Int => 32,
-        _ => 64,
-    };
-    let bits = if column_type.unsigned { bits } else { bits - 1 };
-    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+    match column_type.integer_range() {
+        Some((_, greatest)) => greatest,
+        None if column_type.unsigned => u64::MAX,
+        None => i64::MAX as u64,
+    }
 }

@@ -157,12 +157,12 @@ impl Session {
         match outcome {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),
-            Err(CopyError::Engine(EngineError::DuplicateKey(duplicate))) => {
-                let error = duplicate_error(&duplicate, table, new, self);
-                let is_of_counter = changes_type && leads_with_counter(&duplicate, new);
-                Err(if is_of_counter { resequenced(&error) } else { error })
+            Err(CopyError::Engine(EngineError::DuplicateKey(duplicate)))
+                if changes_type && leads_with_counter(&duplicate, new) =>
+            {
+                Err(resequenced_error(&duplicate, table, new, self))
             }
-            Err(CopyError::Engine(error)) => Err(table_error(error, &new.name)),
+            Err(CopyError::Engine(error)) => Err(self.duplicate_or(error, table, new)),
         }
     }
 
@@ -187,11 +187,18 @@ fn leads_with_counter(duplicate: &DuplicateKey, new: &TableDefinition) -> bool {
     column.is_some() && column == new.auto_increment_column()
 }
 
-/// How MySQL words a duplicate of a copy whose rows got AUTO_INCREMENT values.
-fn resequenced(error: &SqlError) -> SqlError {
-    let entry = error.message().trim_start_matches("Duplicate entry").to_owned();
-    let text = format!("ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry{entry}");
-    errors::code::ER_DUP_ENTRY.message(text)
+/// Error 1062 in MySQL's words for a copy whose rows got AUTO_INCREMENT values.
+fn resequenced_error(
+    duplicate: &DuplicateKey,
+    table: &Arc<Table>,
+    new: &TableDefinition,
+    session: &Session,
+) -> SqlError {
+    let Some((shown, key)) = duplicate_entry(duplicate, table, new, session) else {
+        return sql_error!(ER_DUP_KEY, new.name.table);
+    };
+    let worded = sql_error!(ER_DUP_ENTRY_AUTOINCREMENT_CASE, shown, key);
+    errors::code::ER_DUP_ENTRY.message(worded.message())
 }
 
 fn duplicate_error(
@@ -200,7 +207,20 @@ fn duplicate_error(
     new: &TableDefinition,
     session: &Session,
 ) -> SqlError {
-    let Some(index) = index_of(duplicate, new) else { return sql_error!(ER_DUP_KEY, new.name.table) };
+    match duplicate_entry(duplicate, table, new, session) {
+        Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
+        None => sql_error!(ER_DUP_KEY, new.name.table),
+    }
+}
+
+/// The values and the key of a duplicate as messages show them; None for the hidden key.
+fn duplicate_entry(
+    duplicate: &DuplicateKey,
+    table: &Arc<Table>,
+    new: &TableDefinition,
+    session: &Session,
+) -> Option<(String, String)> {
+    let index = index_of(duplicate, new)?;
     let engine = session.state.instance.engine();
     let transaction = engine.begin(engine::TransactionOptions::default());
     let mut shown = None;
@@ -223,7 +243,7 @@ fn duplicate_error(
         }
     });
     let key = format!("{}.{}", new.name.table, index.name);
-    sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown.unwrap_or_default(), key)
+    Some((shown.unwrap_or_default(), key))
 }
 
 impl RowConverter<'_> {

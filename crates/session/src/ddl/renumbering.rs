@@ -66,15 +66,10 @@ impl Renumbering {
 
     /// The value of a row that the new column stores, or the one that it gets instead.
     pub fn settled(&self, value: Value, column: &ColumnDefinition) -> Result<Value, EngineError> {
-        let number = match &value {
-            Value::Null if self.renumbers() => return self.fresh(column),
-            Value::Int(number) => u64::try_from(*number).ok(),
-            Value::UInt(number) => Some(*number),
-            Value::Double(number) if *number >= 0.0 => Some(*number as u64),
-            Value::Float(number) if *number >= 0.0 => Some(*number as u64),
-            _ => None,
-        };
-        match number {
+        if value == Value::Null && self.renumbers() {
+            return self.fresh(column);
+        }
+        match AutoIncrement::number_of(&value) {
             Some(0) if !self.keeps_zero => return self.fresh(column),
             Some(0) | None => {}
             Some(number) => self.counter.raise_above(number),
