@@ -13,7 +13,7 @@ mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
        cargo xtask instructions [--write] [--runs N] |
-       cargo xtask inspect page FILE NUMBER | inspect log DATADIR [--from LSN] [--groups N] |
+       cargo xtask inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
 
 fn main() -> std::process::ExitCode {

@@ -1,7 +1,7 @@
 //! [`SortedLoad`] fills an index that nobody else sees yet (ADD INDEX, ALTER by copy) from entries in any order.
 
 use crate::engine::EngineInner;
-use crate::entry::header;
+use crate::entry::{UndoAddress, clustered_header, secondary_header};
 use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::rows::append_clustered_key;
 use crate::sorted_entries::SortedEntries;
@@ -51,7 +51,8 @@ impl<'a> SortedLoad<'a> {
     pub(crate) fn push_clustered(&mut self, key: &[u8], row: &[u8]) -> EngineResult<()> {
         let (start, bytes) = self.pending.begin();
         bytes.extend_from_slice(key);
-        let (key_bytes, bytes) = self.pending.end_key(start, &header(EVERYONE, false));
+        let header = clustered_header(EVERYONE, 0, UndoAddress::default());
+        let (key_bytes, bytes) = self.pending.end_key(start, &header);
         bytes.extend_from_slice(row);
         self.finish_entry(start, key_bytes, key_bytes)
     }
@@ -63,7 +64,7 @@ impl<'a> SortedLoad<'a> {
         let own_bytes = key.len() - start;
         append_clustered_key(key, start, clustered_key)?;
         let unique_bytes = if self.index.unique && !self.index.has_null(view) { own_bytes } else { 0 };
-        let (key_bytes, row) = self.pending.end_key(start, &header(EVERYONE, false));
+        let (key_bytes, row) = self.pending.end_key(start, &secondary_header(EVERYONE, false));
         self.index.stored_row(view, row)?;
         self.finish_entry(start, key_bytes, unique_bytes)
     }

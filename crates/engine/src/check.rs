@@ -3,19 +3,23 @@
 //! secondary entry agrees with its row, and every index has as many entries as there are rows, so each row has its
 //! entry too. Nobody may change the structure of what is checked meanwhile.
 
-use crate::engine::Engine;
+use crate::before::Before;
+use crate::engine::{Engine, EngineInner};
+use crate::entry::{Entry, EntryKind};
 use crate::error::EngineResult;
 use crate::open::SYSTEM_SPACE;
 use crate::options::TransactionOptions;
+use crate::read::bad_header;
 use crate::rows::append_clustered_key;
 use crate::scan::{RowBatch, ScanOptions};
 use crate::table::Table;
 use crate::transaction::Transaction;
-use btree::{Tree, TreeReport, check_space};
+use btree::{Cursor, CursorRange, Direction, LeafView, Taken, Tree, TreeReport, check_space};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stdx::ids::{Lsn, PageNumber, SpaceId};
+use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId};
+use txn::TransactionState;
 
 /// Findings after which the check of a table's rows ends.
 const FAULTS_MAX: usize = 50;
@@ -31,9 +35,32 @@ impl Engine {
         }
         self.check_pages(table.space(), &name, &pages, &mut faults)?;
         if faults.is_empty() {
+            self.check_undo_addresses(table, &name, &mut faults)?;
             self.check_content(table, &name, &mut faults)?;
         }
         Ok(faults)
+    }
+
+    /// Checks that the rows of unfinished writers lead to what they were before: to what the version store has of them, too.
+    fn check_undo_addresses(
+        &self,
+        table: &Arc<Table>,
+        name: &str,
+        faults: &mut Vec<String>,
+    ) -> EngineResult<()> {
+        let (index, engine) = (table.clustered(), &self.inner);
+        let mut cursor = Cursor::new(CursorRange::all(), Direction::Forward);
+        while let Some(checked) = cursor.next_leaf(&index.tree, &engine.pool, |leaf| {
+            let checked = if engine.leaf_is_visible(leaf) {
+                Ok(())
+            } else {
+                engine.check_leaf_addresses(index.id(), leaf, name, faults)
+            };
+            (Taken::All, checked)
+        })? {
+            checked?;
+        }
+        Ok(())
     }
 
     fn check_content(&self, table: &Arc<Table>, name: &str, faults: &mut Vec<String>) -> EngineResult<()> {
@@ -103,6 +130,48 @@ impl Engine {
         let found = check_space(&self.inner.pool, space, pages)?;
         faults.extend(found.iter().map(|fault| format!("{name}: page {}: {}", fault.page, fault.reason)));
         Ok(())
+    }
+}
+
+impl EngineInner {
+    fn check_leaf_addresses(
+        &self,
+        index: IndexId,
+        leaf: &LeafView<'_>,
+        name: &str,
+        faults: &mut Vec<String>,
+    ) -> EngineResult<()> {
+        let mut value = Vec::new();
+        for at in 0..leaf.len() {
+            value.clear();
+            leaf.entry(at)?.1.load_into(&mut value)?;
+            let entry = Entry::parse(EntryKind::Clustered, &value).ok_or_else(bad_header)?;
+            // Its end takes a writer out of the registry, a rollback needs the leaf's latch.
+            let Some(writer) = self.writers.get(entry.writer) else { continue };
+            if self.commits.state(entry.writer) != TransactionState::Active {
+                continue;
+            }
+            let mut key = Vec::new();
+            leaf.key_into(at, &mut key)?;
+            let before = self.state_before(&writer, index, &key, entry)?;
+            if !self.is_known_state(&before, index, &key)? && faults.len() < FAULTS_MAX {
+                faults.push(format!("{name}: the undo address of row {key:02x?} leads to {before:02x?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a state from before an unfinished writer is the newest in the version store.
+    fn is_known_state(&self, before: &Before, index: IndexId, key: &[u8]) -> EngineResult<bool> {
+        let newest = self.versions.find(index, key, |_| true);
+        Ok(match (before, newest) {
+            (Before::Nothing, newest) => newest.is_none(),
+            (Before::Entry(value), Some(version)) => {
+                let entry = Entry::parse(EntryKind::Clustered, value).ok_or_else(bad_header)?;
+                value.starts_with(&version.head) && *version.body()? == *entry.row
+            }
+            _ => false,
+        })
     }
 }
 

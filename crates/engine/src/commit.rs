@@ -1,12 +1,12 @@
 //! The end of a transaction: commit in one total order, rollback of all or part. See rules C1 to C4 in README.md.
 
 use crate::engine::EngineInner;
-use crate::entry::Entry;
+use crate::entry::Head;
 use crate::error::{EngineError, EngineResult};
 use crate::leavings::{Finished, Left};
 use crate::records::{KIND_COMMIT, KIND_POP, KIND_ROLLED_BACK, encode_end, encode_pop};
 use crate::transaction::{Mark, Transaction};
-use crate::write::load_current;
+use crate::write::load_head;
 use crate::writer::Writer;
 use btree::{LeafEdit, Placed};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl EngineInner {
         loop {
             let mut mini = self.pool.mini_transaction();
             let edit = index.tree.edit(&mut mini, record.key)?;
-            let current = load_current(&edit, &mut current_value)?.filter(|entry| entry.writer == writer.id);
+            let current = load_head(&edit, &mut current_value)?.filter(|head| head.writer == writer.id);
             let underfull = match current {
                 // Not ours: the change never reached the page.
                 None => false,
@@ -135,9 +135,9 @@ impl EngineInner {
     /// A delete mark that a rollback brought back has missed its purge.
     fn note_restored_tombstone(&self, record: UndoRecord<'_>) {
         if let Old::Value(value) | Old::Head(value) = record.old
-            && let Some(entry) = Entry::parse(value).filter(|entry| entry.deleted)
+            && let Some(head) = Head::parse(value).filter(|head| head.deleted)
         {
-            self.purge.add_stray(record.index, record.key, entry.writer);
+            self.purge.add_stray(record.index, record.key, head.writer);
         }
     }
 

@@ -12,7 +12,7 @@
 //! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
 //! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
 
-use crate::entry::{HEADER_BYTES, header};
+use crate::entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use crate::error::{EngineError, EngineResult};
 use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
 use buffer::BufferPool;
@@ -166,7 +166,8 @@ impl DictionaryStore {
     }
 
     fn get_number(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<Option<u64>> {
-        let number = self.tree.get(pool, key, |value| value.head().get(HEADER_BYTES..).and_then(number))?;
+        let number =
+            self.tree.get(pool, key, |value| value.head().get(SECONDARY_HEADER_BYTES..).and_then(number))?;
         Ok(number.flatten())
     }
 
@@ -183,7 +184,7 @@ impl DictionaryStore {
 
     /// Writes an entry outside of any transaction: it is committed with its redo group.
     fn put_now(&self, pool: &BufferPool, key: &[u8], content: &[u8]) -> EngineResult<Lsn> {
-        let mut value = header(TransactionId(0), false).to_vec();
+        let mut value = secondary_header(TransactionId(0), false).to_vec();
         value.extend_from_slice(content);
         loop {
             let mut mini = pool.mini_transaction();
@@ -203,7 +204,7 @@ const FIRST_ID: u64 = 16;
 
 impl Contents {
     fn add(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
-        let entry = crate::entry::Entry::parse(value)?;
+        let entry = Entry::parse(EntryKind::Secondary, value)?;
         if entry.deleted {
             return Some(());
         }

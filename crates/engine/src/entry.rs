@@ -1,69 +1,210 @@
-//! The value of an index entry: writer id, flags, row. Main type: [`Entry`].
-//!
-//! | offset | bytes | content |
-//! |---|---|---|
-//! | 0 | 6 | id of the transaction that wrote this state, little-endian |
-//! | 6 | 1 | flags: bit 0 = deleted, others 0 |
-//! | 7 | - | row in the layout of the table (clustered) or of the index (secondary) |
+//! The value of an index entry: writer id, flags, undo address (clustered entries only), row. Main type: [`Entry`].
+//! The byte table is in README.md.
 
+use crate::error::{EngineError, EngineResult};
 use stdx::ids::TransactionId;
 
-/// Bytes before the row.
-pub const HEADER_BYTES: usize = txn::HEAD_BYTES;
-const DELETED: u8 = 1;
+/// Bytes before the row of a secondary entry, and what every header begins with: writer and flags.
+pub const SECONDARY_HEADER_BYTES: usize = txn::HEAD_BYTES;
+/// Bytes before the row of a clustered entry, but for the layout version.
+pub const CLUSTERED_HEADER_BYTES: usize = SECONDARY_HEADER_BYTES + UNDO_ADDRESS_BYTES;
+const UNDO_ADDRESS_BYTES: usize = 5;
+const FLAGS_AT: usize = 6;
+/// Most undo records that one transaction may have: the header has no room for a higher address.
+const UNDO_RECORDS_MAX: u64 = (1 << (8 * UNDO_ADDRESS_BYTES)) - 1;
+
+/// The row is deleted.
+pub(crate) const DELETED: u8 = 1;
+/// The row has references to long values. Nothing writes it yet.
+pub(crate) const LONG_VALUES: u8 = 2;
+/// A byte with the version of the row's layout follows the header. Nothing writes it yet.
+const LAYOUT_VERSION: u8 = 4;
+/// The record at the undo address holds the head only: the row is that of the entry.
+const HEAD_ONLY: u8 = 8;
+const CLUSTERED_FLAGS: u8 = DELETED | LONG_VALUES | LAYOUT_VERSION | HEAD_ONLY;
+
+/// Which header an entry has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    /// Of a clustered index.
+    Clustered,
+    /// Of a secondary index or of the dictionary.
+    Secondary,
+}
 
 /// An entry's value, taken apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) writer: TransactionId,
     pub(crate) deleted: bool,
+    pub(crate) flags: u8,
+    /// All bytes.
+    value: &'a [u8],
     pub(crate) row: &'a [u8],
 }
 
-impl<'a> Entry<'a> {
-    /// None if the bytes are too short.
-    #[inline]
-    pub(crate) fn parse(value: &'a [u8]) -> Option<Entry<'a>> {
-        let (header, row) = value.split_first_chunk::<HEADER_BYTES>()?;
-        let mut writer = [0; 8];
-        writer[..6].copy_from_slice(&header[..6]);
-        Some(Entry {
-            writer: TransactionId(u64::from_le_bytes(writer)),
-            deleted: header[6] & DELETED != 0,
-            row,
-        })
+/// What all headers begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) writer: TransactionId,
+    pub(crate) deleted: bool,
+}
+
+/// Where a clustered entry leads: to a record of its writer's undo list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UndoAddress {
+    /// Position of the record that holds the newest state by another writer, plus 1; 0 if there was none.
+    pub(crate) after_position: u64,
+    /// The record holds that state's head; its row is that of the entry.
+    pub(crate) head_only: bool,
+}
+
+impl EntryKind {
+    /// Bytes of the header, but for the layout version.
+    pub(crate) const fn header_bytes(self) -> usize {
+        match self {
+            EntryKind::Clustered => CLUSTERED_HEADER_BYTES,
+            EntryKind::Secondary => SECONDARY_HEADER_BYTES,
+        }
     }
 }
 
-/// The header of an entry in words, for whoever looks at a page. None if the value is too short for one.
-pub fn entry_text(value: &[u8]) -> Option<String> {
-    let entry = Entry::parse(value)?;
-    Some(format!("writer {}{} ", entry.writer, if entry.deleted { ", deleted" } else { "" }))
+impl Head {
+    /// None if the bytes are too short.
+    #[inline]
+    pub(crate) fn parse(value: &[u8]) -> Option<Head> {
+        let head = value.first_chunk::<SECONDARY_HEADER_BYTES>()?;
+        let mut writer = [0; 8];
+        writer[..FLAGS_AT].copy_from_slice(&head[..FLAGS_AT]);
+        let writer = TransactionId(u64::from_le_bytes(writer));
+        Some(Head { writer, deleted: head[FLAGS_AT] & DELETED != 0 })
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// None if the bytes are too short or have flags that nobody sets.
+    #[inline]
+    pub(crate) fn parse(kind: EntryKind, value: &'a [u8]) -> Option<Entry<'a>> {
+        let Head { writer, deleted } = Head::parse(value)?;
+        let flags = value[FLAGS_AT];
+        let row_at = match kind {
+            EntryKind::Clustered if flags & !(DELETED | HEAD_ONLY) == 0 => CLUSTERED_HEADER_BYTES,
+            EntryKind::Clustered if flags & !CLUSTERED_FLAGS == 0 => {
+                CLUSTERED_HEADER_BYTES + usize::from(flags & LAYOUT_VERSION != 0)
+            }
+            EntryKind::Secondary if flags & !DELETED == 0 => SECONDARY_HEADER_BYTES,
+            _ => return None,
+        };
+        Some(Entry { writer, deleted, flags, value, row: value.get(row_at..)? })
+    }
+
+    /// Where a clustered entry leads.
+    pub(crate) fn undo_address(&self) -> UndoAddress {
+        let mut number = [0; 8];
+        let bytes = &self.value[SECONDARY_HEADER_BYTES..CLUSTERED_HEADER_BYTES];
+        number[..UNDO_ADDRESS_BYTES].copy_from_slice(bytes);
+        UndoAddress { after_position: u64::from_le_bytes(number), head_only: self.flags & HEAD_ONLY != 0 }
+    }
+
+    /// The flags that a delete mark leaves as they are: they tell how the row is to be read.
+    pub(crate) fn row_flags(&self) -> u8 {
+        self.flags & (LONG_VALUES | LAYOUT_VERSION)
+    }
+}
+
+impl UndoAddress {
+    /// The address of the record that will stand at that position. Error: OutOfResources.
+    pub(crate) fn of_position(position: u64, head_only: bool) -> EngineResult<UndoAddress> {
+        if position >= UNDO_RECORDS_MAX {
+            return Err(EngineError::OutOfResources("too many changes in one transaction"));
+        }
+        Ok(UndoAddress { after_position: position + 1, head_only })
+    }
+}
+
+/// The header of an entry in words, for whoever looks at a page, and the bytes behind it.
+pub fn entry_text(clustered: bool, value: &[u8]) -> Option<(String, &[u8])> {
+    let kind = if clustered { EntryKind::Clustered } else { EntryKind::Secondary };
+    let entry = Entry::parse(kind, value)?;
+    let mut text = format!("writer {}{} ", entry.writer, if entry.deleted { ", deleted" } else { "" });
+    if clustered {
+        let UndoAddress { after_position, head_only } = entry.undo_address();
+        if let Some(position) = after_position.checked_sub(1) {
+            text += &format!("undo {position}{} ", if head_only { " (head)" } else { "" });
+        }
+    }
+    Some((text, entry.row))
 }
 
 /// Tells the tree from the first bytes of a value whether the entry is live.
 pub(crate) fn is_live(value: &[u8]) -> bool {
-    value.get(HEADER_BYTES - 1).is_some_and(|flags| flags & DELETED == 0)
+    value.get(FLAGS_AT).is_some_and(|flags| flags & DELETED == 0)
 }
 
-/// The header of an entry.
-pub(crate) fn header(writer: TransactionId, deleted: bool) -> [u8; HEADER_BYTES] {
-    let mut header = [0; HEADER_BYTES];
-    header[..6].copy_from_slice(&writer.0.to_le_bytes()[..6]);
-    header[6] = if deleted { DELETED } else { 0 };
+/// The header of a secondary entry.
+pub(crate) fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_HEADER_BYTES] {
+    let mut header = [0; SECONDARY_HEADER_BYTES];
+    header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
+    header[FLAGS_AT] = if deleted { DELETED } else { 0 };
+    header
+}
+
+/// The header of a clustered entry. `flags` are those for which the address does not speak.
+pub(crate) fn clustered_header(
+    writer: TransactionId,
+    flags: u8,
+    address: UndoAddress,
+) -> [u8; CLUSTERED_HEADER_BYTES] {
+    let mut header = [0; CLUSTERED_HEADER_BYTES];
+    header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
+    header[FLAGS_AT] = flags | if address.head_only { HEAD_ONLY } else { 0 };
+    let number = address.after_position.to_le_bytes();
+    header[SECONDARY_HEADER_BYTES..].copy_from_slice(&number[..UNDO_ADDRESS_BYTES]);
     header
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use EntryKind::{Clustered, Secondary};
+
+    const ID: TransactionId = TransactionId(0x0102_0304_0506);
 
     #[test]
     fn header_round_trip() {
-        let mut value = header(TransactionId(0x0102_0304_0506), true).to_vec();
+        let mut value = secondary_header(ID, true).to_vec();
         value.extend_from_slice(b"row");
-        let entry = Entry::parse(&value).unwrap();
-        assert_eq!((entry.writer.0, entry.deleted, entry.row), (0x0102_0304_0506, true, &b"row"[..]));
-        assert!(Entry::parse(&value[..6]).is_none());
+        let entry = Entry::parse(Secondary, &value).unwrap();
+        assert_eq!((entry.writer, entry.deleted, entry.row), (ID, true, &b"row"[..]));
+        assert!(Entry::parse(Secondary, &value[..6]).is_none());
+
+        let address = UndoAddress::of_position(0xFF_FFFF_FFFE, true).unwrap();
+        assert!(UndoAddress::of_position(0xFF_FFFF_FFFF, true).is_err());
+        let mut value = clustered_header(ID, DELETED, address).to_vec();
+        assert!(Entry::parse(Clustered, &value[..11]).is_none());
+        value.extend_from_slice(b"row");
+        let entry = Entry::parse(Clustered, &value).unwrap();
+        assert_eq!((entry.writer, entry.deleted, entry.row), (ID, true, &b"row"[..]));
+        assert_eq!((entry.undo_address(), entry.row_flags()), (address, 0));
+        assert_eq!(Head::parse(&value), Some(Head { writer: ID, deleted: true }));
+    }
+
+    #[test]
+    fn the_row_begins_behind_its_layout_version() {
+        let mut value = clustered_header(ID, LAYOUT_VERSION, UndoAddress::default()).to_vec();
+        assert!(Entry::parse(Clustered, &value).is_none());
+        value.extend_from_slice(b"\x07row");
+        let entry = Entry::parse(Clustered, &value).unwrap();
+        assert_eq!((entry.deleted, entry.row, entry.row_flags()), (false, &b"row"[..], LAYOUT_VERSION));
+    }
+
+    #[test]
+    fn flags_that_nobody_sets_are_damage() {
+        for flag in (0..8).map(|bit| 1u8 << bit) {
+            let mut value = vec![0; 20];
+            value[FLAGS_AT] = flag;
+            assert_eq!(Entry::parse(Clustered, &value).is_some(), flag & CLUSTERED_FLAGS != 0);
+            assert_eq!(Entry::parse(Secondary, &value).is_some(), flag == DELETED);
+        }
     }
 }

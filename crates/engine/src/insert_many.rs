@@ -1,7 +1,7 @@
 //! Inserting many rows of one statement: [`Transaction::insert_many`], [`Transaction::try_insert_many`]. All entries of one
 //! index are sorted and put into the tree leaf by leaf (`run.rs`). See rules B1 to B4 in README.md.
 
-use crate::entry::header;
+use crate::entry::{UndoAddress, clustered_header, secondary_header};
 use crate::error::{EngineError, EngineResult};
 use crate::rows::append_clustered_key;
 use crate::sorted_entries::SortedEntries;
@@ -116,7 +116,7 @@ impl Transaction {
         rows: &'a [&'a [u8]],
         entries: &mut SortedEntries,
     ) -> EngineResult<Batch<'a>> {
-        let head = header(writer.id, false);
+        let head = clustered_header(writer.id, 0, UndoAddress::default());
         let (mut keys, mut key_ends) = (Vec::new(), Vec::with_capacity(rows.len()));
         for (ordinal, row) in rows.iter().enumerate() {
             let before = keys.len();
@@ -180,7 +180,7 @@ fn secondary_entries(
     batch: &Batch<'_>,
     entries: &mut SortedEntries,
 ) -> EngineResult<()> {
-    let head = header(writer.id, false);
+    let head = secondary_header(writer.id, false);
     for (ordinal, row) in batch.rows.iter().enumerate().filter(|(ordinal, _)| !batch.done[*ordinal]) {
         let view = table.view(row)?;
         let (start, key) = entries.begin();

@@ -2,10 +2,10 @@
 //! Finished writers are queued in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
 
 use crate::engine::EngineInner;
-use crate::entry::Entry;
+use crate::entry::Head;
 use crate::error::EngineResult;
 use crate::leavings::{Finished, Leavings};
-use crate::write::load_current;
+use crate::write::load_head;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use stdx::ids::{IndexId, TransactionId};
@@ -110,8 +110,8 @@ impl EngineInner {
         let mut mini = self.pool.mini_transaction();
         let mut edit = open.tree.edit(&mut mini, key)?;
         let mut value = Vec::new();
-        let is_it = |entry: &Entry<'_>| entry.deleted && entry.writer == writer;
-        if load_current(&edit, &mut value)?.filter(is_it).is_none() {
+        let is_it = |head: &Head| head.deleted && head.writer == writer;
+        if load_head(&edit, &mut value)?.filter(is_it).is_none() {
             return Ok(false);
         }
         let underfull = edit.remove(0)?;

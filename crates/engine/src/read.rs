@@ -2,7 +2,7 @@
 //! Visibility is always decided under the leaf's latch; rollback needs that latch to take a row back.
 
 use crate::engine::EngineInner;
-use crate::entry::{Entry, HEADER_BYTES, is_live};
+use crate::entry::{Entry, EntryKind, Head, is_live};
 use crate::error::{EngineError, EngineResult};
 use crate::locking::Conflict;
 use crate::scan::{ReadMode, WaitPolicy};
@@ -42,19 +42,19 @@ impl EngineInner {
         key: impl FnOnce() -> EngineResult<Vec<u8>>,
         value: Value<'a>,
     ) -> EngineResult<Seen<'a>> {
-        let entry = parse_head(value)?;
+        let entry = parse_entry(EntryKind::Clustered, value)?;
         if self.sees(view, entry.writer) {
             if entry.deleted {
                 return Ok(Seen::Nothing);
             }
             return match value {
                 Value::Whole(_) => Ok(Seen::Row(entry.row)),
-                Value::Long(_) => Ok(Seen::Copied(load_row(value)?)),
+                Value::Long(_) => Ok(Seen::Copied(load_row(EntryKind::Clustered, value)?)),
             };
         }
         let key = key()?;
         let sees =
-            |head: &[u8; HEADER_BYTES]| Entry::parse(head).is_some_and(|entry| self.sees(view, entry.writer));
+            |head: &[u8; txn::HEAD_BYTES]| Head::parse(head).is_some_and(|head| self.sees(view, head.writer));
         match self.versions.find(index, &key, sees) {
             Some(version) if is_live(&version.head) => Ok(Seen::Copied(version.body()?)),
             _ => Ok(Seen::Nothing),
@@ -90,17 +90,27 @@ pub(crate) fn show(seen: Seen<'_>, found: &mut dyn FnMut(&[u8])) -> bool {
 
 /// The header and, for a whole value, the row.
 #[inline]
-pub(crate) fn parse_head(value: Value<'_>) -> EngineResult<Entry<'_>> {
-    Entry::parse(value.head()).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))
+pub(crate) fn parse_entry(kind: EntryKind, value: Value<'_>) -> EngineResult<Entry<'_>> {
+    Entry::parse(kind, value.head()).ok_or_else(bad_header)
+}
+
+/// Writer and delete mark of an entry of any kind.
+#[inline]
+pub(crate) fn parse_head(value: Value<'_>) -> EngineResult<Head> {
+    Head::parse(value.head()).ok_or_else(bad_header)
+}
+
+/// The error of an entry that is too short, or has flags that nobody sets.
+#[cold]
+pub(crate) fn bad_header() -> EngineError {
+    EngineError::Corrupt("index entry with a bad header".to_owned())
 }
 
 /// The row of a long value.
-pub(crate) fn load_row(value: Value<'_>) -> EngineResult<Arc<[u8]>> {
+pub(crate) fn load_row(kind: EntryKind, value: Value<'_>) -> EngineResult<Arc<[u8]>> {
     let mut bytes = Vec::new();
     value.load_into(&mut bytes)?;
-    let entry =
-        Entry::parse(&bytes).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))?;
-    Ok(entry.row.into())
+    Ok(Entry::parse(kind, &bytes).ok_or_else(bad_header)?.row.into())
 }
 
 impl Transaction {
@@ -151,13 +161,13 @@ impl Transaction {
         let clustered = table.clustered();
         loop {
             let result = clustered.tree.get(&self.engine.pool, key, |value| {
-                let entry = parse_head(value)?;
+                let entry = parse_entry(EntryKind::Clustered, value)?;
                 match self.lock_for_read(clustered, key, entry, mode, policy)? {
                     Conflict::None if entry.deleted => Ok(Some(false)),
                     Conflict::None => {
                         let seen = match value {
                             Value::Whole(_) => Seen::Row(entry.row),
-                            Value::Long(_) => Seen::Copied(load_row(value)?),
+                            Value::Long(_) => Seen::Copied(load_row(EntryKind::Clustered, value)?),
                         };
                         Ok(Some(show(seen, found)))
                     }

@@ -3,11 +3,12 @@
 
 use crate::commit::NO_WRITER;
 use crate::engine::EngineInner;
-use crate::entry::Entry;
+use crate::entry::{Entry, EntryKind};
 use crate::error::{EngineError, EngineResult};
+use crate::read::bad_header;
 use crate::rows::append_clustered_key;
 use crate::table::Table;
-use crate::write::load_current;
+use crate::write::load_head;
 use crate::writer::Writer;
 use btree::Tree;
 use stdx::ids::TransactionId;
@@ -41,8 +42,7 @@ impl EngineInner {
         let loaded = clustered.get(&self.pool, key, |value| value.load_into(row))?;
         let Some(loaded) = loaded else { return Ok(()) };
         loaded?;
-        let entry =
-            Entry::parse(row).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))?;
+        let entry = Entry::parse(EntryKind::Clustered, row).ok_or_else(bad_header)?;
         if entry.writer != writer {
             return Ok(());
         }
@@ -62,7 +62,7 @@ impl EngineInner {
         let mut value = Vec::new();
         let mut mini = self.pool.mini_transaction();
         let mut edit = tree.edit(&mut mini, key)?;
-        if load_current(&edit, &mut value)?.is_none_or(|entry| entry.writer != writer) {
+        if load_head(&edit, &mut value)?.is_none_or(|head| head.writer != writer) {
             return Ok(());
         }
         let underfull = edit.remove(NO_WRITER)?;

@@ -2,7 +2,7 @@
 //! What is not plain (a key that is there, a lock, a long value, a busy stripe) goes entry by entry through `write.rs`.
 
 use crate::engine::{EngineInner, UNIQUE_STRIPES};
-use crate::entry::HEADER_BYTES;
+use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::EngineResult;
 use crate::records::{KIND_UNDO, encode_undo};
 use crate::sorted_entries::SortedEntries;
@@ -59,7 +59,13 @@ impl Transaction {
     ) -> EngineResult<()> {
         let index = table.index(number)?;
         self.insert_runs(writer, index, false, entries, &mut |entry, _| {
-            self.put_secondary(table, number, entry.key, entry.unique_bytes, &entry.value[HEADER_BYTES..])
+            self.put_secondary(
+                table,
+                number,
+                entry.key,
+                entry.unique_bytes,
+                &entry.value[SECONDARY_HEADER_BYTES..],
+            )
         })
     }
 

@@ -3,9 +3,10 @@
 //! index about the others, after the leaf's latch is given back.
 
 use crate::engine::EngineInner;
+use crate::entry::EntryKind;
 use crate::error::{EngineError, EngineResult};
 use crate::locking::Conflict;
-use crate::read::{Seen, load_row, parse_head, show};
+use crate::read::{Seen, load_row, parse_entry, parse_head, show};
 use crate::scan::{Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 use crate::table::{Index, Table};
 use crate::transaction::{Reader, Transaction, View};
@@ -107,7 +108,7 @@ impl Transaction {
                     key.clear();
                     leaf.key_into(taken, &mut key)?;
                     let (_, value) = leaf.entry(taken)?;
-                    let entry = parse_head(value)?;
+                    let entry = parse_entry(EntryKind::Clustered, value)?;
                     match self.lock_for_read(clustered, &key, entry, mode, policy)? {
                         Conflict::Wait => return Ok(Stop::Wait),
                         Conflict::None if !entry.deleted => push_value(batch, &key, value)?,
@@ -275,7 +276,7 @@ impl EngineInner {
                     let (_, value) = leaf.entry(taken)?;
                     match value {
                         Value::Whole(_) if all_visible => {
-                            let entry = parse_head(value)?;
+                            let entry = parse_entry(EntryKind::Clustered, value)?;
                             if entry.deleted {
                                 self.note_tombstone(leaf, taken, clustered, entry.writer)?;
                             } else {
@@ -382,7 +383,7 @@ impl EngineInner {
             let mut run = || {
                 while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
                     let (_, value) = leaf.entry(taken)?;
-                    let entry = parse_head(value)?;
+                    let entry = parse_entry(EntryKind::Secondary, value)?;
                     if entry.deleted {
                         self.note_tombstone(leaf, taken, index, entry.writer)?;
                     } else {
@@ -391,7 +392,9 @@ impl EngineInner {
                         let clustered_key = index.clustered_key(&key)?;
                         match value {
                             Value::Whole(_) => batch.push(clustered_key, entry.row),
-                            Value::Long(_) => batch.push(clustered_key, &load_row(value)?),
+                            Value::Long(_) => {
+                                batch.push(clustered_key, &load_row(EntryKind::Secondary, value)?)
+                            }
                         }
                     }
                     taken += 1;
@@ -423,7 +426,7 @@ impl EngineInner {
                 let all_visible = self.leaf_is_visible(leaf);
                 while taken < leaf.len() && candidates.len() < rows_max {
                     let (_, value) = leaf.entry(taken)?;
-                    let entry = parse_head(value)?;
+                    let entry = parse_entry(EntryKind::Secondary, value)?;
                     let seen = all_visible || self.sees(view, entry.writer);
                     if seen && entry.deleted {
                         self.note_tombstone(leaf, taken, index, entry.writer)?;
@@ -434,7 +437,9 @@ impl EngineInner {
                             (false, ..) => None,
                             (true, false, _) => Some(Vec::new()),
                             (true, true, Value::Whole(_)) => Some(entry.row.to_vec()),
-                            (true, true, Value::Long(_)) => Some(load_row(value)?.to_vec()),
+                            (true, true, Value::Long(_)) => {
+                                Some(load_row(EntryKind::Secondary, value)?.to_vec())
+                            }
                         };
                         candidates.push(Candidate { key, row });
                     }
@@ -580,8 +585,8 @@ fn tree_direction(direction: Direction) -> btree::Direction {
 
 fn push_value(batch: &mut RowBatch, key: &[u8], value: Value<'_>) -> EngineResult<()> {
     match value {
-        Value::Whole(_) => batch.push(key, parse_head(value)?.row),
-        Value::Long(_) => batch.push(key, &load_row(value)?),
+        Value::Whole(_) => batch.push(key, parse_entry(EntryKind::Clustered, value)?.row),
+        Value::Long(_) => batch.push(key, &load_row(EntryKind::Clustered, value)?),
     }
     Ok(())
 }

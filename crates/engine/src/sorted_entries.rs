@@ -1,7 +1,6 @@
 //! [`SortedEntries`]: index entries gathered in one buffer, then put in key order. Nothing is allocated per entry.
 //! Used by bulk loads (`bulk.rs`) and by multi-row inserts (`insert_many.rs`).
 
-use crate::entry::HEADER_BYTES;
 use btree::RunEntry;
 use stdx::sort::sort_unless;
 
@@ -32,7 +31,7 @@ impl SortedEntries {
     }
 
     /// Ends the key of the entry that began at `start`. Returns its length, and the buffer for the row.
-    pub(crate) fn end_key(&mut self, start: usize, header: &[u8; HEADER_BYTES]) -> (usize, &mut Vec<u8>) {
+    pub(crate) fn end_key(&mut self, start: usize, header: &[u8]) -> (usize, &mut Vec<u8>) {
         let key_bytes = self.bytes.len() - start;
         self.bytes.extend_from_slice(header);
         (key_bytes, &mut self.bytes)
@@ -135,6 +134,8 @@ fn head_of(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
+    const HEADER: [u8; 7] = [7; 7];
+
     #[test]
     fn entries_come_in_key_order() {
         let mut entries = SortedEntries::default();
@@ -143,7 +144,7 @@ mod tests {
         for (ordinal, key) in keys.iter().enumerate() {
             let (start, bytes) = entries.begin();
             bytes.extend_from_slice(key);
-            let (key_bytes, bytes) = entries.end_key(start, &[7; HEADER_BYTES]);
+            let (key_bytes, bytes) = entries.end_key(start, &HEADER);
             bytes.push(ordinal as u8);
             entries.end_entry(start, key_bytes, 2, ordinal);
         }
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(order, [2, 5, 1, 4, 3, 0]);
         for (entry, ordinal) in entries.iter() {
             assert_eq!((entry.key, entry.unique_bytes), (keys[ordinal], 2));
-            assert_eq!(entry.value, [&[7; HEADER_BYTES][..], &[ordinal as u8]].concat());
+            assert_eq!(entry.value, [&HEADER[..], &[ordinal as u8]].concat());
         }
     }
 }

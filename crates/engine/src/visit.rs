@@ -2,8 +2,9 @@
 //! little of each. Nothing is copied but rows that only an older version or the clustered index can tell.
 
 use crate::engine::EngineInner;
+use crate::entry::EntryKind;
 use crate::error::EngineResult;
-use crate::read::{Seen, load_row, parse_head};
+use crate::read::{Seen, load_row, parse_entry};
 use crate::scan::{ReadMode, Scan};
 use crate::scan_run::entry_key_matches;
 use crate::table::{Index, Table};
@@ -67,7 +68,7 @@ impl EngineInner {
         for at in 0..leaf.len() {
             let (_, value) = leaf.entry(at)?;
             if all_visible && let Value::Whole(_) = value {
-                let entry = parse_head(value)?;
+                let entry = parse_entry(EntryKind::Clustered, value)?;
                 if entry.deleted {
                     self.note_tombstone(leaf, at, clustered, entry.writer)?;
                 } else {
@@ -120,11 +121,11 @@ impl EngineInner {
         let mut undecided = Vec::new();
         for at in 0..leaf.len() {
             let (_, value) = leaf.entry(at)?;
-            let entry = parse_head(value)?;
+            let entry = parse_entry(EntryKind::Secondary, value)?;
             match (all_visible || self.sees(view, entry.writer), entry.deleted, value) {
                 (true, true, _) => self.note_tombstone(leaf, at, index, entry.writer)?,
                 (true, false, Value::Whole(_)) => visit(entry.row),
-                (true, false, Value::Long(_)) => visit(&load_row(value)?),
+                (true, false, Value::Long(_)) => visit(&load_row(EntryKind::Secondary, value)?),
                 (false, ..) => {
                     let mut key = Vec::new();
                     leaf.key_into(at, &mut key)?;

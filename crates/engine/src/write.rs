@@ -2,9 +2,12 @@
 //! Each write is one mini-transaction on one leaf; its undo record rides in the same redo group (rule W1 in README.md).
 
 use crate::engine::EngineInner;
-use crate::entry::{Entry, HEADER_BYTES, header};
+use crate::entry::{
+    DELETED, Entry, EntryKind, Head, SECONDARY_HEADER_BYTES, UndoAddress, clustered_header, secondary_header,
+};
 use crate::error::{EngineError, EngineResult};
 use crate::locking::Conflict;
+use crate::read::bad_header;
 use crate::records::{KIND_UNDO, encode_undo};
 use crate::scan::WaitPolicy;
 use crate::transaction::Transaction;
@@ -74,7 +77,8 @@ impl Transaction {
         loop {
             let mut mini = pool.mini_transaction();
             let edit = change.tree.edit(&mut mini, change.key)?;
-            let current = load_current(&edit, &mut buffers.old)?;
+            let kind = change.kind();
+            let current = load_current(kind, &edit, &mut buffers.old)?;
             if change.clustered {
                 let index = change.tree.id().index;
                 let conflict = self.lock_for_write(index, change.key, current)?;
@@ -87,6 +91,13 @@ impl Transaction {
             let action = decide(current)?;
             if matches!(action, Action::Leave) {
                 return Ok(());
+            }
+            buffers.new.clear();
+            match kind {
+                EntryKind::Clustered => append_clustered_header(writer, current, &action, &mut buffers.new)?,
+                EntryKind::Secondary => {
+                    buffers.new.extend_from_slice(&secondary_header(writer.id, is_mark(&action)))
+                }
             }
             if place(edit, writer, current, &action, &mut buffers.new)? == Placed::NeedsRoom {
                 drop(mini);
@@ -130,20 +141,62 @@ impl Transaction {
     }
 }
 
+impl EntryChange<'_> {
+    fn kind(&self) -> EntryKind {
+        if self.clustered { EntryKind::Clustered } else { EntryKind::Secondary }
+    }
+}
+
 /// Copies the present value out of the leaf and takes it apart.
-pub(crate) fn load_current<'b>(
+fn load_current<'b>(
+    kind: EntryKind,
     edit: &LeafEdit<'_, '_>,
     old: &'b mut Vec<u8>,
 ) -> EngineResult<Option<Entry<'b>>> {
     old.clear();
     let Some(value) = edit.value()? else { return Ok(None) };
     value.load_into(old)?;
-    let entry =
-        Entry::parse(old).ok_or_else(|| EngineError::Corrupt("index entry without header".to_owned()))?;
-    Ok(Some(entry))
+    Entry::parse(kind, old).ok_or_else(bad_header).map(Some)
 }
 
-/// Puts the new state into the leaf.
+/// Copies the present value of an entry of any kind out of the leaf. Returns its writer and delete mark.
+pub(crate) fn load_head(edit: &LeafEdit<'_, '_>, old: &mut Vec<u8>) -> EngineResult<Option<Head>> {
+    old.clear();
+    let Some(value) = edit.value()? else { return Ok(None) };
+    value.load_into(old)?;
+    Head::parse(old).ok_or_else(bad_header).map(Some)
+}
+
+fn is_mark(action: &Action<'_>) -> bool {
+    matches!(action, Action::Mark)
+}
+
+/// Makes the header of a clustered entry's new state. It leads to the newest state by another writer: the undo record that is about
+/// to be written if that is the present one, otherwise the record that the present state leads to. A row that is put
+/// in the place of a mark of the same writer, whose record has no row, leads to its own record, which holds the row
+/// and whose header leads on.
+fn append_clustered_header(
+    writer: &Writer,
+    current: Option<Entry<'_>>,
+    action: &Action<'_>,
+    new: &mut Vec<u8>,
+) -> EngineResult<()> {
+    let mark = is_mark(action);
+    let (mut flags, mut address) = (0, UndoAddress::default());
+    if let Some(entry) = current {
+        address = entry.undo_address();
+        if entry.writer != writer.id || (address.head_only && !mark) {
+            address = UndoAddress::of_position(writer.undo().list.len(), mark)?;
+        }
+        if mark {
+            flags = DELETED | entry.row_flags();
+        }
+    }
+    new.extend_from_slice(&clustered_header(writer.id, flags, address));
+    Ok(())
+}
+
+/// Puts the new state into the leaf; `new` has its header.
 fn place(
     mut edit: LeafEdit<'_, '_>,
     writer: &Writer,
@@ -151,8 +204,6 @@ fn place(
     action: &Action<'_>,
     new: &mut Vec<u8>,
 ) -> EngineResult<Placed> {
-    new.clear();
-    new.extend_from_slice(&header(writer.id, matches!(action, Action::Mark)));
     let id = writer.id.0;
     match (action, current) {
         (Action::Put(row), _) => {
@@ -178,19 +229,22 @@ impl EngineInner {
         buffers: &mut WriteBuffers,
     ) {
         let WriteBuffers { old, log, .. } = buffers;
-        let current = Entry::parse(old);
+        let current = Entry::parse(change.kind(), old);
         let index = change.tree.id().index;
         // Nobody but its writer looks at a value that the writer itself replaces.
-        let version = change.clustered && current.is_some_and(|entry| entry.writer != writer.id);
-        if version && let Some((head, row)) = old.split_first_chunk() {
-            self.versions.push(index, change.key, writer.id, *head, row);
+        let other = current.filter(|entry| change.clustered && entry.writer != writer.id);
+        let version = other.is_some();
+        if let Some(entry) = other
+            && let Some(head) = old.first_chunk::<SECONDARY_HEADER_BYTES>()
+        {
+            self.versions.push(index, change.key, writer.id, *head, entry.row);
         }
         let old = match (current, action) {
             (None, _) => Old::Absent,
-            (Some(_), Action::Mark) => Old::Head(&old[..HEADER_BYTES]),
+            (Some(_), Action::Mark) => Old::Head(&old[..change.kind().header_bytes()]),
             (Some(_), _) => Old::Value(old),
         };
-        let tombstone = matches!(action, Action::Mark);
+        let tombstone = is_mark(action);
         self.commit_with_undo(
             writer,
             mini,

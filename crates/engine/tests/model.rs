@@ -37,6 +37,7 @@ fn one_writer_many_snapshots() {
                 rows.values().cloned().collect::<Vec<_>>(),
                 "own writes, seed {seed}"
             );
+            assert_eq!(engine.check_table(&t).unwrap(), [""; 0], "undo addresses, seed {seed}");
             if random.below(3) == 0 {
                 transaction.rollback().unwrap();
             } else {
@@ -87,6 +88,7 @@ fn interleaved_writers() {
                     committed[who] = rows;
                 }
                 2 => {
+                    assert_eq!(engine.check_table(&t).unwrap(), [""; 0], "undo addresses, seed {seed}");
                     engine.purge().unwrap();
                     open_ones[who] = Some((transaction, rows));
                 }

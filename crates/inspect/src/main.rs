@@ -1,4 +1,4 @@
-//! `cargo xtask inspect page FILE NUMBER` and `cargo xtask inspect log DATADIR [--from LSN] [--groups N]`: what stands on disk, by
+//! `cargo xtask inspect page FILE NUMBER [clustered]` and `cargo xtask inspect log DATADIR [--from LSN] [--groups N]`: what stands on disk, by
 //! the byte tables of docs/formats.md. Reads only, and takes no lock: of a directory in use it may see
 //! the end of the log half written, and call that damage.
 #![forbid(unsafe_code)]
@@ -8,7 +8,8 @@ mod page_text;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: inspect page FILE NUMBER | inspect log DATADIR [--from LSN] [--groups N]";
+const USAGE: &str =
+    "usage: inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N]";
 /// Bytes of a key or value that are shown.
 const SHOWN_BYTES: usize = 24;
 
@@ -20,7 +21,10 @@ fn hex(bytes: &[u8]) -> String {
 
 fn run(arguments: &[&str]) -> Result<(), String> {
     match arguments {
-        ["page", file, number] => page_text::print(file, number.parse().map_err(|_| USAGE)?),
+        ["page", file, number] => page_text::print(file, number.parse().map_err(|_| USAGE)?, false),
+        ["page", file, number, "clustered"] => {
+            page_text::print(file, number.parse().map_err(|_| USAGE)?, true)
+        }
         ["log", directory, options @ ..] => log::print(directory, options),
         _ => Err(USAGE.to_owned()),
     }

@@ -6,7 +6,8 @@ use page::{CellValue, CorruptPage, Fence, NodeRef, OverflowRef, PAGE_BYTES, Page
 use std::path::Path;
 
 /// Prints a page of a data file.
-pub fn print(file: &str, number: u32) -> Result<(), String> {
+/// Entries of a clustered index have a longer header than others; the page does not tell.
+pub fn print(file: &str, number: u32, clustered: bool) -> Result<(), String> {
     let path = Path::new(file);
     let environment = Environment::real(path.parent().unwrap_or(Path::new("")));
     let name = Path::new(path.file_name().unwrap_or_default());
@@ -21,12 +22,12 @@ pub fn print(file: &str, number: u32) -> Result<(), String> {
     println!("stored {}", if page::is_plain(&bytes) { "plainly" } else { "encrypted or compressed" });
     let described = page::kind(&bytes).and_then(|kind| {
         println!("kind {kind:?}");
-        body(kind, &bytes)
+        body(kind, &bytes, clustered)
     });
     described.and_then(|()| page::verify(&bytes)).map_err(|error| error.to_string())
 }
 
-fn body(kind: PageKind, bytes: &[u8]) -> Result<(), CorruptPage> {
+fn body(kind: PageKind, bytes: &[u8], clustered: bool) -> Result<(), CorruptPage> {
     match kind {
         PageKind::Zero => {}
         PageKind::SpaceHeader => {
@@ -41,12 +42,12 @@ fn body(kind: PageKind, bytes: &[u8]) -> Result<(), CorruptPage> {
             let piece = OverflowRef::new(bytes)?;
             println!("index {}, next {:?}, {}", piece.index(), piece.next(), hex(piece.bytes()));
         }
-        PageKind::Inner | PageKind::Leaf => node(&NodeRef::new(bytes)?)?,
+        PageKind::Inner | PageKind::Leaf => node(&NodeRef::new(bytes)?, clustered)?,
     }
     Ok(())
 }
 
-fn node(node: &NodeRef<'_>) -> Result<(), CorruptPage> {
+fn node(node: &NodeRef<'_>, clustered: bool) -> Result<(), CorruptPage> {
     println!("index {}, level {}, next {:?}", node.index(), node.level(), node.right());
     println!("live rows {}, newest writer {}", node.live_rows(), node.newest_writer());
     println!("lower fence {}, prefix {}", hex(node.lower_fence()?), hex(node.prefix()?));
@@ -60,7 +61,7 @@ fn node(node: &NodeRef<'_>) -> Result<(), CorruptPage> {
         key.clear();
         node.key_into(slot, &mut key)?;
         if node.is_leaf() {
-            println!("{slot:5} {} = {}", hex(&key), value(node.value(slot)?));
+            println!("{slot:5} {} = {}", hex(&key), value(node.value(slot)?, clustered));
         } else {
             println!("{slot:5} {} > page {}", hex(&key), node.child(slot)?);
         }
@@ -68,9 +69,9 @@ fn node(node: &NodeRef<'_>) -> Result<(), CorruptPage> {
     Ok(())
 }
 
-fn value(value: CellValue<'_>) -> String {
+fn value(value: CellValue<'_>, clustered: bool) -> String {
     let bytes = value.bytes;
-    let entry = engine::entry_text(bytes).unwrap_or_default();
+    let (entry, row) = engine::entry_text(clustered, bytes).unwrap_or((String::new(), bytes));
     let goes_on = if value.overflow { " .., goes on in other pages" } else { "" };
-    format!("{entry}{}{goes_on}", hex(bytes.get(engine::ENTRY_HEADER_BYTES..).unwrap_or_default()))
+    format!("{entry}{}{goes_on}", hex(row))
 }

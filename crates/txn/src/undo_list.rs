@@ -3,7 +3,7 @@
 
 use crate::spill_file::{Extent, SpillError, SpillFile};
 use crate::undo::UndoRecord;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// Bytes of a block of records.
@@ -23,7 +23,14 @@ pub struct UndoList {
 }
 
 #[derive(Debug)]
-enum Block {
+struct Block {
+    /// Position of the first record.
+    first: u64,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
     Memory(Records),
     File {
         /// The records, then their starts, 4 bytes each, little-endian.
@@ -62,7 +69,7 @@ impl UndoList {
 
     /// Whether any of it is in the spill file.
     pub fn is_spilled(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block, Block::File { .. }))
+        self.blocks.iter().any(|block| matches!(block.place, Place::File { .. }))
     }
 
     /// Adds a record.
@@ -80,10 +87,14 @@ impl UndoList {
     }
 
     fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        if !matches!(self.blocks.last(), Some(Block::Memory(records)) if records.bytes.len() < BLOCK_BYTES) {
-            self.blocks.push(Block::Memory(Records::default()));
+        let has_room =
+            |place: &Place| matches!(place, Place::Memory(records) if records.bytes.len() < BLOCK_BYTES);
+        if !self.blocks.last().is_some_and(|block| has_room(&block.place)) {
+            self.blocks.push(Block { first: self.count, place: Place::Memory(Records::default()) });
         }
-        let Some(Block::Memory(records)) = self.blocks.last_mut() else { return };
+        let Some(Place::Memory(records)) = self.blocks.last_mut().map(|block| &mut block.place) else {
+            return;
+        };
         let start = records.bytes.len();
         records.starts.push(start as u32);
         write(&mut records.bytes);
@@ -107,13 +118,13 @@ impl UndoList {
         let newest = self.blocks.len().saturating_sub(1);
         // From the newest back to those that are in the file already.
         for block in self.blocks[..newest].iter_mut().rev() {
-            let Block::Memory(records) = block else { break };
+            let Place::Memory(records) = &block.place else { break };
             let mut bytes = Vec::with_capacity(records.memory_bytes());
             bytes.extend_from_slice(&records.bytes);
             records.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
             let (extent, count) = (file.write(&bytes)?, records.starts.len());
             self.memory_bytes -= records.memory_bytes() as u64;
-            *block = Block::File { extent, count };
+            block.place = Place::File { extent, count };
         }
         Ok(())
     }
@@ -121,24 +132,24 @@ impl UndoList {
     /// The newest record. Fetches its block if that is in the file.
     pub fn last(&mut self) -> Result<Option<UndoRecord<'_>>, SpillError> {
         if let Some(block) = self.blocks.last_mut()
-            && let Block::File { extent, count } = block
+            && let Place::File { extent, count } = &block.place
         {
             let records = Records::read(extent, *count)?;
             self.memory_bytes += records.memory_bytes() as u64;
-            *block = Block::Memory(records);
+            block.place = Place::Memory(records);
         }
         Ok(self.newest())
     }
 
     fn newest(&self) -> Option<UndoRecord<'_>> {
-        let Some(Block::Memory(records)) = self.blocks.last() else { return None };
+        let Place::Memory(records) = &self.blocks.last()?.place else { return None };
         UndoRecord::decode(&records.bytes[*records.starts.last()? as usize..])
     }
 
     /// Removes the newest record, which [`UndoList::last`] has shown.
     pub fn pop(&mut self) {
         let purge = self.newest().is_some_and(|record| record.is_purgeable());
-        let Some(Block::Memory(records)) = self.blocks.last_mut() else {
+        let Some(Place::Memory(records)) = self.blocks.last_mut().map(|block| &mut block.place) else {
             assert!(self.blocks.is_empty(), "only a record that was looked at is undone");
             return;
         };
@@ -159,23 +170,38 @@ impl UndoList {
         position: u64,
         mut visit: impl FnMut(u64, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), SpillError> {
-        let mut at = 0;
-        for block in &self.blocks {
-            let end = at + block.count() as u64;
-            if end > position {
-                let flow = match block {
-                    Block::Memory(records) => records.visit_from(at, position, &mut visit),
-                    Block::File { extent, count } => {
-                        Records::read(extent, *count)?.visit_from(at, position, &mut visit)
-                    }
-                };
-                if flow.is_break() {
-                    break;
+        for block in &self.blocks[self.block_of(position)..] {
+            let flow = match &block.place {
+                Place::Memory(records) => records.visit_from(block.first, position, &mut visit),
+                Place::File { extent, count } => {
+                    Records::read(extent, *count)?.visit_from(block.first, position, &mut visit)
                 }
+            };
+            if flow.is_break() {
+                break;
             }
-            at = end;
         }
         Ok(())
+    }
+
+    /// The bytes of the record at that position; None if the list has none.
+    pub fn encoded_at(&self, position: u64) -> Result<Option<Vec<u8>>, SpillError> {
+        if position >= self.count {
+            return Ok(None);
+        }
+        let Some(block) = self.blocks.get(self.block_of(position)) else { return Ok(None) };
+        let Some(slot) = position.checked_sub(block.first) else { return Ok(None) };
+        match &block.place {
+            Place::Memory(records) => {
+                Ok(records.bytes.get(records.range_of(slot as usize)).map(<[u8]>::to_vec))
+            }
+            Place::File { extent, count } => read_record(extent, *count, slot as usize).map(Some),
+        }
+    }
+
+    /// The block that holds a position, if any does.
+    fn block_of(&self, position: u64) -> usize {
+        self.blocks.partition_point(|block| block.first <= position).saturating_sub(1)
     }
 
     /// Calls `visit` with each record that purge has work with, oldest first.
@@ -189,13 +215,16 @@ impl UndoList {
     }
 }
 
-impl Block {
-    fn count(&self) -> usize {
-        match self {
-            Block::Memory(records) => records.starts.len(),
-            Block::File { count, .. } => *count,
-        }
-    }
+/// Reads one record of a block in the file: its place, then itself.
+fn read_record(extent: &Extent, count: usize, slot: usize) -> Result<Vec<u8>, SpillError> {
+    let starts_at = extent.length().checked_sub(count * START_BYTES).ok_or(SpillError::Damaged)?;
+    let bytes = extent.read(starts_at + slot * START_BYTES, START_BYTES * (count - slot).min(2))?;
+    let (starts, _) = bytes.as_chunks::<START_BYTES>();
+    let start = starts.first().map(|start| u32::from_le_bytes(*start) as usize);
+    let end = starts.get(1).map_or(starts_at, |end| u32::from_le_bytes(*end) as usize);
+    let (start, length) =
+        start.and_then(|start| Some((start, end.checked_sub(start)?))).ok_or(SpillError::Damaged)?;
+    Ok(extent.read(start, length)?.to_vec())
 }
 
 impl Records {
@@ -214,6 +243,12 @@ impl Records {
         })
     }
 
+    /// Where the bytes of a record lie.
+    fn range_of(&self, slot: usize) -> Range<usize> {
+        let end = self.starts.get(slot + 1).map_or(self.bytes.len(), |end| *end as usize);
+        self.starts[slot] as usize..end
+    }
+
     /// Visits the records from that position on; the first one has position `first`.
     fn visit_from(
         &self,
@@ -222,8 +257,7 @@ impl Records {
         visit: &mut impl FnMut(u64, &[u8]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         for slot in position.saturating_sub(first) as usize..self.starts.len() {
-            let end = self.starts.get(slot + 1).map_or(self.bytes.len(), |end| *end as usize);
-            visit(first + slot as u64, &self.bytes[self.starts[slot] as usize..end])?;
+            visit(first + slot as u64, &self.bytes[self.range_of(slot)])?;
         }
         ControlFlow::Continue(())
     }
@@ -259,6 +293,11 @@ mod tests {
             .unwrap();
             assert_eq!(next, if from < 4995 { 4995 } else { RECORDS });
         }
+        for at in (0..RECORDS).step_by(7) {
+            let bytes = list.encoded_at(at).unwrap().unwrap();
+            assert_eq!(UndoRecord::decode(&bytes).unwrap().key, at.to_be_bytes());
+        }
+        assert_eq!(list.encoded_at(RECORDS).unwrap(), None);
         let mut purged = 0;
         list.purge_records(|record| purged += u64::from(record.version)).unwrap();
         assert_eq!((purged, list.purgeable()), (RECORDS.div_ceil(3), RECORDS.div_ceil(3)));
