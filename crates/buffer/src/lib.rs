@@ -7,6 +7,7 @@ mod checkpoint;
 mod checkpoint_participant;
 #[cfg(test)]
 mod crash_tests;
+mod damage;
 mod dirty_queue;
 mod doublewrite;
 mod error;
@@ -27,11 +28,13 @@ mod spaces;
 mod tests;
 
 pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, NothingNeeded, RecoveryHandler};
+pub use damage::NeededPage;
 pub use error::StorageError;
 pub use group_text::group_lines;
 pub use mini_transaction::{MiniTransaction, PageSlot};
 pub use options::PoolOptions;
 pub use page::{PAGE_BYTES, SpaceKind};
 pub use pool::{BufferPool, SharedPage};
+pub use recovery::FileFault;
 pub use redo::{RedoError, RedoLog};
 pub use space_files::DATA_FILE_SUFFIX;

@@ -6,6 +6,7 @@ use metrics::Counter;
 use page::{PageOperation, SpaceHeaderRef};
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
+use crate::damage::damage_of;
 use crate::frames::ExclusiveFrame;
 use crate::{BufferPool, StorageError, record};
 
@@ -139,7 +140,7 @@ impl<'pool> MiniTransaction<'pool> {
     }
 
     /// Takes a page from the space, zeroed but for its header. The file is grown if it must be. `NoSpace` if the disk
-    /// is full. A corrupt free list is an error as well.
+    /// is full. A damaged free list is given up.
     pub fn allocate(&mut self, space: SpaceId) -> Result<PageSlot, StorageError> {
         let change = self.space_change(space)?;
         let slot = match self.take_from_free_list(change)? {
@@ -184,12 +185,18 @@ impl<'pool> MiniTransaction<'pool> {
         };
         let page = PageId { space, number };
         // Readers with an old pointer may be on the page for a moment; a page at the end serves as well.
-        let Some(slot) = self.try_latch(page)? else { return Ok(None) };
+        let slot = match self.try_latch(page) {
+            Ok(Some(slot)) => slot,
+            Ok(None) => return Ok(None),
+            Err(error) if damage_of(&error).is_some() => return Ok(self.give_up_free_list(change)),
+            Err(error) => return Err(error),
+        };
         let next = match SpaceHeaderRef::next_free(self.bytes(slot)) {
             Ok(next) => next,
             Err(error) => {
                 self.release(slot);
-                return Err(StorageError::corrupt(page, error));
+                self.pool.damage.meet(page, error.reason);
+                return Ok(self.give_up_free_list(change));
             }
         };
         self.slot_mut(slot).fresh = Some(Origin::FreeList(next));
@@ -197,6 +204,13 @@ impl<'pool> MiniTransaction<'pool> {
         change.free_head = next;
         change.free_pages = change.free_pages.saturating_sub(1);
         Ok(Some(slot))
+    }
+
+    /// Nothing of a damaged free list can be found any more: its pages are out of use until the table is built anew.
+    fn give_up_free_list(&mut self, change: usize) -> Option<PageSlot> {
+        let change = &mut self.spaces[change];
+        (change.free_head, change.free_pages) = (None, 0);
+        None
     }
 
     fn take_never_used(&mut self, change: usize) -> Result<PageSlot, StorageError> {

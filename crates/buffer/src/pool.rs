@@ -11,13 +11,15 @@ use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
 use metrics::Counter;
 use page::PAGE_BYTES;
 use redo::RedoLog;
-use stdx::ids::{PageId, SpaceId};
+use stdx::ids::PageId;
 use stdx::sync::lock;
 
 use crate::checkpoint::FlusherSignal;
+use crate::damage::{Damage, damage_of};
 use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
+use crate::recovery::FileFault;
 use crate::spaces::Spaces;
 use crate::{CheckpointParticipant, MiniTransaction, PoolOptions, StorageError, page_transform};
 
@@ -43,9 +45,8 @@ pub struct BufferPool {
     pub(crate) stopped: AtomicBool,
     pub(crate) flusher_signal: Arc<FlusherSignal>,
     pub(crate) flusher_thread: Mutex<Option<JoinHandle>>,
-    pub(crate) damaged_files: Mutex<Vec<PathBuf>>,
-    /// Spaces without a file that the log speaks of: their changes were not replayed.
-    pub(crate) unreplayed: Mutex<BTreeSet<SpaceId>>,
+    pub(crate) damaged_files: Mutex<Vec<(PathBuf, FileFault)>>,
+    pub(crate) damage: Damage,
     /// Directories whose entry in their parent this process has synced.
     pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
     pub(crate) is_new: bool,
@@ -135,9 +136,23 @@ impl BufferPool {
     /// Reads a page that is not in memory; None if another thread was quicker. It must be used a second time to count as
     /// in use: pages that are read once do not push out others.
     fn read_page(&self, page: PageId) -> Result<Option<ExclusiveFrame<'_>>, StorageError> {
-        let Some(mut frame) = self.enter(page, false)? else { return Ok(None) };
+        let read = self.enter(page, false).and_then(|frame| match frame {
+            Some(frame) => self.filled(page, frame).map(Some),
+            None => Ok(None),
+        });
+        if let Some(reason) = read.as_ref().err().and_then(damage_of) {
+            self.damage.meet(page, reason);
+        }
+        read
+    }
+
+    fn filled<'p>(
+        &'p self,
+        page: PageId,
+        mut frame: ExclusiveFrame<'p>,
+    ) -> Result<ExclusiveFrame<'p>, StorageError> {
         match self.fill(page, &mut frame) {
-            Ok(()) => Ok(Some(frame)),
+            Ok(()) => Ok(frame),
             Err(error) => {
                 self.vacate(frame);
                 Err(error)
@@ -344,7 +359,7 @@ impl BufferPool {
             flusher_signal: Arc::default(),
             flusher_thread: Mutex::new(None),
             damaged_files: Mutex::default(),
-            unreplayed: Mutex::default(),
+            damage: Damage::default(),
             durable_directories: Mutex::default(),
             is_new: false,
             _lock: lock,

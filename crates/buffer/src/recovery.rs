@@ -15,6 +15,7 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId};
 use stdx::sync::lock;
 
+use crate::damage::{damage_of, makes_anew};
 use crate::doublewrite::Doublewrite;
 use crate::frames::ExclusiveFrame;
 use crate::mini_transaction::zero_page;
@@ -51,12 +52,12 @@ impl BufferPool {
         let opened = RedoLog::open(&environment, &redo_options)?;
         let LogExtent { end, is_new } = log_extent(opened.reader(), opened.lineage())?;
         opened.sync()?;
-        let reader = opened.reader();
+        let readers = [opened.reader(), opened.reader()];
         let copies = Doublewrite::copies(&environment)?;
         let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
         pool.is_new = is_new;
         pool.log_epoch();
-        let recovered = pool.recover(&copies, reader, end, handler, options.doublewrite);
+        let recovered = pool.recover(&copies, readers, end, handler, options.doublewrite);
         recovered.map_err(|error| pool.name_failure(error))?;
         let pool = Arc::new(pool);
         if options.background {
@@ -79,7 +80,7 @@ impl BufferPool {
     fn recover(
         &self,
         copies: &BTreeMap<PageId, Vec<u8>>,
-        reader: LogReader,
+        [reader, again]: [LogReader; 2],
         end: Lsn,
         handler: &mut dyn RecoveryHandler,
         doublewrite: bool,
@@ -91,6 +92,8 @@ impl BufferPool {
             Doublewrite::forget_copies(&self.environment).map_err(|error| self.stop(&error))?;
         }
         self.replay(reader, end, handler)?;
+        self.note_needed_pages(again, end)?;
+        self.damage.forget_met();
         self.update_throttle();
         Ok(())
     }
@@ -100,20 +103,24 @@ impl BufferPool {
         for path in data_files(&self.environment)? {
             if !is_data_file(&path) {
                 self.environment.disk.remove(&path)?;
-            } else if !self.open_found_file(&path, copies)? {
-                lock(&self.damaged_files).push(path);
+            } else if let Some(fault) = self.open_found_file(&path, copies)? {
+                lock(&self.damaged_files).push((path, fault));
             }
         }
         Ok(())
     }
 
-    /// Opens a file that was found; false if it is none of ours, or damaged beyond repair. Two files of one space are an
-    /// error: only a person knows which of them is the copy.
-    fn open_found_file(&self, path: &Path, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<bool, StorageError> {
+    /// Opens a file that was found, or says why it cannot be. Two files of one space are an error: only a person knows which
+    /// of them is the copy.
+    fn open_found_file(
+        &self,
+        path: &Path,
+        copies: &BTreeMap<PageId, Vec<u8>>,
+    ) -> Result<Option<FileFault>, StorageError> {
         let file = self.environment.disk.open(path, OpenMode::Existing)?;
         let pages = file_pages(file.as_ref())?;
         if pages == 0 {
-            return Ok(false);
+            return Ok(Some(FileFault::Damaged));
         }
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
         file.read_at(&mut bytes, 0)?;
@@ -123,12 +130,15 @@ impl BufferPool {
             Ok(()) => Some(&bytes[..]),
             Err(_) => copies.get(&page).map(Vec::as_slice),
         };
-        if page.number.0 != 0 || !header.is_some_and(|header| self.is_ours(header)) {
-            return Ok(false);
+        let Some(header) = header.filter(|_| page.number.0 == 0) else {
+            return Ok(Some(FileFault::Damaged));
+        };
+        if !self.is_ours(header) {
+            return Ok(Some(FileFault::Foreign));
         }
         let file = SpaceFile { space: page.space, path: path.to_path_buf(), file };
         match self.spaces.add(file, pages) {
-            Ok(()) => Ok(true),
+            Ok(()) => Ok(None),
             Err(StorageError::SpaceExists(space)) => {
                 let first = self.spaces.require(space)?.with_file(space, |file| file.path.clone())?;
                 Err(StorageError::SpaceTwice(space, first, path.to_path_buf()))
@@ -210,16 +220,15 @@ impl BufferPool {
         pages.stamp();
         Ok(())
     }
+}
 
-    /// Whether the page's space has a file. Without one its changes are passed over and the space is noted: of a dropped table
-    /// they do not matter, of any other they are lost once the checkpoint moves.
-    fn has_space(&self, page: PageId) -> bool {
-        let has_file = self.spaces.get(page.space).is_some_and(|space| space.file(page.space).is_ok());
-        if !has_file {
-            lock(&self.unreplayed).insert(page.space);
-        }
-        has_file
-    }
+/// Why a file that looks like a tablespace was left alone at start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileFault {
+    /// Its header is not whole, or it has none.
+    Damaged,
+    /// It is of another server, or needs features that this one does not have.
+    Foreign,
 }
 
 /// The pages of the group that is being replayed.
@@ -251,22 +260,30 @@ impl<'pool> GroupPages<'pool> {
         self.held.len() - 1
     }
 
+    /// Holds the page that starts anew, unless it has the group already.
     fn create(&mut self, page: PageId) -> Result<(), StorageError> {
-        if !self.pool.has_space(page) {
-            return Ok(());
-        }
-        let index = match self.find(page) {
-            Some(index) => index,
-            None => {
-                let frame = self.frame_to_create(page)?;
-                self.hold(page, frame)
-            }
-        };
+        let Some(index) = self.hold_to_create(page)? else { return Ok(()) };
         let held = &mut self.held[index];
         if !held.is_done {
             zero_page(&mut held.frame, page, Lsn(0));
         }
         Ok(())
+    }
+
+    fn hold_to_create(&mut self, page: PageId) -> Result<Option<usize>, StorageError> {
+        if !self.pool.has_file_for(page, self.range.end) {
+            return Ok(None);
+        }
+        if let Some(index) = self.find(page) {
+            return Ok(Some(index));
+        }
+        match self.frame_to_create(page) {
+            Ok(frame) => {
+                self.pool.damage.forget(page);
+                Ok(Some(self.hold(page, frame)))
+            }
+            Err(error) => self.pass_over(page, error),
+        }
     }
 
     /// What is on disk need not make sense before a page's first write.
@@ -281,23 +298,46 @@ impl<'pool> GroupPages<'pool> {
         }
     }
 
+    /// The page with its changes so far; None if it cannot be brought up to date.
+    fn hold_to_change(&mut self, page: PageId) -> Result<Option<usize>, StorageError> {
+        if !self.pool.has_file_for(page, self.range.end) {
+            return Ok(None);
+        }
+        if let Some(index) = self.find(page) {
+            return Ok(Some(index));
+        }
+        if self.pool.damage.is_passed_over(page) {
+            self.pool.damage.pass_over(page, self.range.end, "");
+            return Ok(None);
+        }
+        match self.pool.exclusive(page) {
+            Ok(frame) => Ok(Some(self.hold(page, frame))),
+            Err(error) => self.pass_over(page, error),
+        }
+    }
+
+    fn pass_over(&self, page: PageId, error: StorageError) -> Result<Option<usize>, StorageError> {
+        let reason = damage_of(&error).ok_or(error)?;
+        self.pool.damage.pass_over(page, self.range.end, reason);
+        Ok(None)
+    }
+
     fn apply(&mut self, page: PageId, operation: &[u8]) -> Result<(), StorageError> {
-        if !self.pool.has_space(page) {
-            return Ok(());
-        }
-        let index = match self.find(page) {
-            Some(index) => index,
-            None => {
-                let frame = self.pool.exclusive(page)?;
-                self.hold(page, frame)
-            }
+        let operation =
+            PageOperation::decode(operation).map_err(|error| StorageError::corrupt(page, error))?;
+        let held = match makes_anew(&operation) {
+            true => self.hold_to_create(page)?,
+            false => self.hold_to_change(page)?,
         };
-        let held = &mut self.held[index];
-        if held.is_done {
+        let Some(held) = held.map(|index| &mut self.held[index]).filter(|held| !held.is_done) else {
             return Ok(());
+        };
+        if let Err(error) = operation.apply(&mut held.frame) {
+            // It is not what it was when this was logged. Without the stamp it shows as one that lacks the change.
+            held.is_done = true;
+            self.pool.damage.pass_over(page, self.range.end, error.reason);
         }
-        let corrupt = |error| StorageError::corrupt(page, error);
-        PageOperation::decode(operation).map_err(corrupt)?.apply(&mut held.frame).map_err(corrupt)
+        Ok(())
     }
 
     fn stamp(mut self) {

@@ -3,7 +3,6 @@
 //! A file's blocks are allocated, and its length is durable, before a page of it is used (I4, I5). A new file gets its
 //! name only when its header is durable, so a file under a final name always was whole.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 use stdx::sync::lock;
 
 use crate::mini_transaction::zero_page;
-use crate::recovery::LOST_DIRECTORY;
+use crate::recovery::{FileFault, LOST_DIRECTORY};
 use crate::spaces::SpaceFile;
 use crate::{BufferPool, StorageError, page_transform};
 
@@ -118,6 +117,13 @@ impl BufferPool {
         self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
     }
 
+    /// Opens a file whose header cannot be read as that of a space: so it can be renamed and removed, and pages be read.
+    pub fn open_damaged_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
+        let file = self.environment.disk.open(path, OpenMode::Existing)?;
+        let pages = file_pages(file.as_ref())?;
+        self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
+    }
+
     /// Writes the dirty pages of a space and forgets it. Nobody else may use it meanwhile.
     pub fn close_space(&self, space: SpaceId) -> Result<(), StorageError> {
         while self.flush_space_some(space)? > 0 {}
@@ -175,20 +181,19 @@ impl BufferPool {
         self.spaces.list().into_iter().map(|file| (file.space, file.path)).collect()
     }
 
+    /// Whether a file is open for the space.
+    pub fn has_file(&self, space: SpaceId) -> bool {
+        self.spaces.get(space).is_some_and(|object| object.file(space).is_ok())
+    }
+
     /// Pages that the file of a space has.
     pub fn space_pages(&self, space: SpaceId) -> Result<u32, StorageError> {
         let object = self.spaces.require(space)?;
         object.with_file(space, |_| object.file_pages())
     }
 
-    /// Spaces that have no file, although the log holds changes of them that recovery had to pass over. Whoever knows which spaces
-    /// there must be decides, before checkpoints may move.
-    pub fn unreplayed_spaces(&self) -> BTreeSet<SpaceId> {
-        lock(&self.unreplayed).clone()
-    }
-
-    /// Files that look like tablespaces but whose header cannot be read: found at start-up, and left alone.
-    pub fn damaged_files(&self) -> Vec<PathBuf> {
+    /// Files that look like tablespaces but cannot be opened as such: found at start-up, and left alone.
+    pub fn damaged_files(&self) -> Vec<(PathBuf, FileFault)> {
         lock(&self.damaged_files).clone()
     }
 

@@ -214,7 +214,7 @@ fn torn_pages_are_repaired_and_foreign_files_left_alone() {
     }
     let pool = open(&disk, 64);
     assert_eq!(value(&pool, page).unwrap(), 8);
-    assert_eq!(pool.damaged_files(), [Path::new("strange.ibd")]);
+    assert_eq!(pool.damaged_files(), [("strange.ibd".into(), crate::FileFault::Damaged)]);
     assert!(disk.contents(Path::new("strange.ibd")).is_some());
     assert!(disk.contents(Path::new("shop/half.ibd.new")).is_none());
 }

@@ -71,6 +71,8 @@ impl EngineInner {
                 Err(EngineError::NoSpace) => {
                     env::blocking::region(|| self.environment.clock.sleep(ROLLBACK_RETRY));
                 }
+                // Tried again, it is passed over.
+                Err(EngineError::Corrupt(reason)) if self.close_table_of(record.index, &reason)? => {}
                 result => return result,
             }
         }
@@ -85,6 +87,9 @@ impl EngineInner {
             self.pop_without_page(writer);
             return Ok(());
         };
+        if self.pass_over_undo(writer, index.tree.id().space, &record)? {
+            return Ok(());
+        }
         let mut current_value = Vec::new();
         loop {
             let mut mini = self.pool.mini_transaction();

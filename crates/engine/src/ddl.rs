@@ -293,9 +293,7 @@ impl Engine {
             let table = Table::open(record.definition, record.space, &record.roots);
             carry_over(old, &table);
             table.note_commit(commit, Some(old));
-            if old.is_file_missing() {
-                table.set_file_missing();
-            }
+            table.stay_closed(old);
             old.set_gone();
             let table = Arc::new(table);
             self.inner.add_table(&table);
@@ -311,7 +309,7 @@ impl Engine {
         let moved: Vec<_> = olds
             .iter()
             .zip(news)
-            .filter(|(old, new)| old.definition.name != new.definition.name && !new.is_file_missing())
+            .filter(|(old, new)| old.definition.name != new.definition.name && pool.has_file(new.space))
             .map(|(_, new)| (new.space, table_path(&new.definition.name)))
             .collect();
         // A name may still be another's: with more than one table, all leave their names first.
@@ -335,12 +333,13 @@ impl Engine {
     /// Removes the storage of a table that the dictionary does not have any more.
     pub(crate) fn discard(&self, table: &Table) -> EngineResult<()> {
         let inner = &self.inner;
-        let has_file = !table.is_file_missing();
+        let has_file = inner.pool.has_file(table.space);
         table.set_gone();
         for index in &table.indexes {
             inner.remove_index(index.id());
         }
         inner.store.forget_table(&inner.pool, table.id())?;
+        inner.store.forget_damage(&inner.pool, table.space)?;
         match has_file {
             true => self.abandon_storage(table.space),
             false => inner.store.remove_leftover(&inner.pool, table.space),

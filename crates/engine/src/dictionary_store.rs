@@ -11,14 +11,17 @@
 //! | 5, table id | statistics |
 //! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
 //! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
+//! | 8, space and page (4 bytes each, big-endian) | LSN that the page must have, u64; why recovery has passed over its changes, text |
 
+use crate::damage::DamageMark;
 use crate::entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use crate::error::{EngineError, EngineResult};
 use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
 use buffer::BufferPool;
 use dictionary::{SchemaDefinition, TableDefinition};
+use std::ops::Bound;
 use std::sync::Arc;
-use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId, TransactionId};
+use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
 
 /// Leading byte of each kind of key.
 const SCHEMA: u8 = 1;
@@ -28,6 +31,7 @@ const AUTO_INCREMENT: u8 = 4;
 const STATISTICS: u8 = 5;
 const UNFINISHED: u8 = 6;
 const LEFTOVER: u8 = 7;
+const DAMAGE: u8 = 8;
 
 /// The dictionary tree.
 #[derive(Debug)]
@@ -55,6 +59,8 @@ pub(crate) struct Contents {
     pub(crate) unfinished: Vec<SpaceId>,
     /// Spaces that were being made or dropped.
     pub(crate) leftovers: Vec<SpaceId>,
+    /// What the files of closed tables lack.
+    pub(crate) damage: Vec<DamageMark>,
 }
 
 impl DictionaryStore {
@@ -138,10 +144,36 @@ impl DictionaryStore {
         self.remove_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat())
     }
 
+    /// Notes what a file lacks: its table is closed until the file has it.
+    pub(crate) fn put_damage(&self, pool: &BufferPool, mark: &DamageMark) -> EngineResult<Lsn> {
+        let content = [&mark.needed.0.to_le_bytes()[..], mark.reason.as_bytes()].concat();
+        self.put_now(pool, &damage_key(mark.page), &content)
+    }
+
+    /// Takes all such notes of a space back.
+    pub(crate) fn forget_damage(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+        let first = damage_key(PageId { space, number: PageNumber(0) });
+        let last = damage_key(PageId { space, number: PageNumber(u32::MAX) });
+        let range = CursorRange { lower: Bound::Included(first), upper: Bound::Included(last) };
+        for (key, _) in self.read(pool, range)? {
+            self.remove_now(pool, &key)?;
+        }
+        Ok(())
+    }
+
     /// Reads the whole dictionary. At start, when every entry is committed.
     pub(crate) fn load(&self, pool: &BufferPool) -> EngineResult<Contents> {
         let mut contents = Contents::default();
-        let mut cursor = Cursor::new(CursorRange::all(), Direction::Forward);
+        for (key, value) in &self.read(pool, CursorRange::all())? {
+            contents
+                .add(key, value)
+                .ok_or_else(|| EngineError::Corrupt("data dictionary entry".to_owned()))?;
+        }
+        Ok(contents)
+    }
+
+    fn read(&self, pool: &BufferPool, range: CursorRange) -> EngineResult<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut cursor = Cursor::new(range, Direction::Forward);
         let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
         while let Some(result) = cursor.next_leaf(&self.tree, pool, |leaf| {
             let mut read = || {
@@ -157,12 +189,7 @@ impl DictionaryStore {
         })? {
             result?;
         }
-        for (key, value) in &entries {
-            contents
-                .add(key, value)
-                .ok_or_else(|| EngineError::Corrupt("data dictionary entry".to_owned()))?;
-        }
-        Ok(contents)
+        Ok(entries)
     }
 
     fn get_number(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<Option<u64>> {
@@ -216,6 +243,7 @@ impl Contents {
             STATISTICS => self.statistics.push((TableId(big_endian(rest)?), entry.row.to_vec())),
             UNFINISHED => self.unfinished.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             LEFTOVER => self.leftovers.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
+            DAMAGE => self.damage.push(DamageMark::decode(rest, entry.row)?),
             IDS => {}
             _ => return None,
         }
@@ -253,6 +281,21 @@ impl TableRecord {
             space: SpaceId(u32::from_le_bytes(*space)),
             roots,
         })
+    }
+}
+
+fn damage_key(page: PageId) -> Vec<u8> {
+    [&[DAMAGE][..], &page.space.0.to_be_bytes(), &page.number.0.to_be_bytes()].concat()
+}
+
+impl DamageMark {
+    fn decode(key: &[u8], content: &[u8]) -> Option<DamageMark> {
+        let (space, number) = key.split_first_chunk::<4>()?;
+        let (needed, reason) = content.split_first_chunk::<8>()?;
+        let space = SpaceId(u32::from_be_bytes(*space));
+        let number = PageNumber(u32::from_be_bytes(number.try_into().ok()?));
+        let reason = String::from_utf8(reason.to_vec()).ok()?;
+        Some(DamageMark { page: PageId { space, number }, needed: Lsn(u64::from_le_bytes(*needed)), reason })
     }
 }
 

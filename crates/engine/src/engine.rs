@@ -2,6 +2,7 @@
 //! handles, transactions and the background thread share. Opening and closing are in `open.rs`.
 
 use crate::background::Background;
+use crate::damage::ClosedSpaces;
 use crate::ddl_turn::DdlTurns;
 use crate::dictionary::Dictionary;
 use crate::dictionary_store::DictionaryStore;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, TransactionId};
+pub(crate) use stdx::sync::lock;
 use txn::locks::LockManager;
 use txn::{CommitTable, SnapshotRegistry, SpillFile, VersionStore};
 
@@ -76,8 +78,9 @@ pub(crate) struct EngineInner {
     pub(crate) stopped: AtomicBool,
     /// Ids below this were given before the engine was opened.
     pub(crate) first_id: TransactionId,
-    /// What the start found odd, for the error log.
-    pub(crate) start_messages: Mutex<Vec<String>>,
+    pub(crate) closed: ClosedSpaces,
+    /// What is odd, for the error log.
+    pub(crate) messages: Mutex<Vec<String>>,
 }
 
 /// A tree that undo and purge can find by its index id.
@@ -189,7 +192,8 @@ impl EngineInner {
             background: Arc::new(Background::default()),
             stopped: AtomicBool::new(false),
             first_id: parts.next_id,
-            start_messages: Mutex::default(),
+            closed: ClosedSpaces::default(),
+            messages: Mutex::default(),
             pool: parts.pool,
         }
     }

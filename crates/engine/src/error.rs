@@ -3,6 +3,7 @@
 //! (I/O, full disk, corruption) are variants; [`EngineError::into_sql`] gives the error a client sees.
 
 use buffer::StorageError;
+use dictionary::TableName;
 use env::DiskErrorKind;
 use errors::{SqlError, sql_error};
 
@@ -52,6 +53,8 @@ pub enum EngineError {
     TableDefinitionChanged,
     /// The file of that table was not there when the engine was opened.
     FileMissing(String),
+    /// The file of that table lacks changes that recovery could not bring into it.
+    TableDamaged(Box<TableName>),
     /// Bytes on disk do not make sense. The text names the object.
     Corrupt(String),
     /// The operating system refused an operation. The text names file and operation.
@@ -102,6 +105,7 @@ impl EngineError {
             EngineError::NoSuchIndex(name) => sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name),
             EngineError::TableDefinitionChanged => sql_error!(ER_TABLE_DEF_CHANGED),
             EngineError::FileMissing(table) => sql_error!(ER_TABLESPACE_MISSING, table),
+            EngineError::TableDamaged(name) => sql_error!(ER_TABLE_CORRUPT, name.schema, name.table),
             EngineError::Corrupt(text) => sql_error!(ER_GET_ERRNO, 126, text),
             EngineError::Io(text) => sql_error!(ER_GET_ERRNO, 5, text),
             EngineError::OutOfResources(text) => sql_error!(ER_GET_ERRNO, 12, text),

@@ -1,10 +1,9 @@
 //! Opening and closing: recovery of pages (by the pool), of transactions and of the dictionary. See rules R1 to R5 in README.md.
 
 use crate::dictionary_store::{Contents, DictionaryStore};
-use crate::engine::{Engine, EngineInner, Parts};
+use crate::engine::{Engine, EngineInner, Parts, lock};
 use crate::entry::is_live;
 use crate::error::{EngineError, EngineResult};
-use crate::file_names::table_path;
 use crate::options::EngineOptions;
 use crate::records::Losers;
 use crate::statistics::StoredStatistics;
@@ -19,7 +18,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
-use stdx::sync::lock;
 
 /// The tablespace of dictionary and undo tree.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -40,13 +38,20 @@ impl Engine {
         let opened = Engine::open_over(&pool, environment, options, losers);
         opened.map_err(|error| match error {
             EngineError::Stopped => pool.name_failure(StorageError::Stopped).into(),
+            EngineError::Corrupt(text) => {
+                let pages = pool.take_damage_messages();
+                EngineError::Corrupt([&[text][..], &pages].concat().join(". "))
+            }
             other => other,
         })
     }
 
-    /// Warnings of the start for the error log: files without a table, tables without a file. Empties the list.
-    pub fn take_start_messages(&self) -> Vec<String> {
-        std::mem::take(&mut lock(&self.inner.start_messages))
+    /// Warnings for the error log, of the start and since: files without a table, tables without a file, damaged pages. Empties
+    /// the list.
+    pub fn take_messages(&self) -> Vec<String> {
+        let mut messages = std::mem::take(&mut *lock(&self.inner.messages));
+        messages.append(&mut self.inner.pool.take_damage_messages());
+        messages
     }
 
     fn open_over(
@@ -58,6 +63,7 @@ impl Engine {
         let pool = Arc::clone(pool);
         environment.remove_temporary_leftovers().map_err(StorageError::from)?;
         create_system_space(&pool)?;
+        check_system_pages(&pool)?;
         let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
         let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
         let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
@@ -111,7 +117,7 @@ fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
     let spaces = pool.spaces();
     let is_new = pool.is_new();
     if !spaces.iter().any(|(space, _)| *space == SYSTEM_SPACE) {
-        if pool.damaged_files().iter().any(|path| path == Path::new(SYSTEM_FILE)) {
+        if pool.damaged_files().iter().any(|(path, _)| path == Path::new(SYSTEM_FILE)) {
             return Err(EngineError::Corrupt(format!("the header of '{SYSTEM_FILE}' is damaged")));
         }
         let sign = match spaces.first() {
@@ -144,6 +150,8 @@ fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
         }
         pool.redo().flush_to(lsn)?;
     }
+    // What was not there yet is no damage.
+    pool.take_damage_messages();
     Ok(())
 }
 
@@ -157,6 +165,15 @@ fn has_root(pool: &BufferPool, index: IndexId, root: PageNumber) -> EngineResult
     }
 }
 
+/// Dictionary and undo say what is true of all tables: without a page of them nothing can be served.
+fn check_system_pages(pool: &BufferPool) -> EngineResult<()> {
+    let needed = pool.needed_pages();
+    let damaged = needed.iter().filter(|page| page.page.space == SYSTEM_SPACE);
+    let texts: Vec<String> =
+        damaged.filter_map(|page| Some(pool.describe(page.page, page.reason?))).collect();
+    if texts.is_empty() { Ok(()) } else { Err(EngineError::Corrupt(texts.join(" "))) }
+}
+
 impl EngineInner {
     /// Rolls back what the crash left unfinished and loads the dictionary.
     fn recover(self: &Arc<Self>, losers: Losers) -> EngineResult<()> {
@@ -167,9 +184,10 @@ impl EngineInner {
         }
         let contents = self.store.load(&self.pool)?;
         let (unfinished, leftovers) = (contents.unfinished.clone(), contents.leftovers.clone());
-        self.open_tables(contents)?;
-        // Checkpoints move only now: what a missing file would have got from the log is not given up before it is known to be nobody's.
-        self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
+        // Checkpoints move only now: what a file lacks of the log is not given up before it is noted, or known to be nobody's.
+        if self.open_tables(contents)? {
+            self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
+        }
         for writer in &writers {
             self.roll_back_writer(writer).map_err(|error| self.name_missing_files(error))?;
         }
@@ -189,19 +207,25 @@ impl EngineInner {
         for schema in self.dictionary.schemas() {
             let tables = self.dictionary.tables(&schema.name);
             let Some(table) = tables.iter().find(|table| table.space == space) else { continue };
-            if table.is_file_missing() {
+            if table.is_closed() {
                 return Ok(());
             }
             let mut in_use = HashSet::new();
             for index in &table.indexes {
-                let report = index.tree.check(&self.pool)?;
-                if !report.faults.is_empty() {
+                match index.tree.check(&self.pool) {
+                    Ok(report) if report.faults.is_empty() => in_use.extend(report.pages),
                     // A damaged index may hide pages that it uses: nothing is given away.
-                    return Ok(());
+                    Ok(_) | Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => {
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error.into()),
                 }
-                in_use.extend(report.pages);
             }
-            btree::free_unreachable(&self.pool, space, &in_use)?;
+            match btree::free_unreachable(&self.pool, space, &in_use) {
+                Ok(_) => {}
+                Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
         }
         self.store.remove_unfinished(&self.pool, space)
     }
@@ -234,7 +258,8 @@ impl EngineInner {
         if of_dictionary { self.undo_to(writer, 0, false) } else { Ok(()) }
     }
 
-    fn open_tables(&self, contents: Contents) -> EngineResult<()> {
+    /// False if the log must be kept.
+    fn open_tables(&self, contents: Contents) -> EngineResult<bool> {
         self.add_index(self.store.tree.clone(), None);
         let mut counters: HashMap<TableId, u64> = contents.auto_increments.into_iter().collect();
         let mut statistics: HashMap<TableId, Vec<u8>> = contents.statistics.into_iter().collect();
@@ -253,12 +278,12 @@ impl EngineInner {
             *table.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;
             tables.push(Arc::new(table));
         }
-        self.reconcile_files(&tables, &contents.leftovers)?;
+        let noted = self.reconcile_files(&tables, &contents.leftovers, contents.damage)?;
         for table in &tables {
             self.add_table(table);
         }
         self.dictionary.replace_tables(&[], tables);
-        Ok(())
+        Ok(noted)
     }
 
     /// Makes a table's trees known to undo and purge.
@@ -267,98 +292,4 @@ impl EngineInner {
             self.add_index(index.tree.clone(), (number == 0).then(|| table.clone()));
         }
     }
-
-    /// Tables without a file: they can be told of and dropped, but for those that the log has changes of. Error: Corrupt, which
-    /// names all missing and damaged files, so that they can be put back before their changes are given up.
-    fn find_missing_files(
-        &self,
-        tables: &[Arc<Table>],
-        present: &[(SpaceId, std::path::PathBuf)],
-    ) -> EngineResult<Vec<String>> {
-        let unreplayed = self.pool.unreplayed_spaces();
-        let present: HashSet<SpaceId> = present.iter().map(|(space, _)| *space).collect();
-        let mut messages = Vec::new();
-        let mut has_lost_changes = false;
-        for table in tables.iter().filter(|table| !present.contains(&table.space)) {
-            table.set_file_missing();
-            has_lost_changes |= unreplayed.contains(&table.space);
-            messages.push(missing_file(table));
-        }
-        if has_lost_changes {
-            let damaged = self.pool.damaged_files();
-            let damaged = damaged.iter().map(|path| format!("The file '{}' is damaged.", path.display()));
-            let all: Vec<String> = damaged.chain(messages).collect();
-            let all = all.join(" ");
-            return Err(EngineError::Corrupt(format!("{all} The redo log has changes for it: put it back")));
-        }
-        Ok(messages)
-    }
-
-    /// The error of a rollback at start that met a table without a file.
-    fn name_missing_files(&self, error: EngineError) -> EngineError {
-        let tables =
-            self.dictionary.schemas().into_iter().flat_map(|schema| self.dictionary.tables(&schema.name));
-        let missing: Vec<String> =
-            tables.filter(|table| table.is_file_missing()).map(|table| missing_file(&table)).collect();
-        match error {
-            EngineError::TableDefinitionChanged if !missing.is_empty() => EngineError::Corrupt(format!(
-                "{} A transaction that must be rolled back has changed it: put it back",
-                missing.join(" ")
-            )),
-            other => other,
-        }
-    }
-
-    /// Brings files in line with the dictionary: removes those of tables that were dropped or never committed, sets aside those
-    /// that nothing is known of, and gives the others the name of their table.
-    fn reconcile_files(&self, tables: &[Arc<Table>], leftovers: &[SpaceId]) -> EngineResult<()> {
-        let wanted: HashMap<SpaceId, std::path::PathBuf> =
-            tables.iter().map(|table| (table.space, table_path(&table.definition.name))).collect();
-        let present = self.pool.spaces();
-        let mut messages = Vec::new();
-        let strangers =
-            present.iter().filter(|(space, _)| *space != SYSTEM_SPACE && !wanted.contains_key(space));
-        for (space, path) in strangers {
-            if leftovers.contains(space) {
-                self.pool.remove_space(*space)?;
-                continue;
-            }
-            let path = path.display().to_string();
-            let target = self.pool.set_space_aside(*space)?;
-            messages.push(format!(
-                "The file '{path}' (tablespace {space}) belongs to no table. It was moved to '{}'.",
-                target.display()
-            ));
-        }
-        for path in self.pool.damaged_files() {
-            messages.push(format!(
-                "The file '{}' is not a tablespace, is one of another server or version, or its header is damaged.",
-                path.display()
-            ));
-        }
-        messages.extend(self.find_missing_files(tables, &present)?);
-        lock(&self.start_messages).extend(messages);
-        // A file may stand where another belongs: move all misnamed ones away first.
-        let misnamed: Vec<_> = present
-            .iter()
-            .filter_map(|(space, path)| {
-                Some((*space, path, wanted.get(space).filter(|wanted| *wanted != path)?))
-            })
-            .collect();
-        for (space, path, wanted) in &misnamed {
-            let temporary = crate::file_names::temporary_path(wanted, *space);
-            if **path != temporary {
-                self.pool.rename_space(*space, &temporary)?;
-            }
-        }
-        for (space, _, wanted) in &misnamed {
-            self.pool.rename_space(*space, wanted)?;
-        }
-        Ok(())
-    }
-}
-
-fn missing_file(table: &Table) -> String {
-    let (name, path) = (&table.definition.name, table_path(&table.definition.name));
-    format!("The file '{}' of table `{}`.`{}` is missing.", path.display(), name.schema, name.table)
 }

@@ -19,6 +19,9 @@ impl EngineInner {
     pub(crate) fn undo_rows(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
         // Without a table (it was dropped) nothing is left to restore.
         if let Some(table) = self.open_index(record.index).and_then(|index| index.table) {
+            if self.pass_over_undo(writer, table.space, &record)? {
+                return Ok(());
+            }
             let keys = KeyList::decode(record.key)
                 .ok_or_else(|| EngineError::Corrupt("undo record of rows does not decode".to_owned()))?;
             let mut row = Vec::new();

@@ -20,6 +20,8 @@ const USABLE: u8 = 0;
 const GONE: u8 = 1;
 /// Further use but dropping and replacing it fails with `FileMissing`.
 const FILE_MISSING: u8 = 2;
+/// The same with `TableDamaged`.
+const DAMAGED: u8 = 3;
 
 /// An open table.
 #[derive(Debug)]
@@ -147,6 +149,23 @@ impl Table {
         self.state.store(FILE_MISSING, Ordering::Release);
     }
 
+    /// Whether rows must not be used, because the file is not there or lacks changes.
+    pub(crate) fn is_closed(&self) -> bool {
+        [FILE_MISSING, DAMAGED].contains(&self.state.load(Ordering::Acquire))
+    }
+
+    /// Closes a table whose file lacks changes: it can only be dropped or replaced.
+    pub(crate) fn set_damaged(&self) {
+        let _ = self.state.compare_exchange(USABLE, DAMAGED, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Closes the successor of a closed table as well.
+    pub(crate) fn stay_closed(&self, old: &Table) {
+        if old.is_closed() {
+            self.state.store(old.state.load(Ordering::Acquire), Ordering::Release);
+        }
+    }
+
     pub(crate) fn clustered(&self) -> &Index {
         &self.indexes[0]
     }
@@ -155,7 +174,7 @@ impl Table {
         self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
     }
 
-    /// Errors: TableDefinitionChanged, FileMissing.
+    /// Errors: TableDefinitionChanged, FileMissing, TableDamaged.
     pub(crate) fn check_usable(&self) -> EngineResult<()> {
         if self.state.load(Ordering::Acquire) == USABLE { Ok(()) } else { Err(self.unusable()) }
     }
@@ -163,9 +182,10 @@ impl Table {
     #[cold]
     fn unusable(&self) -> EngineError {
         let name = &self.definition.name;
-        match self.is_file_missing() {
-            true => EngineError::FileMissing(format!("`{}`.`{}`", name.schema, name.table)),
-            false => EngineError::TableDefinitionChanged,
+        match self.state.load(Ordering::Acquire) {
+            FILE_MISSING => EngineError::FileMissing(format!("`{}`.`{}`", name.schema, name.table)),
+            DAMAGED => EngineError::TableDamaged(Box::new(name.clone())),
+            _ => EngineError::TableDefinitionChanged,
         }
     }
 

@@ -77,9 +77,8 @@ fn run(
     };
     let instance =
         Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
-    for message in instance.take_start_messages() {
-        log.warning(&message);
-    }
+    let tell = || instance.take_messages().iter().for_each(|message| log.warning(message));
+    tell();
     if configuration.initialize_only {
         return close(&instance);
     }
@@ -101,7 +100,10 @@ fn run(
     let group = Group::start(Arc::clone(&shared), listen(configuration, log)?, threads)?;
     let _pid = PidFile::write(&environment, &configuration.pid_file)?;
     announce(configuration, log);
-    wait_for_order(&stopped, || instance.failure())?;
+    wait_for_order(&stopped, || {
+        tell();
+        instance.failure()
+    })?;
     log.write(Priority::System, 13172, "Received the order to stop; running statements may end.");
     instance.begin_shutdown();
     let left = group.stop(STOP_GRACE);
@@ -114,7 +116,8 @@ fn run(
 }
 
 /// Waits for the order to stop. Commits notice a disk that fails by themselves; this notices the failure of a sync that
-/// no commit waits for (page files, checkpoints): the error ends the process, and recovery decides what is true (I2).
+/// no commit waits for (page files, checkpoints): the error ends the process, and recovery decides what is true (I2). `failure`
+/// is asked again and again.
 fn wait_for_order(stopped: &Receiver<()>, failure: impl Fn() -> Option<String>) -> Result<(), StartError> {
     loop {
         match stopped.recv_timeout(FAILURE_CHECK_INTERVAL) {

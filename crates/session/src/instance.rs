@@ -128,7 +128,6 @@ impl Instance {
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
         });
-        lock(&instance.start_messages).extend(instance.engine.take_start_messages());
         crate::accounts::store::load(&instance, options.loopback_only)?;
         Ok(instance)
     }
@@ -143,9 +142,11 @@ impl Instance {
         &self.engine
     }
 
-    /// Warnings of start-up for the error log, e.g. of obsolete options. Empties the list.
-    pub fn take_start_messages(&self) -> Vec<String> {
-        std::mem::take(&mut *lock(&self.start_messages))
+    /// Warnings for the error log: of start-up, e.g. of obsolete options, and of damage that was met since. Empties the list.
+    pub fn take_messages(&self) -> Vec<String> {
+        let mut messages = std::mem::take(&mut *lock(&self.start_messages));
+        messages.append(&mut self.engine.take_messages());
+        messages
     }
 
     /// The account that a connection matches by MySQL's sorted rule, for authentication. None: error 1045.

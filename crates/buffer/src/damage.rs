@@ -1,0 +1,161 @@
+//! [`Damage`]: pages that cannot be read, and changes of the log that recovery had to pass over.
+//!
+//! A page that fails its check closes no more than its table. Recovery brings up to date what it can, and notes which pages
+//! it could not, with the LSN that they must have for nothing to be lost. Whoever knows the tables keeps these notes over
+//! later starts, before checkpoints may move. Reads that meet a bad page get an error each; the page is named once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use page::PageOperation;
+use redo::LogReader;
+use stdx::ids::{Lsn, PageId, SpaceId};
+use stdx::sync::lock;
+
+use crate::record::{Record, Records};
+use crate::{BufferPool, StorageError};
+
+/// Most pages that are remembered as named. Beyond it nothing is named any more.
+const NAMED_MAX: usize = 1000;
+const NO_FILE: &str = "its file is missing, or has a damaged header";
+
+/// A page that the log has changes of, in a space where recovery could not apply all changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeededPage {
+    /// The page.
+    pub page: PageId,
+    /// End of the last group with changes of it: a page with a lesser LSN lacks some.
+    pub needed: Lsn,
+    /// Why recovery had to pass over changes; None if it applied them all.
+    pub reason: Option<&'static str>,
+}
+
+/// What is known of bad pages.
+#[derive(Default)]
+pub(crate) struct Damage {
+    passed_over: Mutex<BTreeMap<PageId, (Lsn, &'static str)>>,
+    /// Pages of those spaces that recovery did bring up to date.
+    brought_up: Mutex<BTreeMap<PageId, Lsn>>,
+    named: Mutex<Named>,
+}
+
+#[derive(Default)]
+struct Named {
+    pages: BTreeSet<PageId>,
+    news: Vec<(PageId, &'static str)>,
+}
+
+impl Damage {
+    /// Notes that a group, which ends there, was not applied to a page.
+    pub fn pass_over(&self, page: PageId, end: Lsn, reason: &'static str) {
+        let mut passed_over = lock(&self.passed_over);
+        let entry = passed_over.entry(page).or_insert((end, reason));
+        entry.0 = end;
+    }
+
+    pub fn is_passed_over(&self, page: PageId) -> bool {
+        let passed_over = lock(&self.passed_over);
+        !passed_over.is_empty() && passed_over.contains_key(&page)
+    }
+
+    /// The page starts anew: what it was does not matter any more.
+    pub fn forget(&self, page: PageId) {
+        let mut passed_over = lock(&self.passed_over);
+        if !passed_over.is_empty() {
+            passed_over.remove(&page);
+        }
+    }
+
+    /// Notes a page that could not be read.
+    pub fn meet(&self, page: PageId, reason: &'static str) {
+        let mut named = lock(&self.named);
+        if named.pages.len() < NAMED_MAX && named.pages.insert(page) {
+            named.news.push((page, reason));
+        }
+    }
+
+    /// Recovery reads pages that need not make sense.
+    pub fn forget_met(&self) {
+        *lock(&self.named) = Named::default();
+    }
+}
+
+impl BufferPool {
+    /// Pages of spaces in which recovery had to pass over changes, as far as the log speaks of them; of dropped spaces too. Whoever
+    /// knows which spaces there must be decides, before checkpoints may move.
+    pub fn needed_pages(&self) -> Vec<NeededPage> {
+        let of_damaged = |(page, (needed, reason)): (&PageId, &(Lsn, &'static str))| NeededPage {
+            page: *page,
+            needed: *needed,
+            reason: Some(*reason),
+        };
+        let of_whole =
+            |(page, needed): (&PageId, &Lsn)| NeededPage { page: *page, needed: *needed, reason: None };
+        let mut pages: Vec<NeededPage> = lock(&self.damage.passed_over).iter().map(of_damaged).collect();
+        pages.extend(lock(&self.damage.brought_up).iter().map(of_whole));
+        pages
+    }
+
+    /// Pages that could not be read since the last call, with their files, as texts for the error log.
+    pub fn take_damage_messages(&self) -> Vec<String> {
+        let news = std::mem::take(&mut lock(&self.damage.named).news);
+        news.into_iter().map(|(page, reason)| self.describe(page, reason)).collect()
+    }
+
+    /// A page and its file, and what is wrong.
+    pub fn describe(&self, page: PageId, reason: &str) -> String {
+        let path = self.spaces.require(page.space);
+        let path = path.and_then(|space| space.with_file(page.space, |file| file.path.clone()));
+        match path {
+            Ok(path) => format!("Page {} of '{}' is damaged: {reason}.", page.number, path.display()),
+            Err(_) => format!("Page {} of tablespace {} is damaged: {reason}.", page.number, page.space),
+        }
+    }
+
+    /// Whether the page's space has a file. Without one its changes are passed over: of a dropped table they do not matter, of any
+    /// other they are lost once the checkpoint moves.
+    pub(crate) fn has_file_for(&self, page: PageId, end: Lsn) -> bool {
+        let has_file = self.has_file(page.space);
+        if !has_file {
+            self.damage.pass_over(page, end, NO_FILE);
+        }
+        has_file
+    }
+
+    /// Reads the log once more if changes were passed over, for what the other pages of these spaces must have: a file that is put back
+    /// later may lack that too.
+    pub(crate) fn note_needed_pages(&self, mut reader: LogReader, end: Lsn) -> Result<(), StorageError> {
+        let passed_over = lock(&self.damage.passed_over);
+        let spaces: BTreeSet<SpaceId> = passed_over.keys().map(|page| page.space).collect();
+        if spaces.is_empty() {
+            return Ok(());
+        }
+        let mut brought_up = BTreeMap::new();
+        while reader.position() < end {
+            let Some((range, payload)) = reader.next_group()? else { break };
+            for record in Records::new(payload).flatten() {
+                let (Record::Create { page } | Record::Operation { page, .. }) = record else { continue };
+                if spaces.contains(&page.space) && !passed_over.contains_key(&page) {
+                    brought_up.insert(page, range.end);
+                }
+            }
+        }
+        *lock(&self.damage.brought_up) = brought_up;
+        Ok(())
+    }
+}
+
+/// Whether a page cannot be used because of what is in its file.
+pub(crate) fn damage_of(error: &StorageError) -> Option<&'static str> {
+    match error {
+        StorageError::Corrupt { reason, .. } => Some(reason),
+        StorageError::PageOutOfRange(_) => Some("its file ends before it"),
+        _ => None,
+    }
+}
+
+/// Whether an operation makes its page anew, whatever it held before.
+pub(crate) fn makes_anew(operation: &PageOperation<'_>) -> bool {
+    use PageOperation::{InitFree, InitNode, InitOverflow};
+    matches!(operation, InitFree { .. } | InitNode { .. } | InitOverflow { .. })
+}

@@ -1,0 +1,249 @@
+//! Bringing files and dictionary together at start: names, files without a table, tables without a file, damaged files.
+//! See rules R6, R7 and D1 in README.md.
+
+use crate::damage::DamageMark;
+use crate::engine::{EngineInner, lock};
+use crate::error::{EngineError, EngineResult};
+use crate::file_names::{table_path, temporary_path};
+use crate::open::SYSTEM_SPACE;
+use crate::table::Table;
+use buffer::{FileFault, NeededPage};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use stdx::ids::SpaceId;
+
+/// Most pages of a table that a message names.
+const PAGES_NAMED_MAX: usize = 3;
+
+/// What the start finds about files.
+struct Findings {
+    /// Files by space, as the pool has them open.
+    present: BTreeMap<SpaceId, PathBuf>,
+    damaged: Vec<(PathBuf, FileFault)>,
+    /// Pages that recovery could not bring up to date, with the others of their spaces.
+    needed: BTreeMap<SpaceId, Vec<NeededPage>>,
+    /// What earlier starts noted.
+    marks: BTreeMap<SpaceId, Vec<DamageMark>>,
+    messages: Vec<String>,
+}
+
+impl EngineInner {
+    /// Brings files in line with the dictionary: removes those of tables that were dropped or never committed, sets aside those
+    /// that nothing is known of, gives the others the name of their table, and closes tables whose files lack something. False
+    /// if the log must be kept, because it was not possible to note what they lack.
+    pub(crate) fn reconcile_files(
+        &self,
+        tables: &[Arc<Table>],
+        leftovers: &[SpaceId],
+        marks: Vec<DamageMark>,
+    ) -> EngineResult<bool> {
+        let wanted: HashMap<SpaceId, PathBuf> =
+            tables.iter().map(|table| (table.space, table_path(&table.definition.name))).collect();
+        let mut findings = self.findings(marks);
+        self.set_strangers_aside(&wanted, leftovers, &mut findings)?;
+        self.open_damaged_files(tables, &mut findings)?;
+        self.find_missing_files(tables, &mut findings)?;
+        let noted = self.close_damaged_tables(tables, &mut findings)?;
+        for space in findings.marks.keys().filter(|space| !wanted.contains_key(space)) {
+            self.store.forget_damage(&self.pool, *space)?;
+        }
+        // What was read meanwhile is told of by table.
+        self.pool.take_damage_messages();
+        lock(&self.messages).append(&mut findings.messages);
+        self.rename_misnamed_files(&wanted, &findings)?;
+        Ok(noted)
+    }
+
+    fn findings(&self, marks: Vec<DamageMark>) -> Findings {
+        let mut findings = Findings {
+            present: self.pool.spaces().into_iter().collect(),
+            damaged: self.pool.damaged_files(),
+            needed: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            messages: Vec::new(),
+        };
+        for page in self.pool.needed_pages() {
+            findings.needed.entry(page.page.space).or_default().push(page);
+        }
+        for mark in marks {
+            findings.marks.entry(mark.page.space).or_default().push(mark);
+        }
+        findings
+    }
+
+    fn set_strangers_aside(
+        &self,
+        wanted: &HashMap<SpaceId, PathBuf>,
+        leftovers: &[SpaceId],
+        findings: &mut Findings,
+    ) -> EngineResult<()> {
+        let strangers = findings
+            .present
+            .iter()
+            .filter(|(space, _)| **space != SYSTEM_SPACE && !wanted.contains_key(space));
+        for (space, path) in strangers {
+            if leftovers.contains(space) {
+                self.pool.remove_space(*space)?;
+                continue;
+            }
+            let target = self.pool.set_space_aside(*space)?;
+            findings.messages.push(format!(
+                "The file '{}' (tablespace {space}) belongs to no table. It was moved to '{}'.",
+                path.display(),
+                target.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Files with damaged headers that have the name of a table are opened as its file, so that dropping the table removes them.
+    fn open_damaged_files(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
+        for (path, fault) in std::mem::take(&mut findings.damaged) {
+            let table = tables.iter().find(|table| table_path(&table.definition.name) == path);
+            let Some(table) = table.filter(|_| fault == FileFault::Damaged) else {
+                findings.messages.push(format!(
+                    "The file '{}' is not a tablespace, is one of another server or version, or its header is damaged.",
+                    path.display()
+                ));
+                continue;
+            };
+            if let Some(other) = findings.present.get(&table.space) {
+                return Err(EngineError::Corrupt(format!(
+                    "the header of '{}' is damaged, and '{}' is of the same table: move the one that is not to be used out of \
+                     the data directory",
+                    path.display(),
+                    other.display()
+                )));
+            }
+            self.pool.open_damaged_space(table.space, &path)?;
+            table.set_damaged();
+            findings.messages.push(format!(
+                "The header of the file '{}' is damaged. {}",
+                path.display(),
+                closed(table)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tables without a file: they can be told of and dropped, but for those that the log has changes of. Error: Corrupt, which
+    /// names all missing files, so that they can be put back before their changes are given up.
+    fn find_missing_files(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
+        let mut missing = Vec::new();
+        let mut has_lost_changes = false;
+        for table in tables.iter().filter(|table| !self.pool.has_file(table.space)) {
+            table.set_file_missing();
+            has_lost_changes |= findings.needed.contains_key(&table.space);
+            missing.push(missing_file(table));
+        }
+        if has_lost_changes {
+            let all = missing.join(" ");
+            return Err(EngineError::Corrupt(format!("{all} The redo log has changes for it: put it back")));
+        }
+        findings.messages.append(&mut missing);
+        Ok(())
+    }
+
+    /// Closes tables whose files lack changes, and notes what they lack; opens those again whose files have it.
+    fn close_damaged_tables(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<bool> {
+        let mut noted = true;
+        for table in tables {
+            let needed = findings.needed.get(&table.space).map(Vec::as_slice).unwrap_or_default();
+            let marks: Vec<&DamageMark> = findings.marks.get(&table.space).into_iter().flatten().collect();
+            if needed.is_empty() && (marks.is_empty() || table.is_file_missing()) {
+                continue;
+            }
+            let file = table_path(&table.definition.name);
+            if needed.is_empty() && self.is_restored(&marks) {
+                self.store.forget_damage(&self.pool, table.space)?;
+                findings.messages.push(format!("The file '{}' has all its changes again.", file.display()));
+                continue;
+            }
+            let new: Vec<DamageMark> = needed.iter().map(DamageMark::of).collect();
+            noted &= self.put_damage_marks(&new)?;
+            if !table.is_closed() {
+                let lacks: BTreeSet<&DamageMark> = new.iter().chain(marks).collect();
+                findings.messages.push(format!("{} {}", self.lacks(&lacks), closed(table)));
+                table.set_damaged();
+            }
+            self.closed.add(table.space);
+        }
+        Ok(noted)
+    }
+
+    /// What marks say of pages, the first ones of many.
+    fn lacks(&self, marks: &BTreeSet<&DamageMark>) -> String {
+        let mut texts: Vec<String> = marks.iter().filter_map(|mark| self.lack(mark)).collect();
+        let more = texts.len().saturating_sub(PAGES_NAMED_MAX);
+        if more > 0 {
+            texts.truncate(PAGES_NAMED_MAX);
+            texts.push(format!("{more} other pages are too."));
+        }
+        texts.join(" ")
+    }
+
+    /// What a mark says of its page.
+    fn lack(&self, mark: &DamageMark) -> Option<String> {
+        if mark.page.number.0 == u32::MAX {
+            return Some(format!(
+                "Changes of tablespace {} were not undone: {}.",
+                mark.page.space, mark.reason
+            ));
+        }
+        (!mark.reason.is_empty()).then(|| self.pool.describe(mark.page, &mark.reason))
+    }
+
+    /// A file may stand where another belongs: all misnamed ones leave their names first.
+    fn rename_misnamed_files(
+        &self,
+        wanted: &HashMap<SpaceId, PathBuf>,
+        findings: &Findings,
+    ) -> EngineResult<()> {
+        let misnamed: Vec<_> = findings
+            .present
+            .iter()
+            .filter_map(|(space, path)| {
+                Some((*space, path, wanted.get(space).filter(|wanted| *wanted != path)?))
+            })
+            .collect();
+        for (space, path, wanted) in &misnamed {
+            let temporary = temporary_path(wanted, *space);
+            if **path != temporary {
+                self.pool.rename_space(*space, &temporary)?;
+            }
+        }
+        for (space, _, wanted) in &misnamed {
+            self.pool.rename_space(*space, wanted)?;
+        }
+        Ok(())
+    }
+
+    /// The error of a rollback at start that met a table without a file.
+    pub(crate) fn name_missing_files(&self, error: EngineError) -> EngineError {
+        let tables =
+            self.dictionary.schemas().into_iter().flat_map(|schema| self.dictionary.tables(&schema.name));
+        let missing: Vec<String> =
+            tables.filter(|table| table.is_file_missing()).map(|table| missing_file(&table)).collect();
+        match error {
+            EngineError::TableDefinitionChanged if !missing.is_empty() => EngineError::Corrupt(format!(
+                "{} A transaction that must be rolled back has changed it: put it back",
+                missing.join(" ")
+            )),
+            other => other,
+        }
+    }
+}
+
+fn missing_file(table: &Table) -> String {
+    let (name, path) = (&table.definition.name, table_path(&table.definition.name));
+    format!("The file '{}' of table `{}`.`{}` is missing.", path.display(), name.schema, name.table)
+}
+
+fn closed(table: &Table) -> String {
+    let name = &table.definition.name;
+    format!(
+        "Table `{}`.`{}` is closed until it is dropped or its file is whole again.",
+        name.schema, name.table
+    )
+}
