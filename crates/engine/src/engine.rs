@@ -74,7 +74,7 @@ pub(crate) struct EngineInner {
     unique_stripes: Box<[Mutex<()>]>,
     /// One DDL statement at a time.
     pub(crate) ddl: Arc<DdlTurns>,
-    pub(crate) background: Arc<Background>,
+    pub(crate) background: Background,
     pub(crate) stopped: AtomicBool,
     /// Ids below this were given before the engine was opened.
     pub(crate) first_id: TransactionId,
@@ -189,7 +189,7 @@ impl EngineInner {
             indexes: RwLock::default(),
             unique_stripes: (0..UNIQUE_STRIPES).map(|_| Mutex::new(())).collect(),
             ddl: Arc::default(),
-            background: Arc::new(Background::default()),
+            background: Background::default(),
             stopped: AtomicBool::new(false),
             first_id: parts.next_id,
             closed: ClosedSpaces::default(),
@@ -242,7 +242,7 @@ impl EngineInner {
     #[inline]
     pub(crate) fn bound_versions(&self) {
         if self.versions.spill_excess() {
-            self.background.wake();
+            self.background.purge.wake();
         }
     }
 

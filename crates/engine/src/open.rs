@@ -1,5 +1,6 @@
 //! Opening and closing: recovery of pages (by the pool), of transactions and of the dictionary. See rules R1 to R5 in README.md.
 
+use crate::background::Background;
 use crate::dictionary_store::{Contents, DictionaryStore};
 use crate::engine::{Engine, EngineInner, Parts, lock};
 use crate::entry::is_live;
@@ -75,7 +76,7 @@ impl Engine {
         inner.recover(losers)?;
         let engine = Engine { inner };
         if background_threads {
-            engine.inner.background.start(&engine.inner);
+            Background::start(&engine.inner);
         }
         Ok(engine)
     }
@@ -88,7 +89,8 @@ impl Engine {
             return Ok(());
         }
         inner.background.stop();
-        inner.purge_once()?;
+        // What purge cannot remove (a damaged page) is no reason not to write the rest.
+        let _ = inner.purge_once();
         for schema in inner.dictionary.schemas() {
             for table in inner.dictionary.tables(&schema.name) {
                 inner.store_exact_counter(&table)?;

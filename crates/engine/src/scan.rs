@@ -2,7 +2,7 @@
 //! [`RowBatch`]. A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller
 //! may change rows of the same table while it runs.
 
-use crate::error::EngineResult;
+use crate::error::{EngineError, EngineResult};
 use crate::table::Table;
 use crate::transaction::Transaction;
 use btree::Cursor;
@@ -82,13 +82,38 @@ struct RowPlace {
     row: (u32, u32),
 }
 
+impl RowPlace {
+    /// Error: TooBig for a row that ends beyond what 32 bits say.
+    #[inline]
+    fn new(start: usize, middle: usize, end: usize) -> EngineResult<RowPlace> {
+        if u32::try_from(end).is_err() {
+            return Err(EngineError::TooBig { bytes: end - middle, bytes_max: u32::MAX as usize - middle });
+        }
+        Ok(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) })
+    }
+}
+
 /// A scan in progress.
 #[derive(Debug)]
 pub struct Scan {
     pub(crate) table: Arc<Table>,
     pub(crate) options: ScanOptions,
     pub(crate) cursor: Cursor,
+    /// Entries of the last secondary leaf whose rows did not fit into the batch any more.
+    pub(crate) pending: std::vec::IntoIter<Candidate>,
 }
+
+/// A secondary entry copied out of its leaf.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    /// Whole entry key.
+    pub(crate) key: Vec<u8>,
+    /// The stored row, if the entry alone says that it is visible.
+    pub(crate) row: Option<Vec<u8>>,
+}
+
+/// Bytes of rows after which a batch is full: it holds less than this and one row.
+const BATCH_BYTES_MAX: usize = 256 << 10;
 
 impl KeyRange {
     /// Whether no key can lie between the bounds.
@@ -194,21 +219,23 @@ impl RowBatch {
         self.rows.clear();
     }
 
-    /// Adds a row. Batches stay below 4 GiB: the scan stops filling long before.
-    pub(crate) fn push(&mut self, key: &[u8], row: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(key);
-        let middle = self.bytes.len();
-        self.bytes.extend_from_slice(row);
-        let end = self.bytes.len();
-        self.rows.push(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) });
-    }
-}
-
-impl RowBatch {
     /// Bytes of all keys and rows.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Whether a scan may add a row: neither as many are in as are wanted, nor as many bytes as a batch holds. A row that alone
+    /// is longer than that makes a batch of its own.
+    pub(crate) fn has_room(&self, rows_max: usize) -> bool {
+        self.rows.len() < rows_max && self.bytes.len() < BATCH_BYTES_MAX
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, key: &[u8], row: &[u8]) -> EngineResult<()> {
+        self.push_with(row, |bytes| {
+            bytes.extend_from_slice(key);
+            Ok(())
+        })
     }
 
     /// Adds a row whose key `write_key` appends.
@@ -220,9 +247,9 @@ impl RowBatch {
         let start = self.bytes.len();
         write_key(&mut self.bytes)?;
         let middle = self.bytes.len();
+        let place = RowPlace::new(start, middle, middle + row.len())?;
         self.bytes.extend_from_slice(row);
-        let end = self.bytes.len();
-        self.rows.push(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) });
+        self.rows.push(place);
         Ok(())
     }
 }
@@ -249,6 +276,14 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_rows_do_not_wrap() {
+        let end = u32::MAX as usize;
+        assert_eq!(RowPlace::new(end - 9, end - 5, end).unwrap().row, (u32::MAX - 5, u32::MAX));
+        let beyond = EngineError::TooBig { bytes: 6, bytes_max: 5 };
+        assert_eq!(RowPlace::new(end - 9, end - 5, end + 1).unwrap_err(), beyond);
+    }
 
     #[test]
     fn prefix_bounds() {

@@ -7,7 +7,7 @@ use crate::entry::EntryKind;
 use crate::error::{EngineError, EngineResult};
 use crate::locking::Conflict;
 use crate::read::{Seen, load_row, parse_entry, parse_head, show};
-use crate::scan::{Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
+use crate::scan::{Candidate, Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 use crate::table::{Index, Table};
 use crate::transaction::{Reader, Transaction, View};
 use btree::{Cursor, CursorRange, LeafSums, LeafView, Taken, Value};
@@ -15,16 +15,8 @@ use metrics::Counter;
 use std::sync::Arc;
 use txn::locks::LockMode;
 
-/// Bytes of rows after which a batch is full.
-const BATCH_BYTES_MAX: usize = 256 << 10;
-
-/// A secondary entry copied out of its leaf.
-struct Candidate {
-    /// Whole entry key.
-    key: Vec<u8>,
-    /// The stored row, if the entry alone says that it is visible.
-    row: Option<Vec<u8>>,
-}
+/// Bytes of entries that are copied out of a secondary leaf at once.
+const CANDIDATE_BYTES_MAX: usize = 256 << 10;
 
 /// Why a locking scan stopped in a leaf.
 enum Stop {
@@ -42,7 +34,7 @@ impl Transaction {
         self.check_snapshot_reads(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
-        Ok(Scan { table: table.clone(), options, cursor })
+        Ok(Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter() })
     }
 
     pub(crate) fn scan_next(
@@ -104,7 +96,7 @@ impl Transaction {
         let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
             let mut taken = 0;
             let mut run = || {
-                while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
+                while taken < leaf.len() && batch.has_room(rows_max) {
                     key.clear();
                     leaf.key_into(taken, &mut key)?;
                     let (_, value) = leaf.entry(taken)?;
@@ -144,9 +136,14 @@ impl Transaction {
     ) -> EngineResult<bool> {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
-        let candidates = self.engine.newest_candidates(scan, index, rows_max)?;
-        let Some(candidates) = candidates else { return Ok(false) };
-        for candidate in candidates {
+        if scan.pending.as_slice().is_empty() {
+            let candidates = self.engine.newest_candidates(scan, index, rows_max)?;
+            let Some(candidates) = candidates else { return Ok(false) };
+            scan.pending = candidates.into_iter();
+        }
+        while batch.has_room(rows_max)
+            && let Some(candidate) = scan.pending.next()
+        {
             let clustered_key = index.clustered_key(&candidate.key)?;
             let mut row = None;
             let owned = self.owner().lock_mark();
@@ -195,7 +192,7 @@ impl Reader {
         self.view.check_readable(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
-        Ok(Scan { table: table.clone(), options, cursor })
+        Ok(Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter() })
     }
 
     /// As [`Scan::next_batch`]. `check` is asked between leaves and may end the scan (kill).
@@ -272,7 +269,7 @@ impl EngineInner {
             let mut taken = 0;
             let mut run = || {
                 let all_visible = self.leaf_is_visible(leaf);
-                while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
+                while taken < leaf.len() && batch.has_room(rows_max) {
                     let (_, value) = leaf.entry(taken)?;
                     match value {
                         Value::Whole(_) if all_visible => {
@@ -339,17 +336,22 @@ impl EngineInner {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         let covering = scan.options.covering;
-        if covering && let Some(going) = self.copy_visible_leaf(scan, index, batch, rows_max)? {
-            return Ok(going);
+        if scan.pending.as_slice().is_empty() {
+            if covering && let Some(going) = self.copy_visible_leaf(scan, index, batch, rows_max)? {
+                return Ok(going);
+            }
+            let Some(candidates) = self.visible_candidates(view, scan, index, rows_max, covering)? else {
+                return Ok(false);
+            };
+            scan.pending = candidates.into_iter();
         }
-        let Some(candidates) = self.visible_candidates(view, scan, index, rows_max, covering)? else {
-            return Ok(false);
-        };
         let mut row = Vec::new();
-        for candidate in &candidates {
+        while batch.has_room(rows_max)
+            && let Some(candidate) = scan.pending.next()
+        {
             let clustered_key = index.clustered_key(&candidate.key)?;
             if let (true, Some(stored)) = (covering, &candidate.row) {
-                batch.push(clustered_key, stored);
+                batch.push(clustered_key, stored)?;
                 continue;
             }
             row.clear();
@@ -381,7 +383,7 @@ impl EngineInner {
             }
             let mut taken = 0;
             let mut run = || {
-                while taken < leaf.len() && batch.len() < rows_max && batch.bytes() < BATCH_BYTES_MAX {
+                while taken < leaf.len() && batch.has_room(rows_max) {
                     let (_, value) = leaf.entry(taken)?;
                     let entry = parse_entry(EntryKind::Secondary, value)?;
                     if entry.deleted {
@@ -391,9 +393,9 @@ impl EngineInner {
                         leaf.key_into(taken, &mut key)?;
                         let clustered_key = index.clustered_key(&key)?;
                         match value {
-                            Value::Whole(_) => batch.push(clustered_key, entry.row),
+                            Value::Whole(_) => batch.push(clustered_key, entry.row)?,
                             Value::Long(_) => {
-                                batch.push(clustered_key, &load_row(EntryKind::Secondary, value)?)
+                                batch.push(clustered_key, &load_row(EntryKind::Secondary, value)?)?
                             }
                         }
                     }
@@ -421,10 +423,10 @@ impl EngineInner {
     ) -> EngineResult<Option<Vec<Candidate>>> {
         let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
             let mut candidates = Vec::with_capacity(leaf.len().min(rows_max));
-            let mut taken = 0;
+            let (mut taken, mut row_bytes) = (0, 0);
             let mut run = || {
                 let all_visible = self.leaf_is_visible(leaf);
-                while taken < leaf.len() && candidates.len() < rows_max {
+                while taken < leaf.len() && candidates.len() < rows_max && row_bytes < CANDIDATE_BYTES_MAX {
                     let (_, value) = leaf.entry(taken)?;
                     let entry = parse_entry(EntryKind::Secondary, value)?;
                     let seen = all_visible || self.sees(view, entry.writer);
@@ -441,6 +443,7 @@ impl EngineInner {
                                 Some(load_row(EntryKind::Secondary, value)?.to_vec())
                             }
                         };
+                        row_bytes += row.as_ref().map_or(0, Vec::len);
                         candidates.push(Candidate { key, row });
                     }
                     taken += 1;
@@ -588,7 +591,6 @@ fn push_value(batch: &mut RowBatch, key: &[u8], value: Value<'_>) -> EngineResul
         Value::Whole(_) => batch.push(key, parse_entry(EntryKind::Clustered, value)?.row),
         Value::Long(_) => batch.push(key, &load_row(EntryKind::Clustered, value)?),
     }
-    Ok(())
 }
 
 /// Adds a row of the table in the layout that the scan returns.
@@ -601,13 +603,11 @@ fn push_row(
     row: &[u8],
 ) -> EngineResult<()> {
     if !covering {
-        batch.push(clustered_key, row);
-        return Ok(());
+        return batch.push(clustered_key, row);
     }
     let mut stored = Vec::new();
     index.stored_row(&table.view(row)?, &mut stored)?;
-    batch.push(clustered_key, &stored);
-    Ok(())
+    batch.push(clustered_key, &stored)
 }
 
 /// Whether a row has that entry in that index.

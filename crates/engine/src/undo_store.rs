@@ -61,6 +61,17 @@ impl UndoStore {
         &self.tree
     }
 
+    /// Asks for the undo that keeps log before an LSN to be saved.
+    pub(crate) fn want_saved_before(&self, lsn: Lsn) {
+        self.wanted.fetch_max(lsn.0, Ordering::AcqRel);
+    }
+
+    /// Whether that was asked for and is still to be begun.
+    #[cfg(test)]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Acquire) != 0
+    }
+
     /// Notes a finished writer whose chunks are to be removed.
     pub(crate) fn discard_later(&self, writer: Arc<Writer>) {
         self.leftovers().push(Leftover { writer, removed: None });
@@ -72,14 +83,15 @@ impl UndoStore {
 
     /// Removes the chunks of finished writers. Who returns finds the tree at rest, but for writers that go on.
     pub(crate) fn discard_finished(&self, engine: &EngineInner) -> EngineResult<()> {
-        // A save that began before its writer ended may still be adding chunks.
-        let _no_saver = engine.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
         let open: Vec<TransactionId> = self
             .leftovers()
             .iter()
             .filter(|left| left.removed.is_none())
             .map(|left| left.writer.id)
             .collect();
+        // A save that began before its writer ended may still be adding chunks; one that begins now finds that it has ended.
+        // Others may save meanwhile: there may be many chunks.
+        drop(engine.undo_saver.lock().unwrap_or_else(PoisonError::into_inner));
         for id in open {
             let end = self.remove_chunks(engine, id, 0, &[])?;
             for left in self.leftovers().iter_mut().filter(|left| left.writer.id == id) {
@@ -270,7 +282,7 @@ impl EngineInner {
         Ok(Some((slice, end)))
     }
 
-    /// Saves the undo of all writers that keep log before the wanted LSN. Run by the background thread.
+    /// Saves the undo of all writers that keep log before the wanted LSN. Run by a thread of its own.
     pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
         let wanted = Lsn(self.undo_store.wanted.swap(0, Ordering::AcqRel));
         for writer in self.writers.all().iter().filter(|writer| writer.needed_lsn() < wanted) {
@@ -341,8 +353,8 @@ impl CheckpointParticipant for LogNeeds {
 
     fn release_before(&self, target: Lsn) {
         if let Some(engine) = self.0.upgrade() {
-            engine.undo_store.wanted.fetch_max(target.0, Ordering::AcqRel);
-            engine.background.wake();
+            engine.undo_store.want_saved_before(target);
+            engine.background.undo.wake();
         }
     }
 }

@@ -120,12 +120,16 @@ impl Transaction {
         current: Option<Entry<'_>>,
     ) -> EngineResult<Conflict> {
         let (own, owner) = (self.id(), self.owner());
-        if let Some(entry) = current {
-            self.note_seen(entry.writer);
-        }
         loop {
             let implicit = match current {
-                Some(entry) if Some(entry.writer) != own => self.engine.unfinished_writer(entry.writer)?,
+                Some(entry) if Some(entry.writer) != own => {
+                    let unfinished = self.engine.unfinished_writer(entry.writer)?;
+                    if unfinished.is_none() {
+                        // Not before it is known to have ended: it may end at any moment.
+                        self.note_seen(entry.writer);
+                    }
+                    unfinished
+                }
                 _ => None,
             };
             if implicit.is_none() && !self.engine.locks.others_lock(&owner, index, key) {

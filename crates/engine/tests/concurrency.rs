@@ -156,6 +156,46 @@ fn unique_inserts_wait_for_each_other() {
     sound(&engine);
 }
 
+/// A change that finds its row as it wants it has seen the commit that made it so: its reply waits for that commit (C3), also if
+/// that comes in the middle of the look.
+#[test]
+fn a_commit_beside_a_write_is_noted() {
+    let engine = open(&SimulatedDisk::new(3));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "0")]);
+    let turns = std::sync::Barrier::new(2);
+    let mut met = 0;
+    std::thread::scope(|scope| {
+        let (sender, commits) = std::sync::mpsc::channel();
+        scope.spawn({
+            let (engine, t, turns) = (&engine, &t, &turns);
+            move || {
+                for round in 1..=COMMITS {
+                    let writer = begin(engine);
+                    writer.update(t, &key(t, 1), &encode(t, &row(1, 1, &round.to_string()))).unwrap();
+                    turns.wait();
+                    (0..round % 400).for_each(|_| std::hint::spin_loop());
+                    sender.send(writer.commit().unwrap()).unwrap();
+                    turns.wait();
+                }
+            }
+        });
+        for round in 1..=COMMITS {
+            let same = encode(&t, &row(1, 1, &round.to_string()));
+            let other = begin(&engine);
+            turns.wait();
+            let outcome = other.update(&t, &key(&t, 1), &same).unwrap();
+            turns.wait();
+            let commit = commits.recv().unwrap();
+            let waits = other.reply_lsn() >= commit || engine.durable_lsn() >= commit;
+            met += u64::from(outcome == UpdateOutcome::Unchanged && waits);
+        }
+    });
+    assert_eq!(met, COMMITS, "replies that wait for the commit they saw");
+}
+
+const COMMITS: u64 = 60_000;
+
 #[test]
 fn deadlock_victim_is_rolled_back_and_kill_and_timeout_end_waits() {
     let engine = open(&SimulatedDisk::new(1));
