@@ -1,5 +1,6 @@
 //! Writing a row from values that were converted to their column types by `store`.
 
+use super::outside::OUTSIDE;
 use super::{Form, Place, RowError, RowLayout, RowView, WIDE_OFFSETS};
 use crate::packed;
 use crate::value::Value;
@@ -28,7 +29,7 @@ impl RowLayout {
         }
         let variable_bytes = self.variable_bytes(values);
         let row_at = out.len();
-        let (header_bytes, offset_bytes) = self.begin(variable_bytes, out)?;
+        let (header_bytes, offset_bytes) = self.begin(variable_bytes, false, out)?;
         for (position, (column, value)) in self.columns.iter().zip(values).enumerate() {
             if matches!(value, Value::Null) {
                 match column.null_bit {
@@ -79,7 +80,7 @@ impl RowLayout {
         };
         let variable_bytes: usize = columns.iter().map(bytes_of).sum();
         let row_at = out.len();
-        let (header_bytes, offset_bytes) = self.begin(variable_bytes, out)?;
+        let (header_bytes, offset_bytes) = self.begin(variable_bytes, false, out)?;
         for (position, (column, from)) in self.columns.iter().zip(columns).enumerate() {
             let raw = source.raw(*from);
             if raw.is_none() && column.null_bit == 0 {
@@ -108,13 +109,18 @@ impl RowLayout {
         Ok(())
     }
 
-    /// Appends the header of a row with so many bytes of variable columns: zeros but for the width of offsets. Returns the
-    /// length of the header and of an offset.
-    fn begin(&self, variable_bytes: usize, out: &mut Vec<u8>) -> Result<(usize, usize), RowError> {
-        if variable_bytes > u32::MAX as usize {
+    /// Appends the header of a row with so many bytes of variable columns: zeros but for the width of offsets, which are wide
+    /// in any case if the row has references. Returns the length of the header and of an offset.
+    pub(super) fn begin(
+        &self,
+        variable_bytes: usize,
+        has_outside: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, usize), RowError> {
+        if variable_bytes >= OUTSIDE {
             return Err(RowError::TooLarge);
         }
-        let offset_bytes = if variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
+        let offset_bytes = if has_outside || variable_bytes > usize::from(u16::MAX) { 4 } else { 2 };
         let row_at = out.len();
         let header_bytes = self.offsets_at + offset_bytes * self.variable_count;
         out.reserve(header_bytes + variable_bytes);

@@ -5,12 +5,14 @@
 mod encode;
 mod form;
 mod integer_column;
+mod outside;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use form::Form;
 pub use integer_column::IntegerColumn;
+pub use outside::{ColumnSet, Piece, REFERENCE_BYTES};
 pub use view::RowView;
 
 use crate::column_type::ColumnType;
@@ -25,7 +27,7 @@ pub enum RowError {
     WrongValue(usize),
     /// NULL for a column that is not nullable.
     Null(usize),
-    /// The row is larger than 4 GiB.
+    /// The row is larger than 2 GiB.
     TooLarge,
     /// The number of values is not the number of columns.
     WrongCount,
@@ -39,7 +41,7 @@ impl std::fmt::Display for RowError {
                 write!(f, "value of column {column} was not converted to its type")
             }
             RowError::Null(column) => write!(f, "NULL for column {column}, which is not nullable"),
-            RowError::TooLarge => f.write_str("row is larger than 4 GiB"),
+            RowError::TooLarge => f.write_str("row is larger than 2 GiB"),
             RowError::WrongCount => f.write_str("number of values differs from number of columns"),
         }
     }
@@ -75,7 +77,7 @@ pub struct RowLayout {
     variable_count: usize,
 }
 
-/// Bit 0 of the bitmap: end offsets are 4 bytes wide instead of 2.
+/// Bit 0 of the bitmap: end offsets are 4 bytes wide instead of 2. Only wide ones can say that a value stands outside the row.
 const WIDE_OFFSETS: u8 = 1;
 
 impl RowLayout {

@@ -104,3 +104,46 @@ fn values_that_do_not_fit_are_refused() {
     assert_eq!(layout.encode_into(&[], &mut out), Err(RowError::WrongCount));
     assert_eq!(out, [1]);
 }
+
+#[test]
+fn values_outside_come_and_go() {
+    let text = ColumnType::text(crate::TypeKind::LongText, CollationId::UTF8MB4_BIN);
+    let types = [(&text, true), (&ColumnType::big_int(), false), (&text, false), (&text, true)];
+    let layout = RowLayout::new(types);
+    let long = vec![b'x'; 70_000];
+    let values = [Value::Bytes(long.clone()), Value::Int(7), Value::Bytes(b"abc".to_vec()), Value::Null];
+    let row = layout.encode(&values).unwrap();
+    let view = RowView::new(&layout, &row).unwrap();
+    assert_eq!(layout.variable_columns().collect::<Vec<_>>(), [0, 2, 3]);
+    assert_eq!(view.pieces(), [Piece::Here(&long), Piece::Here(b"abc"), Piece::Null]);
+
+    let reference = [9; REFERENCE_BYTES];
+    let mut outside = b"before".to_vec();
+    let pieces = [Piece::Outside(&reference), Piece::Here(b"abc"), Piece::Null];
+    layout.rewrite(&view, &pieces, &mut outside).unwrap();
+    let short = RowView::new(&layout, &outside[6..]).unwrap();
+    assert_eq!((short.check(), short.pieces()), (Ok(()), pieces.to_vec()));
+    assert_eq!((short.integer(1), short.bytes(2), short.is_null(3)), (7, &b"abc"[..], true));
+
+    let mut back = Vec::new();
+    layout.rewrite(&short, &view.pieces(), &mut back).unwrap();
+    assert_eq!(back, row);
+    let mut other = Vec::new();
+    layout.rewrite(&short, &[Piece::Null, Piece::Outside(&reference), Piece::Here(b"")], &mut other).unwrap();
+    let other = RowView::new(&layout, &other).unwrap();
+    assert_eq!(other.pieces(), [Piece::Null, Piece::Outside(&reference), Piece::Here(b"")]);
+    let mut refused = Vec::new();
+    let nulls = [Piece::Null, Piece::Null, Piece::Null];
+    assert_eq!(layout.rewrite(&short, &nulls, &mut refused), Err(RowError::Null(2)));
+    assert_eq!(layout.rewrite(&short, &nulls[..1], &mut refused), Err(RowError::WrongCount));
+    assert!(refused.is_empty());
+}
+
+#[test]
+fn column_sets() {
+    assert!(ColumnSet::All.contains(4095));
+    let some = ColumnSet::of([0, 63, 64, 200]);
+    let members: Vec<usize> = (0..300).filter(|column| some.contains(*column)).collect();
+    assert_eq!(members, [0, 63, 64, 200]);
+    assert!(!ColumnSet::of([]).contains(0));
+}

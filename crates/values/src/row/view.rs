@@ -2,6 +2,7 @@
 //! Opening checks only that the fixed part is there; a damaged end offset reads as an empty value and is
 //! found by [`RowView::check`] (pages carry checksums, so this is for bugs, not for disks).
 
+use super::outside::{OUTSIDE, REFERENCE_BYTES};
 use super::{Column, Form, Place, RowError, RowLayout, WIDE_OFFSETS};
 use crate::packed;
 use crate::value::Value;
@@ -9,8 +10,8 @@ use crate::value::Value;
 /// A stored row: its layout and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct RowView<'a> {
-    layout: &'a RowLayout,
-    bytes: &'a [u8],
+    pub(super) layout: &'a RowLayout,
+    pub(super) bytes: &'a [u8],
     variable_at: usize,
 }
 
@@ -44,7 +45,8 @@ impl<'a> RowView<'a> {
         bit != 0 && self.bytes[self.layout.bitmap_at + (bit / 8) as usize] & (1 << (bit % 8)) != 0
     }
 
-    /// The column's stored bytes; None for NULL.
+    /// The column's stored bytes; None for NULL. Of a value that stands outside the row (see [`super::Piece`]) its reference: rows
+    /// that the engine hands out have the values that were asked for.
     #[inline]
     pub fn raw(&self, column: usize) -> Option<&'a [u8]> {
         if self.is_null(column) {
@@ -110,7 +112,7 @@ impl<'a> RowView<'a> {
         let mut previous = 0;
         for ordinal in 0..self.layout.variable_count {
             let end = self.end_offset(ordinal);
-            if end < previous {
+            if end < previous || self.is_outside(ordinal) && end - previous != REFERENCE_BYTES {
                 return Err(RowError::Corrupt);
             }
             previous = end;
@@ -128,12 +130,16 @@ impl<'a> RowView<'a> {
     #[inline]
     fn end_offset(&self, ordinal: usize) -> usize {
         let offsets = &self.bytes[self.layout.offsets_at..self.variable_at];
-        let wide = offsets.len() > 2 * self.layout.variable_count;
-        let raw = if wide {
-            &offsets[4 * ordinal..4 * ordinal + 4]
+        if self.is_wide() {
+            packed::unsigned(&offsets[4 * ordinal..4 * ordinal + 4]) as usize & !OUTSIDE
         } else {
-            &offsets[2 * ordinal..2 * ordinal + 2]
-        };
-        packed::unsigned(raw) as usize
+            packed::unsigned(&offsets[2 * ordinal..2 * ordinal + 2]) as usize
+        }
+    }
+
+    /// Whether end offsets are 4 bytes wide.
+    #[inline]
+    pub(super) fn is_wide(&self) -> bool {
+        self.variable_at > self.layout.offsets_at + 2 * self.layout.variable_count
     }
 }
