@@ -41,15 +41,15 @@ impl Engine {
         let first = self.inner.store.take_ids(&self.inner.pool, "index", indexes.len() as u64)?;
         self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let mut definition = old.definition.clone();
-        let mut roots = table_roots(&old);
-        for (id, mut index) in (first..).zip(indexes) {
+        let mut roots = old.roots();
+        let first_new = old.indexes.len();
+        for (at, (id, mut index)) in (first_new..).zip((first..).zip(indexes)) {
             index.id = IndexId(id);
-            roots.push(self.create_tree(old.space, index.id)?);
+            roots.insert(at, self.create_tree(old.space, index.id)?);
             definition.indexes.push(index);
         }
         let record = TableRecord { definition, space: old.space, roots };
-        let built = Table::open(record.definition.clone(), record.space, &record.roots);
-        let first_new = old.indexes.len();
+        let built = Table::open(record.clone());
         drop(turn);
         let filled = self.fill_indexes(&old, &built, first_new, kill);
         let turn = filled.and_then(|()| self.turn_for(&old, kill));
@@ -108,7 +108,7 @@ impl Engine {
         let gone: Vec<IndexId> =
             definition.indexes.iter().filter(|index| dropped(index)).map(|index| index.id).collect();
         definition.indexes.retain(|index| !dropped(index));
-        let roots = table_roots(&old).into_iter().filter(|(id, _)| !gone.contains(id)).collect();
+        let roots = old.roots().into_iter().filter(|(id, _)| !gone.contains(id)).collect();
         let record = TableRecord { definition, space: old.space, roots };
         self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let table = self.one_table(self.replace_records(std::slice::from_ref(&old), vec![record])?)?;
@@ -149,7 +149,7 @@ impl Engine {
         self.need_place(name, &new_name)?;
         let record = self.build_storage(definition, true)?;
         drop(turn);
-        let built = Table::open(record.definition.clone(), record.space, &record.roots);
+        let built = Table::open(record.clone());
         let copied = self.copy_rows(&old, &built, kill, convert).and_then(|rows| {
             let turn = self.turn_for(&old, kill)?;
             self.need_place(name, &new_name)?;
@@ -241,8 +241,4 @@ impl Engine {
     fn one_table(&self, mut tables: Vec<Arc<Table>>) -> EngineResult<Arc<Table>> {
         tables.pop().ok_or(EngineError::TableDefinitionChanged)
     }
-}
-
-fn table_roots(table: &Table) -> Vec<(IndexId, stdx::ids::PageNumber)> {
-    table.indexes.iter().map(|index| (index.id(), index.tree.id().root)).collect()
 }

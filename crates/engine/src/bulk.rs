@@ -3,6 +3,8 @@
 use crate::engine::EngineInner;
 use crate::entry::{UndoAddress, clustered_header, secondary_header};
 use crate::error::{DuplicateKey, EngineError, EngineResult};
+use crate::lob::{FittingRow, LobReference};
+use crate::long_rows::row_bytes_max;
 use crate::rows::append_clustered_key;
 use crate::sorted_entries::SortedEntries;
 use crate::table::{Index, Table};
@@ -21,11 +23,14 @@ const EVERYONE: TransactionId = TransactionId(0);
 /// Fills an index from entries in any order.
 pub(crate) struct SortedLoad<'a> {
     engine: &'a EngineInner,
+    table: &'a Table,
     index: &'a Index,
     number: usize,
     pending: SortedEntries,
     /// Greatest key written so far.
     last: Option<Vec<u8>>,
+    /// Number of the next long value: the table is new, and nobody else writes any.
+    next_value: u32,
     /// Ends sorting and writing.
     kill: &'a KillFlag,
 }
@@ -39,22 +44,39 @@ impl<'a> SortedLoad<'a> {
     ) -> EngineResult<SortedLoad<'a>> {
         Ok(SortedLoad {
             engine,
+            table,
             index: table.index(number)?,
             number,
             pending: SortedEntries::default(),
             last: None,
+            next_value: 0,
             kill,
         })
     }
 
     /// Adds the clustered entry of a row.
     pub(crate) fn push_clustered(&mut self, key: &[u8], row: &[u8]) -> EngineResult<()> {
+        let fitting = self.fitting_row(key, row)?;
         let (start, bytes) = self.pending.begin();
         bytes.extend_from_slice(key);
-        let header = clustered_header(EVERYONE, 0, UndoAddress::default());
+        let header = clustered_header(EVERYONE, fitting.form.flags(), UndoAddress::default());
         let (key_bytes, bytes) = self.pending.end_key(start, &header);
-        bytes.extend_from_slice(row);
+        bytes.extend_from_slice(&fitting.bytes);
         self.finish_entry(start, key_bytes, key_bytes)
+    }
+
+    /// Makes a row fit its entry: long values are written now.
+    fn fitting_row<'r>(&mut self, key: &[u8], row: &'r [u8]) -> EngineResult<FittingRow<'r>> {
+        let (engine, table, kill) = (self.engine, self.table, self.kill);
+        engine.fit(table, row, row_bytes_max(key), &mut |value| {
+            let sequence = self.next_value;
+            let used_up = EngineError::OutOfResources("too many long values in one table");
+            self.next_value = sequence.checked_add(1).ok_or(used_up)?;
+            let reference = LobReference { writer: EVERYONE, sequence, length: value.len() as u64 };
+            let pause = &mut || if kill.is_raised() { Err(EngineError::Killed) } else { Ok(()) };
+            engine.put_value(table, &reference, value, pause)?;
+            Ok(reference)
+        })
     }
 
     /// Adds the secondary entry of a row.
@@ -65,7 +87,7 @@ impl<'a> SortedLoad<'a> {
         append_clustered_key(key, start, clustered_key)?;
         let unique_bytes = if self.index.unique && !self.index.has_null(view) { own_bytes } else { 0 };
         let (key_bytes, row) = self.pending.end_key(start, &secondary_header(EVERYONE, false));
-        self.index.stored_row(view, row)?;
+        self.index.entry_row(view, key_bytes, row)?;
         self.finish_entry(start, key_bytes, unique_bytes)
     }
 

@@ -7,6 +7,7 @@ use crate::before::Before;
 use crate::engine::{Engine, EngineInner};
 use crate::entry::{Entry, EntryKind};
 use crate::error::EngineResult;
+use crate::lob::Wanted;
 use crate::open::SYSTEM_SPACE;
 use crate::options::TransactionOptions;
 use crate::read::bad_header;
@@ -30,8 +31,8 @@ impl Engine {
     pub fn check_table(&self, table: &Arc<Table>) -> EngineResult<Vec<String>> {
         let (mut faults, mut pages) = (Vec::new(), HashSet::new());
         let name = format!("{}.{}", table.definition().name.schema, table.definition().name.table);
-        for index in table.indexes() {
-            self.check_tree(&index.tree, &name, &mut pages, &mut faults)?;
+        for tree in table.trees() {
+            self.check_tree(tree, &name, &mut pages, &mut faults)?;
         }
         self.check_pages(table.space(), &name, &pages, &mut faults)?;
         if faults.is_empty() {
@@ -79,7 +80,7 @@ impl Engine {
     /// Checks everything: all tables, the system tablespace, and that files and dictionary agree.
     pub fn check(&self) -> EngineResult<Vec<String>> {
         let (mut faults, mut pages) = (Vec::new(), HashSet::new());
-        for tree in [&*self.inner.store.tree, self.inner.undo_store.tree()] {
+        for tree in [&*self.inner.store.tree, self.inner.undo_store.tree(), self.inner.garbage.tree()] {
             self.check_tree(tree, "system tablespace", &mut pages, &mut faults)?;
         }
         self.check_pages(SYSTEM_SPACE, "system tablespace", &pages, &mut faults)?;
@@ -92,6 +93,11 @@ impl Engine {
         for schema in self.dictionary().schemas() {
             for table in self.dictionary().tables(&schema.name) {
                 faults.extend(self.check_table(&table)?);
+                let table_name = &table.definition().name.table;
+                let lost = self.lost_values(&table)?;
+                faults.extend(
+                    lost.iter().map(|value| format!("{}.{table_name}: {value} is nobody's", schema.name)),
+                );
                 if files.remove(&table.space()).is_none() {
                     faults.push(format!("{}.{} has no file", schema.name, table.definition().name.table));
                 }
@@ -223,7 +229,8 @@ fn check_entries(
             row.clear();
             let clustered_key = batch.key(at);
             let show = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
-            let found = transaction.engine.get_visible(view, table, clustered_key, show)?;
+            let wanted = Wanted::for_keys(&table.indexed);
+            let found = transaction.engine.get_visible(view, table, clustered_key, wanted, show)?.is_some();
             let key = if found { entry_of(table, number, &row, clustered_key, batch.row(at))? } else { None };
             match key {
                 Some(key) if key > previous => previous = key,

@@ -79,9 +79,13 @@ impl EngineInner {
     }
 
     fn undo_record(&self, writer: &Writer, record: UndoRecord<'_>, keep_locks: bool) -> EngineResult<()> {
-        if record.old == Old::Rows {
-            return self.undo_rows(writer, record);
+        match record.old {
+            Old::Rows => return self.undo_rows(writer, record),
+            Old::Lobs => return self.undo_values(writer, record),
+            _ => {}
         }
+        // Before the row has its values back, and before the writer may commit without this change.
+        self.garbage.remove(&self.pool, writer.id, record.index, record.dead)?;
         let Some(index) = self.open_index(record.index) else {
             // The table was dropped; nothing of it is left to restore.
             self.pop_without_page(writer);
@@ -177,7 +181,7 @@ enum Restored {
 /// Gives an entry its old state back.
 fn restore(mut edit: LeafEdit<'_, '_>, old: Old<'_>) -> EngineResult<Restored> {
     match old {
-        Old::Absent | Old::Rows => Ok(Restored::Done { underfull: edit.remove(NO_WRITER)? }),
+        Old::Absent | Old::Rows | Old::Lobs => Ok(Restored::Done { underfull: edit.remove(NO_WRITER)? }),
         Old::Head(head) => {
             edit.patch(0, head, NO_WRITER)?;
             Ok(Restored::Done { underfull: false })

@@ -8,6 +8,7 @@ use crate::dictionary_store::{DictionaryStore, TableRecord};
 use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
 use crate::file_names::{table_path, temporary_path};
+use crate::lob::StoredRow;
 use crate::options::TransactionOptions;
 use crate::table::Table;
 use crate::transaction::Transaction;
@@ -166,9 +167,9 @@ impl Engine {
     ) -> EngineResult<TableRecord> {
         let inner = &self.inner;
         let hidden = u64::from(definition.primary_key().is_none());
-        let index_count = definition.indexes.len() as u64 + hidden;
+        let tree_count = crate::table::tree_count(&definition) as u64;
         definition.id = TableId(inner.store.take_ids(&inner.pool, "table", 1)?);
-        let first = inner.store.take_ids(&inner.pool, "index", index_count)?;
+        let first = inner.store.take_ids(&inner.pool, "index", tree_count)?;
         for (at, index) in (hidden..).zip(&mut definition.indexes) {
             index.id = IndexId(first + at);
         }
@@ -183,7 +184,7 @@ impl Engine {
         // The ids must be taken for good before a file carries them.
         self.sync_log(inner.pool.redo().end_lsn())?;
         inner.pool.create_space(space, buffer::SpaceKind::Table, &path)?;
-        match (first..first + index_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
+        match (first..first + tree_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
             Ok(roots) => Ok(TableRecord { definition, space, roots }),
             Err(error) => {
                 self.abandon_storage(space)?;
@@ -235,7 +236,7 @@ impl Engine {
         // The table is committed: to fail now would leave the caller with the old one. The note does it no harm, and the next start
         // takes it back.
         let _ = self.inner.store.remove_leftover(&self.inner.pool, record.space);
-        let table = Table::open(record.definition, record.space, &record.roots);
+        let table = Table::open(record);
         table.note_commit(commit, None);
         Ok(Arc::new(table))
     }
@@ -259,7 +260,7 @@ impl Engine {
             .map(|(old, definition)| TableRecord {
                 definition: definition.clone(),
                 space: old.space,
-                roots: old.indexes.iter().map(|index| (index.id(), index.tree.id().root)).collect(),
+                roots: old.roots(),
             })
             .collect();
         let olds: Vec<Arc<Table>> = pairs.into_iter().map(|(old, _)| old).collect();
@@ -290,7 +291,7 @@ impl Engine {
         for (old, record) in olds.iter().zip(records) {
             let name = &old.definition.name;
             removed.push((name.schema.clone(), name.table.clone()));
-            let table = Table::open(record.definition, record.space, &record.roots);
+            let table = Table::open(record);
             carry_over(old, &table);
             table.note_commit(commit, Some(old));
             table.stay_closed(old);
@@ -335,8 +336,8 @@ impl Engine {
         let inner = &self.inner;
         let has_file = inner.pool.has_file(table.space);
         table.set_gone();
-        for index in &table.indexes {
-            inner.remove_index(index.id());
+        for tree in table.trees() {
+            inner.remove_index(tree.id().index);
         }
         inner.store.forget_table(&inner.pool, table.id())?;
         inner.store.forget_damage(&inner.pool, table.space)?;
@@ -373,10 +374,12 @@ impl Transaction {
         let key = match change {
             Change::Put(key, _) | Change::Remove(key) => key,
         };
-        self.change_entry(EntryChange { tree: &tree, clustered: false, key }, &mut |current| match change {
-            Change::Put(_, bytes) => Ok(Action::Put(bytes)),
-            Change::Remove(_) if current.is_some() => Ok(Action::Mark),
-            Change::Remove(_) => Ok(Action::Leave),
+        self.change_entry(EntryChange { tree: &tree, clustered: false, key, dead: &[] }, &mut |current| {
+            match change {
+                Change::Put(_, bytes) => Ok(Action::Put(StoredRow::whole(bytes))),
+                Change::Remove(_) if current.is_some() => Ok(Action::Mark),
+                Change::Remove(_) => Ok(Action::Leave),
+            }
         })
     }
 }

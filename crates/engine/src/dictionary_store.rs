@@ -5,7 +5,7 @@
 //! | key | value behind the entry header |
 //! |---|---|
 //! | 1, schema name | schema definition |
-//! | 2, table id (8 bytes, big-endian) | space u32, number of indexes u16, (index id u64, root u32) each, definition |
+//! | 2, table id (8 bytes, big-endian) | space u32, number of trees u16, (index id u64, root u32) each, definition |
 //! | 3, "table" / "index" / "space" / "transaction" | first id not given yet, u64 |
 //! | 4, table id | first AUTO_INCREMENT value that was not handed out, u64 |
 //! | 5, table id | statistics |
@@ -44,7 +44,7 @@ pub(crate) struct DictionaryStore {
 pub(crate) struct TableRecord {
     pub(crate) definition: TableDefinition,
     pub(crate) space: SpaceId,
-    /// Index ids and root pages in the order of `Table::indexes`.
+    /// Index ids and root pages in the order of `Table::indexes`; then, if the table may have long values, those of its LOB tree.
     pub(crate) roots: Vec<(IndexId, PageNumber)>,
 }
 
@@ -275,8 +275,7 @@ impl TableRecord {
             rest = after;
         }
         let definition = dictionary::decode_table(rest).ok()?;
-        let clustered = usize::from(definition.primary_key().is_none());
-        (roots.len() == definition.indexes.len() + clustered).then_some(TableRecord {
+        (roots.len() == crate::table::tree_count(&definition)).then_some(TableRecord {
             definition,
             space: SpaceId(u32::from_le_bytes(*space)),
             roots,

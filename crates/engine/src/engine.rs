@@ -7,6 +7,7 @@ use crate::ddl_turn::DdlTurns;
 use crate::dictionary::Dictionary;
 use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
+use crate::lob::GarbageNotes;
 use crate::options::{EngineOptions, FlushLevel, TransactionOptions};
 use crate::purge::PurgeQueue;
 use crate::table::Table;
@@ -57,6 +58,7 @@ pub(crate) struct EngineInner {
     pub(crate) writers: WriterRegistry,
     pub(crate) purge: PurgeQueue,
     pub(crate) undo_store: UndoStore,
+    pub(crate) garbage: GarbageNotes,
     /// One saver of undo at a time.
     pub(crate) undo_saver: Mutex<()>,
     /// Held while a commit record enters the log and the commit table, so that both have one order (rule C1).
@@ -159,6 +161,7 @@ pub(crate) struct Parts {
     pub(crate) options: EngineOptions,
     pub(crate) store: DictionaryStore,
     pub(crate) undo_store: UndoStore,
+    pub(crate) garbage: GarbageNotes,
     /// The first id to give.
     pub(crate) next_id: TransactionId,
 }
@@ -180,6 +183,7 @@ impl EngineInner {
             writers: WriterRegistry::new(),
             purge: PurgeQueue::default(),
             undo_store: parts.undo_store,
+            garbage: parts.garbage,
             undo_saver: Mutex::new(()),
             commit_order: Mutex::new(()),
             last_committed: AtomicU64::new(end),

@@ -2,6 +2,7 @@
 //! The byte table is in README.md.
 
 use crate::error::{EngineError, EngineResult};
+use crate::lob::{RowForm, StoredRow};
 use stdx::ids::TransactionId;
 
 /// Bytes before the row of a secondary entry, and what every header begins with: writer and flags.
@@ -15,13 +16,17 @@ const UNDO_RECORDS_MAX: u64 = (1 << (8 * UNDO_ADDRESS_BYTES)) - 1;
 
 /// The row is deleted.
 pub(crate) const DELETED: u8 = 1;
-/// The row has references to long values. Nothing writes it yet.
-pub(crate) const LONG_VALUES: u8 = 2;
+/// The row has references to long values.
+pub(crate) const VALUES_OUTSIDE: u8 = 2;
 /// A byte with the version of the row's layout follows the header. Nothing writes it yet.
 const LAYOUT_VERSION: u8 = 4;
 /// The record at the undo address holds the head only: the row is that of the entry.
 const HEAD_ONLY: u8 = 8;
-const CLUSTERED_FLAGS: u8 = DELETED | LONG_VALUES | LAYOUT_VERSION | HEAD_ONLY;
+/// In place of the row stands a reference to it.
+pub(crate) const ROW_OUTSIDE: u8 = 16;
+/// What tells how the row is to be read.
+const ROW_FLAGS: u8 = VALUES_OUTSIDE | LAYOUT_VERSION | ROW_OUTSIDE;
+const CLUSTERED_FLAGS: u8 = DELETED | HEAD_ONLY | ROW_FLAGS;
 
 /// Which header an entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +113,17 @@ impl<'a> Entry<'a> {
 
     /// The flags that a delete mark leaves as they are: they tell how the row is to be read.
     pub(crate) fn row_flags(&self) -> u8 {
-        self.flags & (LONG_VALUES | LAYOUT_VERSION)
+        self.flags & ROW_FLAGS
+    }
+
+    /// The row as it stands here.
+    pub(crate) fn stored_row(&self) -> StoredRow<'a> {
+        StoredRow { bytes: self.row, form: self.form() }
+    }
+
+    /// How the entry keeps its row.
+    pub(crate) fn form(&self) -> RowForm {
+        RowForm::of_flags(self.flags)
     }
 }
 

@@ -189,7 +189,7 @@ fn secondary_entries(
         let unique_bytes = if index.unique && !index.has_null(&view) { own_bytes } else { 0 };
         append_clustered_key(key, start, batch.key(ordinal))?;
         let (key_bytes, stored) = entries.end_key(start, &head);
-        index.stored_row(&view, stored)?;
+        index.entry_row(&view, key_bytes, stored)?;
         entries.end_entry(start, key_bytes, unique_bytes, ordinal);
     }
     Ok(())

@@ -165,7 +165,14 @@ mod tests {
         for at in 0..count {
             let (key, old) = ((seed + at).to_be_bytes(), Old::Value(&[7; 50]));
             let version = at % 2 == 0;
-            undo.list.push(UndoRecord { index: IndexId(3), key: &key, old, version, tombstone: false });
+            undo.list.push(UndoRecord {
+                index: IndexId(3),
+                key: &key,
+                old,
+                version,
+                tombstone: false,
+                dead: &[],
+            });
         }
         undo
     }
@@ -208,8 +215,14 @@ mod tests {
     #[test]
     fn writers_that_only_inserted_leave_nothing() {
         let mut undo = Undo::default();
-        let record =
-            UndoRecord { index: IndexId(3), key: b"k", old: Old::Absent, version: false, tombstone: false };
+        let record = UndoRecord {
+            index: IndexId(3),
+            key: b"k",
+            old: Old::Absent,
+            version: false,
+            tombstone: false,
+            dead: &[],
+        };
         undo.list.push(record);
         assert!(Left::take(&mut undo).is_none() && undo.list.is_empty());
     }

@@ -5,6 +5,7 @@ use crate::dictionary_store::{Contents, DictionaryStore};
 use crate::engine::{Engine, EngineInner, Parts, lock};
 use crate::entry::is_live;
 use crate::error::{EngineError, EngineResult};
+use crate::lob::GarbageNotes;
 use crate::options::EngineOptions;
 use crate::records::Losers;
 use crate::statistics::StoredStatistics;
@@ -27,6 +28,8 @@ const DICTIONARY_INDEX: IndexId = IndexId(1);
 const DICTIONARY_ROOT: PageNumber = PageNumber(1);
 const UNDO_INDEX: IndexId = IndexId(2);
 const UNDO_ROOT: PageNumber = PageNumber(2);
+const GARBAGE_INDEX: IndexId = IndexId(3);
+const GARBAGE_ROOT: PageNumber = PageNumber(3);
 /// Log is cut into files of at most this many bytes.
 const LOG_SEGMENT_BYTES_MAX: u64 = 64 << 20;
 
@@ -68,9 +71,10 @@ impl Engine {
         let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
         let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
         let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
+        let garbage = GarbageNotes::new(tree(GARBAGE_INDEX, GARBAGE_ROOT, |_| true));
         let next_id = store.id_limit(&pool)?.max(TransactionId(losers.greatest.0 + 1));
         let background_threads = options.background_threads;
-        let parts = Parts { environment, pool, options, store, undo_store, next_id };
+        let parts = Parts { environment, pool, options, store, undo_store, garbage, next_id };
         let inner = Arc::new(EngineInner::assemble(parts));
         inner.undo_store.complete_losers(&inner, &mut losers)?;
         inner.recover(losers)?;
@@ -139,7 +143,8 @@ fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
             "the root of the data dictionary in '{SYSTEM_FILE}' is damaged"
         )));
     }
-    for (index, root) in [(DICTIONARY_INDEX, DICTIONARY_ROOT), (UNDO_INDEX, UNDO_ROOT)] {
+    let roots = [(DICTIONARY_INDEX, DICTIONARY_ROOT), (UNDO_INDEX, UNDO_ROOT), (GARBAGE_INDEX, GARBAGE_ROOT)];
+    for (index, root) in roots {
         if has_root(pool, index, root)? {
             continue;
         }
@@ -213,8 +218,8 @@ impl EngineInner {
                 return Ok(());
             }
             let mut in_use = HashSet::new();
-            for index in &table.indexes {
-                match index.tree.check(&self.pool) {
+            for tree in table.trees() {
+                match tree.check(&self.pool) {
                     Ok(report) if report.faults.is_empty() => in_use.extend(report.pages),
                     // A damaged index may hide pages that it uses: nothing is given away.
                     Ok(_) | Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => {
@@ -271,7 +276,7 @@ impl EngineInner {
         let mut tables = Vec::new();
         for record in contents.tables {
             let id = record.definition.id;
-            let table = Table::open(record.definition, record.space, &record.roots);
+            let table = Table::open(record);
             if let Some(next) = counters.remove(&id) {
                 // ALTER TABLE .. AUTO_INCREMENT writes the definition alone.
                 table.auto_increment.next.fetch_max(next, Ordering::AcqRel);
@@ -292,6 +297,9 @@ impl EngineInner {
     pub(crate) fn add_table(&self, table: &Arc<Table>) {
         for (number, index) in table.indexes.iter().enumerate() {
             self.add_index(index.tree.clone(), (number == 0).then(|| table.clone()));
+        }
+        if let Some(lobs) = &table.lobs {
+            self.add_index(lobs.clone(), None);
         }
     }
 }

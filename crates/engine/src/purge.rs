@@ -86,11 +86,11 @@ impl EngineInner {
         let _one_at_a_time = lock(&self.purge.running);
         let horizon = self.snapshots.horizon(self.visible());
         // First, so that neither an error nor a long round keeps ids from being used again.
-        // First, so that neither an error nor a long round keeps ids from being used again.
         self.commits.advance_watermark(horizon);
         let versions = self.purge_all_finished(horizon);
         let strays = self.purge_strays(horizon);
         self.undo_store.discard_finished(self)?;
+        self.remove_old_garbage()?;
         Ok(versions? + strays?)
     }
 
@@ -143,6 +143,10 @@ impl EngineInner {
         let mut removed = 0;
         if record.version {
             removed += self.versions.purge(record.index, record.key, writer) as u64;
+        }
+        if !record.dead.is_empty() {
+            // What fails stays noted for the next start.
+            removed += u64::from(self.remove_dead(writer, record.index, record.dead).is_ok());
         }
         if record.tombstone {
             match self.remove_tombstone(record.index, record.key, writer) {

@@ -4,6 +4,7 @@
 use crate::engine::EngineInner;
 use crate::entry::{Entry, EntryKind, Head, is_live};
 use crate::error::{EngineError, EngineResult};
+use crate::lob::{OwnedRow, RowForm, StoredRow, Wanted};
 use crate::locking::Conflict;
 use crate::scan::{ReadMode, WaitPolicy};
 use crate::table::{Index, Table};
@@ -13,15 +14,27 @@ use metrics::Counter;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TransactionId};
 use txn::locks::LockMode;
+use values::row::ColumnSet;
 
 /// What a read finds of an entry.
 pub(crate) enum Seen<'a> {
     /// This row.
-    Row(&'a [u8]),
-    /// An older row, or one that was put together from overflow pages.
-    Copied(Arc<[u8]>),
+    Row(StoredRow<'a>),
+    /// An older row.
+    Older(Arc<[u8]>, RowForm),
     /// No row.
     Nothing,
+}
+
+impl Seen<'_> {
+    /// The row, if there is one.
+    pub(crate) fn row(&self) -> Option<StoredRow<'_>> {
+        match self {
+            Seen::Row(row) => Some(*row),
+            Seen::Older(bytes, form) => Some(StoredRow { bytes, form: *form }),
+            Seen::Nothing => None,
+        }
+    }
 }
 
 impl EngineInner {
@@ -47,45 +60,75 @@ impl EngineInner {
             if entry.deleted {
                 return Ok(Seen::Nothing);
             }
-            return match value {
-                Value::Whole(_) => Ok(Seen::Row(entry.row)),
-                Value::Long(_) => Ok(Seen::Copied(load_row(EntryKind::Clustered, value)?)),
-            };
+            return Ok(Seen::Row(entry.stored_row()));
         }
         let key = key()?;
         let sees =
             |head: &[u8; txn::HEAD_BYTES]| Head::parse(head).is_some_and(|head| self.sees(view, head.writer));
         match self.versions.find(index, &key, sees) {
-            Some(version) if is_live(&version.head) => Ok(Seen::Copied(version.body()?)),
+            Some(version) if is_live(&version.head) => {
+                Ok(Seen::Older(version.body()?, RowForm::of_head(&version.head)))
+            }
             _ => Ok(Seen::Nothing),
         }
     }
 
-    /// Reads a clustered row by its key as a view sees it.
+    /// Reads a clustered row by its key as a view sees it, with the first bytes of those of its long values that are wanted. Returns
+    /// how its entry keeps it, if there is one.
     pub(crate) fn get_visible(
         &self,
         view: View,
         table: &Table,
         key: &[u8],
+        wanted: Wanted<'_>,
         found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<Option<RowForm>> {
+        let mut before: Option<OwnedRow> = None;
+        loop {
+            let (mut kept, mut form) = (None, RowForm::WHOLE);
+            let mut look = |row: StoredRow<'_>| {
+                form = row.form;
+                match row.bytes_to_fetch(table, wanted.columns)? {
+                    None => found(row.bytes),
+                    Some(_) => kept = Some(row.to_owned()),
+                }
+                Ok(())
+            };
+            if !self.get_stored(view, table, key, &mut look)? {
+                return Ok(None);
+            }
+            let Some(row) = kept else { return Ok(Some(form)) };
+            let mut whole = Vec::new();
+            match self.fetch(table, row.as_stored(), wanted, &mut whole)? {
+                Ok(()) => {
+                    found(&whole);
+                    return Ok(Some(form));
+                }
+                // Without a snapshot nothing keeps the values of a row that was read: it has others now, or is gone.
+                Err(_) if view.snapshot.is_none() && before.as_ref() != Some(&row) => before = Some(row),
+                Err(gone) => return Err(gone.into()),
+            }
+        }
+    }
+
+    /// Shows a clustered row as it stands in its entry.
+    pub(crate) fn get_stored(
+        &self,
+        view: View,
+        table: &Table,
+        key: &[u8],
+        found: &mut dyn FnMut(StoredRow<'_>) -> EngineResult<()>,
     ) -> EngineResult<bool> {
         let clustered = table.clustered();
         let result = clustered.tree.get(&self.pool, key, |value| {
             let seen = self.visible_row(view, clustered.id(), || Ok(key.to_vec()), value)?;
-            Ok(show(seen, found))
+            match seen.row() {
+                Some(row) => found(row).map(|()| true),
+                None => Ok(false),
+            }
         })?;
         result.unwrap_or(Ok(false))
     }
-}
-
-/// Shows a row, if there is one.
-pub(crate) fn show(seen: Seen<'_>, found: &mut dyn FnMut(&[u8])) -> bool {
-    match seen {
-        Seen::Row(row) => found(row),
-        Seen::Copied(row) => found(&row),
-        Seen::Nothing => return false,
-    }
-    true
 }
 
 /// The header and, for a whole value, the row.
@@ -106,13 +149,6 @@ pub(crate) fn bad_header() -> EngineError {
     EngineError::Corrupt("index entry with a bad header".to_owned())
 }
 
-/// The row of a long value.
-pub(crate) fn load_row(kind: EntryKind, value: Value<'_>) -> EngineResult<Arc<[u8]>> {
-    let mut bytes = Vec::new();
-    value.load_into(&mut bytes)?;
-    Ok(Entry::parse(kind, &bytes).ok_or_else(bad_header)?.row.into())
-}
-
 impl Transaction {
     /// Reads one row by its whole clustered key (`index` 0) or its whole key of a unique index without NULL. Calls `found` with the
     /// row in the table's layout (no copy: a page is latched while it runs, so it must neither block nor call the
@@ -125,9 +161,22 @@ impl Transaction {
         mode: ReadMode,
         found: &mut dyn FnMut(&[u8]),
     ) -> EngineResult<bool> {
+        self.get_columns(table, index, key, mode, &ColumnSet::All, found)
+    }
+
+    /// As `get`, for a caller that looks at the columns `wanted` only: long values in others are not fetched.
+    pub fn get_columns(
+        &self,
+        table: &Arc<Table>,
+        index: usize,
+        key: &[u8],
+        mode: ReadMode,
+        wanted: &ColumnSet,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
         table.check_usable()?;
         if index != 0 {
-            return self.get_by_secondary(table, index, key, mode, found);
+            return self.get_by_secondary(table, index, key, mode, wanted, found);
         }
         if mode != ReadMode::Consistent {
             self.check_may_lock(mode)?;
@@ -137,25 +186,55 @@ impl Transaction {
             ReadMode::Consistent => {
                 let view = self.view()?;
                 view.check_readable(table.clustered())?;
-                self.engine.get_visible(view, table, key, found)
+                self.engine
+                    .get_visible(view, table, key, Wanted::whole(wanted), found)
+                    .map(|row| row.is_some())
             }
-            ReadMode::Shared(policy) => self.get_locked(table, key, LockMode::SHARED_RECORD, policy, found),
+            ReadMode::Shared(policy) => {
+                self.get_locked_columns(table, key, LockMode::SHARED_RECORD, policy, wanted, found)
+            }
             ReadMode::Exclusive(policy) => {
-                self.get_locked(table, key, LockMode::EXCLUSIVE_RECORD, policy, found)
+                self.get_locked_columns(table, key, LockMode::EXCLUSIVE_RECORD, policy, wanted, found)
             }
         }?;
         Counter::RowsRead.add(u64::from(is_found));
         Ok(is_found)
     }
 
-    /// Locks a clustered row and shows its newest state. False if there is none.
+    /// Locks a clustered row and shows its newest state, with those of its long values that are wanted. False if there is none.
+    pub(crate) fn get_locked_columns(
+        &self,
+        table: &Table,
+        key: &[u8],
+        mode: LockMode,
+        policy: WaitPolicy,
+        wanted: &ColumnSet,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
+        let (mut kept, mut failed) = (None, Ok(()));
+        let is_there =
+            self.get_locked(table, key, mode, policy, &mut |row| match row.bytes_to_fetch(table, wanted) {
+                Ok(None) => found(row.bytes),
+                Ok(Some(_)) => kept = Some(row.to_owned()),
+                Err(error) => failed = Err(error),
+            })?;
+        failed?;
+        if let Some(row) = kept {
+            let mut whole = Vec::new();
+            self.engine.fetch(table, row.as_stored(), Wanted::whole(wanted), &mut whole)??;
+            found(&whole);
+        }
+        Ok(is_there)
+    }
+
+    /// Locks a clustered row and shows its newest state as it stands in its entry. False if there is none.
     pub(crate) fn get_locked(
         &self,
         table: &Table,
         key: &[u8],
         mode: LockMode,
         policy: WaitPolicy,
-        found: &mut dyn FnMut(&[u8]),
+        found: &mut dyn FnMut(StoredRow<'_>),
     ) -> EngineResult<bool> {
         self.check_alive()?;
         let clustered = table.clustered();
@@ -165,11 +244,8 @@ impl Transaction {
                 match self.lock_for_read(clustered, key, entry, mode, policy)? {
                     Conflict::None if entry.deleted => Ok(Some(false)),
                     Conflict::None => {
-                        let seen = match value {
-                            Value::Whole(_) => Seen::Row(entry.row),
-                            Value::Long(_) => Seen::Copied(load_row(EntryKind::Clustered, value)?),
-                        };
-                        Ok(Some(show(seen, found)))
+                        found(entry.stored_row());
+                        Ok(Some(true))
                     }
                     Conflict::Skip => Ok(Some(false)),
                     Conflict::Wait => Ok(None),

@@ -3,16 +3,18 @@
 
 use crate::entry::Entry;
 use crate::error::{DuplicateKey, EngineError, EngineResult};
+use crate::lob::StoredRow;
 use crate::locking::Conflict;
+use crate::long_rows::{merge, row_bytes_max};
 use crate::scan::WaitPolicy;
 use crate::table::{Index, Table};
 use crate::transaction::Transaction;
-use crate::write::{Action, EntryChange};
+use crate::write::Action;
 use metrics::Counter;
 use std::cell::RefCell;
 use std::sync::Arc;
 use txn::locks::LockMode;
-use values::row::RowView;
+use values::row::{ColumnSet, RowView};
 
 /// What an update did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,16 +83,12 @@ impl Transaction {
         } else {
             table.primary_key_of(view, &mut key)?;
         }
-        self.put_clustered(table, &key, row)?;
+        let row = self.fitting_row(table, &key, row)?;
+        self.change_entry(table.clustered_entry(&key), &mut |current| match current {
+            Some(entry) if !entry.deleted => Err(duplicate(0, key.clone())),
+            _ => Ok(Action::Put(row.as_stored())),
+        })?;
         Ok(key)
-    }
-
-    fn put_clustered(&self, table: &Table, key: &[u8], row: &[u8]) -> EngineResult<()> {
-        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key };
-        self.change_entry(change, &mut |current| match current {
-            Some(entry) if !entry.deleted => Err(duplicate(0, key.to_vec())),
-            _ => Ok(Action::Put(row)),
-        })
     }
 
     /// Writes a secondary entry of a new row, or of a row whose key in this index changed.
@@ -123,7 +121,7 @@ impl Transaction {
         index.own_key(view, key)?;
         let own_bytes = key.len();
         append_clustered_key(key, 0, clustered_key)?;
-        index.stored_row(view, row)?;
+        index.entry_row(view, key.len(), row)?;
         let unique_bytes = if index.unique && !index.has_null(view) { own_bytes } else { 0 };
         self.put_secondary(table, number, key, unique_bytes, row)
     }
@@ -138,8 +136,8 @@ impl Transaction {
         row: &[u8],
     ) -> EngineResult<()> {
         let index = table.index(number)?;
-        let change = EntryChange { tree: &index.tree, clustered: false, key };
-        let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(row));
+        let change = index.entry(key);
+        let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(StoredRow::whole(row)));
         if unique_bytes == 0 {
             return self.change_entry(change, put);
         }
@@ -201,9 +199,21 @@ impl Transaction {
     /// transaction has not got it. Changes the newest row, whatever the snapshot sees.
     /// Errors: RowNotFound, DuplicateKey (nothing is changed then), lock errors, NoSpace, TooBig.
     pub fn update(&self, table: &Arc<Table>, key: &[u8], row: &[u8]) -> EngineResult<UpdateOutcome> {
+        self.update_keeping(table, key, row, &ColumnSet::none())
+    }
+
+    /// As `update`, but the columns `kept` hold on to what they have: what `row` says of them is not looked at. They are
+    /// variable columns, and none is part of the primary key. Long values among them are neither read nor copied.
+    pub fn update_keeping(
+        &self,
+        table: &Arc<Table>,
+        key: &[u8],
+        row: &[u8],
+        kept: &ColumnSet,
+    ) -> EngineResult<UpdateOutcome> {
         table.check_usable()?;
         let mark = self.mark();
-        let result = self.update_entries(table, key, row);
+        let result = self.update_entries(table, key, row, kept);
         match &result {
             Ok(UpdateOutcome::Unchanged) => {}
             Ok(_) => {
@@ -214,35 +224,74 @@ impl Transaction {
         result
     }
 
-    fn update_entries(&self, table: &Table, key: &[u8], row: &[u8]) -> EngineResult<UpdateOutcome> {
+    fn update_entries(
+        &self,
+        table: &Table,
+        key: &[u8],
+        row: &[u8],
+        kept: &ColumnSet,
+    ) -> EngineResult<UpdateOutcome> {
         let view = table.view(row)?;
         if !table.has_hidden_key() {
             let mut new_key = Vec::with_capacity(key.len());
             table.primary_key_of(&view, &mut new_key)?;
             if new_key != key {
+                let whole = self.row_with_kept(table, key, &view, kept)?;
                 self.delete_entries(table, key)?;
-                self.insert_entries(table, row)?;
+                self.insert_entries(table, &whole)?;
                 return Ok(UpdateOutcome::Moved(new_key));
             }
         }
+        let bytes_max = row_bytes_max(key);
+        if row.len() > bytes_max {
+            return self.update_long(table, key, &view, kept);
+        }
+        let merged = RefCell::new(Vec::new());
+        let write = |new: &mut Vec<u8>| new.extend_from_slice(&merged.borrow());
         let mut old = Vec::new();
-        let mut changed = false;
-        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key };
-        self.change_entry(change, &mut |current| {
+        let (mut changed, mut is_short) = (false, true);
+        self.change_entry(table.clustered_entry(key), &mut |current| {
             let entry = live(current)?;
+            is_short = entry.form().is_whole();
+            if !is_short {
+                return Ok(Action::Leave);
+            }
             old.clear();
             old.extend_from_slice(entry.row);
-            changed = entry.row != row;
-            Ok(if changed { Action::Put(row) } else { Action::Leave })
+            if kept.is_none() {
+                changed = entry.row != row;
+                return Ok(if changed { Action::Put(StoredRow::whole(row)) } else { Action::Leave });
+            }
+            let merged = &mut *merged.borrow_mut();
+            merged.clear();
+            merge(table, &table.view(entry.row)?, &view, kept, merged)?;
+            changed = entry.row != merged;
+            is_short = merged.len() <= bytes_max;
+            Ok(if changed && is_short { Action::Write(&write) } else { Action::Leave })
         })?;
+        if !is_short {
+            return self.update_long(table, key, &view, kept);
+        }
         if !changed {
             return Ok(UpdateOutcome::Unchanged);
         }
-        let old_view = table.view(&old)?;
-        for (number, index) in table.indexes.iter().enumerate().skip(1) {
-            self.update_secondary(table, number, index, &old_view, &view, key)?;
-        }
+        let merged = merged.into_inner();
+        let new = if kept.is_none() { view } else { table.view(&merged)? };
+        self.update_all_secondary(table, &table.view(&old)?, &new, key)?;
         Ok(UpdateOutcome::Changed)
+    }
+
+    pub(crate) fn update_all_secondary(
+        &self,
+        table: &Table,
+        old: &RowView<'_>,
+        new: &RowView<'_>,
+        clustered_key: &[u8],
+    ) -> EngineResult<()> {
+        for (number, index) in table.indexes.iter().enumerate().skip(1) {
+            self.update_secondary(table, number, index, old, new, clustered_key)?;
+        }
+        Ok(())
     }
 
     fn update_secondary(
@@ -273,14 +322,12 @@ impl Transaction {
         // The key is the same, but what the entry keeps beside it (letter case under a ci collation) is not.
         append_clustered_key(&mut new_key, 0, clustered_key)?;
         let mut stored = Vec::new();
-        index.stored_row(new, &mut stored)?;
-        let change = EntryChange { tree: &index.tree, clustered: false, key: &new_key };
-        self.change_entry(change, &mut |_| Ok(Action::Put(&stored)))
+        index.entry_row(new, new_key.len(), &mut stored)?;
+        self.change_entry(index.entry(&new_key), &mut |_| Ok(Action::Put(StoredRow::whole(&stored))))
     }
 
     fn mark_secondary(&self, index: &Index, key: &[u8]) -> EngineResult<()> {
-        let change = EntryChange { tree: &index.tree, clustered: false, key };
-        self.change_entry(change, &mut |current| match current {
+        self.change_entry(index.entry(key), &mut |current| match current {
             Some(entry) if !entry.deleted => Ok(Action::Mark),
             // The index lacks an entry that the row must have.
             _ => Err(EngineError::Corrupt(format!("index {} lacks an entry of a row", index.id()))),
@@ -304,13 +351,17 @@ impl Transaction {
 
     fn delete_entries(&self, table: &Table, key: &[u8]) -> EngineResult<()> {
         let mut old = Vec::new();
-        let change = EntryChange { tree: &table.clustered().tree, clustered: true, key };
-        self.change_entry(change, &mut |current| {
+        let mut is_whole = true;
+        self.change_entry(table.clustered_entry(key), &mut |current| {
             let entry = live(current)?;
+            is_whole = entry.form().is_whole();
             old.clear();
             old.extend_from_slice(entry.row);
-            Ok(Action::Mark)
+            Ok(if is_whole { Action::Mark } else { Action::Leave })
         })?;
+        if !is_whole {
+            old = self.mark_long(table, key)?;
+        }
         let view = table.view(&old)?;
         for index in table.indexes.iter().skip(1) {
             let mut entry_key = Vec::new();
@@ -322,7 +373,7 @@ impl Transaction {
     }
 }
 
-fn live(current: Option<Entry<'_>>) -> EngineResult<Entry<'_>> {
+pub(crate) fn live(current: Option<Entry<'_>>) -> EngineResult<Entry<'_>> {
     current.filter(|entry| !entry.deleted).ok_or(EngineError::RowNotFound)
 }
 

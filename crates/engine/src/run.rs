@@ -168,7 +168,7 @@ impl EngineInner {
         buffers.keys.clear();
         rows.iter().for_each(|row| buffers.keys.push(row.key));
         let key = buffers.keys.as_bytes();
-        let record = UndoRecord { index, key, old: Old::Rows, version: false, tombstone: false };
+        let record = UndoRecord { index, key, old: Old::Rows, version: false, tombstone: false, dead: &[] };
         let mut undo = writer.undo();
         buffers.log.clear();
         encode_undo(&mut buffers.log, writer.id, undo.list.len(), record);

@@ -8,6 +8,7 @@ use crate::transaction::Transaction;
 use btree::Cursor;
 use std::ops::Bound;
 use std::sync::Arc;
+use values::row::ColumnSet;
 
 /// How rows are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct ScanOptions {
     /// True: rows come in the layout of the index ([`crate::Index::row_layout`]) without a visit to the clustered index
     /// where visibility allows. False: rows come in the layout of the table. No difference for index 0.
     pub covering: bool,
+    /// Columns of the table that the caller looks at: of others, rows may have a reference in the place of a long value.
+    pub columns: ColumnSet,
 }
 
 /// Rows of one step of a scan. Reuse it: its buffers keep their capacity.
@@ -113,7 +116,7 @@ pub(crate) struct Candidate {
 }
 
 /// Bytes of rows after which a batch is full: it holds less than this and one row.
-const BATCH_BYTES_MAX: usize = 256 << 10;
+const BATCH_BYTES_MAX: u64 = 256 << 10;
 
 impl KeyRange {
     /// Whether no key can lie between the bounds.
@@ -181,6 +184,7 @@ impl Default for ScanOptions {
             direction: Direction::Forward,
             mode: ReadMode::Consistent,
             covering: false,
+            columns: ColumnSet::All,
         }
     }
 }
@@ -213,6 +217,23 @@ impl RowBatch {
         &self.bytes[start as usize..end as usize]
     }
 
+    /// Puts what `write` appends in the place of a row.
+    pub(crate) fn replace_row<R>(
+        &mut self,
+        at: usize,
+        write: impl FnOnce(&mut Vec<u8>) -> R,
+    ) -> EngineResult<R> {
+        let start = self.bytes.len();
+        let result = write(&mut self.bytes);
+        self.rows[at].row = RowPlace::new(start, start, self.bytes.len())?.row;
+        Ok(result)
+    }
+
+    /// Takes a row out.
+    pub(crate) fn remove(&mut self, at: usize) {
+        self.rows.remove(at);
+    }
+
     /// Forgets the rows, keeps the buffers.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -225,9 +246,9 @@ impl RowBatch {
     }
 
     /// Whether a scan may add a row: neither as many are in as are wanted, nor as many bytes as a batch holds. A row that alone
-    /// is longer than that makes a batch of its own.
-    pub(crate) fn has_room(&self, rows_max: usize) -> bool {
-        self.rows.len() < rows_max && self.bytes.len() < BATCH_BYTES_MAX
+    /// is longer than that makes a batch of its own. `bytes_to_come` will be added to rows that are in already.
+    pub(crate) fn has_room(&self, rows_max: usize, bytes_to_come: u64) -> bool {
+        self.rows.len() < rows_max && bytes_to_come.saturating_add(self.bytes.len() as u64) < BATCH_BYTES_MAX
     }
 
     /// Adds a row.

@@ -5,15 +5,18 @@
 use crate::engine::EngineInner;
 use crate::entry::EntryKind;
 use crate::error::{EngineError, EngineResult};
+use crate::filling::Filling;
+use crate::lob::Wanted;
 use crate::locking::Conflict;
-use crate::read::{Seen, load_row, parse_entry, parse_head, show};
+use crate::read::{parse_entry, parse_head};
 use crate::scan::{Candidate, Direction, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 use crate::table::{Index, Table};
 use crate::transaction::{Reader, Transaction, View};
-use btree::{Cursor, CursorRange, LeafSums, LeafView, Taken, Value};
+use btree::{Cursor, CursorRange, LeafSums, LeafView, Taken};
 use metrics::Counter;
 use std::sync::Arc;
 use txn::locks::LockMode;
+use values::row::ColumnSet;
 
 /// Bytes of entries that are copied out of a secondary leaf at once.
 const CANDIDATE_BYTES_MAX: usize = 256 << 10;
@@ -93,17 +96,23 @@ impl Transaction {
         let table = scan.table.clone();
         let clustered = table.clustered();
         let mut key = Vec::new();
+        let mut filling = Filling::new(&table, &scan.options.columns);
         let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
             let mut taken = 0;
             let mut run = || {
-                while taken < leaf.len() && batch.has_room(rows_max) {
+                while taken < leaf.len() && filling.has_room(batch, rows_max) {
                     key.clear();
                     leaf.key_into(taken, &mut key)?;
                     let (_, value) = leaf.entry(taken)?;
                     let entry = parse_entry(EntryKind::Clustered, value)?;
                     match self.lock_for_read(clustered, &key, entry, mode, policy)? {
                         Conflict::Wait => return Ok(Stop::Wait),
-                        Conflict::None if !entry.deleted => push_value(batch, &key, value)?,
+                        Conflict::None if !entry.deleted => {
+                            filling.push(batch, entry.stored_row(), |out| {
+                                out.extend_from_slice(&key);
+                                Ok(())
+                            })?;
+                        }
                         Conflict::None | Conflict::Skip => {}
                     }
                     taken += 1;
@@ -116,6 +125,7 @@ impl Transaction {
         match result {
             None => Ok(false),
             Some(stop) => {
+                filling.complete(&self.engine, None, batch)?;
                 // Rows that are locked already go out first; the wait is met again by the next call.
                 if matches!(stop?, Stop::Wait) {
                     self.wait_for_lock()?;
@@ -141,16 +151,26 @@ impl Transaction {
             let Some(candidates) = candidates else { return Ok(false) };
             scan.pending = candidates.into_iter();
         }
-        while batch.has_room(rows_max)
+        while batch.has_room(rows_max, 0)
             && let Some(candidate) = scan.pending.next()
         {
             let clustered_key = index.clustered_key(&candidate.key)?;
             let mut row = None;
             let owned = self.owner().lock_mark();
-            self.get_locked(&table, clustered_key, mode, policy, &mut |bytes| row = Some(bytes.to_vec()))?;
+            self.get_locked(&table, clustered_key, mode, policy, &mut |found| row = Some(found.to_owned()))?;
             let Some(row) = row else { continue };
-            if entry_key_matches(&table, index, &row, &candidate.key, clustered_key)? {
-                push_row(batch, &table, index, scan.options.covering, clustered_key, &row)?;
+            let source = self.engine.key_source(&table, row.as_stored(), &index.columns)?;
+            if entry_key_matches(&table, index, &source, &candidate.key, clustered_key)? {
+                let columns = if scan.options.covering { &index.columns } else { &scan.options.columns };
+                let mut whole = Vec::new();
+                let row = match row.as_stored().bytes_to_fetch(&table, columns)? {
+                    None => &row.bytes,
+                    Some(_) => {
+                        self.engine.fetch(&table, row.as_stored(), Wanted::whole(columns), &mut whole)??;
+                        &whole
+                    }
+                };
+                push_row(batch, &table, index, scan.options.covering, clustered_key, row)?;
             } else {
                 // A row that moved away in this index: locked for nothing.
                 self.engine.locks.unlock(&self.owner(), table.clustered().id(), clustered_key, owned);
@@ -166,9 +186,11 @@ impl Transaction {
         index: usize,
         key: &[u8],
         mode: ReadMode,
+        wanted: &ColumnSet,
         found: &mut dyn FnMut(&[u8]),
     ) -> EngineResult<bool> {
-        let options = ScanOptions { index, range: KeyRange::prefix(key), mode, ..ScanOptions::default() };
+        let (range, columns) = (KeyRange::prefix(key), wanted.clone());
+        let options = ScanOptions { index, range, mode, columns, ..ScanOptions::default() };
         let mut scan = self.scan(table, options)?;
         let mut batch = RowBatch::new();
         if !self.scan_next(&mut scan, &mut batch, 1)? {
@@ -213,7 +235,8 @@ impl Reader {
     pub fn get(&self, table: &Arc<Table>, key: &[u8], found: &mut dyn FnMut(&[u8])) -> EngineResult<bool> {
         table.check_usable()?;
         self.view.check_readable(table.clustered())?;
-        self.engine.get_visible(self.view, table, key, found)
+        let wanted = Wanted::whole(&ColumnSet::All);
+        Ok(self.engine.get_visible(self.view, table, key, wanted, found)?.is_some())
     }
 
     /// As [`Transaction::count`].
@@ -265,44 +288,40 @@ impl EngineInner {
     ) -> EngineResult<bool> {
         let table = scan.table.clone();
         let clustered = table.clustered();
+        let mut filling = Filling::new(&table, &scan.options.columns);
         let result = scan.cursor.next_leaf(&clustered.tree, &self.pool, |leaf| {
             let mut taken = 0;
             let mut run = || {
                 let all_visible = self.leaf_is_visible(leaf);
-                while taken < leaf.len() && batch.has_room(rows_max) {
+                while taken < leaf.len() && filling.has_room(batch, rows_max) {
                     let (_, value) = leaf.entry(taken)?;
-                    match value {
-                        Value::Whole(_) if all_visible => {
-                            let entry = parse_entry(EntryKind::Clustered, value)?;
-                            if entry.deleted {
-                                self.note_tombstone(leaf, taken, clustered, entry.writer)?;
-                            } else {
-                                batch.push_with(entry.row, |key| leaf.key_into(taken, key))?;
-                            }
+                    if all_visible {
+                        let entry = parse_entry(EntryKind::Clustered, value)?;
+                        if entry.deleted {
+                            self.note_tombstone(leaf, taken, clustered, entry.writer)?;
+                        } else {
+                            filling.push(batch, entry.stored_row(), |key| leaf.key_into(taken, key))?;
                         }
-                        _ => {
-                            let key = || {
-                                let mut key = Vec::new();
-                                leaf.key_into(taken, &mut key)?;
-                                Ok(key)
-                            };
-                            match self.visible_row(view, clustered.id(), key, value)? {
-                                Seen::Row(row) => batch.push_with(row, |key| leaf.key_into(taken, key))?,
-                                Seen::Copied(row) => {
-                                    batch.push_with(&row, |key| leaf.key_into(taken, key))?
-                                }
-                                Seen::Nothing => {}
-                            }
+                    } else {
+                        let key = || {
+                            let mut key = Vec::new();
+                            leaf.key_into(taken, &mut key)?;
+                            Ok(key)
+                        };
+                        if let Some(row) = self.visible_row(view, clustered.id(), key, value)?.row() {
+                            filling.push(batch, row, |key| leaf.key_into(taken, key))?;
                         }
                     }
                     taken += 1;
                 }
-                Ok(())
+                Ok::<(), EngineError>(())
             };
             let done = run();
             (Taken::First(taken), done)
         })?;
-        result.transpose().map(|found| found.is_some())
+        let found = result.transpose()?.is_some();
+        filling.complete(self, Some(view), batch)?;
+        Ok(found)
     }
 
     /// Whether every snapshot sees all that was ever written to a leaf.
@@ -346,25 +365,57 @@ impl EngineInner {
             scan.pending = candidates.into_iter();
         }
         let mut row = Vec::new();
-        while batch.has_room(rows_max)
+        while batch.has_room(rows_max, 0)
             && let Some(candidate) = scan.pending.next()
         {
             let clustered_key = index.clustered_key(&candidate.key)?;
-            if let (true, Some(stored)) = (covering, &candidate.row) {
+            // Without a row in the entry the clustered index is asked.
+            if let (true, Some(stored)) = (covering, candidate.row.as_ref().filter(|row| !row.is_empty())) {
                 batch.push(clustered_key, stored)?;
                 continue;
             }
-            row.clear();
-            if !self.get_visible(view, &table, clustered_key, &mut |bytes| row.extend_from_slice(bytes))? {
-                continue;
-            }
-            if candidate.row.is_some()
-                || entry_key_matches(&table, index, &row, &candidate.key, clustered_key)?
-            {
+            let columns = if covering { &index.columns } else { &scan.options.columns };
+            let decided = candidate.row.is_some();
+            if self.row_of_entry(view, &table, index, &candidate.key, decided, columns, &mut row)? {
                 push_row(batch, &table, index, covering, clustered_key, &row)?;
             }
         }
         Ok(true)
+    }
+
+    /// Reads the row of a secondary entry into `row`. False if the view does not see one, or, where the entry has not decided it, if
+    /// the row has another key in the index.
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) fn row_of_entry(
+        &self,
+        view: View,
+        table: &Table,
+        index: &Index,
+        entry_key: &[u8],
+        decided: bool,
+        columns: &ColumnSet,
+        row: &mut Vec<u8>,
+    ) -> EngineResult<bool> {
+        let clustered_key = index.clustered_key(entry_key)?;
+        if !decided {
+            row.clear();
+            let wanted = Wanted::for_keys(&index.columns);
+            let form = self
+                .get_visible(view, table, clustered_key, wanted, &mut |bytes| row.extend_from_slice(bytes))?;
+            match form {
+                Some(_) if !entry_key_matches(table, index, row, entry_key, clustered_key)? => {
+                    return Ok(false);
+                }
+                Some(form) if form.is_whole() => return Ok(true),
+                Some(_) => {}
+                None => return Ok(false),
+            }
+        }
+        row.clear();
+        let wanted = Wanted::whole(columns);
+        let form =
+            self.get_visible(view, table, clustered_key, wanted, &mut |bytes| row.extend_from_slice(bytes))?;
+        Ok(form.is_some())
     }
 
     /// Copies the rows out of the next secondary leaf if every snapshot sees all of it. None if it is another leaf: the scan
@@ -383,21 +434,18 @@ impl EngineInner {
             }
             let mut taken = 0;
             let mut run = || {
-                while taken < leaf.len() && batch.has_room(rows_max) {
+                while taken < leaf.len() && batch.has_room(rows_max, 0) {
                     let (_, value) = leaf.entry(taken)?;
                     let entry = parse_entry(EntryKind::Secondary, value)?;
                     if entry.deleted {
                         self.note_tombstone(leaf, taken, index, entry.writer)?;
+                    } else if entry.row.is_empty() {
+                        return Ok(taken > 0);
                     } else {
                         key.clear();
                         leaf.key_into(taken, &mut key)?;
                         let clustered_key = index.clustered_key(&key)?;
-                        match value {
-                            Value::Whole(_) => batch.push(clustered_key, entry.row)?,
-                            Value::Long(_) => {
-                                batch.push(clustered_key, &load_row(EntryKind::Secondary, value)?)?
-                            }
-                        }
+                        batch.push(clustered_key, entry.row)?;
                     }
                     taken += 1;
                 }
@@ -435,13 +483,10 @@ impl EngineInner {
                     } else {
                         let mut key = Vec::new();
                         leaf.key_into(taken, &mut key)?;
-                        let row = match (seen, with_rows, value) {
-                            (false, ..) => None,
-                            (true, false, _) => Some(Vec::new()),
-                            (true, true, Value::Whole(_)) => Some(entry.row.to_vec()),
-                            (true, true, Value::Long(_)) => {
-                                Some(load_row(EntryKind::Secondary, value)?.to_vec())
-                            }
+                        let row = match (seen, with_rows) {
+                            (false, _) => None,
+                            (true, false) => Some(Vec::new()),
+                            (true, true) => Some(entry.row.to_vec()),
                         };
                         row_bytes += row.as_ref().map_or(0, Vec::len);
                         candidates.push(Candidate { key, row });
@@ -519,7 +564,7 @@ impl EngineInner {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         let clustered = scan.options.index == 0;
-        let mut count = 0u64;
+        let (mut count, mut row) = (0u64, Vec::new());
         loop {
             check()?;
             let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
@@ -529,12 +574,9 @@ impl EngineInner {
             let (counted, undecided) = result?;
             count += counted;
             for key in &undecided {
-                let clustered_key = index.clustered_key(key)?;
-                let mut row = None;
-                self.get_visible(view, &table, clustered_key, &mut |bytes| row = Some(bytes.to_vec()))?;
-                if let Some(row) = row {
-                    count += u64::from(entry_key_matches(&table, index, &row, key, clustered_key)?);
-                }
+                let none = ColumnSet::none();
+                let is_there = self.row_of_entry(view, &table, index, key, false, &none, &mut row)?;
+                count += u64::from(is_there);
             }
         }
     }
@@ -562,7 +604,7 @@ impl EngineInner {
             leaf.key_into(at, &mut key)?;
             if clustered {
                 let seen = self.visible_row(view, index.id(), || Ok(key), value)?;
-                count += u64::from(show(seen, &mut |_| {}));
+                count += u64::from(seen.row().is_some());
             } else {
                 undecided.push(key);
             }
@@ -583,13 +625,6 @@ fn tree_direction(direction: Direction) -> btree::Direction {
     match direction {
         Direction::Forward => btree::Direction::Forward,
         Direction::Backward => btree::Direction::Backward,
-    }
-}
-
-fn push_value(batch: &mut RowBatch, key: &[u8], value: Value<'_>) -> EngineResult<()> {
-    match value {
-        Value::Whole(_) => batch.push(key, parse_entry(EntryKind::Clustered, value)?.row),
-        Value::Long(_) => batch.push(key, &load_row(EntryKind::Clustered, value)?),
     }
 }
 

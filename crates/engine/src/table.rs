@@ -2,6 +2,8 @@
 //! Immutable but for counters; shared as `Arc<Table>` by all sessions. A DDL statement publishes a new one.
 
 use crate::auto_increment::AutoIncrement;
+use crate::dictionary_store::TableRecord;
+use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::{EngineError, EngineResult};
 use btree::{Tree, TreeId};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
@@ -10,9 +12,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId, TableId};
 use values::key::{KeyLayout, KeyPart};
-use values::row::{RowLayout, RowView};
+use values::row::{ColumnSet, RowLayout, RowView};
 
 use crate::statistics::StoredStatistics;
+use crate::write::EntryChange;
 
 /// States of a table.
 const USABLE: u8 = 0;
@@ -30,6 +33,10 @@ pub struct Table {
     pub(crate) space: SpaceId,
     pub(crate) layout: RowLayout,
     pub(crate) indexes: Vec<Index>,
+    /// Values that stand outside their rows (`lob`); None for a table whose rows have a fixed length.
+    pub(crate) lobs: Option<Arc<Tree>>,
+    /// Columns that secondary indexes hold.
+    pub(crate) indexed: ColumnSet,
     pub(crate) auto_increment: AutoIncrement,
     /// Next hidden row id of a table without primary key; 0 until it is first needed.
     pub(crate) next_row_id: AtomicU64,
@@ -53,36 +60,42 @@ pub struct Index {
     pub(crate) row_layout: RowLayout,
     /// Table column of each column of `row_layout`.
     pub(crate) row_columns: Vec<usize>,
+    /// All of these columns.
+    pub(crate) columns: ColumnSet,
     /// The commit that put the tree in place. Older snapshots cannot read it: its entries show what was true then. 0 for
     /// trees from before the start.
     readable_from: AtomicU64,
 }
 
 impl Table {
-    /// Opens a table over its trees; `roots` holds the root page of each index, clustered first.
-    pub(crate) fn open(
-        definition: TableDefinition,
-        space: SpaceId,
-        roots: &[(IndexId, PageNumber)],
-    ) -> Table {
-        let layout =
-            RowLayout::new(definition.columns.iter().map(|column| (&column.column_type, column.nullable)));
+    /// Opens a table over its trees.
+    pub(crate) fn open(record: TableRecord) -> Table {
+        let TableRecord { definition, space, roots } = record;
+        let layout = layout_of(&definition);
         let hidden = definition.primary_key().is_none();
-        let indexes = roots
+        let (index_roots, lob_root) = roots.split_at(definition.indexes.len() + usize::from(hidden));
+        let tree_id = |(index, root): &(IndexId, PageNumber)| TreeId { space, root: *root, index: *index };
+        let indexes: Vec<Index> = index_roots
             .iter()
             .enumerate()
-            .map(|(number, (id, root))| {
+            .map(|(number, root)| {
                 let position = if hidden { number.checked_sub(1) } else { Some(number) };
-                let tree = Tree::open(TreeId { space, root: *root, index: *id }, crate::entry::is_live);
+                let tree = Tree::open(tree_id(root), crate::entry::is_live);
                 Index::open(&definition, &layout, position, number == 0, Arc::new(tree))
             })
             .collect();
+        let secondary = indexes.iter().skip(1);
+        let held = |index: &'_ Index| [&index.key_columns[..], &index.row_columns].concat();
+        let indexed = ColumnSet::of(secondary.flat_map(held));
+        let lobs = lob_root.first().map(|root| Arc::new(Tree::open(tree_id(root), |_| true)));
         Table {
             auto_increment: AutoIncrement::starting_at(definition.options.auto_increment.unwrap_or(1)),
             definition,
             space,
             layout,
             indexes,
+            lobs,
+            indexed,
             next_row_id: AtomicU64::new(0),
             state: AtomicU8::new(USABLE),
             statistics: Mutex::new(None),
@@ -170,6 +183,18 @@ impl Table {
         &self.indexes[0]
     }
 
+    /// The tree of long values. Error: Corrupt, for a table that has none but rows that refer to some.
+    pub(crate) fn lob_tree(&self) -> EngineResult<&Tree> {
+        self.lobs
+            .as_deref()
+            .ok_or_else(|| self.corrupt("a row refers to long values, and the table has none"))
+    }
+
+    /// The change of a row's clustered entry.
+    pub(crate) fn clustered_entry<'a>(&'a self, key: &'a [u8]) -> EntryChange<'a> {
+        EntryChange { tree: &self.clustered().tree, clustered: true, key, dead: &[] }
+    }
+
     pub(crate) fn index(&self, number: usize) -> EngineResult<&Index> {
         self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
     }
@@ -202,6 +227,16 @@ impl Table {
         RowView::new(&self.layout, row).map_err(|error| self.corrupt(error))
     }
 
+    /// Ids and roots of all trees, in the order of the dictionary.
+    pub(crate) fn roots(&self) -> Vec<(IndexId, PageNumber)> {
+        self.trees().map(|tree| (tree.id().index, tree.id().root)).collect()
+    }
+
+    /// All trees: the indexes' and that of long values.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
+        self.indexes.iter().map(|index| &index.tree).chain(&self.lobs)
+    }
+
     /// Whether two rows (in the table's layout) have the same key in an index.
     pub fn has_same_key(&self, index: usize, one: &[u8], other: &[u8]) -> EngineResult<bool> {
         let index = self.index(index)?;
@@ -232,7 +267,7 @@ impl Index {
     ) -> Index {
         let index = position.map(|position| &definition.indexes[position]);
         let parts = key_parts(definition, index);
-        let key_columns =
+        let key_columns: Vec<usize> =
             index.map(|index| index.parts.iter().map(|part| part.column).collect()).unwrap_or_default();
         let row_columns = if clustered {
             (0..definition.columns.len()).collect()
@@ -247,6 +282,7 @@ impl Index {
                 (&column.column_type, column.nullable)
             }))
         };
+        let columns = ColumnSet::of(key_columns.iter().chain(&row_columns).copied());
         Index {
             tree,
             definition_position: position,
@@ -255,6 +291,7 @@ impl Index {
             key_columns,
             row_layout,
             row_columns,
+            columns,
             readable_from: AtomicU64::new(0),
         }
     }
@@ -263,6 +300,11 @@ impl Index {
     pub(crate) fn check_readable(&self, snapshot: CommitTimestamp) -> EngineResult<()> {
         let is_older = snapshot.0 < self.readable_from.load(Ordering::Acquire);
         if is_older { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
+    }
+
+    /// The change of an entry of this (secondary) index.
+    pub(crate) fn entry<'a>(&'a self, key: &'a [u8]) -> EntryChange<'a> {
+        EntryChange { tree: &self.tree, clustered: false, key, dead: &[] }
     }
 
     /// The index's id.
@@ -317,7 +359,24 @@ impl Index {
         self.key_columns.iter().any(|column| row.is_null(*column))
     }
 
-    /// Appends the row as this (secondary) index stores it.
+    /// Appends the row that an entry of this (secondary) index holds; nothing if it does not fit the entry: then who reads the
+    /// entry has to ask the clustered index.
+    pub(crate) fn entry_row(
+        &self,
+        row: &RowView<'_>,
+        key_bytes: usize,
+        out: &mut Vec<u8>,
+    ) -> EngineResult<()> {
+        let start = out.len();
+        self.stored_row(row, out)?;
+        let bytes = page::CELL_OVERHEAD_BYTES + key_bytes + SECONDARY_HEADER_BYTES + out.len() - start;
+        if bytes > page::CELL_BYTES_MAX {
+            out.truncate(start);
+        }
+        Ok(())
+    }
+
+    /// Appends a row in the layout of this (secondary) index.
     pub(crate) fn stored_row(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
         self.row_layout
             .encode_from(row, &self.row_columns, out)
@@ -332,6 +391,17 @@ impl Index {
             .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", self.id())))?;
         Ok(&entry_key[own..])
     }
+}
+
+/// The layout of a table's rows.
+fn layout_of(definition: &TableDefinition) -> RowLayout {
+    RowLayout::new(definition.columns.iter().map(|column| (&column.column_type, column.nullable)))
+}
+
+/// How many trees a table has: its indexes, the hidden clustered one, and one for long values if rows may have any.
+pub(crate) fn tree_count(definition: &TableDefinition) -> usize {
+    let hidden = usize::from(definition.primary_key().is_none());
+    definition.indexes.len() + hidden + usize::from(layout_of(definition).has_variable_columns())
 }
 
 fn key_parts(definition: &TableDefinition, index: Option<&IndexDefinition>) -> Vec<KeyPart> {

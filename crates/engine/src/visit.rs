@@ -4,13 +4,21 @@
 use crate::engine::EngineInner;
 use crate::entry::EntryKind;
 use crate::error::EngineResult;
-use crate::read::{Seen, load_row, parse_entry};
-use crate::scan::{ReadMode, Scan};
-use crate::scan_run::entry_key_matches;
+use crate::filling::Filling;
+use crate::lob::StoredRow;
+use crate::read::parse_entry;
+use crate::scan::{ReadMode, RowBatch, Scan};
 use crate::table::{Index, Table};
 use crate::transaction::{Transaction, View};
-use btree::{LeafView, Taken, Value};
+use btree::{LeafView, Taken};
 use metrics::Counter;
+
+/// Rows of a leaf that are shown when its latch is given back: they have long values that are wanted, or stand behind such a row.
+#[derive(Default)]
+struct Waiting<'a> {
+    filling: Option<Filling<'a>>,
+    batch: RowBatch,
+}
 
 /// Gets one row after another, in the layout that the scan returns.
 pub type VisitRow<'v> = dyn FnMut(&[u8]) + 'v;
@@ -51,10 +59,26 @@ impl EngineInner {
     ) -> EngineResult<bool> {
         let table = scan.table.clone();
         let clustered = table.clustered();
+        let columns = scan.options.columns.clone();
+        let mut waiting = Waiting::default();
         let result = scan.cursor.next_leaf(&clustered.tree, &self.pool, |leaf| {
-            (Taken::All, self.visit_clustered(view, clustered, leaf, visit))
+            let mut show = |at: usize, row: StoredRow<'_>| {
+                // Rows come in order: behind one that has to wait for its long values all wait.
+                if !waiting.batch.is_empty() || row.bytes_to_fetch(&table, &columns)?.is_some() {
+                    let filling = waiting.filling.get_or_insert_with(|| Filling::new(&table, &columns));
+                    return filling.push(&mut waiting.batch, row, |key| leaf.key_into(at, key));
+                }
+                visit(row.bytes);
+                Ok(())
+            };
+            (Taken::All, self.visit_clustered(view, clustered, leaf, &mut show))
         })?;
-        result.transpose().map(|found| found.is_some())
+        let found = result.transpose()?.is_some();
+        if let Some(filling) = waiting.filling {
+            filling.complete(self, Some(view), &mut waiting.batch)?;
+            (0..waiting.batch.len()).for_each(|at| visit(waiting.batch.row(at)));
+        }
+        Ok(found)
     }
 
     fn visit_clustered(
@@ -62,17 +86,17 @@ impl EngineInner {
         view: View,
         clustered: &Index,
         leaf: &LeafView<'_>,
-        visit: &mut VisitRow<'_>,
+        show: &mut dyn FnMut(usize, StoredRow<'_>) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let all_visible = self.leaf_is_visible(leaf);
         for at in 0..leaf.len() {
             let (_, value) = leaf.entry(at)?;
-            if all_visible && let Value::Whole(_) = value {
+            if all_visible {
                 let entry = parse_entry(EntryKind::Clustered, value)?;
                 if entry.deleted {
                     self.note_tombstone(leaf, at, clustered, entry.writer)?;
                 } else {
-                    visit(entry.row);
+                    show(at, entry.stored_row())?;
                 }
                 continue;
             }
@@ -81,10 +105,8 @@ impl EngineInner {
                 leaf.key_into(at, &mut key)?;
                 Ok(key)
             };
-            match self.visible_row(view, clustered.id(), key, value)? {
-                Seen::Row(row) => visit(row),
-                Seen::Copied(row) => visit(&row),
-                Seen::Nothing => {}
+            if let Some(row) = self.visible_row(view, clustered.id(), key, value)?.row() {
+                show(at, row)?;
             }
         }
         Ok(())
@@ -122,11 +144,10 @@ impl EngineInner {
         for at in 0..leaf.len() {
             let (_, value) = leaf.entry(at)?;
             let entry = parse_entry(EntryKind::Secondary, value)?;
-            match (all_visible || self.sees(view, entry.writer), entry.deleted, value) {
-                (true, true, _) => self.note_tombstone(leaf, at, index, entry.writer)?,
-                (true, false, Value::Whole(_)) => visit(entry.row),
-                (true, false, Value::Long(_)) => visit(&load_row(EntryKind::Secondary, value)?),
-                (false, ..) => {
+            match (all_visible || self.sees(view, entry.writer), entry.deleted) {
+                (true, true) => self.note_tombstone(leaf, at, index, entry.writer)?,
+                (true, false) if !entry.row.is_empty() => visit(entry.row),
+                _ => {
                     let mut key = Vec::new();
                     leaf.key_into(at, &mut key)?;
                     undecided.push(key);
@@ -144,11 +165,8 @@ impl EngineInner {
         key: &[u8],
         visit: &mut VisitRow<'_>,
     ) -> EngineResult<()> {
-        let clustered_key = index.clustered_key(key)?;
         let mut row = Vec::new();
-        if self.get_visible(view, table, clustered_key, &mut |bytes| row.extend_from_slice(bytes))?
-            && entry_key_matches(table, index, &row, key, clustered_key)?
-        {
+        if self.row_of_entry(view, table, index, key, false, &index.columns, &mut row)? {
             let mut stored = Vec::new();
             index.stored_row(&table.view(&row)?, &mut stored)?;
             visit(&stored);

@@ -6,6 +6,7 @@ use crate::entry::{
     DELETED, Entry, EntryKind, Head, SECONDARY_HEADER_BYTES, UndoAddress, clustered_header, secondary_header,
 };
 use crate::error::{EngineError, EngineResult};
+use crate::lob::StoredRow;
 use crate::locking::Conflict;
 use crate::read::bad_header;
 use crate::records::{KIND_UNDO, encode_undo};
@@ -20,12 +21,14 @@ use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
 
 /// What shall become of an entry.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum Action<'a> {
     /// Nothing is written.
     Leave,
     /// The entry holds this row.
-    Put(&'a [u8]),
+    Put(StoredRow<'a>),
+    /// The entry holds the whole row that this appends.
+    Write(&'a dyn Fn(&mut Vec<u8>)),
     /// The entry gets a delete mark.
     Mark,
 }
@@ -37,6 +40,8 @@ pub(crate) struct EntryChange<'a> {
     /// Clustered entries are locked, and their old values go to the version store.
     pub(crate) clustered: bool,
     pub(crate) key: &'a [u8],
+    /// References of the long values that the change takes out of a row.
+    pub(crate) dead: &'a [u8],
 }
 
 /// Buffers of a transaction's writes, kept from one to the next.
@@ -196,6 +201,9 @@ fn append_clustered_header(
             flags = DELETED | entry.row_flags();
         }
     }
+    if let Action::Put(row) = action {
+        flags = row.form.flags();
+    }
     new.extend_from_slice(&clustered_header(writer.id, flags, address));
     Ok(())
 }
@@ -211,8 +219,12 @@ fn place(
     let id = writer.id.0;
     match (action, current) {
         (Action::Put(row), _) => {
-            new.extend_from_slice(row);
+            new.extend_from_slice(row.bytes);
             Ok(if edit.found() { edit.replace(new, id)? } else { edit.insert(new, id)? })
+        }
+        (Action::Write(write), Some(_)) => {
+            write(new);
+            Ok(edit.replace(new, id)?)
         }
         (Action::Mark, Some(_)) => {
             edit.patch(0, new, id)?;
@@ -252,7 +264,7 @@ impl EngineInner {
         self.commit_with_undo(
             writer,
             mini,
-            UndoRecord { index, key: change.key, old, version, tombstone },
+            UndoRecord { index, key: change.key, old, version, tombstone, dead: change.dead },
             log,
         );
     }

@@ -2,7 +2,7 @@
 //! [`WriterRegistry`] (sharded; looked up by those who meet an id in a row).
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdx::ids::{Lsn, TransactionId};
 use txn::UndoList;
@@ -18,6 +18,8 @@ pub(crate) struct Writer {
     undo: Mutex<Undo>,
     /// The log from here on holds undo records that are nowhere else.
     needed_lsn: AtomicU64,
+    /// Number of the next long value.
+    next_value: AtomicU32,
 }
 
 /// A writer's undo list and how much of it the undo tree holds.
@@ -38,7 +40,13 @@ pub(crate) struct Undo {
 
 impl Writer {
     pub(crate) fn new(id: TransactionId, owner: Arc<Owner>, needed: Lsn) -> Writer {
-        Writer { id, owner, undo: Mutex::default(), needed_lsn: AtomicU64::new(needed.0) }
+        Writer {
+            id,
+            owner,
+            undo: Mutex::default(),
+            needed_lsn: AtomicU64::new(needed.0),
+            next_value: AtomicU32::new(0),
+        }
     }
 
     /// The undo list. Held while a change and its undo record enter the log, so that whoever saves the list elsewhere
@@ -53,6 +61,18 @@ impl Writer {
         let mut undo = self.undo();
         undo.ended = true;
         undo.in_tree
+    }
+
+    /// The number that the next long value will get.
+    pub(crate) fn next_value(&self) -> u32 {
+        self.next_value.load(Ordering::Relaxed)
+    }
+
+    /// Takes the number of a long value. None if they are used up.
+    pub(crate) fn take_value_number(&self) -> Option<u32> {
+        let taken =
+            self.next_value.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1));
+        taken.ok()
     }
 
     pub(crate) fn needed_lsn(&self) -> Lsn {

@@ -17,6 +17,8 @@ pub struct UndoRecord<'a> {
     pub version: bool,
     /// The write left a delete mark: purge removes the entry.
     pub tombstone: bool,
+    /// References to long values that the write took out of the row, one after the other: purge removes the values.
+    pub dead: &'a [u8],
 }
 
 /// An entry's state before a write.
@@ -31,6 +33,9 @@ pub enum Old<'a> {
     /// There were no entries: rows were inserted, whose clustered keys the record's key lists ([`crate::KeyList`]). The
     /// record stands for their secondary entries as well.
     Rows,
+    /// Long values were written, whose sequence numbers begin with the record's key (4 bytes, big-endian); the index is
+    /// their tree.
+    Lobs,
 }
 
 const HEAD: u8 = 1;
@@ -38,11 +43,13 @@ const VALUE: u8 = 2;
 const VERSION: u8 = 4;
 const TOMBSTONE: u8 = 8;
 const ROWS: u8 = 16;
+const LOBS: u8 = 32;
+const DEAD: u8 = 64;
 
 impl<'a> UndoRecord<'a> {
     /// Whether purge has work with it.
     pub fn is_purgeable(&self) -> bool {
-        self.version || self.tombstone
+        self.version || self.tombstone || !self.dead.is_empty()
     }
 
     /// Appends the record.
@@ -52,16 +59,22 @@ impl<'a> UndoRecord<'a> {
             Old::Head(bytes) => (HEAD, Some(bytes)),
             Old::Value(bytes) => (VALUE, Some(bytes)),
             Old::Rows => (ROWS, None),
+            Old::Lobs => (LOBS, None),
         };
         let version = if self.version { VERSION } else { 0 };
         let tombstone = if self.tombstone { TOMBSTONE } else { 0 };
-        out.push(flags | version | tombstone);
+        let dead = if self.dead.is_empty() { 0 } else { DEAD };
+        out.push(flags | version | tombstone | dead);
         put_varint(out, self.index.0);
         put_varint(out, self.key.len() as u64);
         out.extend_from_slice(self.key);
         if let Some(old) = old {
             put_varint(out, old.len() as u64);
             out.extend_from_slice(old);
+        }
+        if dead != 0 {
+            put_varint(out, self.dead.len() as u64);
+            out.extend_from_slice(self.dead);
         }
     }
 
@@ -70,15 +83,17 @@ impl<'a> UndoRecord<'a> {
         let (flags, mut rest) = bytes.split_first()?;
         let index = IndexId(take_varint(&mut rest)?);
         let key = take_bytes(&mut rest)?;
-        let old = match flags & !(VERSION | TOMBSTONE) {
+        let old = match flags & !(VERSION | TOMBSTONE | DEAD) {
             0 => Old::Absent,
             HEAD => Old::Head(take_bytes(&mut rest)?),
             VALUE => Old::Value(take_bytes(&mut rest)?),
             ROWS => Old::Rows,
+            LOBS => Old::Lobs,
             _ => return None,
         };
+        let dead = if flags & DEAD != 0 { take_bytes(&mut rest)? } else { &[] };
         let (version, tombstone) = (flags & VERSION != 0, flags & TOMBSTONE != 0);
-        rest.is_empty().then_some(UndoRecord { index, key, old, version, tombstone })
+        rest.is_empty().then_some(UndoRecord { index, key, old, version, tombstone, dead })
     }
 }
 
@@ -124,8 +139,16 @@ mod tests {
     fn damaged_records_are_refused() {
         let mut bytes = Vec::new();
         let old = Old::Value(b"value");
-        UndoRecord { index: IndexId(300), key: b"key", old, version: true, tombstone: false }
-            .encode(&mut bytes);
+        let record = UndoRecord {
+            index: IndexId(300),
+            key: b"key",
+            old,
+            version: true,
+            tombstone: false,
+            dead: b"ref",
+        };
+        record.encode(&mut bytes);
+        assert_eq!(UndoRecord::decode(&bytes), Some(record));
         assert!(UndoRecord::decode(&bytes).is_some());
         for length in 0..bytes.len() {
             assert!(UndoRecord::decode(&bytes[..length]).is_none());

@@ -277,7 +277,7 @@ mod tests {
         let (key, old) = (at.to_be_bytes(), vec![at as u8; 40]);
         let (old, version) =
             if at.is_multiple_of(3) { (Old::Value(&old), true) } else { (Old::Absent, false) };
-        list.push(UndoRecord { index: IndexId(at), key: &key, old, version, tombstone: false });
+        list.push(UndoRecord { index: IndexId(at), key: &key, old, version, tombstone: false, dead: &[] });
     }
 
     fn check_and_undo(mut list: UndoList) {

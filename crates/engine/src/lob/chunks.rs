@@ -1,0 +1,185 @@
+//! The chunks of long values in their tree: writing, reading, removing. A chunk's key is the value's writer (6 bytes), its number
+//! (4), the chunk's number (4) and a version (4), big-endian; its value is the bytes.
+
+use super::LobReference;
+use crate::engine::EngineInner;
+use crate::error::{EngineError, EngineResult};
+use btree::{BulkAppend, Cursor, CursorRange, Direction, Taken, Tree};
+use buffer::{BufferPool, StorageError};
+use std::ops::Bound;
+use stdx::ids::TransactionId;
+
+/// Bytes of a chunk. Three of them fill a leaf.
+pub(super) const CHUNK_BYTES: usize = 5000;
+const KEY_BYTES: usize = 18;
+/// Chunks that are written between two looks at the kill flag and at the log.
+const CHUNKS_AT_ONCE: usize = 256;
+/// Keys that are read at once when chunks are removed.
+const KEYS_AT_ONCE: usize = 256;
+/// Memory that is reserved for a value on the word of a reference alone.
+const TRUSTED_BYTES: u64 = 1 << 20;
+
+/// A row that refers to a value whose chunks are gone: the row was replaced, or its writer rolled back, since it was read. Only a read
+/// without a snapshot can meet it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+impl EngineInner {
+    /// Writes the chunks of a value. `pause` is called now and then, between mini-transactions.
+    pub(super) fn put_chunks(
+        &self,
+        tree: &Tree,
+        reference: &LobReference,
+        value: &[u8],
+        pause: &mut dyn FnMut() -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        let mut load = BulkAppend::new(tree, &self.pool, reference.writer.0);
+        for (number, bytes) in (0u32..).zip(value.chunks(CHUNK_BYTES)) {
+            load.push(&chunk_key(reference.writer, reference.sequence, number), bytes)?;
+            if (number as usize + 1).is_multiple_of(CHUNKS_AT_ONCE) {
+                pause()?;
+            }
+        }
+        load.finish()?;
+        Ok(())
+    }
+
+    /// Appends the first `bytes_max` bytes of a value, or all if it has fewer.
+    pub(super) fn read_chunks(
+        &self,
+        tree: &Tree,
+        reference: &LobReference,
+        bytes_max: u64,
+        out: &mut Vec<u8>,
+    ) -> EngineResult<Result<(), Gone>> {
+        let (start, wanted) = (out.len(), reference.length.min(bytes_max));
+        out.reserve(wanted.min(TRUSTED_BYTES) as usize);
+        let mut cursor = Cursor::new(chunks_of(reference), Direction::Forward);
+        let mut number = 0u32;
+        while ((out.len() - start) as u64) < wanted {
+            let read = cursor.next_leaf(tree, &self.pool, |leaf| {
+                let mut read = || {
+                    for at in 0..leaf.len() {
+                        let (mut key, value) = (Vec::with_capacity(KEY_BYTES), leaf.entry(at)?.1);
+                        leaf.key_into(at, &mut key)?;
+                        if key != chunk_key(reference.writer, reference.sequence, number) {
+                            return Ok(false);
+                        }
+                        out.extend_from_slice(value.head());
+                        number += 1;
+                    }
+                    Ok::<bool, StorageError>(true)
+                };
+                (Taken::All, read())
+            })?;
+            match read.transpose()? {
+                Some(true) => {}
+                // None at all: they were removed. Some, but not all: so they are just now, or they are damaged.
+                Some(false) | None => {
+                    out.truncate(start);
+                    return Ok(Err(Gone));
+                }
+            }
+        }
+        out.truncate(start + wanted as usize);
+        Ok(Ok(()))
+    }
+
+    /// Removes the values of a writer from that number on: its rollback.
+    pub(crate) fn remove_values_from(
+        &self,
+        tree: &Tree,
+        writer: TransactionId,
+        from: u32,
+    ) -> EngineResult<()> {
+        let lower = Bound::Included(chunk_key(writer, from, 0));
+        let upper = Bound::Excluded(chunk_key(TransactionId(writer.0 + 1), 0, 0));
+        remove_range(&self.pool, tree, CursorRange { lower, upper })
+    }
+
+    /// Removes a value that no row refers to any more.
+    pub(super) fn remove_value(&self, tree: &Tree, reference: &LobReference) -> EngineResult<()> {
+        remove_range(&self.pool, tree, chunks_of(reference))
+    }
+}
+
+/// Removes all entries of a range, each in a mini-transaction of its own.
+fn remove_range(pool: &BufferPool, tree: &Tree, mut range: CursorRange) -> EngineResult<()> {
+    loop {
+        let keys = first_keys(pool, tree, range.clone(), KEYS_AT_ONCE)?;
+        let Some(last) = keys.last() else { return Ok(()) };
+        range.lower = Bound::Excluded(last.clone());
+        for key in &keys {
+            remove_entry(pool, tree, key)?;
+        }
+    }
+}
+
+/// Removes an entry, if it is there.
+pub(super) fn remove_entry(pool: &BufferPool, tree: &Tree, key: &[u8]) -> EngineResult<()> {
+    let mut mini = pool.mini_transaction();
+    let mut edit = tree.edit(&mut mini, key)?;
+    if !edit.found() {
+        return Ok(());
+    }
+    let underfull = edit.remove(0)?;
+    mini.commit();
+    if underfull {
+        tree.merge_at(pool, key)?;
+    }
+    Ok(())
+}
+
+/// The first keys of a range: about `count`, or all if there are fewer.
+pub(super) fn first_keys(
+    pool: &BufferPool,
+    tree: &Tree,
+    range: CursorRange,
+    count: usize,
+) -> EngineResult<Vec<Vec<u8>>> {
+    let mut cursor = Cursor::new(range, Direction::Forward);
+    let mut keys = Vec::new();
+    while keys.len() < count {
+        let read = cursor.next_leaf(tree, pool, |leaf| {
+            let mut read = || {
+                for at in 0..leaf.len() {
+                    let mut key = Vec::with_capacity(KEY_BYTES);
+                    leaf.key_into(at, &mut key)?;
+                    keys.push(key);
+                }
+                Ok::<(), StorageError>(())
+            };
+            (Taken::All, read())
+        })?;
+        match read {
+            Some(result) => result.map_err(EngineError::from)?,
+            None => break,
+        }
+    }
+    Ok(keys)
+}
+
+fn chunks_of(reference: &LobReference) -> CursorRange {
+    let (writer, sequence) = (reference.writer, reference.sequence);
+    CursorRange {
+        lower: Bound::Included(chunk_key(writer, sequence, 0)),
+        upper: Bound::Included([&chunk_key(writer, sequence, u32::MAX)[..14], &[0xFF; 4]].concat()),
+    }
+}
+
+/// Writer and number of the value that a chunk is of.
+pub(super) fn parse_key(key: &[u8]) -> Option<(TransactionId, u32)> {
+    let (writer, rest) = key.split_first_chunk::<6>()?;
+    let sequence = rest.first_chunk::<4>()?;
+    let writer = writer.iter().fold(0u64, |id, byte| id << 8 | u64::from(*byte));
+    Some((TransactionId(writer), u32::from_be_bytes(*sequence)))
+}
+
+fn chunk_key(writer: TransactionId, sequence: u32, chunk: u32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(KEY_BYTES);
+    key.extend_from_slice(&writer.0.to_be_bytes()[2..]);
+    key.extend_from_slice(&sequence.to_be_bytes());
+    key.extend_from_slice(&chunk.to_be_bytes());
+    key.extend_from_slice(&0u32.to_be_bytes());
+    key
+}

@@ -1,0 +1,153 @@
+//! Notes of long values that committed transactions have taken out of their rows: a tree in the system tablespace, by which a start
+//! knows what purge had still to remove. Main type: [`GarbageNotes`].
+//!
+//! Key: the transaction that took the value out (6 bytes, big-endian), the clustered index (8), the reference (24). No value. A note
+//! is made after the row's change and removed before the change is undone, so that a transaction's notes tell what its commit
+//! makes garbage; what unfinished transactions noted counts for nothing.
+
+use super::LobReference;
+use super::chunks::{first_keys, remove_entry};
+use crate::engine::EngineInner;
+use crate::error::{EngineError, EngineResult};
+use btree::{CursorRange, Placed, Tree};
+use buffer::BufferPool;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicBool, Ordering};
+use stdx::ids::{IndexId, TransactionId};
+use txn::TransactionState;
+use values::row::REFERENCE_BYTES;
+
+/// Notes that are read at once after a start.
+const NOTES_AT_ONCE: usize = 256;
+
+/// The notes.
+#[derive(Debug)]
+pub(crate) struct GarbageNotes {
+    tree: Tree,
+    /// Notes from before the start may be left.
+    has_old: AtomicBool,
+}
+
+impl GarbageNotes {
+    pub(crate) fn new(tree: Tree) -> GarbageNotes {
+        GarbageNotes { tree, has_old: AtomicBool::new(true) }
+    }
+
+    /// The tree, for checks.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Notes values that a writer has taken out of a row.
+    pub(crate) fn add(
+        &self,
+        pool: &BufferPool,
+        writer: TransactionId,
+        index: IndexId,
+        dead: &[u8],
+    ) -> EngineResult<()> {
+        for key in keys_of(writer, index, dead) {
+            self.put(pool, &key)?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<()> {
+        loop {
+            let mut mini = pool.mini_transaction();
+            let mut edit = self.tree.edit(&mut mini, key)?;
+            if edit.found() {
+                return Ok(());
+            }
+            if edit.insert(&[], 0)? == Placed::Done {
+                mini.commit();
+                return Ok(());
+            }
+            drop(mini);
+            self.tree.make_room(pool, key, 0)?;
+        }
+    }
+
+    /// Takes notes back.
+    pub(crate) fn remove(
+        &self,
+        pool: &BufferPool,
+        writer: TransactionId,
+        index: IndexId,
+        dead: &[u8],
+    ) -> EngineResult<()> {
+        keys_of(writer, index, dead).try_for_each(|key| remove_entry(pool, &self.tree, &key))
+    }
+}
+
+impl EngineInner {
+    /// Removes values that no snapshot needs any more, and the notes of them. Nothing is done for a table that was dropped.
+    pub(crate) fn remove_dead(&self, writer: TransactionId, index: IndexId, dead: &[u8]) -> EngineResult<()> {
+        if let Some(table) = self.open_index(index).and_then(|open| open.table) {
+            for reference in dead.as_chunks::<REFERENCE_BYTES>().0 {
+                let reference = LobReference::decode(reference).ok_or_else(corrupt)?;
+                self.remove_value(table.lob_tree()?, &reference)?;
+            }
+        }
+        self.garbage.remove(&self.pool, writer, index, dead)
+    }
+
+    /// All values that are noted, for checks.
+    pub(super) fn noted_garbage(&self) -> EngineResult<Vec<LobReference>> {
+        let keys = first_keys(&self.pool, &self.garbage.tree, CursorRange::all(), usize::MAX)?;
+        let reference = |key: &Vec<u8>| LobReference::decode(parse(key)?.2.try_into().ok()?);
+        Ok(keys.iter().filter_map(reference).collect())
+    }
+
+    /// Removes what transactions from before the start had left to purge. Every snapshot sees them. What a closed table or a damaged
+    /// page keeps stays noted for the next start.
+    pub(crate) fn remove_old_garbage(&self) -> EngineResult<()> {
+        if !self.garbage.has_old.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut range = CursorRange {
+            lower: Bound::Unbounded,
+            upper: Bound::Excluded(self.first_id.0.to_be_bytes()[2..].to_vec()),
+        };
+        loop {
+            let keys = first_keys(&self.pool, &self.garbage.tree, range.clone(), NOTES_AT_ONCE)?;
+            let Some(last) = keys.last() else { break };
+            range.lower = Bound::Excluded(last.clone());
+            for key in &keys {
+                let (writer, index, reference) = parse(key).ok_or_else(corrupt)?;
+                // The notes of a transaction that is still being rolled back go with its changes.
+                let is_committed = matches!(self.commits.state(writer), TransactionState::Committed(_));
+                let table = self.open_index(index).and_then(|open| open.table);
+                if is_committed && table.is_none_or(|table| table.check_usable().is_ok()) {
+                    match self.remove_dead(writer, index, reference) {
+                        Err(EngineError::Corrupt(_)) => {}
+                        result => result?,
+                    }
+                }
+            }
+        }
+        self.garbage.has_old.store(false, Ordering::Release);
+        Ok(())
+    }
+}
+
+fn keys_of(writer: TransactionId, index: IndexId, dead: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let references = dead.as_chunks::<REFERENCE_BYTES>().0.iter();
+    references
+        .map(move |reference| [&writer.0.to_be_bytes()[2..], &index.0.to_be_bytes(), &reference[..]].concat())
+}
+
+fn parse(key: &[u8]) -> Option<(TransactionId, IndexId, &[u8])> {
+    let (writer, rest) = key.split_first_chunk::<6>()?;
+    let (index, reference) = rest.split_first_chunk::<8>()?;
+    let writer = writer.iter().fold(0u64, |id, byte| id << 8 | u64::from(*byte));
+    (reference.len() == REFERENCE_BYTES).then_some((
+        TransactionId(writer),
+        IndexId(u64::from_be_bytes(*index)),
+        reference,
+    ))
+}
+
+fn corrupt() -> EngineError {
+    EngineError::Corrupt("note of a long value does not make sense".to_owned())
+}

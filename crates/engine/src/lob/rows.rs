@@ -1,0 +1,268 @@
+//! Rows whose values stand outside: what goes out when a row is written, and what comes back when it is read.
+
+use super::chunks::Gone;
+use super::{LobReference, RowForm};
+use crate::engine::EngineInner;
+use crate::error::{EngineError, EngineResult};
+use crate::table::Table;
+use std::borrow::Cow;
+use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
+
+/// Bytes of a long value that index keys are made of: more than the longest key.
+const KEY_SOURCE_BYTES: u64 = page::KEY_BYTES_MAX as u64;
+
+/// A row as its entry holds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoredRow<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) form: RowForm,
+}
+
+/// Which long values of a row a reader wants, and how much of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) columns: &'a ColumnSet,
+    pub(crate) bytes_max: u64,
+}
+
+/// A row copied out of its entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnedRow {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) form: RowForm,
+}
+
+/// A row that fits an entry.
+#[derive(Debug)]
+pub(crate) struct FittingRow<'a> {
+    pub(crate) bytes: Cow<'a, [u8]>,
+    pub(crate) form: RowForm,
+}
+
+impl<'a> Wanted<'a> {
+    /// All of the long values in these columns.
+    pub(crate) fn whole(columns: &'a ColumnSet) -> Wanted<'a> {
+        Wanted { columns, bytes_max: u64::MAX }
+    }
+
+    /// As much of them as index keys are made of.
+    pub(crate) fn for_keys(columns: &'a ColumnSet) -> Wanted<'a> {
+        Wanted { columns, bytes_max: KEY_SOURCE_BYTES }
+    }
+}
+
+impl OwnedRow {
+    pub(crate) fn as_stored(&self) -> StoredRow<'_> {
+        StoredRow { bytes: &self.bytes, form: self.form }
+    }
+}
+
+impl FittingRow<'_> {
+    pub(crate) fn as_stored(&self) -> StoredRow<'_> {
+        StoredRow { bytes: &self.bytes, form: self.form }
+    }
+}
+
+impl<'a> StoredRow<'a> {
+    /// A row that holds all of its values.
+    pub(crate) fn whole(bytes: &'a [u8]) -> StoredRow<'a> {
+        StoredRow { bytes, form: RowForm::WHOLE }
+    }
+
+    pub(crate) fn to_owned(self) -> OwnedRow {
+        OwnedRow { bytes: self.bytes.to_vec(), form: self.form }
+    }
+
+    /// Whether a reader of those columns has to fetch something first; and about how many bytes.
+    pub(crate) fn bytes_to_fetch(&self, table: &Table, wanted: &ColumnSet) -> EngineResult<Option<u64>> {
+        if self.form.is_whole() {
+            return Ok(None);
+        }
+        if self.form.is_row_outside() {
+            return Ok(Some(reference_to_row(table, self.bytes)?.length));
+        }
+        let view = table.view(self.bytes)?;
+        let mut bytes = None;
+        for column in table.layout.variable_columns().filter(|column| wanted.contains(*column)) {
+            if let Piece::Outside(reference) = view.piece(column) {
+                bytes = Some(bytes.unwrap_or(0) + decode(table, reference)?.length);
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// The long values that a row refers to, one reference after the other. The row itself must not stand outside.
+pub(crate) fn references_of(view: &RowView<'_>, out: &mut Vec<u8>) {
+    for piece in view.pieces() {
+        if let Piece::Outside(reference) = piece {
+            out.extend_from_slice(reference);
+        }
+    }
+}
+
+impl EngineInner {
+    /// Makes a row fit an entry of at most `bytes_max`: its longest values go out, and if that is not enough, the row itself.
+    /// `put` writes a value and tells where.
+    pub(crate) fn fit<'r>(
+        &self,
+        table: &Table,
+        row: &'r [u8],
+        bytes_max: usize,
+        put: &mut dyn FnMut(&[u8]) -> EngineResult<LobReference>,
+    ) -> EngineResult<FittingRow<'r>> {
+        let view = table.view(row)?;
+        if row.len() <= bytes_max {
+            let form = if view.has_outside() { RowForm::VALUES_OUTSIDE } else { RowForm::WHOLE };
+            return Ok(FittingRow { bytes: Cow::Borrowed(row), form });
+        }
+        let mut pieces = view.pieces();
+        let references = put_longest_out(table, &mut pieces, bytes_max, put)?;
+        for (ordinal, reference) in &references {
+            pieces[*ordinal] = Piece::Outside(reference);
+        }
+        let mut shorter = Vec::new();
+        table.layout.rewrite(&view, &pieces, &mut shorter).map_err(|error| table.corrupt(error))?;
+        if shorter.len() > bytes_max {
+            let bytes = Cow::Owned(put(&shorter)?.encode().to_vec());
+            return Ok(FittingRow { bytes, form: RowForm::ROW_OUTSIDE });
+        }
+        Ok(FittingRow { bytes: Cow::Owned(shorter), form: RowForm::VALUES_OUTSIDE })
+    }
+
+    /// Writes a value. `pause` is called now and then, between mini-transactions.
+    pub(crate) fn put_value(
+        &self,
+        table: &Table,
+        reference: &LobReference,
+        value: &[u8],
+        pause: &mut dyn FnMut() -> EngineResult<()>,
+    ) -> EngineResult<()> {
+        self.put_chunks(table.lob_tree()?, reference, value, pause)
+    }
+
+    /// Whether a reference leads to that value. Its row is locked.
+    pub(crate) fn is_value(
+        &self,
+        table: &Table,
+        reference: &[u8; REFERENCE_BYTES],
+        value: &[u8],
+    ) -> EngineResult<bool> {
+        let reference = decode(table, reference)?;
+        if reference.length != value.len() as u64 {
+            return Ok(false);
+        }
+        let mut held = Vec::new();
+        self.read_chunks(table.lob_tree()?, &reference, u64::MAX, &mut held)??;
+        Ok(held == value)
+    }
+
+    /// The row itself, with references in the place of long values.
+    pub(crate) fn row_with_references<'r>(
+        &self,
+        table: &Table,
+        row: StoredRow<'r>,
+    ) -> EngineResult<Result<Cow<'r, [u8]>, Gone>> {
+        if !row.form.is_row_outside() {
+            return Ok(Ok(Cow::Borrowed(row.bytes)));
+        }
+        let reference = reference_to_row(table, row.bytes)?;
+        let mut bytes = Vec::new();
+        let read = self.read_chunks(table.lob_tree()?, &reference, u64::MAX, &mut bytes)?;
+        Ok(read.map(|()| Cow::Owned(bytes)))
+    }
+
+    /// The row with as much of the long values in these columns as index keys are made of.
+    pub(crate) fn key_source<'r>(
+        &self,
+        table: &Table,
+        row: StoredRow<'r>,
+        columns: &ColumnSet,
+    ) -> EngineResult<Cow<'r, [u8]>> {
+        if row.bytes_to_fetch(table, columns)?.is_none() {
+            return Ok(Cow::Borrowed(row.bytes));
+        }
+        let mut source = Vec::new();
+        self.fetch(table, row, Wanted::for_keys(columns), &mut source)??;
+        Ok(Cow::Owned(source))
+    }
+
+    /// Appends a row with what is wanted of its long values.
+    pub(crate) fn fetch(
+        &self,
+        table: &Table,
+        row: StoredRow<'_>,
+        wanted: Wanted<'_>,
+        out: &mut Vec<u8>,
+    ) -> EngineResult<Result<(), Gone>> {
+        let row = match self.row_with_references(table, row)? {
+            Ok(row) => row,
+            Err(gone) => return Ok(Err(gone)),
+        };
+        let view = table.view(&row)?;
+        let mut values = Vec::new();
+        for column in table.layout.variable_columns() {
+            let mut value = None;
+            if let Piece::Outside(reference) = view.piece(column)
+                && wanted.columns.contains(column)
+            {
+                let bytes = value.insert(Vec::new());
+                let reference = decode(table, reference)?;
+                if let Err(gone) = self.read_chunks(table.lob_tree()?, &reference, wanted.bytes_max, bytes)? {
+                    return Ok(Err(gone));
+                }
+            }
+            values.push(value);
+        }
+        let mut pieces = view.pieces();
+        for (piece, value) in pieces.iter_mut().zip(&values) {
+            if let Some(value) = value {
+                *piece = Piece::Here(value);
+            }
+        }
+        table.layout.rewrite(&view, &pieces, out).map_err(|error| table.corrupt(error))?;
+        Ok(Ok(()))
+    }
+}
+
+/// Writes the longest values until the row fits, or nothing is left that would become shorter. Returns the places of those that
+/// went out, and their references.
+fn put_longest_out(
+    table: &Table,
+    pieces: &mut [Piece<'_>],
+    bytes_max: usize,
+    put: &mut dyn FnMut(&[u8]) -> EngineResult<LobReference>,
+) -> EngineResult<Vec<(usize, [u8; REFERENCE_BYTES])>> {
+    let mut by_length: Vec<usize> = (0..pieces.len()).collect();
+    by_length.sort_by_key(|ordinal| std::cmp::Reverse(pieces[*ordinal].len()));
+    let mut bytes = table.layout.bytes_with_references(pieces);
+    let mut references = Vec::new();
+    for ordinal in by_length {
+        match pieces[ordinal] {
+            _ if bytes <= bytes_max => break,
+            Piece::Here(value) if value.len() > REFERENCE_BYTES => {
+                references.push((ordinal, put(value)?.encode()));
+                bytes -= value.len() - REFERENCE_BYTES;
+            }
+            _ => {}
+        }
+    }
+    Ok(references)
+}
+
+fn reference_to_row(table: &Table, bytes: &[u8]) -> EngineResult<LobReference> {
+    let reference = bytes.try_into().map_err(|_| table.corrupt("reference to a row is cut off"))?;
+    decode(table, reference)
+}
+
+fn decode(table: &Table, reference: &[u8; REFERENCE_BYTES]) -> EngineResult<LobReference> {
+    LobReference::decode(reference)
+        .ok_or_else(|| table.corrupt("reference to a long value does not make sense"))
+}
+
+impl From<Gone> for EngineError {
+    /// For reads whose snapshot or lock keeps the value where it is.
+    fn from(_: Gone) -> EngineError {
+        EngineError::Corrupt("a long value that a row refers to is missing".to_owned())
+    }
+}
