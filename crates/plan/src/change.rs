@@ -5,6 +5,7 @@ use engine::Table;
 use expression::Expression;
 use std::sync::Arc;
 use values::Value;
+use values::row::ColumnSet;
 
 /// What a column gets when a row gives it no value.
 #[derive(Clone, Debug)]
@@ -63,8 +64,10 @@ pub struct TargetTable {
     pub table: Arc<Table>,
     /// Alias.
     pub alias: String,
-    /// Slot of each column; None where a column is not read (DELETE).
+    /// Slot of each column; None where a column is not read (DELETE, and those that UPDATE keeps).
     pub slots: Vec<Option<usize>>,
+    /// UPDATE: columns that stay as they are and that nothing reads, because they may be long.
+    pub kept: ColumnSet,
     /// Slot of the clustered key.
     pub key_slot: usize,
     /// UPDATE: what is assigned, in order.

@@ -7,6 +7,7 @@ use dictionary::TableDefinition;
 use engine::Table;
 use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
 use std::sync::Arc;
+use values::row::ColumnSet;
 
 /// A column of a result set.
 #[derive(Clone, Debug)]
@@ -287,6 +288,8 @@ pub struct TableAccess {
     pub alias: String,
     /// Columns that are needed: (position in the table, slot).
     pub columns: Vec<(usize, usize)>,
+    /// The same columns, for the engine: long values of others are not fetched.
+    pub wanted: ColumnSet,
     /// Slots of the row.
     pub width: usize,
     /// How rows are found.

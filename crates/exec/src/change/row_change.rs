@@ -6,7 +6,7 @@ use crate::run::{Run, engine_error};
 use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
-use std::sync::Arc;
+use plan::TargetTable;
 use values::Value;
 
 /// A row in the table's layout.
@@ -46,15 +46,16 @@ pub fn duplicate_error(
 
 /// Replaces a row; Ok(false) when the row is gone or a duplicate was ignored.
 pub fn update_row(
-    table: &Arc<Table>,
+    target: &TargetTable,
     key: &[u8],
     row: &[Value],
     ignore: bool,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<bool> {
+    let table = &target.table;
     let mut bytes = Vec::new();
     encoded(table, row, &mut bytes)?;
-    match run.statement.transaction.update(table, key, &bytes) {
+    match run.statement.transaction.update_keeping(table, key, &bytes, &target.kept) {
         Ok(UpdateOutcome::Unchanged) => Ok(false),
         Ok(_) => Ok(true),
         Err(EngineError::RowNotFound) => Ok(false),

@@ -204,7 +204,8 @@ impl<'p> Updating<'p> {
     fn stored_row(&self, target: &TargetTable, seen: &[Value], run: &Run<'_, '_>) -> Vec<Value> {
         let columns = target.table.definition().columns.iter();
         let stored = |(column, slot): (_, &Option<usize>)| {
-            slot.map_or(Value::Null, |slot| as_stored(&seen[slot], column, run))
+            // What is said of a kept column is not looked at.
+            slot.map_or(Value::Bytes(Vec::new()), |slot| as_stored(&seen[slot], column, run))
         };
         columns.zip(&target.slots).map(stored).collect()
     }
@@ -235,7 +236,7 @@ impl<'p> Updating<'p> {
         row: &[Value],
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        if update_row(&target.table, key, row, self.plan.ignore, run)? {
+        if update_row(target, key, row, self.plan.ignore, run)? {
             self.counts.changed += 1;
             if let Some(column) = target.table.definition().auto_increment_column()
                 && target.assignments.iter().any(|one| one.column == column)

@@ -7,7 +7,7 @@ use crate::run::{Run, engine_error};
 use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
-use plan::physical::{AccessPath, RowLock, TableAccess};
+use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
 use values::row::{RowLayout, RowView};
@@ -137,7 +137,9 @@ impl<'p> TableReader<'p> {
         let is_there = run
             .statement
             .transaction
-            .get(table, self.access.path.index, &key, mode, &mut |row| found.extend_from_slice(row))
+            .get_columns(table, self.access.path.index, &key, mode, &self.access.wanted, &mut |row| {
+                found.extend_from_slice(row);
+            })
             .map_err(|error| engine_error(error, table))?;
         self.bytes_read += self.found.len();
         self.found_key = key;
@@ -272,7 +274,7 @@ impl<'p> TableReader<'p> {
             run.check_killed()?;
             if self.scan.is_none() {
                 let Some(range) = self.ranges.next() else { return Ok(false) };
-                let options = scan_options(&self.access.path, range, run.read_mode(self.access.lock));
+                let options = scan_options(self.access, range, run.read_mode(self.access.lock));
                 let scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
                 self.scan = Some(scan);
             }
@@ -304,10 +306,18 @@ fn run_lookups(access: &TableAccess) -> bool {
         && (access.path.index == 0 || access.lock == RowLock::None && access.key_slot.is_none())
 }
 
-fn scan_options(path: &AccessPath, range: KeyRange, mode: engine::ReadMode) -> ScanOptions {
+fn scan_options(access: &TableAccess, range: KeyRange, mode: engine::ReadMode) -> ScanOptions {
+    let path = &access.path;
     let direction = if path.backward { Direction::Backward } else { Direction::Forward };
     debug_assert!(!matches!(range.lower, Bound::Excluded(_)));
-    ScanOptions { index: path.index, range, direction, mode, covering: path.covering }
+    ScanOptions {
+        index: path.index,
+        range,
+        direction,
+        mode,
+        covering: path.covering,
+        columns: access.wanted.clone(),
+    }
 }
 
 /// The rows of a base table as an operator.

@@ -13,11 +13,15 @@ use crate::change::{
 use crate::optimize::{JoinGoal, Joined};
 use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
 use ::expression::Expression;
-use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
+use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 use engine::{Table, WaitPolicy};
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
+use values::row::ColumnSet;
+
+/// Columns of up to so many bytes are read with the row: to leave them out saves nothing.
+const SHORT_BYTES: u32 = 1000;
 
 impl Binder<'_> {
     /// INSERT and REPLACE.
@@ -369,9 +373,16 @@ impl Binder<'_> {
         };
         let table = table.clone();
         let key_slot = self.block().key_slot(number);
+        let mut kept = Vec::new();
         if whole {
             for column in 0..table.definition().columns.len() {
-                self.block().slot(number, column);
+                let is_read = self.block().tables[number].slots[column].is_some();
+                let is_assigned = assignments.iter().any(|assignment| assignment.column == column);
+                if !is_read && !is_assigned && stays_unread(table.definition(), column) {
+                    kept.push(column);
+                } else {
+                    self.block().slot(number, column);
+                }
             }
         }
         let slots = self.block().tables[number].slots.clone();
@@ -382,6 +393,7 @@ impl Binder<'_> {
             table,
             alias,
             slots,
+            kept: ColumnSet::of(kept),
             key_slot,
             assignments,
             on_update,
@@ -616,4 +628,16 @@ fn moves_rows(target: &TargetTable, index: usize) -> bool {
         .flat_map(|definition| definition.parts.iter().map(|part| part.column))
         .collect();
     target.assignments.iter().chain(&target.on_update).any(|assignment| parts.contains(&assignment.column))
+}
+
+/// Whether a column that an UPDATE neither reads nor assigns is left where it is: it may be long, and no message about a key can
+/// name it.
+fn stays_unread(definition: &TableDefinition, column: usize) -> bool {
+    let column_type = &definition.columns[column].column_type;
+    let may_be_long = column_type.kind.is_large_object()
+        || column_type.kind.is_string() && column_type.row_bytes() > SHORT_BYTES;
+    let of_key = |index: &IndexDefinition| {
+        index.kind != IndexKind::Plain && index.parts.iter().any(|part| part.column == column)
+    };
+    may_be_long && !definition.indexes.iter().any(of_key)
 }

@@ -17,6 +17,7 @@ pub(crate) use terms::tables_of;
 
 use crate::bind::{Binder, Source};
 use crate::physical::{AccessPath, ExplainRow, Node, RowLock, SortKey, TableAccess};
+use values::row::ColumnSet;
 
 /// What the rest of the query wants of the joined rows.
 #[derive(Default)]
@@ -49,16 +50,18 @@ impl Binder<'_> {
         let width = self.width();
         let bound = &self.block().tables[number];
         let Source::Base(table) = &bound.source else { unreachable!("only base tables are read by index") };
-        let columns = bound
+        let columns: Vec<(usize, usize)> = bound
             .slots
             .iter()
             .enumerate()
             .filter_map(|(column, slot)| slot.map(|slot| (column, slot)))
             .collect();
+        let wanted = ColumnSet::of(columns.iter().map(|(column, _)| *column));
         TableAccess {
             table: table.clone(),
             alias: bound.alias.clone(),
             columns,
+            wanted,
             width,
             path: AccessPath {
                 index: 0,

@@ -73,6 +73,7 @@ impl<'p> DirectScan<'p> {
                 direction: Direction::Forward,
                 mode: ReadMode::Consistent,
                 covering: access.path.covering,
+                columns: access.wanted.clone(),
             };
             let mut scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
             let leaf = |error| engine_error(error, table);
