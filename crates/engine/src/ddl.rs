@@ -4,7 +4,7 @@
 //! in line at the next start. `kill` ends the wait for other DDL, and what the method says besides.
 
 use crate::ddl_turn::DdlTurn;
-use crate::dictionary_store::{DictionaryStore, TableRecord};
+use crate::dictionary_store::{DictionaryStore, TableRecord, has_parts, part_key, parts_of};
 use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
 use crate::file_names::{table_path, temporary_path};
@@ -369,18 +369,46 @@ impl Engine {
 }
 
 impl Transaction {
-    fn change_dictionary(&self, change: &Change) -> EngineResult<()> {
-        let tree = self.engine.store.tree.clone();
-        let key = match change {
-            Change::Put(key, _) | Change::Remove(key) => key,
+    pub(crate) fn change_dictionary(&self, change: &Change) -> EngineResult<()> {
+        let (key, bytes) = match change {
+            Change::Put(key, bytes) if !has_parts(key) => return self.put_definition(key, bytes),
+            Change::Remove(key) if !has_parts(key) => return self.mark_definition(key).map(|_| ()),
+            Change::Put(key, bytes) => (key, Some(bytes)),
+            Change::Remove(key) => (key, None),
         };
-        self.change_entry(EntryChange { tree: &tree, clustered: false, key, dead: &[] }, &mut |current| {
-            match change {
-                Change::Put(_, bytes) => Ok(Action::Put(StoredRow::whole(bytes))),
-                Change::Remove(_) if current.is_some() => Ok(Action::Mark),
-                Change::Remove(_) => Ok(Action::Leave),
+        let mut count = 0;
+        if let Some(bytes) = bytes {
+            let parts = parts_of(key, bytes).ok_or(EngineError::Unsupported("a definition this long"))?;
+            for (key, part) in &parts {
+                self.put_definition(key, part)?;
             }
-        })
+            count = parts.len() as u16;
+        }
+        // What a longer entry has left.
+        for part in count..=u16::MAX {
+            if !self.mark_definition(&part_key(key, part))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_definition(&self, key: &[u8], bytes: &[u8]) -> EngineResult<()> {
+        let tree = &self.engine.store.tree;
+        let change = EntryChange { tree, clustered: false, key, dead: &[] };
+        self.change_entry(change, &mut |_| Ok(Action::Put(StoredRow::whole(bytes))))
+    }
+
+    /// Marks an entry as deleted. False if there is none.
+    fn mark_definition(&self, key: &[u8]) -> EngineResult<bool> {
+        let tree = &self.engine.store.tree;
+        let change = EntryChange { tree, clustered: false, key, dead: &[] };
+        let mut found = false;
+        self.change_entry(change, &mut |current| {
+            found = current.is_some_and(|entry| !entry.deleted);
+            Ok(if found { Action::Mark } else { Action::Leave })
+        })?;
+        Ok(found)
     }
 }
 

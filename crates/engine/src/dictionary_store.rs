@@ -12,8 +12,12 @@
 //! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
 //! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
 //! | 8, space and page (4 bytes each, big-endian) | LSN that the page must have, u64; why recovery has passed over its changes, text |
+//!
+//! Entries of kinds 1, 2 and 5 may be long: each stands in parts of 5,000 bytes, whose keys end with the part's number (2 bytes,
+//! big-endian).
 
 use crate::damage::DamageMark;
+
 use crate::entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use crate::error::{EngineError, EngineResult};
 use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
@@ -106,19 +110,19 @@ impl DictionaryStore {
         self.put_now(pool, &DictionaryStore::auto_increment_key(table), &limit.to_le_bytes())
     }
 
-    pub(crate) fn put_statistics(
-        &self,
-        pool: &BufferPool,
-        table: TableId,
-        bytes: &[u8],
-    ) -> EngineResult<Lsn> {
-        self.put_now(pool, &[&[STATISTICS][..], &table.0.to_be_bytes()].concat(), bytes)
+    /// What is known of the keys of a table's indexes.
+    pub(crate) fn statistics_key(table: TableId) -> Vec<u8> {
+        [&[STATISTICS][..], &table.0.to_be_bytes()].concat()
     }
 
     /// Removes what is kept about a table beside its definition. After a drop; a crash before it leaves a few bytes.
     pub(crate) fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
-        for kind in [AUTO_INCREMENT, STATISTICS] {
-            self.remove_now(pool, &[&[kind][..], &table.0.to_be_bytes()].concat())?;
+        self.remove_now(pool, &DictionaryStore::auto_increment_key(table))?;
+        let key = DictionaryStore::statistics_key(table);
+        for part in 0..=u16::MAX {
+            if !self.remove_now(pool, &part_key(&key, part))? {
+                break;
+            }
         }
         Ok(())
     }
@@ -130,7 +134,7 @@ impl DictionaryStore {
 
     /// Takes that note back.
     pub(crate) fn remove_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
-        self.remove_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat())
+        self.remove_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat()).map(|_| ())
     }
 
     /// Notes that a space is about to be made or dropped: if a start finds its file and no table for it, the file is ours
@@ -141,7 +145,7 @@ impl DictionaryStore {
 
     /// Takes that note back: the table is committed, or the file is gone.
     pub(crate) fn remove_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
-        self.remove_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat())
+        self.remove_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat()).map(|_| ())
     }
 
     /// Notes what a file lacks: its table is closed until the file has it.
@@ -164,11 +168,25 @@ impl DictionaryStore {
     /// Reads the whole dictionary. At start, when every entry is committed.
     pub(crate) fn load(&self, pool: &BufferPool) -> EngineResult<Contents> {
         let mut contents = Contents::default();
-        for (key, value) in &self.read(pool, CursorRange::all())? {
-            contents
-                .add(key, value)
-                .ok_or_else(|| EngineError::Corrupt("data dictionary entry".to_owned()))?;
+        let mut whole: Option<(Vec<u8>, Vec<u8>)> = None;
+        for (key, value) in self.read(pool, CursorRange::all())? {
+            let entry = Entry::parse(EntryKind::Secondary, &value).ok_or_else(corrupt)?;
+            if entry.deleted {
+                continue;
+            }
+            match (&mut whole, part_of(&key)) {
+                (_, None) => contents.add(&key, entry.row).ok_or_else(corrupt)?,
+                (Some((name, bytes)), Some((of, part))) if part > 0 && of == name => {
+                    bytes.extend_from_slice(entry.row)
+                }
+                (_, Some((of, 0))) => {
+                    let next = (of.to_vec(), entry.row.to_vec());
+                    contents.add_whole(whole.replace(next))?;
+                }
+                _ => return Err(corrupt()),
+            }
         }
+        contents.add_whole(whole)?;
         Ok(contents)
     }
 
@@ -198,15 +216,16 @@ impl DictionaryStore {
         Ok(number.flatten())
     }
 
-    /// Removes an entry outside of any transaction, if it is there.
-    fn remove_now(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<()> {
+    /// Removes an entry outside of any transaction. False if it is not there.
+    fn remove_now(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<bool> {
         let mut mini = pool.mini_transaction();
         let mut edit = self.tree.edit(&mut mini, key)?;
-        if edit.found() {
+        let found = edit.found();
+        if found {
             edit.remove(0)?;
             mini.commit();
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Writes an entry outside of any transaction: it is committed with its redo group.
@@ -229,21 +248,57 @@ impl DictionaryStore {
 /// Ids below this are the system's own.
 const FIRST_ID: u64 = 16;
 
+/// Bytes of a part of an entry that may be long.
+const PART_BYTES: usize = 5000;
+
+/// The key of a part of an entry that may be long.
+pub(crate) fn part_key(key: &[u8], part: u16) -> Vec<u8> {
+    [key, &part.to_be_bytes()].concat()
+}
+
+/// The parts of an entry that may be long; one at least. None if there are too many.
+pub(crate) fn parts_of<'a>(key: &[u8], bytes: &'a [u8]) -> Option<Vec<(Vec<u8>, &'a [u8])>> {
+    let count = u16::try_from(bytes.len().div_ceil(PART_BYTES).max(1)).ok()?;
+    let part = |part: u16| {
+        let start = usize::from(part) * PART_BYTES;
+        (part_key(key, part), &bytes[start..bytes.len().min(start + PART_BYTES)])
+    };
+    Some((0..count).map(part).collect())
+}
+
+/// Whether an entry may be long: then it stands in parts.
+pub(crate) fn has_parts(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(SCHEMA | TABLE | STATISTICS)))
+}
+
+/// Of the key of a part: the whole's key, and the part's number.
+fn part_of(key: &[u8]) -> Option<(&[u8], u16)> {
+    let (whole, part) = key.split_last_chunk::<2>()?;
+    has_parts(key).then_some((whole, u16::from_be_bytes(*part)))
+}
+
+fn corrupt() -> EngineError {
+    EngineError::Corrupt("data dictionary entry".to_owned())
+}
+
 impl Contents {
-    fn add(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
-        let entry = Entry::parse(EntryKind::Secondary, value)?;
-        if entry.deleted {
-            return Some(());
+    fn add_whole(&mut self, whole: Option<(Vec<u8>, Vec<u8>)>) -> EngineResult<()> {
+        match whole {
+            Some((key, bytes)) => self.add(&key, &bytes).ok_or_else(corrupt),
+            None => Ok(()),
         }
+    }
+
+    fn add(&mut self, key: &[u8], content: &[u8]) -> Option<()> {
         let (kind, rest) = key.split_first()?;
         match *kind {
-            SCHEMA => self.schemas.push(dictionary::decode_schema(entry.row).ok()?),
-            TABLE => self.tables.push(TableRecord::decode(entry.row)?),
-            AUTO_INCREMENT => self.auto_increments.push((TableId(big_endian(rest)?), number(entry.row)?)),
-            STATISTICS => self.statistics.push((TableId(big_endian(rest)?), entry.row.to_vec())),
+            SCHEMA => self.schemas.push(dictionary::decode_schema(content).ok()?),
+            TABLE => self.tables.push(TableRecord::decode(content)?),
+            AUTO_INCREMENT => self.auto_increments.push((TableId(big_endian(rest)?), number(content)?)),
+            STATISTICS => self.statistics.push((TableId(big_endian(rest)?), content.to_vec())),
             UNFINISHED => self.unfinished.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             LEFTOVER => self.leftovers.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
-            DAMAGE => self.damage.push(DamageMark::decode(rest, entry.row)?),
+            DAMAGE => self.damage.push(DamageMark::decode(rest, content)?),
             IDS => {}
             _ => return None,
         }

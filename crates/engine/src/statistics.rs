@@ -1,8 +1,11 @@
 //! Statistics for the optimizer: row counts, distinct prefixes, range estimates, table status. Main type: [`TableStatistics`].
 //! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
+use crate::ddl::Change;
+use crate::dictionary_store::DictionaryStore;
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
+use crate::options::TransactionOptions;
 use crate::read::parse_head;
 use crate::scan::KeyRange;
 use crate::table::{Index, Table};
@@ -106,7 +109,10 @@ impl Engine {
             distinct.push(extrapolate(index, &self.sample(index)?, rows));
         }
         let stored = StoredStatistics { rows, distinct };
-        self.inner.store.put_statistics(&self.inner.pool, table.id(), &stored.encode())?;
+        let put = Change::Put(DictionaryStore::statistics_key(table.id()), stored.encode());
+        let transaction = self.begin(TransactionOptions::default());
+        transaction.change_dictionary(&put)?;
+        transaction.commit()?;
         *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored);
         Ok(self.statistics(table))
     }

@@ -252,3 +252,38 @@ fn a_kill_ends_the_building_of_an_index_and_a_copy() {
     drop(engine);
     assert!(try_open(&disk).unwrap().take_messages().is_empty());
 }
+
+/// A definition that does not fit one entry of the dictionary's tree is written, shortened and dropped as a whole.
+#[test]
+fn long_definitions_outlive_restarts() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    let mut long = t.definition().clone();
+    long.options.comment = "c".repeat(2000);
+    long.columns.iter_mut().for_each(|column| column.comment = column.name.repeat(5000));
+    let mut short = long.clone();
+    engine.alter_metadata(&name("t"), long.clone(), &KillFlag::default()).unwrap();
+    engine.analyze(&table(&engine, "t")).unwrap();
+    let (disk, engine) = reopened(disk, engine);
+    let comments = |engine: &Engine| -> Vec<usize> {
+        table(engine, "t").definition().columns.iter().map(|column| column.comment.len()).collect()
+    };
+    assert_eq!(comments(&engine), [10_000, 5000, 5000]);
+    short.columns.iter_mut().for_each(|column| column.comment = "short".to_owned());
+    engine.alter_metadata(&name("t"), short, &KillFlag::default()).unwrap();
+    let (disk, engine) = reopened(disk, engine);
+    assert_eq!(comments(&engine), [5, 5, 5]);
+    engine.alter_metadata(&name("t"), long, &KillFlag::default()).unwrap();
+    engine.drop_tables(&[name("t")], &KillFlag::default()).unwrap();
+    let (_, engine) = reopened(disk, engine);
+    assert!(engine.dictionary().table("test", "t").is_none());
+    assert_eq!(engine.check().unwrap(), Vec::<String>::new());
+}
+
+fn reopened(disk: SimulatedDisk, engine: Engine) -> (SimulatedDisk, Engine) {
+    drop(engine);
+    let disk = disk.restart_after_kill();
+    let engine = open(&disk);
+    (disk, engine)
+}
