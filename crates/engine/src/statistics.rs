@@ -9,7 +9,7 @@ use crate::options::TransactionOptions;
 use crate::read::parse_head;
 use crate::scan::KeyRange;
 use crate::table::{Index, Table};
-use btree::{Cursor, CursorRange, Direction, Taken};
+use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
 use txn::undo::{put_varint, take_varint};
@@ -148,12 +148,14 @@ impl Engine {
     }
 
     fn sizes(&self, table: &Table) -> (u64, u64, u64) {
-        let leaf_bytes = |index: &Index| {
-            let estimate = index.tree.estimate(&self.inner.pool, &CursorRange::all());
+        let leaf_bytes = |tree: &Arc<Tree>| {
+            let estimate = tree.estimate(&self.inner.pool, &CursorRange::all());
             estimate.map_or(0, |estimate| estimate.leaves.max(1.0).round() as u64 * PAGE_BYTES)
         };
-        let data = leaf_bytes(table.clustered());
-        let secondary = table.indexes.iter().skip(1).map(leaf_bytes).sum();
+        // Long values are part of the rows; a tree without any is a page that is free as good as.
+        let long = table.lobs.iter().map(leaf_bytes).sum::<u64>();
+        let data = leaf_bytes(&table.clustered().tree) + long.saturating_sub(PAGE_BYTES);
+        let secondary = table.indexes.iter().skip(1).map(|index| leaf_bytes(&index.tree)).sum();
         let file = self.file_bytes(table.space);
         (data, secondary, file.saturating_sub(data + secondary))
     }
