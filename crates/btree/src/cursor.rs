@@ -10,6 +10,7 @@ use page::{CorruptPage, Fence, NodeRef};
 use stdx::ids::{PageId, PageNumber};
 
 use crate::descent::Toward;
+use crate::past_damage::Met;
 use crate::tree::Tree;
 use crate::value::Value;
 
@@ -88,7 +89,14 @@ impl Cursor {
         mut visit: impl FnMut(&LeafView<'_>) -> (Taken, R),
     ) -> Result<Option<R>, StorageError> {
         while !self.done {
-            let Some((id, page)) = self.find(tree, pool)? else {
+            let found = match self.find(tree, pool) {
+                Err(error) if tree.skips_damage() && error.damage().is_some() => {
+                    self.pass_damage(tree, pool, error)?;
+                    continue;
+                }
+                found => found?,
+            };
+            let Some((id, page)) = found else {
                 self.done = true;
                 break;
             };
@@ -119,16 +127,57 @@ impl Cursor {
                 return Ok(Some((id, page)));
             }
         }
+        match self.toward() {
+            Toward::Key(key) => tree.find_leaf(pool, key).map(Some),
+            toward => tree.find_leaf_toward(pool, toward),
+        }
+    }
+
+    /// Where the walk goes on.
+    fn toward(&self) -> Toward<'_> {
         match (self.direction, &self.rest.lower, &self.rest.upper) {
-            (Direction::Forward, Bound::Unbounded, _) => tree.find_leaf(pool, b"").map(Some),
-            (Direction::Forward, Bound::Included(key) | Bound::Excluded(key), _) => {
-                tree.find_leaf(pool, key).map(Some)
-            }
-            (Direction::Backward, _, Bound::Unbounded) => tree.find_leaf_toward(pool, Toward::End),
-            (Direction::Backward, _, Bound::Included(key)) => tree.find_leaf(pool, key).map(Some),
-            (Direction::Backward, _, Bound::Excluded(key)) => {
-                tree.find_leaf_toward(pool, Toward::Before(key))
-            }
+            (Direction::Forward, Bound::Unbounded, _) => Toward::Key(b""),
+            (Direction::Forward, Bound::Included(key) | Bound::Excluded(key), _)
+            | (Direction::Backward, _, Bound::Included(key)) => Toward::Key(key),
+            (Direction::Backward, _, Bound::Unbounded) => Toward::End,
+            (Direction::Backward, _, Bound::Excluded(key)) => Toward::Before(key),
+        }
+    }
+
+    /// Goes on behind a page that cannot be read.
+    #[cold]
+    fn pass_damage(
+        &mut self,
+        tree: &Tree,
+        pool: &BufferPool,
+        error: StorageError,
+    ) -> Result<(), StorageError> {
+        let finger = std::mem::take(&mut self.finger);
+        let met = tree.find_damage(pool, self.toward(), self.direction == Direction::Forward)?;
+        match met {
+            Met::Nothing if finger.0 == 0 => return Err(error),
+            // Only the remembered page cannot be read.
+            Met::Nothing => {}
+            Met::Damage(None) => self.done = true,
+            Met::Damage(Some(bound)) => match self.direction {
+                Direction::Forward => {
+                    self.done = !reaches(&self.rest.upper, &bound, Ordering::Greater);
+                    self.rest.lower = Bound::Included(bound);
+                }
+                Direction::Backward => {
+                    self.done = !self.goes_below(&bound);
+                    self.rest.upper = Bound::Excluded(bound);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// Whether anything below a key is left of the range.
+    fn goes_below(&self, key: &[u8]) -> bool {
+        match &self.rest.lower {
+            Bound::Unbounded => !key.is_empty(),
+            Bound::Included(lower) | Bound::Excluded(lower) => &lower[..] < key,
         }
     }
 
@@ -206,11 +255,7 @@ impl Cursor {
                 key.extend_from_slice(fence);
                 self.rest.upper = Bound::Excluded(key);
                 // What is left lies below the fence, so a lower bound that equals it leaves nothing.
-                self.done = fence.is_empty()
-                    || match &self.rest.lower {
-                        Bound::Unbounded => false,
-                        Bound::Included(lower) | Bound::Excluded(lower) => &lower[..] >= fence,
-                    };
+                self.done = !self.goes_below(fence);
             }
         }
         Ok(())

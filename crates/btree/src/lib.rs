@@ -17,6 +17,7 @@ mod leaf_sums;
 mod merge;
 mod overflow;
 mod partition;
+mod past_damage;
 mod room;
 mod split_plan;
 mod tree;

@@ -24,7 +24,10 @@ impl Tree {
         range: &CursorRange,
         parts: usize,
     ) -> Result<Vec<CursorRange>, StorageError> {
-        let separators = self.separators(pool, range)?;
+        let separators = match self.separators(pool, range) {
+            Err(error) if self.skips_damage() && error.damage().is_some() => Vec::new(),
+            separators => separators?,
+        };
         let cuts = parts.saturating_sub(1).min(separators.len());
         let mut ranges = Vec::with_capacity(cuts + 1);
         let mut lower = range.lower.clone();

@@ -1,6 +1,6 @@
 //! [`Tree`]: one index. A handle without data of its own beside a hint of the rightmost leaf; share it freely.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use buffer::{BufferPool, MiniTransaction, StorageError};
 use page::{CellRun, Fence, NodeRef, PageOperation, Stamp};
@@ -35,6 +35,8 @@ pub struct Tree {
     rightmost: AtomicU32,
     /// First eight bytes of that leaf's lower fence: keys below cannot belong there.
     rightmost_head: AtomicU64,
+    /// Cursors leave out what cannot be read.
+    pub(crate) skips_damage: AtomicBool,
 }
 
 impl Tree {
@@ -62,7 +64,13 @@ impl Tree {
 
     /// A handle of a tree that exists.
     pub fn open(id: TreeId, is_live: Liveness) -> Self {
-        Self { id, is_live, rightmost: AtomicU32::new(0), rightmost_head: AtomicU64::new(0) }
+        Self {
+            id,
+            is_live,
+            rightmost: AtomicU32::new(0),
+            rightmost_head: AtomicU64::new(0),
+            skips_damage: AtomicBool::new(false),
+        }
     }
 
     /// What identifies the tree.

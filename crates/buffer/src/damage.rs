@@ -13,7 +13,7 @@ use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
 use crate::record::{Record, Records};
-use crate::{BufferPool, StorageError};
+use crate::{BufferPool, Forced, StorageError};
 
 /// Most pages that are remembered as named. Beyond it nothing is named any more.
 const NAMED_MAX: usize = 1000;
@@ -112,6 +112,13 @@ impl BufferPool {
         }
     }
 
+    /// Whether a page that the disk does not give is passed over, because the start was told to.
+    pub(crate) fn may_pass_over(&self, error: &StorageError) -> bool {
+        let cannot_be_read =
+            matches!(error, StorageError::Disk(error) if error.kind == env::DiskErrorKind::Other);
+        cannot_be_read && self.forced != Forced::No
+    }
+
     /// Whether the page's space has a file. Without one its changes are passed over: of a dropped table they do not matter, of any
     /// other they are lost once the checkpoint moves.
     pub(crate) fn has_file_for(&self, page: PageId, end: Lsn) -> bool {
@@ -142,15 +149,6 @@ impl BufferPool {
         }
         *lock(&self.damage.brought_up) = brought_up;
         Ok(())
-    }
-}
-
-/// Whether a page cannot be used because of what is in its file.
-pub(crate) fn damage_of(error: &StorageError) -> Option<&'static str> {
-    match error {
-        StorageError::Corrupt { reason, .. } => Some(reason),
-        StorageError::PageOutOfRange(_) => Some("its file ends before it"),
-        _ => None,
     }
 }
 

@@ -52,6 +52,15 @@ impl StorageError {
         }
     }
 
+    /// What is wrong with a page that cannot be used because of what is, or is not, in its file; None for other errors.
+    pub fn damage(&self) -> Option<&'static str> {
+        match self {
+            StorageError::Corrupt { reason, .. } => Some(reason),
+            StorageError::PageOutOfRange(_) => Some("its file ends before it"),
+            _ => None,
+        }
+    }
+
     /// The error of page `page` for what `page::verify` and the readers of nodes find.
     pub fn corrupt(page: PageId, error: CorruptPage) -> StorageError {
         StorageError::Corrupt { page, reason: error.reason }
@@ -96,9 +105,10 @@ impl fmt::Display for StorageError {
             ),
             StorageError::LogMissing(file) => write!(
                 f,
-                "the redo log ('{}/control') is missing, but '{}' shows that the data directory was in use",
+                "the redo log ('{}/control') is missing, but '{}' shows that the data directory was in use. {}",
                 redo::LOG_DIRECTORY,
-                file.display()
+                file.display(),
+                redo::WITHOUT_LOG_HINT
             ),
             StorageError::PoolExhausted => f.write_str("no free page in the buffer pool"),
             StorageError::Log(error) => error.fmt(f),

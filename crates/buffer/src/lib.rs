@@ -32,7 +32,7 @@ pub use damage::NeededPage;
 pub use error::StorageError;
 pub use group_text::group_lines;
 pub use mini_transaction::{MiniTransaction, PageSlot};
-pub use options::PoolOptions;
+pub use options::{Forced, PoolOptions};
 pub use page::{PAGE_BYTES, SpaceKind};
 pub use pool::{BufferPool, SharedPage};
 pub use recovery::FileFault;

@@ -6,7 +6,6 @@ use metrics::Counter;
 use page::{PageOperation, SpaceHeaderRef};
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
-use crate::damage::damage_of;
 use crate::frames::ExclusiveFrame;
 use crate::{BufferPool, StorageError, record};
 
@@ -188,7 +187,7 @@ impl<'pool> MiniTransaction<'pool> {
         let slot = match self.try_latch(page) {
             Ok(Some(slot)) => slot,
             Ok(None) => return Ok(None),
-            Err(error) if damage_of(&error).is_some() => return Ok(self.give_up_free_list(change)),
+            Err(error) if error.damage().is_some() => return Ok(self.give_up_free_list(change)),
             Err(error) => return Err(error),
         };
         let next = match SpaceHeaderRef::next_free(self.bytes(slot)) {

@@ -1,5 +1,19 @@
 //! [`PoolOptions`]: sizes and switches of the pool and its log, fixed at start-up.
 
+/// What a start does about damage that would end it (innodb_force_recovery).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Forced {
+    /// Nothing.
+    #[default]
+    No,
+    /// Missing files and pages that cannot be read are passed over for good (1).
+    PastDamage,
+    /// A damaged log ends where the damage is. Only over an [`env::OverlayDisk`].
+    PastDamagedLog,
+    /// No log is read, and files are taken as they are (6). Only over an [`env::OverlayDisk`].
+    WithoutLog,
+}
+
 /// How a pool is opened.
 #[derive(Clone, Debug)]
 pub struct PoolOptions {
@@ -16,6 +30,8 @@ pub struct PoolOptions {
     /// Whether a flusher thread runs. Simulations switch it off and call `BufferPool::flush_some` and
     /// `BufferPool::checkpoint` themselves.
     pub background: bool,
+    /// What damage is passed over.
+    pub forced: Forced,
 }
 
 impl Default for PoolOptions {
@@ -27,6 +43,7 @@ impl Default for PoolOptions {
             log_buffer_bytes: 16 << 20,
             doublewrite: true,
             background: true,
+            forced: Forced::No,
         }
     }
 }
@@ -41,6 +58,7 @@ impl PoolOptions {
             log_buffer_bytes: 256 << 10,
             doublewrite: true,
             background: false,
+            forced: Forced::No,
         }
     }
 }

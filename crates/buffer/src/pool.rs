@@ -15,13 +15,13 @@ use stdx::ids::PageId;
 use stdx::sync::lock;
 
 use crate::checkpoint::FlusherSignal;
-use crate::damage::{Damage, damage_of};
+use crate::damage::Damage;
 use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
 use crate::recovery::FileFault;
 use crate::spaces::Spaces;
-use crate::{CheckpointParticipant, MiniTransaction, PoolOptions, StorageError, page_transform};
+use crate::{CheckpointParticipant, Forced, MiniTransaction, PoolOptions, StorageError, page_transform};
 
 /// The pages of all tablespaces. Shared by all threads.
 pub struct BufferPool {
@@ -50,6 +50,7 @@ pub struct BufferPool {
     /// Directories whose entry in their parent this process has synced.
     pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
     pub(crate) is_new: bool,
+    pub(crate) forced: Forced,
     pub(crate) _lock: Box<dyn FileLock>,
 }
 
@@ -140,7 +141,7 @@ impl BufferPool {
             Some(frame) => self.filled(page, frame).map(Some),
             None => Ok(None),
         });
-        if let Some(reason) = read.as_ref().err().and_then(damage_of) {
+        if let Some(reason) = read.as_ref().err().and_then(StorageError::damage) {
             self.damage.meet(page, reason);
         }
         read
@@ -170,7 +171,7 @@ impl BufferPool {
         Counter::DataRead.add(PAGE_BYTES as u64);
         page_transform::open(frame, page)?;
         // A page from the future means that the log was lost: serving it would mix two histories.
-        if page::lsn(frame) > self.redo.end_lsn() {
+        if page::lsn(frame) > self.redo.end_lsn() && self.forced != Forced::WithoutLog {
             return Err(StorageError::Corrupt { page, reason: "page is newer than the end of the redo log" });
         }
         frame.header().page_lsn.store(page::lsn(frame).0, Ordering::Release);
@@ -362,6 +363,7 @@ impl BufferPool {
             damage: Damage::default(),
             durable_directories: Mutex::default(),
             is_new: false,
+            forced: options.forced,
             _lock: lock,
         })
     }

@@ -15,14 +15,16 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId};
 use stdx::sync::lock;
 
-use crate::damage::{damage_of, makes_anew};
+use crate::damage::makes_anew;
 use crate::doublewrite::Doublewrite;
 use crate::frames::ExclusiveFrame;
 use crate::mini_transaction::zero_page;
 use crate::record::{self, EpochRecord, Record, Records};
 use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
 use crate::spaces::SpaceFile;
-use crate::{BufferPool, DATA_FILE_SUFFIX, PoolOptions, RecoveryHandler, StorageError, page_transform};
+use crate::{
+    BufferPool, DATA_FILE_SUFFIX, Forced, PoolOptions, RecoveryHandler, StorageError, page_transform,
+};
 
 const LOCK_NAME: &str = "iruka.lock";
 /// Where files go that belong to no table. They are never looked at again.
@@ -39,7 +41,9 @@ impl BufferPool {
     ) -> Result<Arc<BufferPool>, StorageError> {
         environment.disk.create_directory(Path::new(""))?;
         let lock = environment.disk.lock(Path::new(LOCK_NAME))?;
-        if !RedoLog::exists(&environment)?
+        if options.forced == Forced::WithoutLog {
+            RedoLog::remove(&environment)?;
+        } else if !RedoLog::exists(&environment)?
             && let Some(file) = data_files(&environment)?.into_iter().find(|path| is_data_file(path))
         {
             return Err(StorageError::LogMissing(file));
@@ -48,6 +52,7 @@ impl BufferPool {
             capacity_bytes: options.log_capacity_bytes,
             segment_bytes: options.log_segment_bytes,
             buffer_bytes: options.log_buffer_bytes,
+            ends_at_damage: options.forced == Forced::PastDamagedLog,
         };
         let opened = RedoLog::open(&environment, &redo_options)?;
         let LogExtent { end, is_new } = log_extent(opened.reader(), opened.lineage())?;
@@ -55,7 +60,7 @@ impl BufferPool {
         let readers = [opened.reader(), opened.reader()];
         let copies = Doublewrite::copies(&environment)?;
         let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
-        pool.is_new = is_new;
+        pool.is_new = is_new && options.forced != Forced::WithoutLog;
         pool.log_epoch();
         let recovered = pool.recover(&copies, readers, end, handler, options.doublewrite);
         recovered.map_err(|error| pool.name_failure(error))?;
@@ -149,6 +154,9 @@ impl BufferPool {
 
     /// Whether a space header is of a format that is known, and the log has the file's changes.
     fn is_ours(&self, header: &[u8]) -> bool {
+        if self.forced == Forced::WithoutLog {
+            return SpaceHeaderRef::new(header).is_ok();
+        }
         let lineage = self.redo.lineage();
         let origin = SpaceHeaderRef::new(header).and_then(|header| header.origin());
         origin.is_ok_and(|origin| {
@@ -317,7 +325,11 @@ impl<'pool> GroupPages<'pool> {
     }
 
     fn pass_over(&self, page: PageId, error: StorageError) -> Result<Option<usize>, StorageError> {
-        let reason = damage_of(&error).ok_or(error)?;
+        let reason = match error.damage() {
+            Some(reason) => reason,
+            None if self.pool.may_pass_over(&error) => "it cannot be read",
+            None => return Err(error),
+        };
         self.pool.damage.pass_over(page, self.range.end, reason);
         Ok(None)
     }

@@ -34,6 +34,7 @@ impl Engine {
         kill: &KillFlag,
     ) -> EngineResult<Arc<Table>> {
         let turn = self.inner.ddl_turn(kill)?;
+        self.inner.check_may_copy()?;
         if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
             return Err(EngineError::Unsupported("adding a primary key without a copy"));
         }
@@ -144,6 +145,7 @@ impl Engine {
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
         let turn = self.inner.ddl_turn(kill)?;
+        self.inner.check_may_copy()?;
         let old = self.inner.need_table(name)?;
         let new_name = definition.name.clone();
         self.need_place(name, &new_name)?;

@@ -72,7 +72,7 @@ impl Transaction {
         table: &Arc<Table>,
         request: AutoIncrementRequest,
     ) -> EngineResult<AutoIncrementRange> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         let range = table.auto_increment.take(request)?;
         self.engine.cover(table, self)?;
         Ok(range)
@@ -80,7 +80,7 @@ impl Transaction {
 
     /// Tells the counter of an explicitly given value, before the row that holds it is inserted.
     pub fn raise_auto_increment(&self, table: &Arc<Table>, value: u64) -> EngineResult<()> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         table.auto_increment.raise_above(value);
         self.engine.cover(table, self)
     }

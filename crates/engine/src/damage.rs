@@ -97,7 +97,7 @@ impl EngineInner {
         let space = self.open_index(index).map(|open| open.tree.id().space);
         let Some(table) = space.and_then(|space| self.table_in(space)) else { return Ok(false) };
         self.note_undo_passed_over(table.space, reason)?;
-        table.set_damaged();
+        self.close_unless_forced(&table);
         let name = &table.definition.name;
         crate::engine::lock(&self.messages).push(format!(
             "Table `{}`.`{}` is closed, because a change of it cannot be undone: {reason}.",

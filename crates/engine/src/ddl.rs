@@ -413,8 +413,11 @@ impl Transaction {
 }
 
 impl EngineInner {
-    /// The right to change the dictionary. Error: Killed.
+    /// The right to change the dictionary. Errors: Killed, ReadOnlyEngine.
     pub(crate) fn ddl_turn(&self, kill: &KillFlag) -> EngineResult<DdlTurn> {
+        if self.settings.is_read_only {
+            return Err(EngineError::ReadOnlyEngine);
+        }
         self.ddl.take(kill)
     }
 

@@ -8,7 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
 use crate::lob::GarbageNotes;
-use crate::options::{EngineOptions, FlushLevel, TransactionOptions};
+use crate::options::{EngineOptions, FlushLevel, ForceRecovery, TransactionOptions};
 use crate::purge::PurgeQueue;
 use crate::table::Table;
 use crate::transaction::Transaction;
@@ -100,6 +100,9 @@ pub(crate) struct Settings {
     lock_wait_timeout_ms: AtomicU64,
     pub(crate) deadlock_detect: AtomicBool,
     pub(crate) auto_increment_lock_mode: AtomicU8,
+    pub(crate) force_recovery: ForceRecovery,
+    /// The data directory is not touched.
+    pub(crate) is_read_only: bool,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
     pub(crate) undo_log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
@@ -113,12 +116,14 @@ impl std::fmt::Debug for EngineInner {
 }
 
 impl Settings {
-    pub(crate) fn new(options: &EngineOptions) -> Settings {
+    pub(crate) fn new(options: &EngineOptions, is_read_only: bool) -> Settings {
         let settings = Settings {
             flush_level: AtomicU8::new(0),
             lock_wait_timeout_ms: AtomicU64::new(0),
             deadlock_detect: AtomicBool::new(options.deadlock_detect),
             auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
+            force_recovery: options.force_recovery,
+            is_read_only,
             undo_log_bytes_max: options.redo_log_bytes / 8,
             undo_memory_bytes_max: (options.version_memory_bytes / UNDO_SHARE).max(UNDO_BYTES_MIN),
         };
@@ -164,6 +169,8 @@ pub(crate) struct Parts {
     pub(crate) garbage: GarbageNotes,
     /// The first id to give.
     pub(crate) next_id: TransactionId,
+    /// The environment's disk is an overlay.
+    pub(crate) is_read_only: bool,
 }
 
 impl EngineInner {
@@ -172,7 +179,7 @@ impl EngineInner {
         let spill_file = Arc::new(SpillFile::new(parts.environment.clone()));
         EngineInner {
             environment: parts.environment,
-            settings: Settings::new(&parts.options),
+            settings: Settings::new(&parts.options, parts.is_read_only),
             dictionary: Dictionary::default(),
             store: parts.store,
             commits: CommitTable::new(parts.next_id),

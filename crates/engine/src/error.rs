@@ -39,6 +39,10 @@ pub enum EngineError {
     AutoIncrementExhausted,
     /// A write was tried in a READ ONLY transaction.
     ReadOnlyTransaction,
+    /// Rows cannot be written in an engine that was opened by force.
+    ForcedRecovery,
+    /// Nothing can be changed: the engine does not touch its data directory.
+    ReadOnlyEngine,
     /// A table of that name exists.
     TableExists(String),
     /// No such table; schema and table name.
@@ -98,6 +102,8 @@ impl EngineError {
             EngineError::TooBig { bytes_max, .. } => sql_error!(ER_TOO_BIG_ROWSIZE, bytes_max),
             EngineError::AutoIncrementExhausted => sql_error!(ER_AUTOINC_READ_FAILED),
             EngineError::ReadOnlyTransaction => sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION),
+            EngineError::ForcedRecovery => sql_error!(ER_INNODB_FORCED_RECOVERY),
+            EngineError::ReadOnlyEngine => sql_error!(ER_INNODB_READ_ONLY),
             EngineError::TableExists(name) => sql_error!(ER_TABLE_EXISTS_ERROR, name),
             EngineError::NoSuchTable(schema, table) => sql_error!(ER_NO_SUCH_TABLE, schema, table),
             EngineError::SchemaExists(name) => sql_error!(ER_DB_CREATE_EXISTS, name),

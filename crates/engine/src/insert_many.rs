@@ -40,7 +40,7 @@ impl Transaction {
     /// Inserts many rows of one statement. Same outcome as inserting one by one; on error the rows of this call are partly
     /// in: roll back to the statement mark. The error's `row_ordinal` counts from 0 within `rows`.
     pub fn insert_many(&self, table: &Arc<Table>, rows: &[&[u8]]) -> EngineResult<()> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         let mut rest = rows;
         while !rest.is_empty() {
             let (batch, next) = rest.split_at(batch_rows(rest));
@@ -56,7 +56,7 @@ impl Transaction {
     /// As `insert_many`, but where rows that are there already are no error: false if there was a duplicate key; nothing is
     /// inserted then. For INSERT IGNORE, REPLACE and ON DUPLICATE KEY UPDATE, which must go row by row then.
     pub fn try_insert_many(&self, table: &Arc<Table>, rows: &[&[u8]]) -> EngineResult<bool> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         let mark = self.mark();
         let mut rest = rows;
         while !rest.is_empty() {

@@ -21,6 +21,7 @@ mod entry;
 mod error;
 mod file_names;
 mod filling;
+mod forced;
 mod insert_many;
 mod leavings;
 mod lob;
@@ -53,7 +54,7 @@ pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest
 pub use engine::Engine;
 pub use entry::entry_text;
 pub use error::{DuplicateKey, EngineError, EngineResult};
-pub use options::{EngineOptions, FlushLevel, Isolation, TransactionOptions};
+pub use options::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use records::logical_record_text;
 pub use redo::FlushWaiter;
 pub use rows::UpdateOutcome;

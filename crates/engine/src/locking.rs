@@ -2,7 +2,9 @@
 
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
+use crate::options::ForceRecovery;
 use crate::scan::{ReadMode, WaitPolicy};
+use crate::table::Table;
 use crate::transaction::Transaction;
 use crate::writer::Writer;
 use std::sync::Arc;
@@ -65,6 +67,14 @@ impl Transaction {
         let writer = Arc::new(Writer::new(id, owner, needed));
         self.engine.writers.insert(writer.clone());
         Ok(self.writer.get_or_init(|| writer).clone())
+    }
+
+    /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery.
+    pub(crate) fn check_may_write(&self, table: &Table) -> EngineResult<()> {
+        match self.engine.settings.force_recovery {
+            ForceRecovery::Off => table.check_usable(),
+            _ => Err(EngineError::ForcedRecovery),
+        }
     }
 
     /// Whether rows may be read in that mode. Error: ReadOnlyTransaction for X locks.

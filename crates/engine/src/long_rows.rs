@@ -206,6 +206,9 @@ impl EngineInner {
     /// Undoes the writing of values: the record's and those after it, whose rows are undone already.
     pub(crate) fn undo_values(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
         if let Some(lobs) = self.open_index(record.index) {
+            if self.pass_over_undo(writer, lobs.tree.id().space, &record)? {
+                return Ok(());
+            }
             let from = record.key.try_into().map(u32::from_be_bytes);
             let from = from.map_err(|_| EngineError::Corrupt("undo record of long values".to_owned()))?;
             self.remove_values_from(&lobs.tree, writer.id, from)?;

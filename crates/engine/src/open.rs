@@ -5,15 +5,16 @@ use crate::dictionary_store::{Contents, DictionaryStore};
 use crate::engine::{Engine, EngineInner, Parts, lock};
 use crate::entry::is_live;
 use crate::error::{EngineError, EngineResult};
+use crate::forced::{FIRST_ID_WITHOUT_LOG, OpenedPool, open_pool};
 use crate::lob::GarbageNotes;
-use crate::options::EngineOptions;
+use crate::options::{EngineOptions, ForceRecovery};
 use crate::records::Losers;
 use crate::statistics::StoredStatistics;
 use crate::table::Table;
 use crate::undo_store::{LogNeeds, UndoStore};
 use crate::writer::Writer;
 use btree::{Tree, TreeId};
-use buffer::{BufferPool, PoolOptions, SpaceKind, StorageError};
+use buffer::{BufferPool, SpaceKind, StorageError};
 use env::Environment;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -30,16 +31,14 @@ const UNDO_INDEX: IndexId = IndexId(2);
 const UNDO_ROOT: PageNumber = PageNumber(2);
 const GARBAGE_INDEX: IndexId = IndexId(3);
 const GARBAGE_ROOT: PageNumber = PageNumber(3);
-/// Log is cut into files of at most this many bytes.
-const LOG_SEGMENT_BYTES_MAX: u64 = 64 << 20;
 
 impl Engine {
     /// Opens the data directory that the environment's disk is rooted at, or makes a new one. Recovers after a crash: pages first, then
     /// unfinished transactions are rolled back, then files and dictionary are brought together. Ready for use on return.
     pub fn open(environment: Environment, options: EngineOptions) -> EngineResult<Engine> {
-        let mut losers = Losers::default();
-        let pool = BufferPool::open(environment.clone(), pool_options(&options), &mut losers)?;
-        let opened = Engine::open_over(&pool, environment, options, losers);
+        let opened = open_pool(environment, &options)?;
+        let pool = Arc::clone(&opened.pool);
+        let opened = Engine::open_over(opened, options);
         opened.map_err(|error| match error {
             EngineError::Stopped => pool.name_failure(StorageError::Stopped).into(),
             EngineError::Corrupt(text) => {
@@ -58,13 +57,8 @@ impl Engine {
         messages
     }
 
-    fn open_over(
-        pool: &Arc<BufferPool>,
-        environment: Environment,
-        options: EngineOptions,
-        mut losers: Losers,
-    ) -> EngineResult<Engine> {
-        let pool = Arc::clone(pool);
+    fn open_over(opened: OpenedPool, options: EngineOptions) -> EngineResult<Engine> {
+        let OpenedPool { pool, environment, mut losers, is_read_only, messages } = opened;
         environment.remove_temporary_leftovers().map_err(StorageError::from)?;
         create_system_space(&pool)?;
         check_system_pages(&pool)?;
@@ -72,11 +66,19 @@ impl Engine {
         let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
         let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
         let garbage = GarbageNotes::new(tree(GARBAGE_INDEX, GARBAGE_ROOT, |_| true));
-        let next_id = store.id_limit(&pool)?.max(TransactionId(losers.greatest.0 + 1));
-        let background_threads = options.background_threads;
-        let parts = Parts { environment, pool, options, store, undo_store, garbage, next_id };
+        let mut next_id = store.id_limit(&pool)?.max(TransactionId(losers.greatest.0 + 1));
+        let without_log = options.force_recovery == ForceRecovery::WithoutLog;
+        if without_log {
+            next_id = FIRST_ID_WITHOUT_LOG;
+            store.tree.skip_damage();
+        }
+        let background_threads = options.background_threads && !is_read_only;
+        let parts = Parts { environment, pool, options, store, undo_store, garbage, next_id, is_read_only };
         let inner = Arc::new(EngineInner::assemble(parts));
-        inner.undo_store.complete_losers(&inner, &mut losers)?;
+        lock(&inner.messages).extend(messages);
+        if !without_log {
+            inner.undo_store.complete_losers(&inner, &mut losers)?;
+        }
         inner.recover(losers)?;
         let engine = Engine { inner };
         if background_threads {
@@ -93,6 +95,9 @@ impl Engine {
             return Ok(());
         }
         inner.background.stop();
+        if inner.settings.is_read_only {
+            return Ok(());
+        }
         // What purge cannot remove (a damaged page) is no reason not to write the rest.
         let _ = inner.purge_once();
         for schema in inner.dictionary.schemas() {
@@ -102,17 +107,6 @@ impl Engine {
         }
         inner.pool.shutdown()?;
         Ok(())
-    }
-}
-
-fn pool_options(options: &EngineOptions) -> PoolOptions {
-    PoolOptions {
-        pool_bytes: options.buffer_pool_bytes,
-        log_capacity_bytes: options.redo_log_bytes,
-        log_segment_bytes: (options.redo_log_bytes / 8).min(LOG_SEGMENT_BYTES_MAX),
-        doublewrite: options.doublewrite,
-        background: options.background_threads,
-        ..PoolOptions::default()
     }
 }
 
@@ -197,6 +191,9 @@ impl EngineInner {
         }
         for writer in &writers {
             self.roll_back_writer(writer).map_err(|error| self.name_missing_files(error))?;
+        }
+        if self.settings.is_read_only {
+            return Ok(());
         }
         for space in unfinished {
             self.finish_alter(space)?;
@@ -296,6 +293,9 @@ impl EngineInner {
     /// Makes a table's trees known to undo and purge.
     pub(crate) fn add_table(&self, table: &Arc<Table>) {
         for (number, index) in table.indexes.iter().enumerate() {
+            if self.is_forced() {
+                index.tree.skip_damage();
+            }
             self.add_index(index.tree.clone(), (number == 0).then(|| table.clone()));
         }
         if let Some(lobs) = &table.lobs {

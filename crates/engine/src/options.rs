@@ -4,6 +4,19 @@ use std::time::Duration;
 use stdx::ids::Lsn;
 use txn::KillFlag;
 
+/// What a start does about damage that would end it, or close tables (innodb_force_recovery).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForceRecovery {
+    /// Nothing (0).
+    #[default]
+    Off,
+    /// Goes on; scans leave out pages that cannot be read, rows cannot be written. A damaged log ends where the damage is; nothing
+    /// is written to the data directory then (1).
+    PastDamage,
+    /// Shows the files as they are, without redo and rollback. Nothing is written to the data directory (6).
+    WithoutLog,
+}
+
 /// How an engine is opened. `Default` is right for tests; the server fills it from its configuration.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
@@ -27,6 +40,8 @@ pub struct EngineOptions {
     /// Whether purge, checkpoint and flush threads run. Off in deterministic tests, which call
     /// [`crate::Engine::purge`] and [`crate::Engine::checkpoint`] themselves.
     pub background_threads: bool,
+    /// innodb_force_recovery.
+    pub force_recovery: ForceRecovery,
 }
 
 /// When a commit reaches the disk (innodb_flush_log_at_trx_commit).
@@ -84,6 +99,7 @@ impl Default for EngineOptions {
             auto_increment_lock_mode: 2,
             version_memory_bytes: 256 << 20,
             background_threads: true,
+            force_recovery: ForceRecovery::Off,
         }
     }
 }

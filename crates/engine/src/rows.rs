@@ -54,7 +54,7 @@ impl Transaction {
     /// On any error nothing of the row is left behind. Errors: DuplicateKey (the lowest-numbered index that has the key,
     /// clustered first), lock errors, NoSpace, TooBig, ReadOnlyTransaction.
     pub fn insert(&self, table: &Arc<Table>, row: &[u8]) -> EngineResult<Vec<u8>> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         let mark = self.mark();
         let result = self.insert_entries(table, row);
         match &result {
@@ -211,7 +211,7 @@ impl Transaction {
         row: &[u8],
         kept: &ColumnSet,
     ) -> EngineResult<UpdateOutcome> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         let mark = self.mark();
         let result = self.update_entries(table, key, row, kept);
         match &result {
@@ -337,7 +337,7 @@ impl Transaction {
     /// Deletes the row with that clustered key. Takes its X lock if the transaction has not got it.
     /// Errors: RowNotFound, lock errors, NoSpace.
     pub fn delete(&self, table: &Arc<Table>, key: &[u8]) -> EngineResult<()> {
-        table.check_usable()?;
+        self.check_may_write(table)?;
         let mark = self.mark();
         let result = self.delete_entries(table, key);
         match &result {

@@ -537,7 +537,7 @@ impl EngineInner {
         scan: &mut Scan,
         check: &dyn Fn() -> EngineResult<()>,
     ) -> EngineResult<u64> {
-        if scan.options.range != KeyRange::all() {
+        if scan.options.range != KeyRange::all() || self.is_forced() {
             return self.count_entries(view, scan, check);
         }
         let tree = scan.table.index(scan.options.index)?.tree.clone();

@@ -78,6 +78,9 @@ impl EngineInner {
         leftovers: &[SpaceId],
         findings: &mut Findings,
     ) -> EngineResult<()> {
+        if self.settings.is_read_only {
+            return Ok(());
+        }
         let strangers = findings
             .present
             .iter()
@@ -117,11 +120,11 @@ impl EngineInner {
                 )));
             }
             self.pool.open_damaged_space(table.space, &path)?;
-            table.set_damaged();
+            self.close_unless_forced(table);
             findings.messages.push(format!(
                 "The header of the file '{}' is damaged. {}",
                 path.display(),
-                closed(table)
+                self.closed_text(table)
             ));
         }
         Ok(())
@@ -135,11 +138,17 @@ impl EngineInner {
         for table in tables.iter().filter(|table| !self.pool.has_file(table.space)) {
             table.set_file_missing();
             has_lost_changes |= findings.needed.contains_key(&table.space);
+            if self.is_forced() {
+                self.closed.add(table.space);
+            }
             missing.push(missing_file(table));
         }
-        if has_lost_changes {
+        if has_lost_changes && !self.is_forced() {
             let all = missing.join(" ");
-            return Err(EngineError::Corrupt(format!("{all} The redo log has changes for it: put it back")));
+            return Err(EngineError::Corrupt(format!(
+                "{all} The redo log has changes for it: put it back. innodb_force_recovery=1 goes on without it, and these \
+                 changes are lost for good"
+            )));
         }
         findings.messages.append(&mut missing);
         Ok(())
@@ -164,8 +173,8 @@ impl EngineInner {
             noted &= self.put_damage_marks(&new)?;
             if !table.is_closed() {
                 let lacks: BTreeSet<&DamageMark> = new.iter().chain(marks).collect();
-                findings.messages.push(format!("{} {}", self.lacks(&lacks), closed(table)));
-                table.set_damaged();
+                findings.messages.push(format!("{} {}", self.lacks(&lacks), self.closed_text(table)));
+                self.close_unless_forced(table);
             }
             self.closed.add(table.space);
         }
@@ -181,6 +190,23 @@ impl EngineInner {
             texts.push(format!("{more} other pages are too."));
         }
         texts.join(" ")
+    }
+
+    /// Closes a table, unless it is to be read as far as it can be.
+    pub(crate) fn close_unless_forced(&self, table: &Table) {
+        if !self.is_forced() {
+            table.set_damaged();
+        }
+    }
+
+    /// What becomes of a damaged table.
+    fn closed_text(&self, table: &Table) -> String {
+        let name = &table.definition.name;
+        let what = match self.is_forced() {
+            true => "is read as far as it can be, as innodb_force_recovery says",
+            false => "is closed until it is dropped or its file is whole again",
+        };
+        format!("Table `{}`.`{}` {what}.", name.schema, name.table)
     }
 
     /// What a mark says of its page.
@@ -227,7 +253,7 @@ impl EngineInner {
             tables.filter(|table| table.is_file_missing()).map(|table| missing_file(&table)).collect();
         match error {
             EngineError::TableDefinitionChanged if !missing.is_empty() => EngineError::Corrupt(format!(
-                "{} A transaction that must be rolled back has changed it: put it back",
+                "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
                 missing.join(" ")
             )),
             other => other,
@@ -238,12 +264,4 @@ impl EngineInner {
 fn missing_file(table: &Table) -> String {
     let (name, path) = (&table.definition.name, table_path(&table.definition.name));
     format!("The file '{}' of table `{}`.`{}` is missing.", path.display(), name.schema, name.table)
-}
-
-fn closed(table: &Table) -> String {
-    let name = &table.definition.name;
-    format!(
-        "Table `{}`.`{}` is closed until it is dropped or its file is whole again.",
-        name.schema, name.table
-    )
 }

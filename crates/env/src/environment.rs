@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{Clock, Disk, Random, RealClock, RealDisk, RealRandom, RealThreads, Threads};
+use crate::{Clock, Disk, OverlayDisk, Random, RealClock, RealDisk, RealRandom, RealThreads, Threads};
 
 /// What an engine knows of the world outside its own memory.
 #[derive(Clone)]
@@ -27,6 +27,11 @@ impl Environment {
             random: Arc::new(RealRandom),
             threads: Arc::new(RealThreads),
         }
+    }
+
+    /// The same world with a disk that is only read: what is written stays in memory.
+    pub fn untouched(&self) -> Environment {
+        Environment { disk: Arc::new(OverlayDisk::new(Arc::clone(&self.disk))), ..self.clone() }
     }
 
     /// Everything simulated except threads: `disk` keeps files in memory, the clock stands until it is moved,

@@ -9,6 +9,7 @@ mod clock;
 mod disk;
 mod environment;
 mod memory;
+mod overlay;
 mod random;
 mod real_disk;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub use clock::{Clock, RealClock};
 pub use disk::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 pub use environment::Environment;
 pub use memory::Region;
+pub use overlay::OverlayDisk;
 pub use random::{Random, RealRandom};
 pub use real_disk::RealDisk;
 pub use temporary::TEMPORARY_DIRECTORY;

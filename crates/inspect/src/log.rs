@@ -25,7 +25,7 @@ pub fn print(directory: &str, options: &[&str]) -> Result<(), String> {
         return Err(format!("{directory} has no redo log"));
     }
     // Sizes matter to a log that is written only.
-    let sizes = RedoOptions { capacity_bytes: 0, segment_bytes: 0, buffer_bytes: 0 };
+    let sizes = RedoOptions { capacity_bytes: 0, segment_bytes: 0, buffer_bytes: 0, ends_at_damage: false };
     let log = RedoLog::open(&environment, &sizes).map_err(|error| error.to_string())?;
     let lineage = log.lineage();
     println!("log {:016x}, checkpoint LSN {}", lineage.id, log.checkpoint());

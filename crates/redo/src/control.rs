@@ -152,8 +152,11 @@ pub(crate) struct Control {
     pub record: CheckpointRecord,
 }
 
+/// The file's name, in the directory of the log.
+pub(crate) const NAME: &str = "control";
+
 fn control_path() -> PathBuf {
-    Path::new(LOG_DIRECTORY).join("control")
+    Path::new(LOG_DIRECTORY).join(NAME)
 }
 
 impl Control {
@@ -180,7 +183,7 @@ impl Control {
         }
         match newest {
             Some(record) => Ok(Some(Control { file, record })),
-            None => Err(RedoError::Corrupt { reason: "no valid checkpoint record", lsn: Lsn(0) }),
+            None => Err(RedoError::ControlDamaged),
         }
     }
 

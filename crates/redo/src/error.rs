@@ -14,6 +14,8 @@ pub enum RedoError {
     Disk(DiskError),
     /// The control file is missing, but a log file was written: the directory is not new. The text names that file.
     ControlMissing(std::path::PathBuf),
+    /// The control file is damaged.
+    ControlDamaged,
     /// The log was written in an older format, which this server does not read.
     OldVersion(u32),
     /// The log was written in a newer format, or with features that this server does not know.
@@ -46,7 +48,20 @@ pub enum RedoError {
     },
 }
 
+/// How to go on by force, and what is lost.
+const FORCE_HINT: &str = "All changes behind this place are lost, unless the file can be put back as it was. \
+     innodb_force_recovery=1 serves what was there before it, for reading only: dump it, and load the dump into a new directory";
+
+/// The same where there is nothing to begin with.
+pub const WITHOUT_LOG_HINT: &str = "innodb_force_recovery=6 shows the data files as they are, for reading only, without what \
+     the log has and they lack: dump them, and load the dump into a new directory";
+
 impl RedoError {
+    /// Whether the log was read and found damaged: it can be read up to there.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, RedoError::Hole { .. } | RedoError::Corrupt { .. })
+    }
+
     /// Whether the simulated machine has crashed.
     pub fn is_crash(&self) -> bool {
         matches!(self, RedoError::Disk(error) | RedoError::Failed(error) if error.is_crash())
@@ -65,9 +80,15 @@ impl fmt::Display for RedoError {
             RedoError::Disk(error) => write!(f, "redo log: {error}"),
             RedoError::ControlMissing(file) => write!(
                 f,
-                "'{LOG_DIRECTORY}/control' is missing, but '{}' shows that the data directory was in use",
+                "'{LOG_DIRECTORY}/control' is missing, but '{}' shows that the data directory was in use. {WITHOUT_LOG_HINT}",
                 file.display()
             ),
+            RedoError::ControlDamaged => {
+                write!(
+                    f,
+                    "'{LOG_DIRECTORY}/control' is damaged: nothing says where the log begins. {WITHOUT_LOG_HINT}"
+                )
+            }
             RedoError::OldVersion(version) => write!(
                 f,
                 "the data directory has format version {version}: dump it with mysqldump from the server that wrote it, and \
@@ -80,11 +101,13 @@ impl fmt::Display for RedoError {
             RedoError::Hole { lsn, file, offset, later } => write!(
                 f,
                 "redo log is damaged: the group at LSN {lsn}, byte {offset} of '{}', was durable once, as the group at LSN \
-                 {later} shows",
+                 {later} shows. {FORCE_HINT}",
                 file.display()
             ),
             RedoError::Failed(error) => write!(f, "redo log stopped: {error}"),
-            RedoError::Corrupt { reason, lsn } => write!(f, "redo log is corrupt at LSN {lsn}: {reason}"),
+            RedoError::Corrupt { reason, lsn } => {
+                write!(f, "redo log is corrupt at LSN {lsn}: {reason}. {FORCE_HINT}")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 mod turns;
 
 pub use control::{FEATURES, Features, Lineage};
-pub use error::RedoError;
+pub use error::{RedoError, WITHOUT_LOG_HINT};
 pub use group::{GROUP_BYTES_MAX, GROUP_HEADER_BYTES, GroupRange};
 pub use log::{OpenedLog, RedoLog, RedoOptions, new_group};
 pub use reader::LogReader;

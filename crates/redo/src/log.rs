@@ -15,7 +15,7 @@ use metrics::Counter;
 use stdx::ids::Lsn;
 use stdx::sync::lock;
 
-use crate::control::{CheckpointRecord, Control, FEATURES, Lineage};
+use crate::control::{self, CheckpointRecord, Control, FEATURES, Lineage};
 use crate::group;
 use crate::segments::Segments;
 use crate::turns::{FlushTurns, FlushWaiter, Turn};
@@ -38,6 +38,8 @@ pub struct RedoOptions {
     pub segment_bytes: u64,
     /// Bytes that may wait in memory before appending waits for a write.
     pub buffer_bytes: usize,
+    /// Whether a log that is damaged ends there, instead of being refused. What follows is lost: only for an overlay.
+    pub ends_at_damage: bool,
 }
 
 /// The redo log of an engine. Shared by all threads.
@@ -91,7 +93,8 @@ pub struct OpenedLog {
 impl OpenedLog {
     /// Reads the log from the last checkpoint on.
     pub fn reader(&self) -> LogReader {
-        LogReader::new(self.segments.files_from(self.checkpoint()), self.control.record)
+        let files = self.segments.files_from(self.checkpoint());
+        LogReader::new(files, self.control.record, self.options.ends_at_damage)
     }
 
     /// Which log this is.
@@ -159,6 +162,20 @@ impl RedoLog {
         Ok(Control::open(environment)?.is_some())
     }
 
+    /// Removes the log, but for the doublewrite file.
+    pub fn remove(environment: &Environment) -> Result<(), RedoError> {
+        let directory = Path::new(LOG_DIRECTORY);
+        if !environment.disk.directory_exists(directory)? {
+            return Ok(());
+        }
+        for name in environment.disk.list(directory)? {
+            if name.starts_with(control::NAME) || Segments::is_name(&name) {
+                environment.disk.remove(&directory.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds the log below the data directory, or makes an empty one.
     pub fn open(environment: &Environment, options: &RedoOptions) -> Result<OpenedLog, RedoError> {
         environment.disk.create_directory(Path::new(LOG_DIRECTORY))?;
@@ -167,12 +184,7 @@ impl RedoLog {
                 // Whoever made the log may have been killed before its name was durable.
                 environment.disk.sync_directory(Path::new(LOG_DIRECTORY))?;
                 let record = control.record;
-                let segments = Segments::open(
-                    environment,
-                    record.segment_bytes,
-                    options.capacity_bytes,
-                    record.checkpoint,
-                )?;
+                let segments = Segments::open(environment, options, record.segment_bytes, record.checkpoint)?;
                 (control, segments)
             }
             None => match Segments::find_used(environment)? {

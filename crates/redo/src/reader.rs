@@ -23,6 +23,8 @@ const EPOCH_BYTES: usize = 4;
 pub struct LogReader {
     files: LogFiles,
     record: CheckpointRecord,
+    /// Whether damage counts as the end.
+    ends_at_damage: bool,
     position: Lsn,
     /// Bytes of the log from `window_start` on.
     window: Vec<u8>,
@@ -31,10 +33,11 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    pub(crate) fn new(files: LogFiles, record: CheckpointRecord) -> Self {
+    pub(crate) fn new(files: LogFiles, record: CheckpointRecord, ends_at_damage: bool) -> Self {
         LogReader {
             files,
             record,
+            ends_at_damage,
             position: record.checkpoint,
             window: Vec::new(),
             window_start: 0,
@@ -56,6 +59,7 @@ impl LogReader {
                 self.position = end;
                 Ok(Some((GroupRange { start, end }, &self.payload)))
             }
+            None if self.ends_at_damage => Ok(None),
             None if start < self.record.durable => {
                 Err(RedoError::Corrupt { reason: "the log ends before what was durable", lsn: start })
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use env::{DiskError, Environment, File, OpenMode};
 use stdx::ids::Lsn;
 
-use crate::{BLOCK_BYTES, LOG_DIRECTORY, RedoError};
+use crate::{BLOCK_BYTES, LOG_DIRECTORY, RedoError, RedoOptions};
 
 const NAME_PREFIX: &str = "log_";
 /// Under this name a file is prepared.
@@ -37,14 +37,19 @@ impl Segments {
     /// The file that is written, the one behind it, and one that the checkpoint still needs.
     pub const FILES_MIN: u64 = 3;
 
+    /// Whether a file of that name is one of the log.
+    pub fn is_name(name: &str) -> bool {
+        name.starts_with(NAME_PREFIX)
+    }
+
     /// Finds the files of an existing log whose checkpoint lies in file `first`.
     pub fn open(
         environment: &Environment,
+        options: &RedoOptions,
         segment_bytes: u64,
-        capacity_bytes: u64,
         checkpoint: Lsn,
     ) -> Result<Segments, RedoError> {
-        let mut segments = Segments::new(environment, segment_bytes, capacity_bytes, checkpoint);
+        let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, checkpoint);
         for name in environment.disk.list(Path::new(LOG_DIRECTORY))? {
             let number =
                 name.strip_prefix(NAME_PREFIX).and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -57,7 +62,11 @@ impl Segments {
             segments.ready_end += 1;
         }
         // Files are made ready one by one: a later one proves that the run was longer.
-        if segments.files.keys().next_back().is_some_and(|last| *last > segments.ready_end) {
+        let ready_end = segments.ready_end;
+        if options.ends_at_damage {
+            segments.files.retain(|number, _| *number < ready_end);
+        }
+        if segments.files.keys().next_back().is_some_and(|last| *last > ready_end) {
             return Err(RedoError::Corrupt {
                 reason: "a log file is missing, and later ones are there",
                 lsn: Lsn(segments.ready_end * segment_bytes),

@@ -11,7 +11,12 @@ use stdx::ids::Lsn;
 use crate::{RedoError, RedoLog, RedoOptions, new_group};
 
 fn options() -> RedoOptions {
-    RedoOptions { capacity_bytes: 64 << 10, segment_bytes: 8 << 10, buffer_bytes: 12 << 10 }
+    RedoOptions {
+        capacity_bytes: 64 << 10,
+        segment_bytes: 8 << 10,
+        buffer_bytes: 12 << 10,
+        ends_at_damage: false,
+    }
 }
 
 fn environment(disk: &SimulatedDisk) -> Environment {
@@ -231,7 +236,8 @@ fn many_threads_share_flushes() {
     const THREADS: u64 = 8;
     const COMMITS: u64 = 200;
     let disk = SimulatedDisk::new(1);
-    let options = RedoOptions { capacity_bytes: 8 << 20, segment_bytes: 1 << 20, buffer_bytes: 64 << 10 };
+    let options =
+        RedoOptions { capacity_bytes: 8 << 20, segment_bytes: 1 << 20, buffer_bytes: 64 << 10, ..options() };
     let opened = RedoLog::open(&environment(&disk), &options).unwrap();
     let log = Arc::new(opened.start(Lsn(crate::FIRST_LSN)).unwrap());
     let next = Arc::new(AtomicU64::new(0));
@@ -371,7 +377,8 @@ fn a_control_record_that_is_older_than_the_log_is_refused() {
 
 #[test]
 fn a_hole_is_seen_behind_a_long_transaction() {
-    let options = RedoOptions { capacity_bytes: 1 << 30, segment_bytes: 16 << 20, buffer_bytes: 16 << 20 };
+    let options =
+        RedoOptions { capacity_bytes: 1 << 30, segment_bytes: 16 << 20, buffer_bytes: 16 << 20, ..options() };
     let disk = SimulatedDisk::new(1);
     let opened = RedoLog::open(&environment(&disk), &options).unwrap();
     let log = opened.start(Lsn(crate::FIRST_LSN)).unwrap();

@@ -15,7 +15,7 @@ use crate::user_lock::UserLocks;
 use crate::variables::{SystemValue, ValueTable, VariableId, id};
 use engine::{Engine, SpillFile};
 use env::Environment;
-use errors::SqlResult;
+use errors::{SqlError, SqlResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -128,7 +128,11 @@ impl Instance {
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
         });
-        crate::accounts::store::load(&instance, options.loopback_only)?;
+        crate::accounts::store::load(&instance, options.loopback_only).map_err(|error| {
+            // Nobody else would tell of them.
+            let texts = [vec![error.message().to_owned()], instance.take_messages()].concat();
+            SqlError::new(error.number(), error.state(), texts.join(" "))
+        })?;
         Ok(instance)
     }
 

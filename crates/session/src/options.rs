@@ -4,9 +4,9 @@ use crate::instance::{InstanceOptions, OptionSetting};
 use crate::persisted::PersistedVariables;
 use crate::variables::value::check;
 use crate::variables::{Assigned, Kind, SystemValue, ValueTable, VariableId, find, id};
-use engine::{EngineOptions, FlushLevel};
+use engine::{EngineOptions, FlushLevel, ForceRecovery};
 use env::{Environment, OpenMode};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use std::path::Path;
 use std::time::Duration;
 
@@ -126,6 +126,7 @@ pub fn start_values(
             }
         }
     }
+    check_force_recovery(&start.values)?;
     Ok(start)
 }
 
@@ -281,7 +282,28 @@ pub fn engine_options(values: &ValueTable) -> EngineOptions {
         lock_wait_timeout: Duration::from_secs(values.get(id::INNODB_LOCK_WAIT_TIMEOUT).unsigned()),
         deadlock_detect: values.get(id::INNODB_DEADLOCK_DETECT).is_on(),
         auto_increment_lock_mode: values.get(id::INNODB_AUTOINC_LOCK_MODE).unsigned() as u8,
+        force_recovery: match values.get(id::INNODB_FORCE_RECOVERY).unsigned() {
+            1 => ForceRecovery::PastDamage,
+            6 => ForceRecovery::WithoutLog,
+            _ => ForceRecovery::Off,
+        },
         ..EngineOptions::default()
+    }
+}
+
+/// Values of innodb_force_recovery between 1 and 6 switch off parts that InnoDB has and this engine has not.
+fn check_force_recovery(values: &ValueTable) -> SqlResult<()> {
+    match values.get(id::INNODB_FORCE_RECOVERY).unsigned() {
+        level @ 2..=5 => {
+            let refused = sql_error!(ER_WRONG_VALUE_FOR_VAR, "innodb_force_recovery", level);
+            let text = format!(
+                "{}: 1 goes on past damaged pages and files, 6 also without the redo log and without rollback; values \
+                 between are not supported",
+                refused.message()
+            );
+            Err(SqlError::new(refused.number(), refused.state(), text))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -13,7 +13,7 @@ use dictionary::{
     TableDefinition, TableName, TableOptions,
 };
 use engine::{EngineError, KillFlag, RowBatch, ScanOptions, Table, TransactionOptions};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use std::sync::Arc;
 use stdx::ids::{IndexId, Lsn, TableId};
 use values::row::RowView;
@@ -26,33 +26,57 @@ const ROWS_PER_BATCH: usize = 256;
 
 /// Reads all accounts; on first start makes the table and root@localhost without password, the latter only while
 /// nobody can connect from elsewhere.
+///
+/// What is lost of them refuses the start, or everybody could become root. Only a start by force goes on without: then root@localhost
+/// has no password, while nobody can connect from elsewhere, so that the data can be dumped.
 pub fn load(instance: &Instance, loopback_only: bool) -> SqlResult<()> {
-    let table = open_table(instance)?;
-    let mut accounts = AccountTable::default();
-    let transaction = instance.engine().begin(TransactionOptions::default());
-    let read = || -> Result<Vec<Account>, EngineError> {
-        let mut scan = transaction.scan(&table, ScanOptions::default())?;
-        let mut batch = RowBatch::new();
-        let mut found = Vec::new();
-        while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH)? {
-            for at in 0..batch.len() {
-                found.push(decode(&table, batch.row(at))?);
-            }
-        }
-        Ok(found)
+    let is_forced = instance.engine().is_forced();
+    let found = match open_table(instance).and_then(|table| {
+        read(instance, &table).map_err(|error| {
+            let error = error.into_sql(ACCOUNTS);
+            let text = format!("{} {LOST_HINT}", error.message());
+            SqlError::new(error.number(), error.state(), text)
+        })
+    }) {
+        Err(_) if is_forced => Vec::new(),
+        found => found?,
     };
-    read().map_err(|error| error.into_sql(ACCOUNTS))?.into_iter().for_each(|account| accounts.put(account));
+    let mut accounts = AccountTable::default();
+    found.into_iter().for_each(|account| accounts.put(account));
     let first_start = accounts.all().next().is_none();
     if first_start && loopback_only {
-        let mut root = Account::new(AccountName::new("root", "localhost"));
-        root.global = Privileges::ALL_GLOBAL.with(Privileges::GRANT);
-        root.dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
-        let lsn = write(instance, &[(root.name.clone(), Some(root.clone()))])?;
-        instance.engine().flush_log(lsn).map_err(|error| error.into_sql(ACCOUNTS))?;
+        let root = root();
+        if !is_forced {
+            let lsn = write(instance, &[(root.name.clone(), Some(root.clone()))])?;
+            instance.engine().flush_log(lsn).map_err(|error| error.into_sql(ACCOUNTS))?;
+        }
         accounts.put(root);
     }
     instance.publish_accounts(accounts);
     Ok(())
+}
+
+/// How to go on when the accounts are lost.
+const LOST_HINT: &str = "Without the accounts the server does not start. Put the file back, or start with innodb_force_recovery=1 and bind_address=127.0.0.1, where root@localhost \
+     needs no password, dump the data, and load the dump into a new directory";
+
+fn root() -> Account {
+    let mut root = Account::new(AccountName::new("root", "localhost"));
+    root.global = Privileges::ALL_GLOBAL.with(Privileges::GRANT);
+    root.dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
+    root
+}
+
+fn read(instance: &Instance, table: &Arc<Table>) -> Result<Vec<Account>, EngineError> {
+    let transaction = instance.engine().begin(TransactionOptions::default());
+    let mut scan = transaction.scan(table, ScanOptions::default())?;
+    let (mut batch, mut found) = (RowBatch::new(), Vec::new());
+    while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH)? {
+        for at in 0..batch.len() {
+            found.push(decode(table, batch.row(at))?);
+        }
+    }
+    Ok(found)
 }
 
 fn decode(table: &Table, row: &[u8]) -> Result<Account, EngineError> {

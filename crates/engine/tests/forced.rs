@@ -1,0 +1,292 @@
+//! Starts by force: past damaged pages and missing files, past a hole in the log, and without the log. What can be read is read,
+//! rows are not written, and where the log is not whole the data directory is not touched.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use engine::*;
+use env::simulated::SimulatedDisk;
+use env::{Disk, Environment, OpenMode};
+use std::path::{Path, PathBuf};
+
+const PAGE: usize = 16_384;
+const FILE: &str = "test/t.ibd";
+const LEAF: u8 = 4;
+const INNER: u8 = 3;
+
+fn path(text: &str) -> &Path {
+    Path::new(text)
+}
+
+fn start(disk: &SimulatedDisk, force_recovery: ForceRecovery) -> EngineResult<Engine> {
+    let options = EngineOptions { force_recovery, ..options() };
+    Engine::open(Environment::simulated(disk.clone(), 1), options)
+}
+
+fn text_row(id: i64) -> Row {
+    row(id, id * 10, &"x".repeat(150))
+}
+
+/// Two tables of 600 rows each, of which the last 200 are only in the log if the server was killed.
+fn directory(shut_down: bool) -> SimulatedDisk {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    for name in ["t", "u"] {
+        let table = create(&engine, name);
+        insert(&engine, &table, &(0..400).map(text_row).collect::<Vec<_>>());
+    }
+    engine.checkpoint().unwrap();
+    for id in 400..600 {
+        for name in ["t", "u"] {
+            let transaction = begin(&engine);
+            let table = table(&engine, name);
+            transaction.insert(&table, &encode(&table, &text_row(id))).unwrap();
+            engine.flush_log(transaction.commit().unwrap()).unwrap();
+        }
+    }
+    if shut_down {
+        engine.shutdown().unwrap();
+    }
+    drop(engine);
+    let disk = if shut_down { disk.restart_with_durable_state() } else { disk.restart_after_kill() };
+    disk.remove(path("redo/doublewrite")).unwrap();
+    disk
+}
+
+fn files(disk: &SimulatedDisk) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let mut directories = vec![PathBuf::new()];
+    let mut found = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for name in disk.list(&directory).unwrap() {
+            match name.strip_suffix('/') {
+                Some(name) => directories.push(directory.join(name)),
+                None => found.push(directory.join(name)),
+            }
+        }
+    }
+    found
+        .into_iter()
+        .filter(|file| file != path("iruka.lock"))
+        .map(|file| (file.clone(), disk.contents(&file)))
+        .collect()
+}
+
+fn pages(disk: &SimulatedDisk, kind: u8) -> Vec<usize> {
+    let bytes = disk.contents(path(FILE)).unwrap();
+    bytes
+        .chunks_exact(PAGE)
+        .enumerate()
+        .filter(|(_, page)| page[20] == kind)
+        .map(|(number, _)| number)
+        .collect()
+}
+
+fn damage(disk: &SimulatedDisk, page: usize) {
+    disk.corrupt(path(FILE), page * PAGE + 5000, &[0x5A; 64]);
+}
+
+fn ids(engine: &Engine, name: &str, options: ScanOptions) -> EngineResult<Vec<i64>> {
+    let (transaction, table) = (begin(engine), table(engine, name));
+    let mut scan = transaction.scan(&table, options)?;
+    let (mut batch, mut ids) = (RowBatch::new(), Vec::new());
+    while scan.next_batch(&transaction, &mut batch, 100)? {
+        for at in 0..batch.len() {
+            let (id, a, s) = decode(&table, batch.row(at));
+            assert_eq!((id, a, s), text_row(id));
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+fn all_ids(engine: &Engine, name: &str) -> Vec<i64> {
+    ids(engine, name, ScanOptions::default()).unwrap()
+}
+
+fn check_no_writes(engine: &Engine) {
+    for name in ["t", "u"] {
+        let table = table(engine, name);
+        let transaction = begin(engine);
+        let new = encode(&table, &text_row(5000));
+        assert_eq!(transaction.insert(&table, &new).err(), Some(EngineError::ForcedRecovery));
+        assert_eq!(transaction.insert_many(&table, &[&new]).err(), Some(EngineError::ForcedRecovery));
+        assert_eq!(
+            transaction.update(&table, &key(&table, 1), &new).err(),
+            Some(EngineError::ForcedRecovery)
+        );
+        assert_eq!(transaction.delete(&table, &key(&table, 1)).err(), Some(EngineError::ForcedRecovery));
+    }
+    let copied = engine.add_indexes(
+        &name("u"),
+        vec![index("n", dictionary::IndexKind::Plain, 1)],
+        &KillFlag::default(),
+    );
+    assert!(matches!(copied, Err(EngineError::ForcedRecovery | EngineError::ReadOnlyEngine)));
+}
+
+#[test]
+fn scans_leave_out_damaged_pages() {
+    let whole = directory(true);
+    let kinds = [(LEAF, 0), (INNER, 0)].map(|(kind, _)| pages(&whole, kind)).concat();
+    let (mut lost, mut kept) = (0, 0);
+    for page in kinds {
+        let disk = directory(true);
+        damage(&disk, page);
+        let lost_before = lost;
+        let engine = start(&disk, ForceRecovery::PastDamage).unwrap();
+        check_no_writes(&engine);
+        assert_eq!(all_ids(&engine, "u"), (0..600).collect::<Vec<_>>());
+        for number in 0..3 {
+            let forward = ScanOptions { index: number, ..ScanOptions::default() };
+            let found = match ids(&engine, "t", forward.clone()) {
+                Ok(found) => found,
+                // A row that an entry of a whole index leads to.
+                Err(EngineError::Corrupt(_)) if number > 0 => continue,
+                Err(error) => panic!("page {page}: {error:?}"),
+            };
+            let backward = ScanOptions { direction: engine::Direction::Backward, ..forward };
+            let mut reversed = ids(&engine, "t", backward).unwrap();
+            reversed.reverse();
+            assert_eq!(reversed, found, "page {page}, index {number}");
+            assert!(found.is_sorted_by(|a, b| a < b) || number == 2);
+            let (transaction, t) = (begin(&engine), table(&engine, "t"));
+            assert_eq!(transaction.count(&t, number, &KeyRange::all()).unwrap(), found.len() as u64);
+            lost += 600 - found.len();
+            kept += found.len();
+        }
+        let messages = engine.take_messages();
+        let is_named = messages.iter().any(|text| text.contains(&format!("Page {page} of '{FILE}'")));
+        // No row of the table has a long value, so nobody looks at their tree.
+        assert!(is_named || lost == lost_before, "{messages:?}");
+    }
+    assert!(lost > 0 && kept > 0);
+}
+
+#[test]
+fn a_table_that_lacks_changes_can_be_read_and_dropped() {
+    let disk = directory(false);
+    for page in pages(&disk, LEAF) {
+        let disk = directory(false);
+        damage(&disk, page);
+        let engine = start(&disk, ForceRecovery::PastDamage).unwrap();
+        let messages = engine.take_messages();
+        check_no_writes(&engine);
+        assert_eq!(all_ids(&engine, "u").len(), 600);
+        assert!(ids(&engine, "t", ScanOptions::default()).unwrap().len() <= 600);
+        engine.shutdown().unwrap();
+        drop(engine);
+        let was_closed = messages.iter().any(|text| text.contains("`test`.`t`"));
+        let engine = start(&disk, ForceRecovery::Off).unwrap();
+        let closed = matches!(ids(&engine, "t", ScanOptions::default()), Err(EngineError::TableDamaged(_)));
+        assert_eq!(closed, was_closed, "page {page}: what was passed over by force is not forgotten");
+        engine.shutdown().unwrap();
+        drop(engine);
+        let engine = start(&disk, ForceRecovery::PastDamage).unwrap();
+        engine.drop_tables(&[name("t")], &KillFlag::default()).unwrap();
+        engine.shutdown().unwrap();
+        drop(engine);
+        let engine = start(&disk, ForceRecovery::Off).unwrap();
+        assert_eq!(engine.check().unwrap(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_missing_file_with_redo_is_given_up_by_force_only() {
+    let disk = directory(false);
+    disk.rename(path(FILE), path("aside")).unwrap();
+    let refused = start(&disk, ForceRecovery::Off).err().unwrap().to_string();
+    assert!(refused.contains(FILE) && refused.contains("innodb_force_recovery=1"), "{refused}");
+    let engine = start(&disk, ForceRecovery::PastDamage).unwrap();
+    assert_eq!(all_ids(&engine, "u").len(), 600);
+    assert!(matches!(ids(&engine, "t", ScanOptions::default()), Err(EngineError::FileMissing(_))));
+    engine.shutdown().unwrap();
+    drop(engine);
+    let engine = start(&disk, ForceRecovery::Off).unwrap();
+    assert_eq!(all_ids(&engine, "u").len(), 600);
+    engine.shutdown().unwrap();
+    drop(engine);
+    // It comes back too late: it lacks what was given up.
+    disk.rename(path("aside"), path(FILE)).unwrap();
+    let engine = start(&disk, ForceRecovery::Off).unwrap();
+    assert!(matches!(ids(&engine, "t", ScanOptions::default()), Err(EngineError::TableDamaged(_))));
+}
+
+/// Shows what was there before the damage, and leaves every file as it is.
+fn check_untouched(disk: &SimulatedDisk, force: ForceRecovery) -> (usize, Vec<String>) {
+    let before = files(disk);
+    let engine = start(disk, force).unwrap();
+    check_no_writes(&engine);
+    let found = all_ids(&engine, "u");
+    assert_eq!(found, (0..found.len() as i64).collect::<Vec<_>>(), "a prefix of the history");
+    let kill = KillFlag::default();
+    assert_eq!(engine.drop_tables(&[name("u")], &kill).err(), Some(EngineError::ReadOnlyEngine));
+    assert_eq!(engine.create_table(definition("w"), &kill).err(), Some(EngineError::ReadOnlyEngine));
+    let messages = engine.take_messages();
+    engine.shutdown().unwrap();
+    drop(engine);
+    assert!(files(disk) == before, "a start that must not touch anything changed files");
+    (found.len(), messages)
+}
+
+#[test]
+fn a_damaged_log_is_read_up_to_the_damage_by_force() {
+    let whole = directory(false);
+    let log: Vec<String> =
+        whole.list(path("redo")).unwrap().into_iter().filter(|name| name.starts_with("log_")).collect();
+    let (mut refused, mut most) = (0, 0);
+    for name in &log {
+        for offset in [0, 100_000, 300_000] {
+            let disk = directory(false);
+            let file = PathBuf::from("redo").join(name);
+            let original = disk.contents(&file).unwrap();
+            if offset == 0 {
+                disk.remove(&file).unwrap();
+            } else if original.len() > offset {
+                disk.corrupt(&file, offset, &[0x5A; 64]);
+            }
+            let Err(error) = start(&disk, ForceRecovery::Off) else { continue };
+            refused += 1;
+            let text = error.to_string();
+            assert!(text.contains("innodb_force_recovery="), "{text}");
+            if start(&disk, ForceRecovery::PastDamage).is_ok() {
+                let (count, messages) = check_untouched(&disk, ForceRecovery::PastDamage);
+                assert!(count >= 400 && messages[0].contains("LSN"), "{count} {messages:?}");
+                most = most.max(count);
+            }
+            assert_eq!(check_untouched(&disk, ForceRecovery::WithoutLog).0, 400);
+            assert!(start(&disk, ForceRecovery::Off).is_err(), "force does not mend");
+            let mended = disk.open(&file, OpenMode::CreateIfMissing).unwrap();
+            mended.write_at(&original, 0).unwrap();
+            let engine = start(&disk, ForceRecovery::Off).unwrap();
+            assert_eq!(all_ids(&engine, "u").len(), 600);
+        }
+    }
+    assert!(refused >= 2 && most >= 400, "{refused} {most}");
+}
+
+#[test]
+fn files_are_shown_as_they_are_without_a_log() {
+    let disk = directory(false);
+    let (count, messages) = check_untouched(&disk, ForceRecovery::WithoutLog);
+    assert_eq!(count, 400);
+    assert!(messages[0].contains("innodb_force_recovery=6"), "{messages:?}");
+    for lost in ["redo/control", ""] {
+        let disk = directory(false);
+        for name in disk.list(path("redo")).unwrap() {
+            let file = PathBuf::from("redo").join(name);
+            if lost.is_empty() || file == path(lost) {
+                disk.remove(&file).unwrap();
+            }
+        }
+        let refused = start(&disk, ForceRecovery::Off).err().unwrap().to_string();
+        assert!(refused.contains("innodb_force_recovery=6"), "{refused}");
+        assert_eq!(check_untouched(&disk, ForceRecovery::WithoutLog).0, 400);
+    }
+    let disk = directory(false);
+    disk.corrupt(path("redo/control"), 0, &[0; 8192]);
+    let refused = start(&disk, ForceRecovery::PastDamage).err().unwrap().to_string();
+    assert!(refused.contains("innodb_force_recovery=6"), "{refused}");
+    assert_eq!(check_untouched(&disk, ForceRecovery::WithoutLog).0, 400);
+}
