@@ -14,6 +14,12 @@ OTHER_PLANS = ["NO_INDEX(a) NO_INDEX(b) NO_INDEX(c) NO_INDEX(q) NO_INDEX(keyed)"
                "JOIN_PREFIX(c)", "NO_BNL()"]
 
 
+# Orders in which the rows of the tables come when MySQL is asked again.
+OTHER_ORDERS = ["1 DESC", "RAND(1)", "RAND(2)", "RAND(3)"]
+# A table of FROM, as queries name it.
+SOURCE = re.compile(r"\b(FROM|JOIN) (\w+) (?!WHERE|ON|ORDER|GROUP|LIMIT|JOIN|LEFT|RIGHT|CROSS|UNION|INTERSECT|EXCEPT)(\w+)")
+
+
 def text(value):
     if value is None:
         return None
@@ -181,8 +187,13 @@ def difference(expected, got):
 
 def is_determined(reference, statement, parameters, expected):
     """Whether MySQL itself answers a query with the same rows by other plans. If not, SQL leaves the answer open (which of the equal texts
-    'a' and 'A' stands for their group, in which order numbers are added up), or an index of MySQL's answers otherwise than its comparison."""
+    'a' and 'A' stands for their group, in which order numbers are added up), or an index of MySQL's answers otherwise than its comparison.
+    It is also asked over tables whose rows come in other orders."""
     if not statement.startswith("SELECT") or " FROM " not in statement:
         return True
+    for order in OTHER_ORDERS:
+        reordered = SOURCE.sub(rf"\1 (SELECT * FROM \2 ORDER BY {order} LIMIT 1000000) \3", statement)
+        if difference(expected, reference.run(reordered, parameters)) == "rows":
+            return False
     answers = (reference.run(re.sub(r"\bSELECT\b", f"SELECT /*+ {hints} */", statement), parameters) for hints in OTHER_PLANS)
     return not any(difference(expected, answer) in ("error", "rows") for answer in answers)

@@ -117,6 +117,12 @@ impl Engine {
         Ok(self.statistics(table))
     }
 
+    /// How many values the first part of an index of few entries has: counts them. None if there are more than a few leaves.
+    pub fn few_values(&self, table: &Arc<Table>, index: usize) -> Option<u64> {
+        let sample = self.sample(table.index(index).ok()?).ok().filter(|sample| sample.whole)?;
+        sample.changes.first().copied()
+    }
+
     /// Estimated number of entries in a range: two descents, no scan.
     pub fn estimate_range(&self, table: &Arc<Table>, index: usize, range: &KeyRange) -> EngineResult<u64> {
         table.check_usable()?;

@@ -9,8 +9,8 @@ use crate::spill::{Held, KeySet, RowStore, SpillCounts, Workspace, full};
 use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue};
-use plan::Plan;
 use plan::physical::RowLock;
+use plan::{Plan, PlanningSurroundings};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use values::Value;
@@ -238,6 +238,16 @@ impl<'r, 's> PlanningContext<'r, 's> {
     /// A context over the statement's.
     pub fn new(statement: &'r mut StatementContext<'s>) -> PlanningContext<'r, 's> {
         PlanningContext { statement, sites: Vec::new(), occupied_bytes: 0, made_bytes: 0 }
+    }
+}
+
+impl PlanningSurroundings for PlanningContext<'_, '_> {
+    fn run_subquery(&mut self, plan: &Plan, id: usize) -> SqlResult<Value> {
+        let mut run = Run::new(plan, self.statement);
+        match crate::operator::subquery::run(&mut run, id, Vec::new(), &[])? {
+            SubqueryValue::Scalar(value) => Ok(value),
+            SubqueryValue::Row(_) => Ok(Value::Null),
+        }
     }
 }
 

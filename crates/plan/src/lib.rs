@@ -16,7 +16,7 @@ mod rewrite;
 mod select_limit;
 
 pub use access::check as check_tables;
-pub use bind::{ParameterTypes, ParameterUse, PlannerInput, Reading, SubqueryPlan};
+pub use bind::{ParameterTypes, ParameterUse, PlannerInput, PlanningSurroundings, Reading, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
     TableAccess, View, VirtualTables,

@@ -95,6 +95,8 @@ pub struct QueryPlan {
     pub explain: Vec<ExplainRow>,
     /// Of a derived table: what determines what among its columns.
     pub(crate) dependence: Option<Arc<DerivedDependence>>,
+    /// Of a subquery: whether it was found to have no rows while it was planned.
+    pub(crate) is_empty: bool,
 }
 
 /// One line of EXPLAIN.

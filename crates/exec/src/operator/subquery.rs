@@ -133,6 +133,12 @@ fn execute(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Fou
 fn find(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
     let plan = run.plan;
     let subquery = &plan.subqueries[id];
+    if let Some(value) = &subquery.known {
+        return Ok(match subquery.wanted {
+            SubqueryUse::Exists => Found::Exists(*value != Value::Int(0)),
+            _ => Found::Value(value.clone()),
+        });
+    }
     match subquery.wanted {
         SubqueryUse::Exists => {
             let mut batch = RowBatch::new();

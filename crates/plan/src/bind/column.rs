@@ -108,6 +108,8 @@ pub(crate) struct Block {
     pub later_aliases: Vec<String>,
     /// Within the arguments of an aggregate: another one may not stand there.
     pub in_aggregate: bool,
+    /// Whether it groups WITH ROLLUP.
+    pub rollup: bool,
     /// What is known of the rows, once FROM and WHERE are bound and if it matters.
     pub known: KnownRows,
     /// Group keys, once bound.

@@ -95,6 +95,17 @@ fn is_no_year(number: &Value) -> bool {
     matches!(number, Value::Int(number) if *number > 99 && !years.contains(number))
 }
 
+/// Whether no YEAR lies so beside that number.
+fn is_beyond_years(operator: ComparisonOperator, number: i64) -> bool {
+    match operator {
+        ComparisonOperator::Less => number <= 0,
+        ComparisonOperator::LessOrEqual => number < 0,
+        ComparisonOperator::Greater => number >= i64::from(YEAR_MAX),
+        ComparisonOperator::GreaterOrEqual => number > i64::from(YEAR_MAX),
+        _ => false,
+    }
+}
+
 /// The first year of a YEAR column, beside 0, and the last.
 const YEAR_MIN: u16 = 1901;
 const YEAR_MAX: u16 = 2155;
@@ -112,6 +123,15 @@ fn is_out_of_range(comparison: &Comparison) -> bool {
     };
     if operator == ComparisonOperator::Equal && column.result.kind() == TypeKind::Year {
         return column.column_slot().is_some() && constant.literal().is_some_and(is_no_year);
+    }
+    if column.result.kind() == TypeKind::Year {
+        let number = |value: &Value| match value {
+            Value::Int(number) => Some(*number),
+            _ => None,
+        };
+        let number = constant.literal().and_then(number);
+        return column.column_slot().is_some()
+            && number.is_some_and(|number| is_beyond_years(operator, number));
     }
     let are_integers = column.column_slot().is_some()
         && column.result.kind().is_integer()
@@ -368,7 +388,10 @@ impl Binder<'_> {
             ExpressionKind::IsNull(operand) if self.finds_zero_date(operand) => {
                 return self.is_zero_date(condition);
             }
-            ExpressionKind::IsNull(operand) => self.is_never_null(operand).then_some(false),
+            // The keys of WITH ROLLUP may be NULL: MySQL does not look whether a column may.
+            ExpressionKind::IsNull(operand) if !self.block().rollup => {
+                self.is_never_null(operand).then_some(false)
+            }
             _ => None,
         };
         if let Some(truth) = known {

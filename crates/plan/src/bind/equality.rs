@@ -136,7 +136,7 @@ fn may_stand_there(column: &Expression, beside: Option<&[ComparisonMode]>) -> bo
             let own = ComparisonMode::Text(column.result.collation());
             beside.is_some_and(|modes| !modes.is_empty() && modes.iter().all(|mode| *mode == own))
         }
-        TypeClass::DateTime => beside.is_some(),
+        TypeClass::DateTime => beside.is_some_and(|modes| !modes.is_empty()),
         TypeClass::Time | TypeClass::Null => false,
     }
 }
@@ -233,6 +233,7 @@ impl Binder<'_> {
     /// column would have to equal two constants.
     pub(super) fn settle_contradictions(&mut self, tree: &mut JoinTree, conditions: &[Expression]) -> bool {
         let mut all = conditions.to_vec();
+        all.extend(self.implied_by_subqueries(conditions));
         inner_conditions(tree, &mut all);
         let is_join = matches!(tree, JoinTree::Join { .. });
         if all.len() < 2 && !is_join {

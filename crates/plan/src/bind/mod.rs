@@ -32,6 +32,7 @@ pub(crate) use from::JoinTree;
 pub(crate) use parameter::Wanted;
 pub use parameter::{ParameterTypes, ParameterUse, Reading};
 
+use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::depth::check_depth;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
@@ -41,7 +42,7 @@ use engine::{Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
-use values::ColumnType;
+use values::{ColumnType, Value};
 
 /// A subquery of an expression, ready to run.
 #[derive(Clone, Debug)]
@@ -54,6 +55,14 @@ pub struct SubqueryPlan {
     pub comparisons: Vec<(ComparisonMode, ColumnType)>,
     /// As [`SubqueryCall::repeats`](::expression::SubqueryCall).
     pub repeats: bool,
+    /// Its value, if it was run while the statement was planned.
+    pub known: Option<Value>,
+}
+
+/// What planning may ask of the statement that it plans for.
+pub trait PlanningSurroundings: EvaluationContext {
+    /// Runs a subquery of a plan, which reads nothing of the rows around it: MySQL runs some while it optimises.
+    fn run_subquery(&mut self, plan: &Plan, id: usize) -> SqlResult<Value>;
 }
 
 /// What planning needs.
@@ -65,7 +74,7 @@ pub struct PlannerInput<'a> {
     /// What the user may do.
     pub privileges: &'a dyn PrivilegeCheck,
     /// Facts, session variables, and evaluation of constants.
-    pub context: &'a mut dyn EvaluationContext,
+    pub context: &'a mut dyn PlanningSurroundings,
     /// How parameters get their types.
     pub parameter_types: ParameterTypes,
     /// sql_select_limit.

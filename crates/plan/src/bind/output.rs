@@ -86,6 +86,7 @@ impl Binder<'_> {
                 column.origin = None;
                 return column;
             }
+            Grouping::SortedRollup if block.is_group_of_columns(expression) => {}
             Grouping::Temporary | Grouping::SortedRollup if !block.is_kept(expression) => return column,
             Grouping::Sorted if !block.is_kept_before_groups(expression) => return column,
             Grouping::Resorted if !expression.any(&|part| part.column_slot().is_some()) => return column,
@@ -103,7 +104,8 @@ impl Binder<'_> {
             column.source = ValueSource::Function;
         }
         let mut column = column.into_temporary();
-        if grouping == Grouping::SortedRollup && is_key {
+        let is_settled = !is_column && block.is_settled_group(expression);
+        if grouping == Grouping::SortedRollup && is_key && !is_settled {
             widen_for_rollup(&mut column.result.column_type, is_column);
         }
         column
@@ -194,10 +196,27 @@ impl Block {
         self.is_kept_before_groups(expression)
     }
 
-    /// Whether a temporary table of joined rows keeps the value: neither a constant nor what groups are needed for.
+    /// Whether a temporary table of joined rows keeps the value: neither a constant nor what groups are needed for. What is
+    /// computed of known rows is no constant to MySQL, unless rows are grouped or sorted by it.
     fn is_kept_before_groups(&self, expression: &Expression) -> bool {
-        expression.any(&|part| self.varies(part))
+        if expression.column_slot().is_some() {
+            return self.varies(expression) && self.aggregate_of(expression).is_none();
+        }
+        expression.any(&|part| part.column_slot().is_some())
             && !expression.any(&|part| self.aggregate_of(part).is_some())
+            && !self.known.settled.iter().any(|settled| settled.same(expression))
+    }
+
+    /// Whether it is a group key that is computed of known rows.
+    fn is_settled_group(&self, expression: &Expression) -> bool {
+        let key = expression.column_slot().and_then(|slot| self.group_keys.get(slot));
+        key.is_some_and(|key| self.is_fixed(key))
+    }
+
+    /// Whether it is a group key that reads rows.
+    fn is_group_of_columns(&self, expression: &Expression) -> bool {
+        let key = expression.column_slot().and_then(|slot| self.group_keys.get(slot));
+        key.is_some_and(|key| tables_of(self, key) != 0)
     }
 
     /// Whether it is a column of the rows, or of the groups once these are made, that is not the same in all of them.
@@ -233,9 +252,23 @@ impl Block {
         self.tables.len() - self.known.fixed.count_ones() as usize + self.known.semijoins
     }
 
-    /// Whether nothing is joined, be it the table of a subquery.
-    fn is_single(&self) -> bool {
-        self.tables.len() == 1 && self.known.semijoins + self.known.lookups == 0
+    /// Whether one table is read row by row, and none is joined with it, be it that of a subquery.
+    pub(super) fn is_single(&self) -> bool {
+        self.open_tables() + self.known.lookups < 2
+    }
+
+    /// What of the keys of groups or of a sort is computed of known rows, and so is a constant.
+    pub(super) fn settle_keys<'e>(&mut self, keys: impl Iterator<Item = &'e Expression>) {
+        let is_settled = |key: &&Expression| {
+            let tables = tables_of(self, key);
+            tables != 0 && tables & (!self.known.fixed | self.known.missing) == 0
+        };
+        self.known.settled = keys.filter(is_settled).cloned().collect();
+    }
+
+    /// Whether WHERE or the rows that are known leave it one value.
+    fn is_one(&self, key: &Expression) -> bool {
+        self.is_fixed(key) || self.equals_constant(key)
     }
 
     /// Whether MySQL sorts rows as it reads them, by keys of the table that it reads first. Those that it joins in its join
@@ -245,7 +278,14 @@ impl Block {
         keys: impl Iterator<Item = &'e Expression>,
         read: ReadOrder,
     ) -> bool {
-        let tables = keys.fold(0, |bits, key| bits | tables_of(self, key)) & !self.known.fixed;
+        let varying: Vec<&Expression> = keys.filter(|key| !self.is_one(key)).collect();
+        let tables = varying.iter().fold(0, |bits, key| bits | tables_of(self, key));
+        varying.is_empty() || self.reads_in_order_of(tables, read)
+    }
+
+    /// Whether rows stay in the order of these tables while others are joined.
+    fn reads_in_order_of(&self, tables: u64, read: ReadOrder) -> bool {
+        let tables = tables & !self.known.fixed;
         let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
         if open != 0 && open & !self.known.optional == 0 {
             return false;
@@ -258,14 +298,14 @@ impl Block {
     /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row.
     pub(super) fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
         let keys = &self.group_keys;
-        let is_one = |key: &Expression| self.is_fixed(key) || self.equals_constant(key);
         if rollup {
-            let varying = keys.iter().filter(|key| !is_one(key));
             let is_outer = self.known.optional != 0 || self.known.has_antijoin;
-            let in_order = self.open_tables() == 0 || !is_outer && self.sorts_as_it_reads(varying, read);
+            let varying = keys.iter().filter(|key| !self.is_one(key));
+            let tables = varying.fold(0, |bits, key| bits | tables_of(self, key));
+            let in_order = self.open_tables() == 0 || !is_outer && self.reads_in_order_of(tables, read);
             return if in_order { Grouping::Rollup } else { Grouping::SortedRollup };
         }
-        if keys.iter().all(is_one) {
+        if keys.iter().all(|key| self.is_one(key)) {
             return Grouping::InOrder;
         }
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
@@ -274,7 +314,8 @@ impl Block {
         // Without aggregates MySQL takes rows that a key makes distinct for groups.
         let distinct = self.aggregates.is_empty() && self.is_single() && self.holds_unique_key(keys);
         let as_read = self.sorts_as_it_reads(keys.iter(), read);
-        let in_order = needs_sorted_rows || distinct || as_read && self.index_orders(keys);
+        let varying: Vec<Expression> = keys.iter().filter(|key| !self.is_one(key)).cloned().collect();
+        let in_order = needs_sorted_rows || distinct || as_read && self.index_orders(&varying);
         match (in_order, order.iter().all(is_key)) {
             (true, true) if needs_sorted_rows && !as_read => Grouping::Sorted,
             (true, true) => Grouping::InOrder,
@@ -285,9 +326,13 @@ impl Block {
 
     /// Whether DISTINCT needs a temporary table: not if a key makes the rows distinct or an index has them in order.
     pub(super) fn distinct_grouping(&self, items: &[&Expression]) -> Grouping {
-        let constant = items.iter().all(|item| !item.any(&|part| self.varies(part)));
-        let keys: Vec<Expression> = items.iter().map(|item| (*item).clone()).collect();
-        if constant || self.is_single() && (self.index_orders(&keys) || self.holds_unique_key(&keys)) {
+        let varying = items.iter().filter(|item| !self.is_fixed(item));
+        let keys: Vec<Expression> = varying.map(|item| (*item).clone()).collect();
+        // The rows of an outer join's inner side may be none, which is in no index.
+        let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
+        let is_inner = open & self.known.optional == 0;
+        let in_order = || is_inner && (self.index_orders(&keys) || self.holds_unique_key(&keys));
+        if self.is_single() && (keys.is_empty() || in_order()) {
             Grouping::InOrder
         } else {
             Grouping::Temporary
@@ -324,7 +369,10 @@ impl Block {
             index.parts.iter().map(|part| (part.column, part.prefix_length.is_none())).collect()
         };
         let primary = definition.indexes.iter().find(|index| index.kind == IndexKind::Primary).map(whole);
-        definition.indexes.iter().filter(|index| !index.invisible).any(|index| {
+        let is_left = |index: &&IndexDefinition| {
+            !index.invisible && self.known.range.as_ref().is_none_or(|range| range.leaves_order_of(index))
+        };
+        definition.indexes.iter().filter(is_left).any(|index| {
             let parts = whole(index).into_iter().chain(primary.clone().unwrap_or_default());
             parts.zip(&columns).take_while(|((part, whole), key)| part == *key && *whole).count()
                 == columns.len()

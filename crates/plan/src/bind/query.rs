@@ -103,7 +103,14 @@ impl Binder<'_> {
         let block = self.blocks.pop().unwrap_or_default();
         let (rows, columns) = bound?;
         let root = Node::Values { rows };
-        Ok(QueryPlan { root, columns, outer: block.outer, explain: Vec::new(), dependence: None })
+        Ok(QueryPlan {
+            root,
+            columns,
+            outer: block.outer,
+            explain: Vec::new(),
+            dependence: None,
+            is_empty: false,
+        })
     }
 
     fn values_parts(
@@ -138,7 +145,7 @@ impl Binder<'_> {
 
     /// ORDER BY and LIMIT around a set operation: keys are result columns.
     pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
-        let QueryPlan { root, columns, outer, explain, dependence } = plan;
+        let QueryPlan { root, columns, outer, explain, dependence, is_empty } = plan;
         let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
@@ -153,7 +160,7 @@ impl Binder<'_> {
         } else {
             Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
         };
-        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain, dependence })
+        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain, dependence, is_empty })
     }
 
     fn order_and_limit(
@@ -218,7 +225,7 @@ impl Binder<'_> {
         let root =
             Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
         let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-        Ok(QueryPlan { root, columns, outer, explain: first.explain, dependence: None })
+        Ok(QueryPlan { root, columns, outer, explain: first.explain, dependence: None, is_empty: false })
     }
 
     /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.

@@ -125,7 +125,7 @@ impl Binder<'_> {
         let names = columns.iter().map(|column| column.name.clone()).collect();
         let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
         let root = Node::Recursive(Box::new(recursive));
-        let plan = QueryPlan { root, columns, outer: Vec::new(), explain, dependence: None };
+        let plan = QueryPlan { root, columns, outer: Vec::new(), explain, dependence: None, is_empty: false };
         let mut plan = self.ordered(plan, &common.query)?;
         if let Node::Limit { input, limit, .. } = &mut plan.root
             && let Node::Recursive(recursive) = &mut **input

@@ -66,8 +66,8 @@ impl Binder<'_> {
             };
         }
         self.explain.extend(explain.iter().cloned());
-        let (outer, dependence) = (block.outer, block.dependence);
-        Ok(QueryPlan { root, columns, outer, explain, dependence })
+        let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
+        Ok(QueryPlan { root, columns, outer, explain, dependence, is_empty })
     }
 
     fn select_parts(
@@ -84,6 +84,7 @@ impl Binder<'_> {
         self.lock_tables(around.locking)?;
         let bound = self.bind_clauses(select, around, tree.as_ref())?;
         let BoundClauses { mut items, conditions, having, mut order, limit, grouping, handed_on } = bound;
+        self.block().rollup = select.rollup;
         let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
         self.keep_times_of_rows(tree.as_mut(), &mut conditions, &mut items, &mut order, grouping);
         if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
@@ -97,8 +98,10 @@ impl Binder<'_> {
         let orders = grouping || select.options.distinct || !order.is_empty();
         let differs =
             orders && !is_operand && (select.rollup || self.assigns || self.types_differ_if_kept(&items));
-        if differs || orders && self.block().tables.len() > 1 {
-            self.block().known = self.known_rows(tree.as_ref(), &conditions, differs);
+        let sorts = !order.is_empty();
+        let is_asked_for = around.select_type == "SUBQUERY" && !grouping;
+        if differs || is_asked_for || orders && self.block().tables.len() > 1 {
+            self.block().known = self.known_rows(tree.as_ref(), &conditions, (differs, sorts))?;
         }
         let impossible = self.block().known.none
             || conditions.iter().any(is_never)
@@ -469,11 +472,15 @@ impl Binder<'_> {
         if grouping {
             return block.grouping(order, select.rollup, read);
         }
+        let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
         if select.options.distinct {
-            let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
+            // MySQL makes keys of groups of the items where it reads one table.
+            let keys = if block.is_single() { &shown[..] } else { &[] };
+            block.settle_keys(keys.iter().copied());
             return block.distinct_grouping(&shown);
         }
         let keys = order.iter().map(|key| &key.expression);
+        block.settle_keys(keys.clone());
         let ordered = read.ordered && block.known.semijoins == 0;
         match ordered || order.is_empty() || block.sorts_as_it_reads(keys, read) {
             true => Grouping::InOrder,

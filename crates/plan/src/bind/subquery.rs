@@ -113,7 +113,7 @@ impl Binder<'_> {
         };
         let repeats = call.repeats;
         let expression = call_as_expression(call, results);
-        self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons, repeats });
+        self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons, repeats, known: None });
         Ok(expression)
     }
 

@@ -40,15 +40,7 @@ impl Binder<'_> {
         optional: bool,
     ) -> Vec<u64> {
         let block = &*self.block();
-        let columns = match &block.tables[table].source {
-            Source::Base(base) => {
-                let indexes = base.definition().indexes.iter().filter(|index| !index.invisible);
-                indexes.filter_map(|index| index.parts.first()).map(|part| part.column).collect()
-            }
-            // MySQL makes an index for what is looked up in a derived table.
-            _ => (0..block.tables[table].columns.len()).collect(),
-        };
-        let indexes = Indexes { block, table, fixed, columns };
+        let indexes = Indexes::of(block, table, fixed);
         let asked: Vec<(Asked, u64)> = conditions
             .iter()
             .map(|condition| {
@@ -66,7 +58,27 @@ impl Binder<'_> {
     }
 }
 
-impl Indexes<'_> {
+impl Binder<'_> {
+    /// Whether a condition asks an index of the table for values that are known before.
+    pub(super) fn asks_index(&mut self, table: usize, condition: &Expression) -> bool {
+        let indexes = Indexes::of(self.block(), table, 0);
+        tables_of(indexes.block, condition) == 1 << table && indexes.asked(condition) != Asked::Nothing
+    }
+}
+
+impl<'b> Indexes<'b> {
+    fn of(block: &'b Block, table: usize, fixed: u64) -> Indexes<'b> {
+        let columns = match &block.tables[table].source {
+            Source::Base(base) => {
+                let indexes = base.definition().indexes.iter().filter(|index| !index.invisible);
+                indexes.filter_map(|index| index.parts.first()).map(|part| part.column).collect()
+            }
+            // MySQL makes an index for what is looked up in a derived table.
+            _ => (0..block.tables[table].columns.len()).collect(),
+        };
+        Indexes { block, table, fixed, columns }
+    }
+
     fn is_column(&self, operand: &Expression) -> bool {
         self.block
             .place(operand)

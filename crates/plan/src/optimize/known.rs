@@ -3,30 +3,27 @@
 //! temporary table, which clients see in the types of columns. Main function: [`Binder::known_rows`].
 
 use crate::bind::{Binder, Block, JoinTree, Source, is_known, is_never};
-use crate::optimize::access::{Candidate, selectivity};
+use crate::optimize::access::Candidate;
 use crate::optimize::known_values::KnownValues;
+use crate::optimize::range_choice::ChosenRange;
+use crate::optimize::subquery_ways::SubqueryWay;
 use crate::optimize::tables_of;
-use crate::physical::{AccessPath, KeyCondition, Node};
+use crate::physical::{AccessPath, KeyCondition};
 use engine::Table;
+use errors::SqlResult;
 use expression::operators::ComparisonOperator;
-use expression::{Expression, ExpressionKind, SubqueryUse, TypeClass};
+use expression::{Expression, ExpressionKind, TypeClass};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// The protocol's flag of a column of the primary key.
-const PRI_KEY: u16 = 2;
-
-/// Rows of a subquery from which on its primary key is looked up, and from which on its rows are put into a table to be looked
-/// up, by as many rows as that.
-const KEYS_LOOKED_UP_MIN: f64 = 4.5;
-const ROWS_LOOKED_UP_MIN: f64 = 6.3;
-const OUTER_ROWS_MIN: u64 = 5;
+use values::{TypeKind, Value};
 
 /// What is known before the query runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownRows {
     /// No row comes out of the joins.
     pub none: bool,
+    /// Because no key of an index meets the conditions on a table, or a unique key has no row.
+    pub has_no_keys: bool,
     /// Tables that give one row, or in an outer join none, as bits.
     pub fixed: u64,
     /// Those of them that an outer join never finds a row of: a temporary table keeps their columns nevertheless.
@@ -35,14 +32,18 @@ pub(crate) struct KnownRows {
     pub by_index: Vec<(usize, u64)>,
     /// Slots of columns that WHERE sets equal to constants.
     pub equal: Vec<usize>,
-    /// Conditions that ask for a row of a subquery: MySQL joins with the subquery's tables.
+    /// Conditions that ask for a row of a subquery, or for none, whose rows are read first or in the join buffer.
     pub semijoins: usize,
-    /// Conditions that a subquery has no such row, or one that is looked up by a primary key.
+    /// Conditions that ask for a row of a subquery that is looked up, or that there is none.
     pub lookups: usize,
     /// Tables whose rows may be missing, as bits.
     pub optional: u64,
     /// Whether a condition is that a subquery has no row, which MySQL makes an outer join.
     pub has_antijoin: bool,
+    /// What is computed of known rows alone, and is known as a constant before rows go to a temporary table.
+    pub settled: Vec<Expression>,
+    /// The range by which the only table is read whose rows are not known.
+    pub range: Option<ChosenRange>,
 }
 
 /// How many rows of a table conditions leave.
@@ -64,9 +65,21 @@ struct Joined<'t> {
     optional: bool,
     /// Behind an outer join: the tables of its outer side that its condition reads, or all of them.
     needs: u64,
+    /// Whether it is all of the inner side of an outer join that is on the inner side of no other.
+    is_whole_side: bool,
 }
 
 impl KnownRows {
+    fn count_subquery(&mut self, way: SubqueryWay) {
+        match way {
+            SubqueryWay::Nowhere => self.none = true,
+            SubqueryWay::ReadFirst { .. } => self.semijoins += 1,
+            SubqueryWay::LookedUp { .. } => self.lookups += 1,
+        }
+        self.has_antijoin |=
+            matches!(way, SubqueryWay::ReadFirst { negated: true } | SubqueryWay::LookedUp { negated: true });
+    }
+
     /// Whether all other open tables are looked up by an index, one after the other, once the first is read.
     pub fn looks_up_all(&self, open: u64, first: u64) -> bool {
         let mut placed = first | !open;
@@ -83,28 +96,35 @@ impl KnownRows {
 
 impl Binder<'_> {
     /// What is known of the rows of FROM and WHERE, whose conditions are settled. `reads`: rows of unique keys are read, and the
-    /// plan is one for this execution then.
+    /// plan is one for this execution then; `sorts`: rows are sorted.
     pub fn known_rows(
         &mut self,
         tree: Option<&JoinTree>,
         conditions: &[Expression],
-        reads: bool,
-    ) -> KnownRows {
+        (reads, sorts): (bool, bool),
+    ) -> SqlResult<KnownRows> {
         let mut known = KnownRows::default();
-        let Some(tree) = tree else { return known };
-        for found in conditions.iter().filter_map(|condition| self.is_semijoin(condition)) {
-            *if found { &mut known.semijoins } else { &mut known.lookups } += 1;
+        let Some(tree) = tree else { return Ok(known) };
+        for condition in conditions {
+            let Some(way) = self.way_of_subquery(condition, conditions, sorts) else { continue };
+            known.count_subquery(way);
         }
         let mut tables = Vec::new();
-        let filters: Vec<&Expression> = conditions.iter().collect();
+        let implied = self.implied_by_subqueries(conditions);
+        let filters: Vec<&Expression> = conditions.iter().chain(&implied).collect();
         collect(self.block(), tree, &filters, (false, 0), &mut tables);
-        known.has_antijoin = conditions.iter().any(is_antijoin);
         let optional = tables.iter().filter(|joined| joined.optional);
         known.optional = optional.fold(0, |bits, joined| bits | 1 << joined.table);
+        known.equal.extend(conditions.iter().filter_map(slot_of_equality));
         for joined in tables.iter().filter(|joined| !joined.optional) {
             known.equal.extend(joined.conditions.iter().filter_map(|condition| slot_of_equality(condition)));
         }
         let mut rows = KnownValues::new(reads);
+        for joined in tables.iter().filter(|_| reads) {
+            for condition in &joined.conditions {
+                self.run_early(joined.table, condition, &mut rows)?;
+            }
+        }
         loop {
             let before = known.fixed;
             for joined in &tables {
@@ -116,11 +136,15 @@ impl Binder<'_> {
                 break;
             }
         }
+        let mut open = tables.iter().filter(|joined| known.fixed & 1 << joined.table == 0);
+        if let (true, Some(only), None) = (reads, open.next(), open.next()) {
+            known.range = self.chosen_range(only.table, &only.conditions);
+        }
         for joined in tables.iter().filter(|_| tables.len() > 1) {
             let ways = self.ways_by_index(joined.table, &joined.conditions, known.fixed, joined.optional);
             known.by_index.extend(ways.into_iter().map(|before| (joined.table, before)));
         }
-        known
+        Ok(known)
     }
 
     /// Tables of which a unique key leaves one row at most, by constants or by rows of such tables, as bits.
@@ -164,16 +188,22 @@ impl Binder<'_> {
             conditions.push(condition);
         }
         let conditions: Vec<&Expression> = conditions.iter().map(Cow::as_ref).collect();
-        let left = self.rows_left(joined.table, &conditions);
+        let left = self.rows_left(joined, &conditions);
         match (&left, joined.optional) {
             (Left::Unknown, _) => return,
             (Left::Impossible | Left::Missing, false) => {
                 known.none = true;
+                known.has_no_keys = true;
                 return;
             }
             // MySQL reads a row of the inner side beforehand only where those of the outer side are known.
             (Left::Missing | Left::One(_), true) if joined.needs & !known.fixed != 0 => {
                 known.by_index.push((joined.table, 0));
+                return;
+            }
+            (Left::Impossible, true) if joined.is_whole_side => {
+                known.fixed |= 1 << joined.table;
+                known.missing |= 1 << joined.table;
                 return;
             }
             (Left::Impossible, true) => return,
@@ -187,52 +217,19 @@ impl Binder<'_> {
         }
     }
 
-    /// Whether a condition is a join with the tables of a subquery that sends rows through a temporary table; Some(false) if it
-    /// is one without: its rows are looked up, or must not be there.
-    fn is_semijoin(&mut self, condition: &Expression) -> Option<bool> {
-        match &condition.kind {
-            ExpressionKind::Subquery(call) => match call.wanted {
-                SubqueryUse::In | SubqueryUse::Exists => Some(self.is_read_first(call.id)),
-                SubqueryUse::NotIn => Some(false),
-                _ => None,
-            },
-            _ => is_antijoin(condition).then_some(false),
-        }
-    }
-
-    /// Whether MySQL reads the rows of a subquery before those of the query, or in its join buffer: where they are few. Others it
-    /// looks up, by their primary key or in a table of them. The numbers are where its costs meet for small tables.
-    fn is_read_first(&mut self, subquery: usize) -> bool {
-        let is_key = self.shows_primary_key(subquery);
-        let Some(found) = self.subqueries.get(subquery) else { return true };
-        let Some((table, share)) = only_table(&found.query.root) else { return !is_key };
-        let table = table.clone();
-        let inner = self.input.engine.statistics(&table).rows as f64 * share;
-        if is_key {
-            return share < 1.0 && inner < KEYS_LOOKED_UP_MIN;
-        }
-        let outer = match &self.block().tables[..] {
-            [only] => match &only.source {
-                Source::Base(table) => table.clone(),
-                _ => return true,
-            },
-            _ => return true,
-        };
-        let outer = self.input.engine.statistics(&outer).rows;
-        outer < OUTER_ROWS_MIN || inner < ROWS_LOOKED_UP_MIN
-    }
-
-    fn shows_primary_key(&self, subquery: usize) -> bool {
-        let column = self.subqueries.get(subquery).and_then(|subquery| subquery.query.columns.first());
-        column.and_then(|column| column.origin.as_ref()).is_some_and(|origin| origin.flags & PRI_KEY != 0)
-    }
-
-    fn rows_left(&mut self, number: usize, conditions: &[&Expression]) -> Left {
+    fn rows_left(&mut self, joined: &Joined<'_>, conditions: &[&Expression]) -> Left {
+        let number = joined.table;
         let table = match &self.block().tables[number].source {
             Source::Base(table) => table.clone(),
             Source::Derived(query, _) if query.root.is_one_row() => return Left::One(None),
             _ => return Left::Unknown,
         };
+        if conditions.iter().any(|condition| self.looks_for_null_in_key(number, &table, condition)) {
+            return if joined.optional { Left::Unknown } else { Left::Impossible };
+        }
+        if conditions.iter().any(|condition| stores_years(condition)) {
+            return Left::Unknown;
+        }
         if self.contradict_in_index(number, &table, conditions) {
             return Left::Impossible;
         }
@@ -251,6 +248,20 @@ impl Binder<'_> {
             }
         }
         left
+    }
+
+    /// Whether it is IS NULL of a column without NULL that an index begins with. Conditions are settled; those of WITH ROLLUP keep it.
+    fn looks_for_null_in_key(&mut self, number: usize, table: &Table, condition: &Expression) -> bool {
+        let ExpressionKind::IsNull(operand) = &condition.kind else { return false };
+        let Some((_, column)) = self.block().place(operand).filter(|(found, _)| *found == number) else {
+            return false;
+        };
+        let definition = table.definition();
+        let begins = |index: &dictionary::IndexDefinition| {
+            !index.invisible && index.parts.first().is_some_and(|part| part.column == column)
+        };
+        definition.columns.get(column).is_some_and(|column| !column.nullable)
+            && definition.indexes.iter().any(begins)
     }
 
     fn rows_of_path(&mut self, table: &Arc<Table>, candidate: &Candidate) -> Left {
@@ -272,36 +283,19 @@ impl Binder<'_> {
     }
 }
 
-/// The table whose rows alone a node shows, and the share of them that conditions are guessed to choose.
-fn only_table(node: &Node) -> Option<(&Arc<Table>, f64)> {
-    // What compares with the rows of the query chooses when these are looked up.
-    let is_own =
-        |condition: &&Expression| !condition.any(&|part| matches!(part.kind, ExpressionKind::Outer(_)));
-    let share =
-        |conditions: &[Expression]| conditions.iter().filter(is_own).map(selectivity).product::<f64>();
-    match node {
-        Node::Project { input, .. } => only_table(input),
-        Node::Filter { input, conditions } => {
-            only_table(input).map(|(table, of_input)| (table, of_input * share(conditions)))
-        }
-        Node::Table(access) => Some((&access.table, share(&access.conditions))),
-        _ => None,
-    }
-}
-
-/// Whether a condition is that a subquery has no row.
-fn is_antijoin(condition: &Expression) -> bool {
-    let ExpressionKind::Not(inner) = &condition.kind else { return false };
-    matches!(&inner.kind, ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists)
-}
-
 /// The slot of the column that a condition sets equal to a constant.
 fn slot_of_equality(condition: &Expression) -> Option<usize> {
     let constant = |column: &Expression, other: &Expression| {
         column.column_slot().filter(|_| other.is_constant() && column.result.class() != TypeClass::Text)
     };
     match &condition.kind {
-        ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::Equal => {
+        ExpressionKind::IsNull(column) => column.column_slot(),
+        ExpressionKind::Compare(comparison)
+            if matches!(
+                comparison.operator,
+                ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual
+            ) =>
+        {
             let (left, right) = (&comparison.left, &comparison.right);
             constant(left, right).or_else(|| constant(right, left))
         }
@@ -310,6 +304,16 @@ fn slot_of_equality(condition: &Expression) -> Option<usize> {
         }
         _ => None,
     }
+}
+
+/// Whether it is IN with numbers of two digits that a YEAR column would store as years, which are looked up in its index, though
+/// no year is equal to them.
+fn stores_years(condition: &Expression) -> bool {
+    let ExpressionKind::In(list) = &condition.kind else { return false };
+    let is_short = |member: &Expression| matches!(member.literal(), Some(Value::Int(1..=99)));
+    !list.negated
+        && list.operand.result.kind() == TypeKind::Year
+        && list.list.iter().any(|(_, member)| is_short(member))
 }
 
 /// Whether the ranges are one whose bounds are the same value of the index's only part.
@@ -331,7 +335,8 @@ fn collect<'t>(
 ) {
     match tree {
         JoinTree::Table(table) => {
-            found.push(Joined { table: *table, conditions: filters.to_vec(), optional, needs });
+            let conditions = filters.to_vec();
+            found.push(Joined { table: *table, conditions, optional, needs, is_whole_side: false });
         }
         JoinTree::Join { left, right, outer: true, conditions, .. } => {
             collect(block, left, filters, (optional, needs), found);
@@ -339,6 +344,9 @@ fn collect<'t>(
             let outer_side = left.tables();
             let needs = needs | if read & outer_side == 0 { outer_side } else { read & outer_side };
             collect(block, right, &conditions.iter().collect::<Vec<_>>(), (true, needs), found);
+            if let (JoinTree::Table(_), Some(last)) = (&**right, found.last_mut()) {
+                last.is_whole_side = !optional;
+            }
         }
         JoinTree::Join { left, right, conditions, .. } => {
             let both: Vec<&Expression> = filters.iter().copied().chain(conditions).collect();

@@ -1,13 +1,12 @@
 //! Values that are known before a query runs, and what the keys of an index say of conditions. Main type: [`KnownValues`].
 
-use super::terms::{TermReader, Terms, index_conditions};
+use super::terms::{Term, TermReader, Terms, index_conditions};
 use crate::bind::Binder;
 use crate::optimize::access::is_known_now;
-use crate::optimize::rejects_null;
-use crate::physical::{AccessPath, KeyCondition, KeyConditions, RowLock};
+use crate::physical::{AccessPath, KeyConditions, RowLock};
 use crate::range::{key_ranges, point_key};
 use engine::{KeyRange, ReadMode, Table};
-use expression::Expression;
+use expression::{Expression, ExpressionKind};
 use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -17,22 +16,37 @@ use values::row::RowView;
 /// Values of columns of the block, by slot.
 pub(super) struct KnownValues {
     values: Vec<(usize, Expression)>,
+    /// Values of subqueries, by their numbers.
+    subqueries: Vec<(usize, Expression)>,
     /// Whether rows may be read.
     reads: bool,
 }
 
 impl KnownValues {
     pub fn new(reads: bool) -> KnownValues {
-        KnownValues { values: Vec::new(), reads }
+        KnownValues { values: Vec::new(), subqueries: Vec::new(), reads }
     }
 
-    /// A condition with the known values in the place of columns.
+    pub fn has_subquery(&self, id: usize) -> bool {
+        self.subqueries.iter().any(|(known, _)| *known == id)
+    }
+
+    pub fn keep_subquery(&mut self, id: usize, value: Expression) {
+        self.subqueries.push((id, value));
+    }
+
+    /// A condition with the known values in the place of columns and subqueries.
     pub fn put_into<'e>(&self, condition: &'e Expression) -> Cow<'e, Expression> {
         let value_of = |part: &Expression| {
-            let slot = part.column_slot()?;
-            self.values.iter().find(|(known, _)| *known == slot).map(|(_, value)| value.clone())
+            let (known, number) = match &part.kind {
+                ExpressionKind::Subquery(call) => (&self.subqueries, call.id),
+                _ => (&self.values, part.column_slot()?),
+            };
+            known.iter().find(|(known, _)| *known == number).map(|(_, value)| value.clone())
         };
-        if self.values.is_empty() || !condition.any(&|part| value_of(part).is_some()) {
+        if self.values.is_empty() && self.subqueries.is_empty()
+            || !condition.any(&|part| value_of(part).is_some())
+        {
             return Cow::Borrowed(condition);
         }
         let mut condition = condition.clone();
@@ -108,9 +122,6 @@ impl Binder<'_> {
         table: &Arc<Table>,
         conditions: &[&Expression],
     ) -> bool {
-        if conditions.len() < 2 {
-            return false;
-        }
         for index in 0..table.indexes().len() {
             let mut common: Option<Vec<KeyRange>> = None;
             for ranges in self.first_part_ranges(number, table, index, conditions) {
@@ -144,24 +155,30 @@ impl Binder<'_> {
         conditions: &[&Expression],
     ) -> Vec<Vec<KeyConditions>> {
         let Some(definition) = table.indexes()[index].definition(table) else { return Vec::new() };
-        let Some(part) = definition.parts.first().filter(|_| !definition.invisible) else {
+        if definition.invisible {
             return Vec::new();
-        };
+        }
         let mut definition = definition.clone();
         definition.parts.truncate(1);
         let block = &*self.block();
         let reader = TermReader { block, table: number, placed: 0 };
-        let is_part = |column: &Expression| block.place(column) == Some((number, part.column));
+        let of_term = |term: &Term| index_conditions(&definition, std::slice::from_ref(term));
         let of_condition = |condition: &Expression| match reader.read(condition) {
-            Some(Terms::All(terms)) => index_conditions(&definition, &terms).map(|found| vec![found]),
-            Some(Terms::Any(branches)) => {
-                branches.iter().map(|branch| index_conditions(&definition, branch)).collect()
+            Some(Terms::All(terms)) => {
+                index_conditions(&definition, &terms).map(|found| vec![found]).into_iter().collect()
             }
-            None => rejects_null(condition, &is_part)
-                .then(|| vec![vec![KeyCondition::Range { low: None, high: None }]]),
+            Some(Terms::Any(branches)) => {
+                let ranges: Option<Vec<_>> =
+                    branches.iter().map(|branch| index_conditions(&definition, branch)).collect();
+                ranges.into_iter().collect::<Vec<Vec<KeyConditions>>>()
+            }
+            None => {
+                let around = reader.read_around(condition);
+                around.iter().filter_map(|terms| terms.iter().map(of_term).collect()).collect()
+            }
         };
         let known = |ranges: &Vec<KeyConditions>| ranges.iter().flatten().all(is_known_now);
-        conditions.iter().filter_map(|condition| of_condition(condition)).filter(known).collect()
+        conditions.iter().flat_map(|condition| of_condition(condition)).filter(known).collect()
     }
 }
 

@@ -2,12 +2,15 @@
 
 mod access;
 mod build;
+mod early_subquery;
 mod join;
 mod join_buffer;
 mod known;
 mod known_values;
 mod null_rejection;
 mod order;
+mod range_choice;
+mod subquery_ways;
 mod terms;
 
 pub(crate) use access::is_known_now;

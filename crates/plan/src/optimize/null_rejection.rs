@@ -8,9 +8,11 @@ use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind, SubqueryUse};
 
 impl Block {
-    /// Whether a condition cannot hold for a row of NULLs of these tables, so that the outer join is an inner one.
+    /// Whether a condition cannot hold for a row of NULLs of one of these tables, so that the outer join is an inner one. As
+    /// in MySQL the alternatives of OR must agree on the table.
     pub fn rejects_null(&self, condition: &Expression, tables: u64) -> bool {
-        rejects_null(condition, &|column| tables_of(self, column) & tables != 0)
+        let rejects = |table: u64| rejects_null(condition, &|column| tables_of(self, column) & table != 0);
+        (0..u64::BITS).map(|number| 1 << number).filter(|table| tables & table != 0).any(rejects)
     }
 
     /// Turns the outer joins whose rows without a match do not pass the filters to inner joins.

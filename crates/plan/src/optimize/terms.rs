@@ -6,7 +6,7 @@ use dictionary::IndexDefinition;
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::result_type::{TypeClass, class_of};
 use expression::{Expression, ExpressionKind};
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, TypeKind, Value};
 
 /// A condition on one column of a table.
 #[derive(Clone, Debug)]
@@ -55,6 +55,10 @@ fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool 
         (TypeClass::Time, _) => mode == ComparisonMode::Time,
         (TypeClass::Null, _) => false,
     }
+}
+
+fn is_null(value: &Expression) -> bool {
+    matches!(value.literal(), Some(Value::Null))
 }
 
 /// Looks at conditions from the side of one table; `placed` are the tables whose rows are known before.
@@ -108,6 +112,63 @@ impl TermReader<'_> {
         self.single(condition).map(|term| Terms::All(vec![term]))
     }
 
+    /// What MySQL knows of the keys that a condition leaves, where an index does not help to find them: those around values that
+    /// are excluded, and those on one side where the other one depends on the row. All hold, each is a list of alternatives.
+    pub fn read_around(&self, condition: &Expression) -> Vec<Vec<Term>> {
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::NotEqual => {
+                self.around(comparison).into_iter().collect()
+            }
+            ExpressionKind::Not(inner) => match &inner.kind {
+                ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::Equal => {
+                    self.around(comparison).into_iter().collect()
+                }
+                _ => Vec::new(),
+            },
+            ExpressionKind::In(list) if list.negated => {
+                let members = list.list.iter().filter(|(_, member)| !is_null(member));
+                let around = |(mode, member)| self.around_value(&list.operand, member, mode);
+                members.map(|(mode, member)| (*mode, member)).filter_map(around).collect()
+            }
+            ExpressionKind::Between(between) if !between.negated => {
+                let Some(column) = self.column(&between.operand) else { return Vec::new() };
+                let known = |(mode, bound): &(ComparisonMode, Expression)| {
+                    let usable = is_usable(*mode, self.column_type(column), false) && self.is_known(bound);
+                    usable.then(|| (bound.clone(), true))
+                };
+                let (low, high) = (known(&between.low), known(&between.high));
+                // MySQL does not look at it where the other side is a column of another table.
+                let is_own = tables_of(self.block, condition) == 1 << self.table;
+                let one_side = is_own && low.is_some() != high.is_some();
+                let term = Term { column, condition: KeyCondition::Range { low, high } };
+                if one_side { vec![vec![term]] } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn around(&self, comparison: &Comparison) -> Option<Vec<Term>> {
+        let (left, right, mode) = (&comparison.left, &comparison.right, comparison.mode);
+        self.around_value(left, right, mode).or_else(|| self.around_value(right, left, mode))
+    }
+
+    /// The keys below and above a value.
+    fn around_value(
+        &self,
+        column: &Expression,
+        value: &Expression,
+        mode: ComparisonMode,
+    ) -> Option<Vec<Term>> {
+        let column = self.column(column)?;
+        if !is_usable(mode, self.column_type(column), false) || !self.is_known(value) {
+            return None;
+        }
+        let bound = || Some((value.clone(), false));
+        let below = KeyCondition::Range { low: None, high: bound() };
+        let above = KeyCondition::Range { low: bound(), high: None };
+        Some([below, above].map(|condition| Term { column, condition }).into())
+    }
+
     fn single(&self, condition: &Expression) -> Option<Term> {
         match &condition.kind {
             ExpressionKind::Compare(comparison) => self.comparison(comparison),
@@ -147,7 +208,7 @@ impl TermReader<'_> {
                     && column_type.collation == like.collation
                     && self.is_known(&like.pattern);
                 let starts = match like.pattern.literal() {
-                    Some(values::Value::Bytes(bytes)) => {
+                    Some(Value::Bytes(bytes)) => {
                         let (prefix, whole) =
                             expression::operators::like_prefix(bytes, like.escape, like.collation);
                         whole || !prefix.is_empty()
