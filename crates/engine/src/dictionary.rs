@@ -41,9 +41,11 @@ impl Dictionary {
         self.read().get(schema)?.tables.get(table).cloned()
     }
 
-    /// All tables of a schema by name; empty if there is no such schema.
+    /// All tables of a schema by name, but for those that are being filled; empty if there is no such schema.
     pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
-        self.read().get(schema).map(|entry| entry.tables.values().cloned().collect()).unwrap_or_default()
+        let schemas = self.read();
+        let tables = schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values());
+        tables.filter(|table| !table.is_hidden()).cloned().collect()
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, SchemaEntry>> {

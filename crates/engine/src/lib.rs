@@ -22,6 +22,7 @@ mod error;
 mod file_names;
 mod filling;
 mod forced;
+mod hidden_table;
 mod insert_many;
 mod leavings;
 mod lob;

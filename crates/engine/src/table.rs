@@ -9,7 +9,7 @@ use btree::{Tree, TreeId};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId, TableId};
 use values::key::{KeyLayout, KeyPart};
 use values::row::{ColumnSet, RowLayout, RowView};
@@ -42,6 +42,8 @@ pub struct Table {
     pub(crate) next_row_id: AtomicU64,
     /// [`USABLE`], or why not.
     state: AtomicU8,
+    /// Not in lists yet: it is being filled.
+    hidden: AtomicBool,
     pub(crate) statistics: Mutex<Option<StoredStatistics>>,
 }
 
@@ -98,6 +100,7 @@ impl Table {
             indexed,
             next_row_id: AtomicU64::new(0),
             state: AtomicU8::new(USABLE),
+            hidden: AtomicBool::new(false),
             statistics: Mutex::new(None),
         }
     }
@@ -151,6 +154,15 @@ impl Table {
     /// The table was dropped, or another one is in its place.
     pub(crate) fn set_gone(&self) {
         self.state.store(GONE, Ordering::Release);
+    }
+
+    /// Whether the table is being filled by the statement that makes it.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.hidden.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_hidden(&self, hidden: bool) {
+        self.hidden.store(hidden, Ordering::Release);
     }
 
     /// Whether the start found no file for the table: its rows cannot be read, and it can only be dropped or replaced.

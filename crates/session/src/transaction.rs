@@ -1,11 +1,13 @@
 //! Transactions of a session: BEGIN to COMMIT, autocommit, savepoints, SET TRANSACTION. Main type: [`TransactionState`].
 
+use crate::instance::Instance;
 use crate::metadata_lock::Intent;
 use crate::session::Session;
 use crate::variables::id;
-use engine::{Isolation, Mark, Transaction, TransactionOptions};
+use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
+use std::sync::Arc;
 use stdx::ids::Lsn;
 use wire::result::ResultSink;
 
@@ -23,6 +25,8 @@ pub struct TransactionState {
     /// Characteristics of the running transaction, for AND CHAIN.
     options: Characteristics,
     savepoints: Vec<(String, Mark)>,
+    /// The table that the running CREATE TABLE .. SELECT fills: it exists when the transaction commits.
+    pub making: Option<Arc<Table>>,
     /// The last commit: later snapshots of this session include it.
     pub last_commit: Lsn,
 }
@@ -217,7 +221,10 @@ impl Session {
                 let reply = transaction.reply_lsn();
                 self.packet_lsn = self.packet_lsn.max(reply);
                 self.count(crate::status::id::HANDLER_COMMIT, 1);
-                transaction.commit()
+                match self.transaction.making.take() {
+                    Some(table) => commit_with_table(&self.state.instance, transaction, &table),
+                    None => transaction.commit(),
+                }
             }
             None => Ok(Lsn(0)),
         };
@@ -312,4 +319,15 @@ impl Session {
         self.transaction.savepoints.truncate(position);
         self.send_ok(sink)
     }
+}
+
+/// Commits a transaction together with the table that it has filled.
+fn commit_with_table(instance: &Instance, transaction: Transaction, table: &Arc<Table>) -> EngineResult<Lsn> {
+    if let Err(error) = transaction.publish_table(table) {
+        transaction.rollback()?;
+        return Err(error);
+    }
+    let lsn = transaction.commit()?;
+    instance.engine().show_table(table, lsn)?;
+    Ok(lsn)
 }

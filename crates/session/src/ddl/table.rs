@@ -432,7 +432,9 @@ impl Session {
         forget_key_defaults(&mut definition, &computed);
         check_definition(&definition)?;
         let name = definition.name.clone();
-        self.make_table(definition)?;
+        let engine = self.state.instance.engine().clone();
+        let made = engine.create_hidden_table(definition, &self.state.shared.kill);
+        let made = made.map_err(|error| table_error(error, &name))?;
         let insert = Statement::Insert(Box::new(Insert {
             replace: create.on_duplicate == SelectDuplicates::Replace,
             priority: InsertPriority::Normal,
@@ -445,16 +447,19 @@ impl Session {
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        if let Err(error) = self.run_data_statement(&insert, channel) {
-            // The table must not stay behind half filled.
+        self.transaction.making = Some(Arc::clone(&made));
+        let mut filled = self.run_data_statement(&insert, channel);
+        if filled.is_ok() && self.transaction.current.is_some() {
+            filled = self.commit_open();
+        }
+        self.transaction.making = None;
+        if filled.is_err() && self.transaction.current.is_some() {
             self.rollback_open();
-            let dropped = self.state.instance.engine().drop_tables(&[name], &KillFlag::default());
-            return Err(dropped.map_or_else(|failed| failed.into_sql(""), |()| error));
         }
-        if self.transaction.current.is_some() {
-            self.commit_open()?;
-        }
-        Ok(())
+        filled.map_err(|error| match engine.abandon_table(&made) {
+            Ok(()) => error,
+            Err(failed) => failed.into_sql(""),
+        })
     }
 
     /// What is deprecated in declared types is told of a second time, then what is in the query's.

@@ -1,0 +1,108 @@
+//! CREATE TABLE .. SELECT ends at every disk operation: afterwards there are the table and all its rows, or neither, and no file is left.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use engine::*;
+use env::Environment;
+use env::simulated::SimulatedDisk;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+const ROWS: i64 = 400;
+
+fn try_open(disk: &SimulatedDisk) -> EngineResult<Engine> {
+    Engine::open(Environment::simulated(disk.clone(), 1), options())
+}
+
+/// Makes a table and fills it. True once the commit is durable.
+fn fill(disk: &SimulatedDisk, commits: bool) -> EngineResult<bool> {
+    let engine = try_open(disk)?;
+    let kill = KillFlag::default();
+    if engine.dictionary().schema("test").is_none() {
+        let collation = charset::CollationId::BINARY;
+        engine.create_schema(dictionary::SchemaDefinition { name: "test".to_owned(), collation }, &kill)?;
+    }
+    let made = engine.create_hidden_table(definition("made"), &kill)?;
+    assert!(engine.dictionary().tables("test").is_empty(), "nobody sees a table that is not full");
+    let transaction = begin(&engine);
+    for id in 0..ROWS {
+        let long = if id % 100 == 0 { 8000 } else { 40 };
+        transaction.insert(&made, &encode(&made, &row(id, id, &"x".repeat(long))))?;
+        if id == ROWS / 2 {
+            engine.checkpoint()?;
+        }
+    }
+    if !commits {
+        transaction.rollback()?;
+        engine.abandon_table(&made)?;
+        assert!(engine.dictionary().table("test", "made").is_none());
+        return Ok(false);
+    }
+    transaction.publish_table(&made)?;
+    let lsn = transaction.commit()?;
+    engine.show_table(&made, lsn)?;
+    assert_eq!(all(&begin(&engine), &made).len() as i64, ROWS);
+    Ok(true)
+}
+
+fn check_after(disk: &SimulatedDisk, acknowledged: bool) -> bool {
+    let engine = try_open(disk).unwrap();
+    assert_eq!(engine.check().unwrap(), Vec::<String>::new());
+    assert_eq!(engine.take_messages(), Vec::<String>::new());
+    match engine.dictionary().table("test", "made") {
+        Some(made) => {
+            assert_eq!(all(&begin(&engine), &made).len() as i64, ROWS, "a table that is not full");
+            true
+        }
+        None => {
+            assert!(!acknowledged, "an acknowledged table is lost");
+            assert!(disk.contents(Path::new("test/made.ibd")).is_none(), "a file is left");
+            false
+        }
+    }
+}
+
+#[test]
+fn a_table_is_there_with_its_rows_or_not_at_all() {
+    for commits in [true, false] {
+        let whole = SimulatedDisk::new(1);
+        assert_eq!(fill(&whole, commits).unwrap(), commits);
+        assert_eq!(check_after(&whole.restart_after_kill(), commits), commits);
+        let (mut there, mut absent) = (0, 0);
+        for operation in 0..whole.counts().mutations {
+            let disk = SimulatedDisk::new(1);
+            disk.crash_at(operation);
+            let acknowledged = catch_unwind(AssertUnwindSafe(|| fill(&disk, commits)));
+            let acknowledged = matches!(acknowledged, Ok(Ok(true)));
+            for restarted in
+                [disk.restart_with_durable_state(), disk.restart_after_kill(), disk.restart(operation)]
+            {
+                let found = check_after(&restarted, acknowledged);
+                there += u32::from(found);
+                absent += u32::from(!found);
+                assert_eq!(check_after(&restarted, false), found, "the second start finds the same");
+            }
+        }
+        assert!(absent > 0 && (there > 0) == commits, "{there} {absent}");
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let whole = SimulatedDisk::new(1);
+    fill(&whole, true).unwrap();
+    let empty = SimulatedDisk::new(1);
+    drop(try_open(&empty).unwrap());
+    for capacity in (empty.used_bytes()..whole.used_bytes() + 65_536).step_by(65_536) {
+        let disk = SimulatedDisk::new(1);
+        drop(try_open(&disk).unwrap());
+        disk.set_capacity_bytes(Some(capacity));
+        let filled = fill(&disk, true);
+        disk.set_capacity_bytes(None);
+        let is_there = check_after(&disk.restart_after_kill(), false);
+        assert_eq!(is_there, filled.is_ok(), "{capacity}: {filled:?}");
+    }
+}
