@@ -11,7 +11,6 @@ use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
     TableOptions,
 };
-use engine::KillFlag;
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
 use plan::physical::OriginPath;
@@ -447,8 +446,18 @@ impl Session {
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        self.transaction.making = Some(Arc::clone(&made));
-        let mut filled = self.run_data_statement(&insert, channel);
+        self.fill_made_table(&made, &insert, channel)
+    }
+
+    /// Runs the INSERT .. SELECT that fills a hidden table, and commits both.
+    fn fill_made_table(
+        &mut self,
+        made: &Arc<Table>,
+        insert: &Statement,
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        self.transaction.making = Some(Arc::clone(made));
+        let mut filled = self.run_data_statement(insert, channel);
         if filled.is_ok() && self.transaction.current.is_some() {
             filled = self.commit_open();
         }
@@ -456,7 +465,7 @@ impl Session {
         if filled.is_err() && self.transaction.current.is_some() {
             self.rollback_open();
         }
-        filled.map_err(|error| match engine.abandon_table(&made) {
+        filled.map_err(|error| match self.state.instance.engine().abandon_table(made) {
             Ok(()) => error,
             Err(failed) => failed.into_sql(""),
         })
