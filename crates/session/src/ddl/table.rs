@@ -11,6 +11,7 @@ use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
     TableOptions,
 };
+use engine::{KillFlag, Table};
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
 use plan::physical::OriginPath;
