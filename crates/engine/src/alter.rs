@@ -33,6 +33,7 @@ impl Engine {
         indexes: Vec<IndexDefinition>,
         kill: &KillFlag,
     ) -> EngineResult<Arc<Table>> {
+        self.inner.finish_losers_of(&[self.inner.need_table(name)?], kill)?;
         let turn = self.inner.ddl_turn(kill)?;
         self.inner.check_may_copy()?;
         if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
@@ -91,6 +92,7 @@ impl Engine {
         indexes: &[String],
         kill: &KillFlag,
     ) -> EngineResult<Arc<Table>> {
+        self.inner.finish_losers_of(&[self.inner.need_table(name)?], kill)?;
         let _turn = self.inner.ddl_turn(kill)?;
         let old = self.inner.need_table(name)?;
         let dropped =
@@ -144,6 +146,7 @@ impl Engine {
         counter: &AutoIncrement,
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
+        self.inner.finish_losers_of(&[self.inner.need_table(name)?], kill)?;
         let turn = self.inner.ddl_turn(kill)?;
         self.inner.check_may_copy()?;
         let old = self.inner.need_table(name)?;

@@ -6,7 +6,7 @@ use crate::engine::EngineInner;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-/// Pause between rounds of purge and of undo saving when nobody asks for one.
+/// Pause between rounds of purge, of undo saving and of rollbacks when nobody asks for one.
 const ROUND: Duration = Duration::from_millis(100);
 /// Pause between two flushes of the log (flush levels 0 and 2).
 const FLUSH_ROUND: Duration = Duration::from_secs(1);
@@ -19,6 +19,8 @@ pub(crate) struct Background {
     /// Saves undo, so that the log may go on.
     pub(crate) undo: Arc<Worker>,
     flush: Arc<Worker>,
+    /// Undoes what a crash left unfinished.
+    rollback: Arc<Worker>,
 }
 
 /// Wakes and ends one thread.
@@ -39,7 +41,8 @@ impl Background {
     /// Starts the threads. They hold the engine weakly, so that dropping the last handle ends them.
     pub(crate) fn start(engine: &Arc<EngineInner>) {
         // Errors are met again by the statement that runs into the same page; work goes on with the next round.
-        let Background { purge, undo, flush } = &engine.background;
+        let Background { purge, undo, flush, rollback } = &engine.background;
+        rollback.start(engine, "iruka-rollback", ROUND, EngineInner::roll_back_in_background);
         purge.start(engine, "iruka-purge", ROUND, |engine| drop(engine.purge_once()));
         undo.start(engine, "iruka-undo", ROUND, |engine| drop(engine.save_undo_in_the_way()));
         flush.start(engine, "iruka-log", FLUSH_ROUND, |engine| {
@@ -50,7 +53,7 @@ impl Background {
 
     /// Ends the threads and waits for them.
     pub(crate) fn stop(&self) {
-        let all = [&self.purge, &self.undo, &self.flush];
+        let all = [&self.purge, &self.undo, &self.flush, &self.rollback];
         all.iter().for_each(|worker| worker.end());
         all.iter().for_each(|worker| worker.join());
     }
@@ -147,7 +150,7 @@ mod tests {
         assert!(within_seconds(5, || !inner.undo_store.is_wanted()), "undo is saved beside a long purge");
         let saving = inner.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
         let mut mini = inner.pool.mini_transaction();
-        mini.log(crate::records::KIND_ROLLED_BACK, &crate::records::encode_end(stdx::ids::TransactionId(1)));
+        mini.log(crate::records::KIND_ROLLED_BACK, &crate::records::encode_id(stdx::ids::TransactionId(1)));
         let lsn = mini.commit();
         let redo = inner.pool.redo();
         assert!(within_seconds(5, || redo.durable_lsn() >= lsn), "the log is flushed beside both");

@@ -3,7 +3,8 @@
 
 use crate::engine::EngineInner;
 use crate::entry::{Entry, EntryKind};
-use crate::error::EngineResult;
+use crate::error::{EngineError, EngineResult};
+use crate::lob::OwnedRow;
 use crate::read::bad_header;
 use crate::writer::Writer;
 use stdx::ids::IndexId;
@@ -26,6 +27,25 @@ pub(crate) enum Before {
 }
 
 impl EngineInner {
+    /// A row as it was before a loser changed it: no snapshot sees losers, and what was there before is committed. Called under the
+    /// entry's latch, so that its record cannot be undone meanwhile. None if there was no row.
+    pub(crate) fn row_before_loser(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        entry: Entry<'_>,
+    ) -> EngineResult<Option<OwnedRow>> {
+        let astray = || EngineError::Corrupt(format!("the undo of a row of transaction {}", entry.writer));
+        let writer = self.writers.get(entry.writer).ok_or_else(astray)?;
+        let before = match self.state_before(&writer, index, key, entry)? {
+            Before::Entry(value) => value,
+            Before::Nothing => return Ok(None),
+            Before::Astray => return Err(astray()),
+        };
+        let entry = Entry::parse(EntryKind::Clustered, &before).ok_or_else(bad_header)?;
+        Ok((!entry.deleted).then(|| entry.stored_row().to_owned()))
+    }
+
     /// Follows the address in the header of an entry that `writer` wrote.
     pub(crate) fn state_before(
         &self,
@@ -53,7 +73,15 @@ impl EngineInner {
         Ok(Before::Astray)
     }
 
+    /// The undo record at a position, wherever it is.
     fn undo_record_at(&self, writer: &Writer, position: u64) -> EngineResult<Option<Vec<u8>>> {
-        Ok(writer.undo().list.encoded_at(position)?)
+        {
+            let undo = writer.undo();
+            if position >= undo.list.first() {
+                return Ok(undo.list.encoded_at(position)?);
+            }
+        }
+        let chunk = self.undo_store.chunk_at(&self.pool, writer.id, position)?;
+        Ok(chunk.and_then(|chunk| chunk.record(position).map(<[u8]>::to_vec)))
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::before::Before;
 use crate::engine::{Engine, EngineInner};
-use crate::entry::{Entry, EntryKind};
+use crate::entry::{Entry, EntryKind, Head};
 use crate::error::EngineResult;
 use crate::lob::Wanted;
 use crate::open::SYSTEM_SPACE;
@@ -19,7 +19,7 @@ use btree::{Cursor, CursorRange, Direction, LeafView, Taken, Tree, TreeReport, c
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId};
+use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId};
 use txn::TransactionState;
 
 /// Findings after which the check of a table's rows ends.
@@ -160,11 +160,29 @@ impl EngineInner {
             let mut key = Vec::new();
             leaf.key_into(at, &mut key)?;
             let before = self.state_before(&writer, index, &key, entry)?;
-            if !self.is_known_state(&before, index, &key)? && faults.len() < FAULTS_MAX {
+            let is_right = if writer.id < self.first_id {
+                // The version store knows nothing of what was before the start.
+                self.is_committed_state(&before)?
+            } else {
+                self.is_known_state(&before, index, &key)?
+            };
+            if !is_right && faults.len() < FAULTS_MAX {
                 faults.push(format!("{name}: the undo address of row {key:02x?} leads to {before:02x?}"));
             }
         }
         Ok(())
+    }
+
+    /// Whether a state from before a loser is one that every snapshot sees, or none.
+    fn is_committed_state(&self, before: &Before) -> EngineResult<bool> {
+        Ok(match before {
+            Before::Nothing => true,
+            Before::Entry(value) => {
+                let head = Head::parse(value).ok_or_else(bad_header)?;
+                self.commits.is_visible(head.writer, CommitTimestamp(0))
+            }
+            Before::Astray => false,
+        })
     }
 
     /// Whether a state from before an unfinished writer is the newest in the version store.

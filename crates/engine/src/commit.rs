@@ -4,7 +4,7 @@ use crate::engine::EngineInner;
 use crate::entry::Head;
 use crate::error::{EngineError, EngineResult};
 use crate::leavings::{Finished, Left};
-use crate::records::{KIND_COMMIT, KIND_POP, KIND_ROLLED_BACK, encode_end, encode_pop};
+use crate::records::{KIND_COMMIT, KIND_POP, KIND_ROLLED_BACK, encode_id, encode_pop};
 use crate::transaction::{Mark, Transaction};
 use crate::write::load_head;
 use crate::writer::Writer;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stdx::ids::{CommitTimestamp, Lsn};
+use stdx::ids::{CommitTimestamp, IndexId, Lsn};
 use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
 
@@ -26,7 +26,7 @@ impl EngineInner {
     /// Commits a writer: the commit record enters the log and the commit table in the same order.
     pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
         let mut mini = self.pool.mini_transaction();
-        mini.log(KIND_COMMIT, &encode_end(writer.id));
+        mini.log(KIND_COMMIT, &encode_id(writer.id));
         let in_undo_tree = writer.end();
         let left = Left::take(&mut writer.undo());
         let lsn = {
@@ -47,35 +47,66 @@ impl EngineInner {
     /// Undoes the writer's records down to that length, newest first, each in a mini-transaction that logs it.
     /// `keep_locks` gives rows back an X lock object before their old writer's id shows (partial rollback).
     pub(crate) fn undo_to(&self, writer: &Writer, length: u64, keep_locks: bool) -> EngineResult<()> {
-        let mut bytes = Vec::new();
         loop {
-            {
-                let mut undo = writer.undo();
-                if undo.list.len() <= length {
-                    return Ok(());
-                }
-                let Some(record) = undo.list.last()? else { return Ok(()) };
-                bytes.clear();
-                record.encode(&mut bytes);
-            }
-            let record = UndoRecord::decode(&bytes)
-                .ok_or_else(|| EngineError::Corrupt("undo record does not decode".to_owned()))?;
-            self.undo_patiently(writer, record, keep_locks)?;
-        }
-    }
-
-    /// Undoes one record; a full disk is waited out.
-    fn undo_patiently(&self, writer: &Writer, record: UndoRecord<'_>, keep_locks: bool) -> EngineResult<()> {
-        loop {
-            match self.undo_record(writer, record, keep_locks) {
+            match self.undo_newest(writer, length, keep_locks) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                // It cannot fail: a full disk is waited out.
                 Err(EngineError::NoSpace) => {
                     env::blocking::region(|| self.environment.clock.sleep(ROLLBACK_RETRY));
                 }
-                // Tried again, it is passed over.
-                Err(EngineError::Corrupt(reason)) if self.close_table_of(record.index, &reason)? => {}
-                result => return result,
+                Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Undoes the newest record above that length; false if there is none.
+    pub(crate) fn undo_newest(&self, writer: &Writer, length: u64, keep_locks: bool) -> EngineResult<bool> {
+        let mut bytes = Vec::new();
+        if !self.load_newest_undo(writer, length, &mut bytes)? {
+            return Ok(false);
+        }
+        let record = UndoRecord::decode(&bytes).ok_or_else(bad_record)?;
+        match self.undo_record(writer, record, keep_locks) {
+            // Tried again, it is passed over.
+            Err(EngineError::Corrupt(reason)) if self.close_table_of(record.index, &reason)? => {}
+            result => result?,
+        }
+        Ok(true)
+    }
+
+    /// Copies the newest record above that length; false if there is none.
+    fn load_newest_undo(&self, writer: &Writer, length: u64, bytes: &mut Vec<u8>) -> EngineResult<bool> {
+        loop {
+            let newest = {
+                let mut undo = writer.undo();
+                let newest = undo.list.len();
+                if newest <= length {
+                    return Ok(false);
+                }
+                if let Some(record) = undo.list.last()? {
+                    record.encode(bytes);
+                    return Ok(true);
+                }
+                newest - 1
+            };
+            // Only in the undo tree.
+            let chunk = self.undo_store.chunk_at(&self.pool, writer.id, newest)?.ok_or_else(bad_record)?;
+            let records = chunk.records().take((newest + 1 - chunk.first) as usize);
+            let mut undo = writer.undo();
+            if undo.list.is_elsewhere() && !undo.list.bring_back(chunk.first, records) {
+                return Err(bad_record());
+            }
+        }
+    }
+
+    /// The index of a writer's newest change.
+    pub(crate) fn newest_undo_index(&self, writer: &Writer) -> EngineResult<Option<IndexId>> {
+        let mut bytes = Vec::new();
+        if !self.load_newest_undo(writer, 0, &mut bytes)? {
+            return Ok(None);
+        }
+        Ok(Some(UndoRecord::decode(&bytes).ok_or_else(bad_record)?.index))
     }
 
     fn undo_record(&self, writer: &Writer, record: UndoRecord<'_>, keep_locks: bool) -> EngineResult<()> {
@@ -153,13 +184,18 @@ impl EngineInner {
     /// Undoes everything a writer did and ends it.
     pub(crate) fn roll_back_writer(&self, writer: &Arc<Writer>) -> EngineResult<()> {
         self.undo_to(writer, 0, false)?;
+        self.end_rollback(writer);
+        Ok(())
+    }
+
+    /// Ends a writer that has nothing left to undo.
+    pub(crate) fn end_rollback(&self, writer: &Arc<Writer>) {
         let in_undo_tree = writer.end();
         let mut mini = self.pool.mini_transaction();
-        mini.log(KIND_ROLLED_BACK, &encode_end(writer.id));
+        mini.log(KIND_ROLLED_BACK, &encode_id(writer.id));
         mini.commit();
         self.commits.set_rolled_back(writer.id);
         self.forget_writer(writer, in_undo_tree);
-        Ok(())
     }
 
     /// Takes a finished writer out of the registry, once the undo tree holds nothing of it any more.
@@ -171,6 +207,10 @@ impl EngineInner {
         }
         self.locks.finish(&writer.owner);
     }
+}
+
+fn bad_record() -> EngineError {
+    EngineError::Corrupt("undo record does not make sense".to_owned())
 }
 
 enum Restored {

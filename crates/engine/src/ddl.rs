@@ -53,6 +53,7 @@ impl Engine {
 
     /// DROP DATABASE with all its tables, in one step. Returns the number of tables. Errors: NoSuchSchema.
     pub fn drop_schema(&self, name: &str, kill: &KillFlag) -> EngineResult<usize> {
+        self.inner.finish_losers_of_dropped(&self.inner.dictionary.tables(name), kill)?;
         let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(name)?;
         let tables = self.inner.dictionary.tables(name);
@@ -82,6 +83,8 @@ impl Engine {
 
     /// DROP TABLE of all those tables, in one step. Errors: NoSuchTable (then none is dropped).
     pub fn drop_tables(&self, names: &[TableName], kill: &KillFlag) -> EngineResult<()> {
+        let known: Vec<_> = names.iter().filter_map(|name| self.inner.need_table(name).ok()).collect();
+        self.inner.finish_losers_of_dropped(&known, kill)?;
         let _ddl = self.inner.ddl_turn(kill)?;
         let tables =
             names.iter().map(|name| self.inner.need_table(name)).collect::<EngineResult<Vec<_>>>()?;
@@ -125,6 +128,7 @@ impl Engine {
 
     /// TRUNCATE TABLE: the table gets new, empty storage; its counter starts again. Returns the new table.
     pub fn truncate_table(&self, name: &TableName, kill: &KillFlag) -> EngineResult<Arc<Table>> {
+        self.inner.finish_losers_of_dropped(&[self.inner.need_table(name)?], kill)?;
         let _ddl = self.inner.ddl_turn(kill)?;
         let old = self.inner.need_table(name)?;
         let mut definition = old.definition.clone();

@@ -8,6 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
 use crate::lob::GarbageNotes;
+use crate::losers::RollbackQueue;
 use crate::options::{EngineOptions, FlushLevel, ForceRecovery, TransactionOptions};
 use crate::purge::PurgeQueue;
 use crate::table::Table;
@@ -59,6 +60,8 @@ pub(crate) struct EngineInner {
     pub(crate) purge: PurgeQueue,
     pub(crate) undo_store: UndoStore,
     pub(crate) garbage: GarbageNotes,
+    /// What a crash left unfinished.
+    pub(crate) rollbacks: RollbackQueue,
     /// One saver of undo at a time.
     pub(crate) undo_saver: Mutex<()>,
     /// Held while a commit record enters the log and the commit table, so that both have one order (rule C1).
@@ -171,18 +174,19 @@ pub(crate) struct Parts {
     pub(crate) next_id: TransactionId,
     /// The environment's disk is an overlay.
     pub(crate) is_read_only: bool,
+    /// Ids below it that are not finished.
+    pub(crate) unfinished: Vec<TransactionId>,
 }
 
 impl EngineInner {
-    pub(crate) fn assemble(parts: Parts) -> EngineInner {
+    pub(crate) fn assemble(parts: Parts, spill_file: Arc<SpillFile>) -> EngineInner {
         let end = parts.pool.redo().end_lsn().0.max(1);
-        let spill_file = Arc::new(SpillFile::new(parts.environment.clone()));
         EngineInner {
             environment: parts.environment,
             settings: Settings::new(&parts.options, parts.is_read_only),
             dictionary: Dictionary::default(),
             store: parts.store,
-            commits: CommitTable::new(parts.next_id),
+            commits: CommitTable::new(parts.next_id, &parts.unfinished),
             snapshots: Arc::new(SnapshotRegistry::new()),
             versions: VersionStore::new(parts.options.version_memory_bytes, spill_file.clone()),
             spill_file,
@@ -191,6 +195,7 @@ impl EngineInner {
             purge: PurgeQueue::default(),
             undo_store: parts.undo_store,
             garbage: parts.garbage,
+            rollbacks: RollbackQueue::default(),
             undo_saver: Mutex::new(()),
             commit_order: Mutex::new(()),
             last_committed: AtomicU64::new(end),

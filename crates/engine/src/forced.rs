@@ -9,9 +9,12 @@ use buffer::{BufferPool, Forced, PoolOptions, StorageError};
 use env::Environment;
 use std::sync::Arc;
 use stdx::ids::TransactionId;
+use txn::SpillFile;
 
 /// Log is cut into files of at most this many bytes.
 const LOG_SEGMENT_BYTES_MAX: u64 = 64 << 20;
+/// All undo lists together may take this part of the memory for old versions while the log is replayed; 16 MiB by default.
+const RECOVERY_UNDO_SHARE: u64 = 16;
 /// Size of a log in memory, which nobody reads.
 const UNREAD_LOG_BYTES: u64 = 16 << 20;
 /// Without the log it is not known which ids were given: those below this one count as ended, and no row has a greater one.
@@ -80,7 +83,8 @@ fn open(
         forced,
         ..PoolOptions::default()
     };
-    let mut losers = Losers::default();
+    let spill_file = Arc::new(SpillFile::new(environment.clone()));
+    let mut losers = Losers::new(spill_file, options.version_memory_bytes / RECOVERY_UNDO_SHARE);
     let pool = BufferPool::open(environment.clone(), pool_options, &mut losers)?;
     Ok(OpenedPool { pool, environment, losers, is_read_only, messages: Vec::new() })
 }

@@ -11,8 +11,8 @@ use crate::options::{EngineOptions, ForceRecovery};
 use crate::records::Losers;
 use crate::statistics::StoredStatistics;
 use crate::table::Table;
-use crate::undo_store::{LogNeeds, UndoStore};
-use crate::writer::Writer;
+use crate::undo_saving::LogNeeds;
+use crate::undo_store::UndoStore;
 use btree::{Tree, TreeId};
 use buffer::{BufferPool, SpaceKind, StorageError};
 use env::Environment;
@@ -20,12 +20,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
+use stdx::ids::{IndexId, PageId, PageNumber, SpaceId, TableId, TransactionId};
 
 /// The tablespace of dictionary and undo tree.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
 const SYSTEM_FILE: &str = "iruka_system.ibd";
-const DICTIONARY_INDEX: IndexId = IndexId(1);
+pub(crate) const DICTIONARY_INDEX: IndexId = IndexId(1);
 const DICTIONARY_ROOT: PageNumber = PageNumber(1);
 const UNDO_INDEX: IndexId = IndexId(2);
 const UNDO_ROOT: PageNumber = PageNumber(2);
@@ -34,7 +34,8 @@ const GARBAGE_ROOT: PageNumber = PageNumber(3);
 
 impl Engine {
     /// Opens the data directory that the environment's disk is rooted at, or makes a new one. Recovers after a crash: pages first, then
-    /// unfinished transactions are rolled back, then files and dictionary are brought together. Ready for use on return.
+    /// unfinished DDL is rolled back, then files and dictionary are brought together. Ready for use on return; other
+    /// unfinished transactions are rolled back in the background.
     pub fn open(environment: Environment, options: EngineOptions) -> EngineResult<Engine> {
         let opened = open_pool(environment, &options)?;
         let pool = Arc::clone(&opened.pool);
@@ -66,19 +67,29 @@ impl Engine {
         let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
         let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
         let garbage = GarbageNotes::new(tree(GARBAGE_INDEX, GARBAGE_ROOT, |_| true));
-        let mut next_id = store.id_limit(&pool)?.max(TransactionId(losers.greatest.0 + 1));
         let without_log = options.force_recovery == ForceRecovery::WithoutLog;
-        if without_log {
-            next_id = FIRST_ID_WITHOUT_LOG;
+        let next_id = if without_log {
             store.tree.skip_damage();
-        }
+            FIRST_ID_WITHOUT_LOG
+        } else {
+            losers.complete(&pool, &undo_store)?;
+            store.id_limit(&pool)?.max(TransactionId(losers.greatest.0 + 1))
+        };
         let background_threads = options.background_threads && !is_read_only;
-        let parts = Parts { environment, pool, options, store, undo_store, garbage, next_id, is_read_only };
-        let inner = Arc::new(EngineInner::assemble(parts));
+        let unfinished = losers.ids();
+        let parts = Parts {
+            environment,
+            pool,
+            options,
+            store,
+            undo_store,
+            garbage,
+            next_id,
+            unfinished,
+            is_read_only,
+        };
+        let inner = Arc::new(EngineInner::assemble(parts, losers.spill_file.clone()));
         lock(&inner.messages).extend(messages);
-        if !without_log {
-            inner.undo_store.complete_losers(&inner, &mut losers)?;
-        }
         inner.recover(losers)?;
         let engine = Engine { inner };
         if background_threads {
@@ -178,20 +189,15 @@ fn check_system_pages(pool: &BufferPool) -> EngineResult<()> {
 impl EngineInner {
     /// Rolls back what the crash left unfinished and loads the dictionary.
     fn recover(self: &Arc<Self>, losers: Losers) -> EngineResult<()> {
-        let writers = self.register_losers(losers)?;
-        // Dictionary changes first: they decide which tables there are.
-        for writer in &writers {
-            self.undo_dictionary_part(writer)?;
-        }
+        let writers = self.register_losers(losers);
+        self.roll_back_dictionary(writers)?;
         let contents = self.store.load(&self.pool)?;
         let (unfinished, leftovers) = (contents.unfinished.clone(), contents.leftovers.clone());
         // Checkpoints move only now: what a file lacks of the log is not given up before it is noted, or known to be nobody's.
         if self.open_tables(contents)? {
             self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
         }
-        for writer in &writers {
-            self.roll_back_writer(writer).map_err(|error| self.name_missing_files(error))?;
-        }
+        self.name_missing_files()?;
         if self.settings.is_read_only {
             return Ok(());
         }
@@ -232,34 +238,6 @@ impl EngineInner {
             }
         }
         self.store.remove_unfinished(&self.pool, space)
-    }
-
-    fn register_losers(&self, losers: Losers) -> EngineResult<Vec<Arc<Writer>>> {
-        let mut writers = Vec::new();
-        for (id, records) in losers.by_id {
-            let needed = losers.first_lsn.get(&id).copied().unwrap_or(Lsn(0));
-            let writer = Arc::new(Writer::new(id, self.locks.owner(0), needed));
-            {
-                let mut undo = writer.undo();
-                for (expected, (position, bytes)) in (0u64..).zip(&records) {
-                    if *position != expected || !undo.list.push_encoded(bytes) {
-                        return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
-                    }
-                    undo.list.bound(self.settings.undo_memory_bytes_max, &self.spill_file);
-                }
-                undo.in_tree = self.undo_store.holds(self, id)?;
-            }
-            self.writers.insert(writer.clone());
-            writers.push(writer);
-        }
-        Ok(writers)
-    }
-
-    /// A transaction writes either the dictionary or tables. The dictionary's tree is open before all others.
-    fn undo_dictionary_part(&self, writer: &Arc<Writer>) -> EngineResult<()> {
-        self.add_index(self.store.tree.clone(), None);
-        let of_dictionary = writer.undo().list.last()?.is_some_and(|record| record.index == DICTIONARY_INDEX);
-        if of_dictionary { self.undo_to(writer, 0, false) } else { Ok(()) }
     }
 
     /// False if the log must be kept.

@@ -69,6 +69,10 @@ impl EngineInner {
             Some(version) if is_live(&version.head) => {
                 Ok(Seen::Older(version.body()?, RowForm::of_head(&version.head)))
             }
+            None if entry.writer < self.first_id => {
+                let before = self.row_before_loser(index, &key, entry)?;
+                Ok(before.map_or(Seen::Nothing, |row| Seen::Older(row.bytes.into(), row.form)))
+            }
             _ => Ok(Seen::Nothing),
         }
     }

@@ -1,16 +1,20 @@
 //! Logical log records of the transaction layer, and what recovery makes of them. Main types: [`LogRecord`], [`Losers`].
 //! They ride in the redo groups of the page changes they belong to, so that a change and its undo are durable together.
 
+use crate::touched::Touched;
 use buffer::{RecoveryHandler, StorageError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 use stdx::ids::{Lsn, TransactionId};
 use txn::undo::{put_varint, take_varint};
+use txn::{SpillFile, UndoList, UndoRecord};
 
 /// Record kinds as they stand in the log.
 pub(crate) const KIND_UNDO: u8 = 1;
 pub(crate) const KIND_POP: u8 = 2;
 pub(crate) const KIND_COMMIT: u8 = 3;
 pub(crate) const KIND_ROLLED_BACK: u8 = 4;
+pub(crate) const KIND_SAVED: u8 = 5;
 
 /// Appends the payload of an undo record: transaction, position in its undo list, record.
 pub(crate) fn encode_undo(out: &mut Vec<u8>, id: TransactionId, position: u64, record: txn::UndoRecord<'_>) {
@@ -27,8 +31,8 @@ pub(crate) fn encode_pop(id: TransactionId, length: u64) -> Vec<u8> {
     out
 }
 
-/// The payload of a commit or end-of-rollback record.
-pub(crate) fn encode_end(id: TransactionId) -> Vec<u8> {
+/// The payload of a record that names a transaction alone: commit, end of a rollback, undo that is saved.
+pub(crate) fn encode_id(id: TransactionId) -> Vec<u8> {
     let mut out = Vec::with_capacity(8);
     put_varint(&mut out, id.0);
     out
@@ -47,24 +51,43 @@ pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
             KIND_POP => format!("transaction {id} has undone all from {} on", take_varint(&mut rest)?),
             KIND_COMMIT => format!("transaction {id} commits"),
             KIND_ROLLED_BACK => format!("transaction {id} is rolled back"),
+            KIND_SAVED => format!("undo of transaction {id} is in the undo tree"),
             _ => return None,
         })
     };
     words(payload).unwrap_or_else(|| format!("logical record {kind} of {} bytes", payload.len()))
 }
 
-/// The unfinished transactions that the log shows, each with its undo records by position.
-#[derive(Debug, Default)]
+/// The unfinished transactions that the log shows. Memory is bounded: undo lists spill, and of those that have ended only those
+/// are kept whose undo was saved.
+#[derive(Debug)]
 pub(crate) struct Losers {
-    pub(crate) by_id: HashMap<TransactionId, BTreeMap<u64, Vec<u8>>>,
-    /// Transactions whose end the log shows: what the undo tree still holds of them is left over.
-    pub(crate) ended: std::collections::HashSet<TransactionId>,
-    /// Positions from which on each transaction's records in the undo tree are out of date.
-    pub(crate) popped: HashMap<TransactionId, u64>,
-    /// Start of the first group with an undo record of each transaction.
-    pub(crate) first_lsn: HashMap<TransactionId, Lsn>,
+    pub(crate) by_id: HashMap<TransactionId, Loser>,
+    /// Transactions that have ended and of which the undo tree may hold something: what is there is left over. Each with an LSN
+    /// that is not behind its end record.
+    pub(crate) ended: HashMap<TransactionId, Lsn>,
     /// Greatest id seen.
     pub(crate) greatest: TransactionId,
+    /// Where long lists go.
+    pub(crate) spill_file: Arc<SpillFile>,
+    /// Memory for all lists, in bytes; the newest block of each is in memory in any case.
+    undo_memory_bytes_max: u64,
+}
+
+/// What the log shows of an unfinished transaction.
+#[derive(Debug)]
+pub(crate) struct Loser {
+    /// Its newest records; None if the log does not tell how many there are.
+    pub(crate) list: Option<UndoList>,
+    /// Start of the first group with a record of it.
+    pub(crate) first_lsn: Lsn,
+    /// The log tells that its undo was saved: the undo tree may hold some of it.
+    is_saved: bool,
+    /// The undo tree holds some of it.
+    pub(crate) is_in_tree: bool,
+    /// What the log shows of its changes; the undo tree tells of others.
+    pub(crate) touched: Touched,
+    pub(crate) saved_changes: Touched,
 }
 
 impl RecoveryHandler for Losers {
@@ -76,30 +99,64 @@ impl RecoveryHandler for Losers {
 }
 
 impl Losers {
+    pub(crate) fn new(spill_file: Arc<SpillFile>, undo_memory_bytes_max: u64) -> Losers {
+        Losers {
+            by_id: HashMap::new(),
+            ended: HashMap::new(),
+            greatest: TransactionId::default(),
+            spill_file,
+            undo_memory_bytes_max,
+        }
+    }
+
     fn read(&mut self, kind: u8, payload: &[u8], start: Lsn) -> Option<()> {
         let mut rest = payload;
         let id = TransactionId(take_varint(&mut rest)?);
         self.greatest = self.greatest.max(id);
+        if matches!(kind, KIND_COMMIT | KIND_ROLLED_BACK) {
+            // Saved undo is told of before the end (`UndoStore::put_state`).
+            if let Some(loser) = self.by_id.remove(&id).filter(|loser| loser.is_saved) {
+                self.ended.insert(id, loser.first_lsn);
+            }
+            return Some(());
+        }
+        let lists = self.by_id.len() as u64 + 1;
+        let loser = self.by_id.entry(id).or_insert_with(|| Loser::first_seen_at(start));
         match kind {
             KIND_UNDO => {
                 let position = take_varint(&mut rest)?;
-                txn::UndoRecord::decode(rest)?;
-                self.first_lsn.entry(id).or_insert(start);
-                self.by_id.entry(id).or_default().insert(position, rest.to_vec());
+                let record = UndoRecord::decode(rest)?;
+                loser.touched.add_record(record);
+                let list = loser.list.get_or_insert_with(|| UndoList::starting_at(position));
+                if list.len() != position || !list.push_encoded(rest) {
+                    return None;
+                }
+                list.bound(self.undo_memory_bytes_max / lists, &self.spill_file);
             }
             KIND_POP => {
                 let length = take_varint(&mut rest)?;
-                self.by_id.entry(id).or_default().split_off(&length);
-                let popped = self.popped.entry(id).or_insert(length);
-                *popped = length.min(*popped);
+                let list = loser.list.get_or_insert_with(|| UndoList::starting_at(length));
+                if length > list.len() {
+                    return None;
+                }
+                list.truncate(length).ok()?;
             }
-            KIND_COMMIT | KIND_ROLLED_BACK => {
-                self.by_id.remove(&id);
-                self.popped.remove(&id);
-                self.ended.insert(id);
-            }
+            KIND_SAVED => loser.is_saved = true,
             _ => return None,
         }
         Some(())
+    }
+}
+
+impl Loser {
+    pub(crate) fn first_seen_at(first_lsn: Lsn) -> Loser {
+        Loser {
+            list: None,
+            first_lsn,
+            is_saved: false,
+            is_in_tree: false,
+            touched: Touched::default(),
+            saved_changes: Touched::default(),
+        }
     }
 }

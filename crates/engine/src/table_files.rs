@@ -245,19 +245,20 @@ impl EngineInner {
         Ok(())
     }
 
-    /// The error of a rollback at start that met a table without a file.
-    pub(crate) fn name_missing_files(&self, error: EngineError) -> EngineError {
+    /// Refuses a start without a file that a rollback needs.
+    pub(crate) fn name_missing_files(&self) -> EngineResult<()> {
         let tables =
             self.dictionary.schemas().into_iter().flat_map(|schema| self.dictionary.tables(&schema.name));
-        let missing: Vec<String> =
-            tables.filter(|table| table.is_file_missing()).map(|table| missing_file(&table)).collect();
-        match error {
-            EngineError::TableDefinitionChanged if !missing.is_empty() => EngineError::Corrupt(format!(
-                "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
-                missing.join(" ")
-            )),
-            other => other,
+        let missing: Vec<Arc<Table>> =
+            tables.filter(|table| table.is_file_missing() && !self.closed.contains(table.space)).collect();
+        if !self.losers_may_have_changed(&missing) {
+            return Ok(());
         }
+        let texts: Vec<String> = missing.iter().map(|table| missing_file(table)).collect();
+        Err(EngineError::Corrupt(format!(
+            "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
+            texts.join(" ")
+        )))
     }
 }
 

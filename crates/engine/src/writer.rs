@@ -1,6 +1,7 @@
 //! Transactions that have written: their ids, undo lists and what of the log they still need. Main types: [`Writer`],
 //! [`WriterRegistry`] (sharded; looked up by those who meet an id in a row).
 
+use crate::touched::Touched;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,14 +29,26 @@ pub(crate) struct Undo {
     pub(crate) list: UndoList,
     /// Records before this position are in the undo tree.
     pub(crate) saved: u64,
-    /// First position of each chunk in the undo tree.
-    pub(crate) chunks: Vec<u64>,
-    /// Records undone so far.
-    pub(crate) pops: u64,
+    /// The undo tree holds nothing from this position on. What it holds between `saved` and this is out of date.
+    pub(crate) tree_end: u64,
+    /// Least length that the list has had since it was last looked at to be saved.
+    pub(crate) least_length: u64,
     /// The undo tree may hold chunks of this writer, also such that rollback made worthless.
     pub(crate) in_tree: bool,
+    /// What the writer has changed as far as the undo tree holds its records.
+    pub(crate) saved_changes: Touched,
     /// The end record is in the log or about to be: nothing may enter the undo tree any more.
     pub(crate) ended: bool,
+}
+
+impl Undo {
+    /// Removes the newest record.
+    pub(crate) fn pop(&mut self) {
+        self.list.pop();
+        let length = self.list.len();
+        self.least_length = self.least_length.min(length);
+        self.saved = self.saved.min(length);
+    }
 }
 
 impl Writer {

@@ -19,6 +19,7 @@ struct Outcome {
 /// Random transactions until the disk crashes or the steps are used up. Every commit is flushed and so acknowledged.
 fn work(disk: &SimulatedDisk, seed: u64, outcome: &mut Outcome) -> EngineResult<()> {
     let engine = Engine::open(env::Environment::simulated(disk.clone(), seed), options())?;
+    while engine.roll_back_unfinished(1000)? > 0 {}
     let t = match engine.dictionary().table("test", "t") {
         Some(table) => table,
         None => {
@@ -74,7 +75,7 @@ fn run(disk: &SimulatedDisk, seed: u64, outcome: &mut Outcome) {
     }
 }
 
-/// Opens after a crash and compares with what was promised.
+/// Opens after a crash and compares with what was promised, before the losers are rolled back, and while they are.
 fn verify(disk: &SimulatedDisk, seed: u64, outcome: &mut Outcome) {
     let engine = open(disk);
     sound(&engine);
@@ -86,6 +87,14 @@ fn verify(disk: &SimulatedDisk, seed: u64, outcome: &mut Outcome) {
     let in_flight = outcome.in_flight.take().is_some_and(|rows| rows == found);
     assert!(found == outcome.acknowledged || in_flight, "seed {seed}: {} rows", found.len());
     outcome.acknowledged = found;
+    let mut records = 1 + (seed % 5) as usize;
+    while engine.roll_back_unfinished(records).unwrap() > 0 {
+        records += 1;
+        sound(&engine);
+        let found: Rows = all(&begin(&engine), &t).into_iter().map(|row| (row.0, row)).collect();
+        assert_eq!(found, outcome.acknowledged, "seed {seed}: in the rollback");
+    }
+    sound(&engine);
     engine.shutdown().unwrap();
 }
 

@@ -194,6 +194,9 @@ fn garbage_is_removed_after_a_restart() {
     engine.purge().unwrap();
     sound(&engine);
     let expected = [row(1, 1, "short now"), row(2, 2, &text(2, LONG)), row(3, 3, &text(3, LONG))];
+    assert_eq!(all(&begin(&engine), &t), expected, "before the rollback");
+    assert_eq!(engine.roll_back_unfinished(100).unwrap(), 0);
+    sound(&engine);
     assert_eq!(all(&begin(&engine), &t), expected);
     // Another start does not take what was undone for garbage.
     let undone = begin(&engine);
@@ -205,6 +208,7 @@ fn garbage_is_removed_after_a_restart() {
     engine.purge().unwrap();
     sound(&engine);
     assert_eq!(all(&begin(&engine), &t), expected);
+    assert_eq!(engine.roll_back_unfinished(100).unwrap(), 0);
     let transaction = begin(&engine);
     (1..4).for_each(|id| transaction.delete(&t, &key(&t, id)).unwrap());
     transaction.commit().unwrap();

@@ -1,6 +1,7 @@
 //! From transaction id to commit timestamp. Main type: [`CommitTable`], a ring of atomics in chunks with a watermark.
 //! Lock-free for readers (rules V1 to V3 in README.md). Ids below the watermark are finished and visible to every
-//! snapshot, so nothing is looked up for them.
+//! snapshot, so nothing is looked up for them. Ids from before the table are visible too, but for a few exceptions: those
+//! that a crash left unfinished.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -34,19 +35,32 @@ pub enum TransactionState {
 pub struct CommitTable {
     chunks: Box<[OnceLock<Box<[AtomicU64]>>]>,
     next: AtomicU64,
+    /// Ids below this are visible to every snapshot.
     watermark: AtomicU64,
+    /// The ring knows ids from here on. Those below are visible to every snapshot, but for the exceptions.
+    base: AtomicU64,
+    /// The first id of the ring's first lap.
+    first: u64,
+    /// Ids below the first that were unfinished when the table was made, ascending, with entries like the ring's.
+    exceptions: Box<[(u64, AtomicU64)]>,
     /// Serialises those who move the watermark.
     advance: Mutex<()>,
 }
 
 impl CommitTable {
-    /// A table whose first id is `first` (at least 1); all ids below are visible to everyone.
-    pub fn new(first: TransactionId) -> CommitTable {
+    /// A table whose first id is `first` (at least 1); all ids below are visible to everyone, but for those that are unfinished.
+    pub fn new(first: TransactionId, unfinished: &[TransactionId]) -> CommitTable {
         let first = first.0.max(1);
+        let mut exceptions: Vec<u64> = unfinished.iter().map(|id| id.0).filter(|id| *id < first).collect();
+        exceptions.sort_unstable();
+        exceptions.dedup();
         CommitTable {
             chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
             next: AtomicU64::new(first),
-            watermark: AtomicU64::new(first),
+            watermark: AtomicU64::new(exceptions.first().copied().unwrap_or(first)),
+            base: AtomicU64::new(first),
+            first,
+            exceptions: exceptions.into_iter().map(|id| (id, AtomicU64::new(ACTIVE))).collect(),
             advance: Mutex::new(()),
         }
     }
@@ -55,7 +69,7 @@ impl CommitTable {
     pub fn allocate(&self) -> Option<TransactionId> {
         let mut next = self.next.load(Ordering::Relaxed);
         loop {
-            if next - self.watermark.load(Ordering::Acquire) >= WINDOW_IDS - CHUNK_IDS {
+            if next - self.base.load(Ordering::Acquire) >= WINDOW_IDS - CHUNK_IDS {
                 return None;
             }
             // The entry is 0 (active) already: chunks are made and recycled with zeros.
@@ -81,15 +95,26 @@ impl CommitTable {
     /// Records a commit. Called in commit order, before the commit can be part of any snapshot.
     pub fn set_committed(&self, id: TransactionId, timestamp: CommitTimestamp) {
         assert!(timestamp.0 != ACTIVE && timestamp.0 != ROLLED_BACK);
-        self.entry(id).store(timestamp.0, Ordering::Release);
+        self.end(id, timestamp.0);
     }
 
     /// Records that no row carries the id any more.
-    /// Of ids from before the table nothing is kept: their places belong to ids that are still to come.
     pub fn set_rolled_back(&self, id: TransactionId) {
-        if id.0 >= self.watermark.load(Ordering::Acquire) {
-            self.entry(id).store(ROLLED_BACK, Ordering::Release);
+        self.end(id, ROLLED_BACK);
+    }
+
+    /// Of other ids from before the table nothing is kept: their places belong to ids that are still to come.
+    fn end(&self, id: TransactionId, entry: u64) {
+        if id.0 >= self.first {
+            self.entry(id).store(entry, Ordering::Release);
+        } else if let Some(exception) = self.exception(id) {
+            exception.store(entry, Ordering::Release);
         }
+    }
+
+    fn exception(&self, id: TransactionId) -> Option<&AtomicU64> {
+        let at = self.exceptions.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
+        Some(&self.exceptions[at].1)
     }
 
     /// What is known of an id that was read from a row under the row's latch.
@@ -106,11 +131,15 @@ impl CommitTable {
             // Only damaged bytes name an id that was never given. Nobody sees such a row.
             return TransactionState::Active;
         }
-        let entry = self.entry(id).load(Ordering::Acquire);
-        // The watermark may have passed the id meanwhile, and the entry may have been recycled.
-        if id.0 < self.watermark.load(Ordering::Acquire) {
-            return TransactionState::Committed(CommitTimestamp(0));
-        }
+        let entry = if id.0 < self.first {
+            // Asked only while an exception holds the watermark back.
+            self.exception(id).map(|entry| entry.load(Ordering::Acquire))
+        } else {
+            let entry = self.entry(id).load(Ordering::Acquire);
+            // The base may have passed the id meanwhile, and the entry may have been recycled.
+            (id.0 >= self.base.load(Ordering::Acquire)).then_some(entry)
+        };
+        let Some(entry) = entry else { return TransactionState::Committed(CommitTimestamp(0)) };
         match entry {
             ACTIVE => TransactionState::Active,
             ROLLED_BACK => TransactionState::RolledBack,
@@ -131,23 +160,24 @@ impl CommitTable {
     pub fn advance_watermark(&self, horizon: CommitTimestamp) {
         let _guard = self.advance.lock().unwrap_or_else(PoisonError::into_inner);
         let next = self.next.load(Ordering::Acquire);
-        let start = self.watermark.load(Ordering::Relaxed);
-        let mut watermark = start;
-        while watermark < next {
-            let entry = self.entry(TransactionId(watermark)).load(Ordering::Acquire);
-            let passed = entry == ROLLED_BACK || (entry != ACTIVE && entry <= horizon.0);
-            if !passed {
-                break;
-            }
-            watermark += 1;
+        let start = self.base.load(Ordering::Relaxed);
+        let is_passed = |entry: &AtomicU64| {
+            let entry = entry.load(Ordering::Acquire);
+            entry == ROLLED_BACK || (entry != ACTIVE && entry <= horizon.0)
+        };
+        let mut base = start;
+        while base < next && is_passed(self.entry(TransactionId(base))) {
+            base += 1;
         }
-        self.watermark.store(watermark, Ordering::Release);
-        for chunk in start / CHUNK_IDS..watermark / CHUNK_IDS {
+        let held_back = self.exceptions.iter().find(|(_, entry)| !is_passed(entry));
+        self.base.store(base, Ordering::Release);
+        self.watermark.store(held_back.map_or(base, |(id, _)| *id), Ordering::Release);
+        for chunk in start / CHUNK_IDS..base / CHUNK_IDS {
             self.recycle(chunk);
         }
     }
 
-    /// Zeroes a chunk that the watermark has left, for the ids that come to its place.
+    /// Zeroes a chunk that the base has left, for the ids that come to its place.
     fn recycle(&self, chunk: u64) {
         if let Some(entries) = self.chunks[(chunk % CHUNKS) as usize].get() {
             entries.iter().for_each(|entry| entry.store(ACTIVE, Ordering::Release));
@@ -170,7 +200,7 @@ mod tests {
 
     #[test]
     fn visibility_follows_commit_order_and_not_ids() {
-        let table = CommitTable::new(TransactionId(10));
+        let table = CommitTable::new(TransactionId(10), &[]);
         let (a, b) = (table.allocate().unwrap(), table.allocate().unwrap());
         assert_eq!((a, b), (TransactionId(10), TransactionId(11)));
         table.set_committed(b, CommitTimestamp(100));
@@ -185,7 +215,7 @@ mod tests {
 
     #[test]
     fn watermark_stops_at_the_first_that_someone_may_not_see() {
-        let table = CommitTable::new(TransactionId(1));
+        let table = CommitTable::new(TransactionId(1), &[]);
         let ids: Vec<_> = (0..4).map(|_| table.allocate().unwrap()).collect();
         table.set_committed(ids[0], CommitTimestamp(5));
         table.set_rolled_back(ids[1]);
@@ -198,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_a_crash_left_rolled_back_leaves_no_mark() {
-        let table = CommitTable::new(TransactionId(100));
+        let table = CommitTable::new(TransactionId(100), &[]);
         table.set_rolled_back(TransactionId(50));
         // The id that comes to its place, a lap later.
         assert_eq!(table.entry(TransactionId(50 + WINDOW_IDS)).load(Ordering::Relaxed), ACTIVE);
@@ -206,8 +236,38 @@ mod tests {
     }
 
     #[test]
+    fn what_a_crash_left_unfinished_is_nobodys() {
+        let losers = [TransactionId(70), TransactionId(50)];
+        let table = CommitTable::new(TransactionId(100), &losers);
+        let own = table.allocate().unwrap();
+        table.set_committed(own, CommitTimestamp(5));
+        table.advance_watermark(CommitTimestamp(9));
+        assert_eq!(table.watermark(), TransactionId(50));
+        for loser in losers {
+            assert_eq!(table.state(loser), TransactionState::Active);
+            assert!(!table.is_visible(loser, CommitTimestamp(9)));
+        }
+        for other in [49, 51, 69, 71, 99, own.0] {
+            assert!(table.is_visible(TransactionId(other), CommitTimestamp(0)), "{other}");
+        }
+        // The places of these ids belong to others.
+        assert_eq!(table.entry(TransactionId(50 + WINDOW_IDS)).load(Ordering::Relaxed), ACTIVE);
+        table.set_rolled_back(losers[1]);
+        assert_eq!(table.state(losers[1]), TransactionState::RolledBack);
+        table.advance_watermark(CommitTimestamp(9));
+        assert_eq!(table.watermark(), TransactionId(70));
+        table.set_committed(losers[0], CommitTimestamp(12));
+        table.advance_watermark(CommitTimestamp(11));
+        assert_eq!(table.watermark(), TransactionId(70));
+        assert!(table.is_visible(losers[0], CommitTimestamp(12)));
+        assert!(!table.is_visible(losers[0], CommitTimestamp(11)));
+        table.advance_watermark(CommitTimestamp(12));
+        assert_eq!(table.watermark(), table.next_id());
+    }
+
+    #[test]
     fn chunks_are_recycled_behind_the_watermark() {
-        let table = CommitTable::new(TransactionId(1));
+        let table = CommitTable::new(TransactionId(1), &[]);
         for round in 0..3 * CHUNK_IDS {
             let id = table.allocate().unwrap();
             table.set_committed(id, CommitTimestamp(round + 1));

@@ -1,5 +1,7 @@
 //! The undo records of one transaction, oldest first. Main type: [`UndoList`].
-//! They lie in blocks; of a long list all but the newest blocks may be in the spill file. One thread at a time uses a list.
+//! They lie in blocks; of a long list all but the newest blocks may be in the spill file. A list that a start has found in the log
+//! begins where the log did: what is older lies in the undo tree, and is brought back when it is to be undone. One thread
+//! at a time uses a list.
 
 use crate::spill_file::{Extent, SpillError, SpillFile};
 use crate::undo::UndoRecord;
@@ -15,8 +17,8 @@ const START_BYTES: usize = size_of::<u32>();
 #[derive(Debug, Default)]
 pub struct UndoList {
     blocks: Vec<Block>,
+    /// Position of the next record.
     count: u64,
-    purgeable: u64,
     memory_bytes: u64,
     /// After a failed write: no other is tried before the list has grown to this.
     retry_above: u64,
@@ -26,6 +28,8 @@ pub struct UndoList {
 struct Block {
     /// Position of the first record.
     first: u64,
+    /// Records that purge has work with.
+    purgeable: u64,
     place: Place,
 }
 
@@ -47,6 +51,37 @@ struct Records {
 }
 
 impl UndoList {
+    /// A list whose records before that position are elsewhere.
+    pub fn starting_at(first: u64) -> UndoList {
+        UndoList { count: first, ..UndoList::default() }
+    }
+
+    /// Position of the first record that the list holds; its length if it holds none.
+    pub fn first(&self) -> u64 {
+        self.blocks.first().map_or(self.count, |block| block.first)
+    }
+
+    /// Whether the newest record is elsewhere: it must be brought back before [`UndoList::last`].
+    pub fn is_elsewhere(&self) -> bool {
+        self.blocks.is_empty() && self.count > 0
+    }
+
+    /// Takes in the newest records of a list that holds none, oldest first, from that position on. False, with nothing changed, if
+    /// these are not they.
+    pub fn bring_back<'r>(&mut self, first: u64, records: impl Iterator<Item = &'r [u8]>) -> bool {
+        let mut newest = UndoList::starting_at(first);
+        let mut whole = self.is_elsewhere();
+        for record in records {
+            whole = whole && newest.push_encoded(record);
+        }
+        whole = whole && newest.count == self.count && newest.first() < self.count;
+        if whole {
+            self.blocks = newest.blocks;
+            self.memory_bytes += newest.memory_bytes;
+        }
+        whole
+    }
+
     /// Number of records: the position of the next one.
     pub fn len(&self) -> u64 {
         self.count
@@ -59,7 +94,7 @@ impl UndoList {
 
     /// Number of records that purge has work with.
     pub fn purgeable(&self) -> u64 {
-        self.purgeable
+        self.blocks.iter().map(|block| block.purgeable).sum()
     }
 
     /// Bytes in memory.
@@ -74,27 +109,26 @@ impl UndoList {
 
     /// Adds a record.
     pub fn push(&mut self, record: UndoRecord<'_>) {
-        self.purgeable += u64::from(record.is_purgeable());
-        self.push_with(|out| record.encode(out));
+        self.push_with(record.is_purgeable(), |out| record.encode(out));
     }
 
     /// Adds a record that is encoded already; false (and nothing added) if the bytes are no record.
     pub fn push_encoded(&mut self, bytes: &[u8]) -> bool {
         let Some(record) = UndoRecord::decode(bytes) else { return false };
-        self.purgeable += u64::from(record.is_purgeable());
-        self.push_with(|out| out.extend_from_slice(bytes));
+        self.push_with(record.is_purgeable(), |out| out.extend_from_slice(bytes));
         true
     }
 
-    fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn push_with(&mut self, is_purgeable: bool, write: impl FnOnce(&mut Vec<u8>)) {
         let has_room =
             |place: &Place| matches!(place, Place::Memory(records) if records.bytes.len() < BLOCK_BYTES);
         if !self.blocks.last().is_some_and(|block| has_room(&block.place)) {
-            self.blocks.push(Block { first: self.count, place: Place::Memory(Records::default()) });
+            let place = Place::Memory(Records::default());
+            self.blocks.push(Block { first: self.count, purgeable: 0, place });
         }
-        let Some(Place::Memory(records)) = self.blocks.last_mut().map(|block| &mut block.place) else {
-            return;
-        };
+        let Some(block) = self.blocks.last_mut() else { return };
+        let Place::Memory(records) = &mut block.place else { return };
+        block.purgeable += u64::from(is_purgeable);
         let start = records.bytes.len();
         records.starts.push(start as u32);
         write(&mut records.bytes);
@@ -148,20 +182,35 @@ impl UndoList {
 
     /// Removes the newest record, which [`UndoList::last`] has shown.
     pub fn pop(&mut self) {
-        let purge = self.newest().is_some_and(|record| record.is_purgeable());
-        let Some(Place::Memory(records)) = self.blocks.last_mut().map(|block| &mut block.place) else {
-            assert!(self.blocks.is_empty(), "only a record that was looked at is undone");
-            return;
+        let is_purgeable = self.newest().is_some_and(|record| record.is_purgeable());
+        let Some(block) = self.blocks.last_mut() else { return };
+        let Place::Memory(records) = &mut block.place else {
+            panic!("only a record that was looked at is undone");
         };
         let Some(start) = records.starts.pop() else { return };
         self.memory_bytes -= (records.bytes.len() - start as usize + START_BYTES) as u64;
         records.bytes.truncate(start as usize);
+        block.purgeable -= u64::from(is_purgeable);
         let is_empty = records.starts.is_empty();
         self.count -= 1;
-        self.purgeable -= u64::from(purge);
         if is_empty {
             self.blocks.pop();
         }
+    }
+
+    /// Removes all records from that position on.
+    pub fn truncate(&mut self, length: u64) -> Result<(), SpillError> {
+        while let Some(block) = self.blocks.pop_if(|block| block.first >= length) {
+            if let Place::Memory(records) = &block.place {
+                self.memory_bytes -= records.memory_bytes() as u64;
+            }
+            self.count = block.first;
+        }
+        while self.count > length && self.last()?.is_some() {
+            self.pop();
+        }
+        self.count = self.count.min(length);
+        Ok(())
     }
 
     /// Calls `visit` with the position and bytes of each record from that position on, oldest first, until it breaks off.
@@ -336,6 +385,44 @@ mod tests {
         }
         assert!(list.is_spilled() && disk.used_bytes() > 100_000);
         check_and_undo(list);
+        assert_eq!(disk.used_bytes(), 0);
+    }
+
+    #[test]
+    fn lists_are_cut_off_and_brought_back() {
+        let disk = SimulatedDisk::new(1);
+        let file = Arc::new(SpillFile::new(Environment::simulated(disk.clone(), 1)));
+        for spills in [false, true] {
+            let mut list = UndoList::starting_at(1000);
+            (1000..RECORDS).for_each(|at| push(&mut list, at));
+            if spills {
+                list.bound(0, &file);
+            }
+            list.truncate(3333).unwrap();
+            assert_eq!((list.len(), list.first()), (3333, 1000));
+            let bytes = list.encoded_at(3332).unwrap().unwrap();
+            assert_eq!(UndoRecord::decode(&bytes).unwrap().index.0, 3332);
+            assert_eq!((list.encoded_at(999).unwrap(), list.encoded_at(3333).unwrap()), (None, None));
+            list.truncate(1000).unwrap();
+            assert!(list.is_elsewhere() && list.memory_bytes() == 0 && list.purgeable() == 0);
+            list.truncate(900).unwrap();
+            push(&mut list, 900);
+            assert_eq!((list.first(), list.last().unwrap().unwrap().index.0), (900, 900));
+            list.pop();
+            let encoded: Vec<Vec<u8>> = (880..900)
+                .map(|at| {
+                    let mut one = UndoList::default();
+                    push(&mut one, at);
+                    one.encoded_at(0).unwrap().unwrap()
+                })
+                .collect();
+            assert!(list.is_elsewhere());
+            assert!(!list.bring_back(881, encoded.iter().map(Vec::as_slice)), "not up to the end");
+            assert!(list.bring_back(880, encoded.iter().map(Vec::as_slice)));
+            assert_eq!((list.first(), list.len(), list.purgeable()), (880, 900, 6));
+            assert!(!list.bring_back(880, encoded.iter().map(Vec::as_slice)), "it holds records");
+            assert_eq!(list.last().unwrap().unwrap().index.0, 899);
+        }
         assert_eq!(disk.used_bytes(), 0);
     }
 

@@ -1,0 +1,252 @@
+//! Transactions that a crash left unfinished: found at the start, rolled back in the background while their rows are locked and
+//! read as they were before (rules R2 and R9 in README.md). Main type: [`RollbackQueue`].
+
+use crate::engine::{Engine, EngineInner};
+use crate::error::{EngineError, EngineResult};
+use crate::open::DICTIONARY_INDEX;
+use crate::records::{Loser, Losers};
+use crate::table::Table;
+use crate::touched::Touched;
+use crate::undo_store::{UndoStore, corrupt};
+use crate::writer::Writer;
+use buffer::BufferPool;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use stdx::ids::TransactionId;
+use stdx::sync::lock;
+use txn::{KillFlag, UndoList};
+
+/// Records that are undone before others get their turn.
+const RECORDS_A_TURN: usize = 64;
+
+/// The unfinished transactions of before the start.
+#[derive(Debug, Default)]
+pub(crate) struct RollbackQueue {
+    open: Mutex<Vec<Unfinished>>,
+    /// One thread at a time undoes: the background one, or DDL that waits for it.
+    turn: Mutex<()>,
+    /// What keeps the rollback from going on, as it was told last.
+    trouble: Mutex<Option<String>>,
+}
+
+/// An unfinished transaction.
+#[derive(Clone, Debug)]
+pub(crate) struct Unfinished {
+    writer: Arc<Writer>,
+    touched: Arc<Touched>,
+}
+
+impl Losers {
+    /// Adds what the undo tree tells: who is unfinished that the log does not show, what each has touched, and of whom something is
+    /// left over. Reads no undo but the last records of each.
+    pub(crate) fn complete(&mut self, pool: &BufferPool, store: &UndoStore) -> EngineResult<()> {
+        let end = pool.redo().end_lsn();
+        let in_tree = store.ids(pool)?;
+        self.ended.retain(|id, _| in_tree.binary_search(id).is_ok());
+        for id in in_tree {
+            self.greatest = self.greatest.max(id);
+            if !self.ended.contains_key(&id) {
+                let loser = self.by_id.entry(id).or_insert_with(|| Loser::first_seen_at(end));
+                loser.complete(pool, store, id)?;
+            }
+        }
+        for (id, loser) in &mut self.by_id {
+            let list = loser.list.get_or_insert_default();
+            if list.first() > 0 && !loser.is_in_tree {
+                return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn ids(&self) -> Vec<TransactionId> {
+        self.by_id.keys().copied().collect()
+    }
+}
+
+impl Loser {
+    fn complete(&mut self, pool: &BufferPool, store: &UndoStore, id: TransactionId) -> EngineResult<()> {
+        self.is_in_tree = true;
+        let saved = match store.last_chunk(pool, id)? {
+            Some(chunk) => chunk.end(),
+            None => 0,
+        };
+        let list = self.list.get_or_insert_with(|| UndoList::starting_at(saved));
+        if list.first() > saved {
+            return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
+        }
+        if list.first() > 0 {
+            let state = store.state(pool, id)?.ok_or_else(corrupt)?;
+            self.saved_changes = Touched::decode_state(&state).ok_or_else(corrupt)?;
+            self.touched.merge(&self.saved_changes);
+        }
+        Ok(())
+    }
+}
+
+impl EngineInner {
+    /// Makes writers of the losers: their rows are locked from now on.
+    pub(crate) fn register_losers(&self, losers: Losers) -> Vec<Unfinished> {
+        let mut writers = Vec::new();
+        for (id, Loser { list, first_lsn, is_in_tree, touched, saved_changes, .. }) in losers.by_id {
+            let owner = self.locks.owner(0);
+            owner.transaction.store(id.0, Ordering::Release);
+            owner.rows_changed.store(touched.entries, Ordering::Relaxed);
+            let writer = Arc::new(Writer::new(id, owner, first_lsn.min(self.pool.redo().end_lsn())));
+            {
+                let mut undo = writer.undo();
+                undo.list = list.unwrap_or_default();
+                undo.saved = undo.list.first();
+                undo.tree_end = if is_in_tree { u64::MAX } else { 0 };
+                undo.in_tree = is_in_tree;
+                undo.saved_changes = saved_changes;
+            }
+            if is_in_tree {
+                self.log_saved(id);
+            }
+            self.writers.insert(writer.clone());
+            writers.push(Unfinished { writer, touched: Arc::new(touched) });
+        }
+        for (id, needed) in losers.ended {
+            self.undo_store.discard_later(Arc::new(Writer::new(id, self.locks.owner(0), needed)));
+        }
+        writers
+    }
+
+    /// Rolls back what DDL left unfinished: the dictionary is read only then. A transaction writes either the dictionary or tables.
+    /// Queues the others.
+    pub(crate) fn roll_back_dictionary(&self, writers: Vec<Unfinished>) -> EngineResult<()> {
+        self.add_index(self.store.tree.clone(), None);
+        let (mut entries, mut others) = (0, Vec::new());
+        for unfinished in writers {
+            let writer = &unfinished.writer;
+            if self.newest_undo_index(writer)? == Some(DICTIONARY_INDEX) {
+                while self.undo_newest(writer, 0, false)? {}
+                self.end_rollback(writer);
+            } else {
+                entries += unfinished.touched.entries;
+                others.push(unfinished);
+            }
+        }
+        if !others.is_empty() {
+            let how = if self.settings.is_read_only { "left out" } else { "rolled back in the background" };
+            self.tell(format!(
+                "{} transactions were unfinished: {entries} changes of rows and index entries are {how}.",
+                others.len()
+            ));
+        }
+        lock(&self.rollbacks.open).extend(others);
+        Ok(())
+    }
+
+    /// Whether a loser has changed one of these tables.
+    pub(crate) fn losers_may_have_changed(&self, tables: &[Arc<Table>]) -> bool {
+        lock(&self.rollbacks.open).iter().any(|loser| loser.may_have_changed(tables))
+    }
+
+    fn tell(&self, text: String) {
+        lock(&self.messages).push(text);
+    }
+
+    /// Goes on with rollbacks as long as there are any and the log has room. Called again and again.
+    pub(crate) fn roll_back_in_background(&self) {
+        let mut trouble = None;
+        let open = lock(&self.rollbacks.open).clone();
+        for Unfinished { writer, .. } in open {
+            loop {
+                if self.stopped.load(Ordering::Acquire) || !self.has_room_to_roll_back() {
+                    return;
+                }
+                match self.roll_back_some(&writer, RECORDS_A_TURN) {
+                    Ok(false) => {}
+                    Ok(true) => break,
+                    Err(error) => {
+                        // Others may be able to go on.
+                        trouble = Some(format!("The rollback of transaction {} waits: {error}", writer.id));
+                        break;
+                    }
+                }
+            }
+        }
+        let mut told = lock(&self.rollbacks.trouble);
+        if let Some(text) = trouble.clone().filter(|_| *told != trouble) {
+            self.tell(text);
+        }
+        *told = trouble;
+    }
+
+    /// Whether the log has so much room that the flusher keeps up: clients are held up when it is nearly full.
+    fn has_room_to_roll_back(&self) -> bool {
+        let redo = self.pool.redo();
+        redo.room_bytes() / 3 > redo.capacity_bytes() / 8
+    }
+
+    /// Undoes some records of a loser; true if it has ended.
+    fn roll_back_some(&self, writer: &Arc<Writer>, records: usize) -> EngineResult<bool> {
+        let _turn = lock(&self.rollbacks.turn);
+        if !lock(&self.rollbacks.open).iter().any(|open| Arc::ptr_eq(&open.writer, writer)) {
+            return Ok(true);
+        }
+        self.pool.check_writable()?;
+        for _ in 0..records {
+            if !self.undo_newest(writer, 0, false)? {
+                self.end_rollback(writer);
+                let mut open = lock(&self.rollbacks.open);
+                open.retain(|open| !Arc::ptr_eq(&open.writer, writer));
+                if open.is_empty() {
+                    self.tell(
+                        "All transactions that were unfinished at the start are rolled back.".to_owned(),
+                    );
+                }
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Rolls back the losers that have changed these tables. DDL calls it before it touches their storage.
+    /// Errors: Killed, and what keeps the rollback from going on.
+    pub(crate) fn finish_losers_of(&self, tables: &[Arc<Table>], kill: &KillFlag) -> EngineResult<()> {
+        loop {
+            let open = lock(&self.rollbacks.open).clone();
+            let found = open.into_iter().find(|loser| loser.may_have_changed(tables));
+            let Some(Unfinished { writer, .. }) = found else { return Ok(()) };
+            if kill.is_raised() {
+                return Err(EngineError::Killed);
+            }
+            self.roll_back_some(&writer, RECORDS_A_TURN)?;
+        }
+    }
+
+    /// As [`EngineInner::finish_losers_of`], for DDL that drops the tables: on a full disk it goes on, for it makes room. What a
+    /// loser has changed in a table that is gone needs no undoing.
+    pub(crate) fn finish_losers_of_dropped(
+        &self,
+        tables: &[Arc<Table>],
+        kill: &KillFlag,
+    ) -> EngineResult<()> {
+        match self.finish_losers_of(tables, kill) {
+            Err(EngineError::NoSpace) => Ok(()),
+            result => result,
+        }
+    }
+}
+
+impl Unfinished {
+    fn may_have_changed(&self, tables: &[Arc<Table>]) -> bool {
+        let mut indexes = tables.iter().flat_map(|table| &table.indexes);
+        indexes.any(|index| self.touched.may_have(index.id()))
+    }
+}
+
+impl Engine {
+    /// Goes on with the rollback of transactions that a crash left unfinished, by at most so many records of each; a background
+    /// thread does the same. Returns how many transactions are left.
+    pub fn roll_back_unfinished(&self, records: usize) -> EngineResult<usize> {
+        let open = lock(&self.inner.rollbacks.open).clone();
+        for Unfinished { writer, .. } in open {
+            self.inner.roll_back_some(&writer, records)?;
+        }
+        Ok(lock(&self.inner.rollbacks.open).len())
+    }
+}

@@ -1,0 +1,172 @@
+//! Saving undo records that are in the way of the log to the undo tree (rule U3 in README.md), and what the log must keep for
+//! those that are not. Main types: [`Slice`], [`LogNeeds`].
+
+use crate::engine::EngineInner;
+use crate::error::EngineResult;
+use crate::records::{KIND_SAVED, encode_id};
+use crate::touched::Touched;
+use crate::writer::{Undo, Writer};
+use buffer::CheckpointParticipant;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, Weak};
+use stdx::ids::{Lsn, TransactionId};
+use txn::UndoRecord;
+use txn::undo::put_varint;
+
+/// Bytes of records in a chunk, about.
+const CHUNK_BYTES: usize = 4000;
+/// Most bytes of records that are copied at once when they are saved, about. With a small log it is less.
+const SLICE_BYTES_MAX: u64 = 4 << 20;
+
+impl EngineInner {
+    /// Saves the undo of a transaction whose records begin too far back in the log. Called between its writes.
+    pub(crate) fn save_long_undo(&self, writer: &Writer) -> EngineResult<()> {
+        let distance = self.pool.redo().end_lsn().0.saturating_sub(writer.needed_lsn().0);
+        if distance > self.settings.undo_log_bytes_max { self.save_undo(writer) } else { Ok(()) }
+    }
+
+    /// Copies the undo records that are only in the log to the undo tree, durably; then the log need not keep them. Records that are
+    /// undone meanwhile are undone in the log behind that, which recovery reads; the tree holds those that never were.
+    pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
+        let _one_saver = self.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
+        let (length, needed) = (writer.undo().list.len(), self.pool.redo().end_lsn());
+        while let Some((slice, end)) = self.save_slice(writer, length)? {
+            if slice.is_last {
+                self.pool.redo().flush_to(end)?;
+            }
+            let mut undo = writer.undo();
+            undo.saved = slice.end.min(undo.least_length);
+            if slice.is_last {
+                writer.set_needed_lsn(needed);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the log that the undo tree may hold something of a transaction, and puts its state there. The record stands before
+    /// the end record, so that recovery knows of what has ended that something may be left. False if it has ended.
+    fn put_state(&self, writer: &Writer, changes: &Touched) -> EngineResult<bool> {
+        let state = {
+            let mut undo = writer.undo();
+            if undo.ended {
+                return Ok(false);
+            }
+            undo.in_tree = true;
+            self.log_saved(writer.id);
+            undo.saved_changes.merge(changes);
+            undo.saved_changes.encode_state()
+        };
+        self.undo_store.put_state(&self.pool, writer.id, &state)?;
+        Ok(true)
+    }
+
+    pub(crate) fn log_saved(&self, id: TransactionId) {
+        let mut mini = self.pool.mini_transaction();
+        mini.log(KIND_SAVED, &encode_id(id));
+        mini.commit();
+    }
+
+    /// Puts the next records below that position into the undo tree, in place of what it holds of them and later ones.
+    /// Returns what they were and the end of the log. None if the writer has ended.
+    fn save_slice(&self, writer: &Writer, length: u64) -> EngineResult<Option<(Slice, Lsn)>> {
+        let slice_bytes_max = SLICE_BYTES_MAX.min(self.settings.undo_log_bytes_max / 4);
+        let (slice, from, tree_end) = {
+            let mut undo = writer.undo();
+            if undo.ended {
+                return Ok(None);
+            }
+            undo.least_length = u64::MAX;
+            (Slice::cut(&undo, length, slice_bytes_max as usize)?, undo.saved, undo.tree_end)
+        };
+        // Before the records: a start must not find them without it.
+        if !self.put_state(writer, &slice.changes)? {
+            return Ok(None);
+        }
+        if tree_end > from {
+            self.undo_store.truncate(&self.pool, writer.id, from)?;
+        }
+        writer.undo().tree_end = slice.end;
+        let mut end = self.pool.redo().end_lsn();
+        for (first, bytes) in &slice.chunks {
+            end = self.undo_store.put_chunk(&self.pool, writer.id, *first, bytes)?;
+        }
+        Ok(Some((slice, end)))
+    }
+
+    /// Saves the undo of all writers that keep log before the wanted LSN. Run by a thread of its own.
+    pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
+        let wanted = Lsn(self.undo_store.wanted.swap(0, Ordering::AcqRel));
+        for writer in self.writers.all().iter().filter(|writer| writer.needed_lsn() < wanted) {
+            self.save_undo(writer)?;
+        }
+        self.undo_store.discard_finished(self)
+    }
+}
+
+/// Some records that are not saved, in chunks: first position and bytes of each.
+struct Slice {
+    chunks: Vec<(u64, Vec<u8>)>,
+    /// The position behind the last record.
+    end: u64,
+    /// No record remains below the position up to which the list is saved.
+    is_last: bool,
+    /// What they have changed.
+    changes: Touched,
+}
+
+impl Slice {
+    /// The first unsaved records below that position: about so many bytes of them, but one at least.
+    fn cut(undo: &Undo, length: u64, bytes_max: usize) -> EngineResult<Slice> {
+        let end = undo.list.len().min(length).max(undo.saved);
+        let mut slice = Slice { chunks: Vec::new(), end, is_last: true, changes: Touched::default() };
+        let mut slice_bytes = 0;
+        undo.list.encoded_from(undo.saved, |position, record| {
+            if position >= end {
+                return ControlFlow::Break(());
+            }
+            if slice_bytes > bytes_max {
+                (slice.end, slice.is_last) = (position, false);
+                return ControlFlow::Break(());
+            }
+            if slice.chunks.last().is_none_or(|(_, bytes)| bytes.len() >= CHUNK_BYTES) {
+                slice.chunks.push((position, Vec::new()));
+            }
+            if let Some((_, bytes)) = slice.chunks.last_mut() {
+                put_varint(bytes, record.len() as u64);
+                bytes.extend_from_slice(record);
+            }
+            if let Some(record) = UndoRecord::decode(record) {
+                slice.changes.add_record(record);
+            }
+            slice_bytes += record.len();
+            ControlFlow::Continue(())
+        })?;
+        Ok(slice)
+    }
+}
+
+/// Says what of the log the transactions need. Holds the engine weakly: the pool outlives nothing through it.
+pub(crate) struct LogNeeds(pub(crate) Weak<EngineInner>);
+
+impl CheckpointParticipant for LogNeeds {
+    fn oldest_needed_lsn(&self, log_end: Lsn) -> Lsn {
+        let Some(engine) = self.0.upgrade() else { return Lsn(0) };
+        let mut oldest = log_end;
+        for writer in engine.writers.all() {
+            oldest = oldest.min(writer.needed_lsn());
+        }
+        let durable = engine.pool.redo().durable_lsn();
+        let mut leftovers = engine.undo_store.leftovers();
+        leftovers.retain(|left| left.removed.is_none_or(|removed| removed > durable));
+        leftovers.iter().fold(oldest, |oldest, left| oldest.min(left.writer.needed_lsn()))
+    }
+
+    fn release_before(&self, target: Lsn) {
+        if let Some(engine) = self.0.upgrade() {
+            engine.undo_store.want_saved_before(target);
+            engine.background.undo.wake();
+        }
+    }
+}

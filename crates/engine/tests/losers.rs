@@ -1,0 +1,214 @@
+//! Transactions that a crash left unfinished: their rows are read, locked and undone; undo from log, spill file and undo tree.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::model::sound;
+use common::*;
+use engine::*;
+use env::Environment;
+use env::simulated::SimulatedDisk;
+use std::sync::Arc;
+use std::time::Duration;
+
+const ROWS: i64 = 3000;
+
+fn small_log() -> EngineOptions {
+    EngineOptions {
+        redo_log_bytes: 1 << 20,
+        version_memory_bytes: 1 << 20,
+        lock_wait_timeout: Duration::from_millis(20),
+        ..options()
+    }
+}
+
+fn open_small(disk: &SimulatedDisk) -> Engine {
+    Engine::open(Environment::simulated(disk.clone(), 1), small_log()).expect("the engine opens")
+}
+
+fn old_rows() -> Vec<Row> {
+    (0..ROWS).map(|id| row(id, id, "before the crash")).collect()
+}
+
+fn prepared(disk: &SimulatedDisk) -> (Engine, Arc<Table>) {
+    let engine = open_small(disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &old_rows());
+    engine.purge().unwrap();
+    engine.checkpoint().unwrap();
+    (engine, t)
+}
+
+/// Changes every row, some twice; deletes some and puts others in their place; inserts; and takes a part of it back.
+fn change_much(transaction: &Transaction, t: &Table, table: &Arc<Table>) {
+    for id in 0..ROWS {
+        transaction
+            .update(table, &key(t, id), &encode(t, &row(id, ROWS + id, "changed by the loser")))
+            .unwrap();
+        match id % 5 {
+            0 => transaction.delete(table, &key(t, id)).unwrap(),
+            1 => drop(transaction.update(table, &key(t, id), &encode(t, &row(id, id, "once more"))).unwrap()),
+            2 => {
+                transaction.delete(table, &key(t, id)).unwrap();
+                transaction.insert(table, &encode(t, &row(id, 3 * ROWS + id, "in its place"))).unwrap();
+            }
+            3 => {
+                let mark = transaction.mark();
+                transaction
+                    .insert(table, &encode(t, &row(2 * ROWS + id, 5 * ROWS + id, "taken back")))
+                    .unwrap();
+                transaction.delete(table, &key(t, id)).unwrap();
+                transaction.rollback_to(mark).unwrap();
+            }
+            _ => drop(transaction.insert(table, &encode(t, &row(ROWS + id, 2 * ROWS + id, "new"))).unwrap()),
+        }
+    }
+    // Marks that nothing follows: their records hold heads only.
+    for id in (0..ROWS).filter(|id| id % 5 == 4) {
+        transaction.delete(table, &key(t, id)).unwrap();
+    }
+}
+
+/// Leaves a transaction unfinished whose undo is partly saved, and crashes.
+fn crash_with_loser(disk: &SimulatedDisk) -> SimulatedDisk {
+    let (engine, t) = prepared(disk);
+    let transaction = begin(&engine);
+    change_much(&transaction, &t, &t);
+    let status = engine.status();
+    let (records, saved) = (status.writers[0].undo_records, status.writers[0].undo_records_saved);
+    assert!(saved > 1000 && saved < records, "{saved} of {records} records are in the undo tree");
+    engine.sync_log(status.log_end).unwrap();
+    disk.crash();
+    std::mem::forget(transaction);
+    disk.restart_with_durable_state()
+}
+
+fn rows_of(engine: &Engine) -> Vec<Row> {
+    all(&begin(engine), &table(engine, "t"))
+}
+
+#[test]
+fn rows_of_losers_are_read_as_they_were_while_they_are_undone() {
+    let disk = crash_with_loser(&SimulatedDisk::new(1));
+    let engine = open_small(&disk);
+    let status = engine.status();
+    assert!(status.writers[0].undo_records_saved > 1000, "some of its undo is in the undo tree alone");
+    assert!(status.watermark <= status.writers[0].id);
+    assert_eq!(rows_of(&engine), old_rows());
+    sound(&engine);
+    let mut left = 1;
+    while left > 0 {
+        left = engine.roll_back_unfinished(1500).unwrap();
+        engine.checkpoint().unwrap();
+        engine.purge().unwrap();
+        assert_eq!(rows_of(&engine), old_rows());
+        sound(&engine);
+    }
+    assert_eq!(engine.status().watermark, engine.status().next_transaction);
+    engine.shutdown().unwrap();
+    let engine = open_small(&disk.restart_after_kill());
+    assert_eq!(engine.status().writers.len(), 0);
+    assert_eq!(rows_of(&engine), old_rows());
+}
+
+/// The rollback crashes again and again, its undo is saved anew in between, and the end is the same.
+#[test]
+fn crashes_in_the_rollback_end_in_the_same_state() {
+    for seed in 1..=3u64 {
+        let mut disk = crash_with_loser(&SimulatedDisk::new(seed));
+        let mut crashes = 0;
+        loop {
+            crashes += 1;
+            disk.crash_at(40 + (seed * 7919 + crashes * 104_729) % 400);
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let engine = Engine::open(Environment::simulated(disk.clone(), seed), small_log())?;
+                while engine.roll_back_unfinished(200)? > 0 {
+                    if crashes % 3 == 0 {
+                        engine.checkpoint()?;
+                    }
+                }
+                engine.sync_log(engine.status().log_end)?;
+                Ok::<(), EngineError>(())
+            }));
+            disk = disk.restart(seed ^ crashes);
+            let engine = open_small(&disk);
+            sound(&engine);
+            assert_eq!(rows_of(&engine), old_rows(), "seed {seed}, crash {crashes}");
+            drop(engine);
+            disk = disk.restart_after_kill();
+            if matches!(done, Ok(Ok(()))) {
+                break;
+            }
+        }
+        assert!(crashes > 3, "{crashes} crashes");
+        let engine = open_small(&disk);
+        assert_eq!(engine.status().writers.len(), 0);
+    }
+}
+
+#[test]
+fn writers_wait_for_losers_and_ddl_rolls_them_back() {
+    let disk = crash_with_loser(&SimulatedDisk::new(1));
+    let engine = open_small(&disk);
+    let t = table(&engine, "t");
+    let other = create(&engine, "other");
+    insert(&engine, &other, &[row(1, 1, "nobody waits here")]);
+    let transaction = begin(&engine);
+    let update = || transaction.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "mine")));
+    assert!(matches!(update(), Err(EngineError::LockWaitTimeout)));
+    // Unique keys and keys of rows that the loser deleted or inserted are its own, too.
+    for (id, unique) in [(9 * ROWS, 1), (9 * ROWS, ROWS + 1), (5, 9 * ROWS), (ROWS + 4, 9 * ROWS)] {
+        let inserted = transaction.insert(&t, &encode(&t, &row(id, unique, "mine")));
+        assert!(matches!(inserted, Err(EngineError::LockWaitTimeout)), "{id}, {unique}: {inserted:?}");
+    }
+    let mut seen = false;
+    let mode = ReadMode::Exclusive(WaitPolicy::NoWait);
+    let read = transaction.get(&t, 0, &key(&t, 3), mode, &mut |_| seen = true);
+    assert!(matches!(read, Err(EngineError::LockNotAvailable)) && !seen);
+    let skip = ReadMode::Shared(WaitPolicy::SkipLocked);
+    assert_eq!(scan(&transaction, &t, 0, skip).unwrap(), []);
+    transaction.rollback().unwrap();
+
+    let kill = KillFlag::default();
+    kill.kill();
+    let killed = engine.drop_indexes(&name("t"), &["k".to_owned()], &kill);
+    assert!(matches!(killed, Err(EngineError::Killed)));
+    engine.drop_indexes(&name("t"), &["k".to_owned()], &KillFlag::default()).unwrap();
+    assert_eq!(engine.roll_back_unfinished(0).unwrap(), 0, "the loser is rolled back first");
+    assert_eq!(rows_of(&engine), old_rows());
+    let transaction = begin(&engine);
+    let t = table(&engine, "t");
+    transaction.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "mine"))).unwrap();
+    transaction.commit().unwrap();
+    sound(&engine);
+}
+
+/// What a transaction saved before it committed is left over, not undone, wherever the log begins.
+#[test]
+fn saved_undo_of_the_committed_is_not_undone() {
+    for checkpoint in [false, true] {
+        let disk = SimulatedDisk::new(1);
+        let (engine, t) = prepared(&disk);
+        let transaction = begin(&engine);
+        change_much(&transaction, &t, &t);
+        assert!(engine.status().writers[0].undo_records_saved > 1000);
+        let expected = all(&transaction, &t);
+        let lsn = transaction.commit().unwrap();
+        if checkpoint {
+            engine.checkpoint().unwrap();
+        }
+        engine.sync_log(lsn).unwrap();
+        disk.crash();
+        let disk = disk.restart_with_durable_state();
+        let engine = open_small(&disk);
+        assert_eq!(engine.status().writers.len(), 0);
+        assert_eq!(rows_of(&engine), expected);
+        sound(&engine);
+        engine.purge().unwrap();
+        engine.shutdown().unwrap();
+        let engine = open_small(&disk.restart_after_kill());
+        assert_eq!(rows_of(&engine), expected);
+        sound(&engine);
+    }
+}
