@@ -98,10 +98,10 @@ impl EngineInner {
     /// Saves the undo of all writers that keep log before the wanted LSN. Run by a thread of its own.
     pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
         let wanted = Lsn(self.undo_store.wanted.swap(0, Ordering::AcqRel));
-        for writer in self.writers.all().iter().filter(|writer| writer.needed_lsn() < wanted) {
-            self.save_undo(writer)?;
-        }
-        self.undo_store.discard_finished(self)
+        // One that cannot be saved keeps the log, but not the others from being saved.
+        let in_the_way = self.writers.all().into_iter().filter(|writer| writer.needed_lsn() < wanted);
+        let saved = in_the_way.map(|writer| self.save_undo(&writer)).fold(Ok(()), EngineResult::and);
+        saved.and(self.undo_store.discard_finished(self))
     }
 }
 

@@ -10,6 +10,7 @@ use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const ROWS: i64 = 3000;
@@ -211,4 +212,106 @@ fn saved_undo_of_the_committed_is_not_undone() {
         assert_eq!(rows_of(&engine), expected);
         sound(&engine);
     }
+}
+
+/// Readers of all kinds beside the rollback, whose undo is saved anew meanwhile, beside writers of other rows and purge.
+#[test]
+fn readers_beside_the_rollback_see_what_was_before() {
+    let disk = crash_with_loser(&SimulatedDisk::new(7));
+    let engine = Engine::open(
+        Environment::simulated(disk, 1),
+        EngineOptions { background_threads: true, ..small_log() },
+    )
+    .unwrap();
+    let t = table(&engine, "t");
+    let others = create(&engine, "others");
+    let busy = || engine.roll_back_unfinished(0).unwrap() > 0;
+    let reads = AtomicU64::new(0);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while busy() {
+                assert_eq!(all(&begin(&engine), &t), old_rows());
+                reads.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        threads.spawn(|| {
+            let transaction = begin(&engine);
+            transaction.take_snapshot().unwrap();
+            let mut id = 0;
+            while busy() {
+                id = (id + 997) % (2 * ROWS);
+                let mut found = None;
+                let show = &mut |row: &[u8]| found = Some(decode(&t, row));
+                transaction.get(&t, 0, &key(&t, id), ReadMode::Consistent, show).unwrap();
+                let expected = (id < ROWS).then(|| row(id, id, "before the crash"));
+                assert_eq!(found, expected);
+                reads.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        threads.spawn(|| {
+            let mut id = 0;
+            while busy() {
+                id += 1;
+                insert(&engine, &others, &[row(id, id, "of others")]);
+                // Rows that are undone already may be locked; the others are the loser's.
+                let transaction = begin(&engine);
+                let mode = ReadMode::Exclusive(WaitPolicy::SkipLocked);
+                let mut found = None;
+                let show = &mut |row: &[u8]| found = Some(decode(&t, row));
+                transaction.get(&t, 0, &key(&t, id % ROWS), mode, show).unwrap();
+                assert!(found.is_none_or(|found| found == row(id % ROWS, id % ROWS, "before the crash")));
+            }
+        });
+    });
+    assert!(reads.load(Ordering::Relaxed) > 0);
+    assert_eq!(all(&begin(&engine), &t), old_rows());
+    engine.shutdown().unwrap();
+    sound(&engine);
+}
+
+/// A rollback that needs room waits for it. The start does not, and whoever reads does not either.
+#[test]
+fn a_start_on_a_full_disk_serves_rows_and_rolls_back_when_there_is_room() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_small(&disk);
+    let t = create(&engine, "t");
+    let long = |id: i64| row(id, id, &"long ".repeat(300));
+    insert(&engine, &t, &(0..400).map(long).collect::<Vec<_>>());
+    engine.purge().unwrap();
+    engine.checkpoint().unwrap();
+    let transaction = begin(&engine);
+    for id in 0..400 {
+        transaction.update(&t, &key(&t, id), &encode(&t, &row(id, id, "short"))).unwrap();
+    }
+    // Others take the room of the loser's rows: to bring these back, leaves must be split.
+    for id in 400..5000 {
+        let filling = begin(&engine);
+        filling.insert(&t, &encode(&t, &row(id * 7 % 4600 + 400, id, "filling"))).ok();
+        filling.commit().unwrap();
+    }
+    let status = engine.status();
+    engine.sync_log(status.log_end).unwrap();
+    engine.checkpoint().unwrap();
+    disk.crash();
+    std::mem::forget(transaction);
+    let disk = disk.restart_with_durable_state();
+    disk.set_capacity_bytes(Some(disk.used_bytes()));
+    let engine = open_small(&disk);
+    let expected = rows_of(&engine);
+    assert_eq!(expected[..400], (0..400).map(long).collect::<Vec<_>>());
+    let mut met_the_end = false;
+    for _ in 0..50 {
+        match engine.roll_back_unfinished(100) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(EngineError::NoSpace) => met_the_end = true,
+            Err(error) => panic!("{error:?}"),
+        }
+        assert_eq!(rows_of(&engine), expected);
+    }
+    assert!(met_the_end, "the disk had room");
+    disk.set_capacity_bytes(None);
+    while engine.roll_back_unfinished(100).unwrap() > 0 {}
+    assert_eq!(rows_of(&engine), expected);
+    sound(&engine);
 }

@@ -138,11 +138,16 @@ impl Scenario for EngineScenario {
 
     fn verify(&self, disk: &SimulatedDisk, oracle: &Self::Oracle) -> Result<usize, String> {
         let engine = self.open(disk).map_err(|error| format!("open: {error:?}"))?;
-        let faults = engine.check().map_err(|error| format!("check: {error:?}"))?;
-        if !faults.is_empty() {
-            return Err(format!("check: {faults:?}"));
+        let found = checked_contents(&engine)?;
+        // What the crash left unfinished is read as it was before it, while it is rolled back too.
+        let (mut records, mut left) = (1, 1);
+        while left > 0 {
+            left = engine.roll_back_unfinished(records).map_err(|error| format!("rollback: {error:?}"))?;
+            records *= 4;
+            if checked_contents(&engine)? != found {
+                return Err(format!("the rollback changes what is seen: {left} transactions are left"));
+            }
         }
-        let found = read_back(&engine)?;
         oracle.judge(&found).map_err(|loss| {
             format!(
                 "{loss}; from the acknowledged state: {}",
@@ -150,6 +155,12 @@ impl Scenario for EngineScenario {
             )
         })
     }
+}
+
+/// Checks all of a database and reads it.
+fn checked_contents(engine: &Engine) -> Result<Database, String> {
+    let faults = engine.check().map_err(|error| format!("check: {error:?}"))?;
+    if faults.is_empty() { read_back(engine) } else { Err(format!("check: {faults:?}")) }
 }
 
 /// Creates the schema of all simulated tables.
