@@ -1,146 +1,133 @@
-"""kill -9 loop on the real binary: `run.py --binary B [--rounds 300] [--seed S]`.
+"""kill -9 loop on the real binary: `run.py --binary B [--rounds 300] [--full-disk N] [--damage N] [--seed S]`.
 
-Each round starts the server on the same data directory, runs writers, kills the server with SIGKILL at a random
-moment and starts it again. The oracle: every acknowledged transaction is there, the one in flight is there wholly
-or not at all, the bank's sum is constant, secondary indexes agree with the table, CHECK TABLE finds nothing."""
+Each round starts the server on the same data directory, runs writers, kills the server with SIGKILL at a random moment and
+starts it again; then what the oracle of workload.py says must hold. In N of the rounds the disk is full when the server is
+killed and when it starts again (needs the right to mount a small file system); in N of them one bit of the directory is
+flipped or one file removed before a start (damage.py), and afterwards put back."""
 import argparse
+import collections
 import pathlib
 import random
+import shutil
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-import pymysql
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import damage  # noqa: E402
 from with_server import Server  # noqa: E402
+from workload import Progress, prepare  # noqa: E402
 
-WRITERS = 6
-ACCOUNTS = 50
-BALANCE = 1000
-
-
-def connect(server):
-    return pymysql.connect(host="127.0.0.1", port=server.port, user="root", database="kill9", autocommit=True,
-                           read_timeout=60)
+DISK = "1500m"
+OPTIONS = ["--innodb-buffer-pool-size=16M"]
 
 
-def prepare(server):
-    connection = pymysql.connect(host="127.0.0.1", port=server.port, user="root", autocommit=True)
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE DATABASE kill9")
-        cursor.execute("USE kill9")
-        cursor.execute("CREATE TABLE journal (id BIGINT PRIMARY KEY AUTO_INCREMENT, writer INT, seq INT, note VARCHAR(200),"
-                       " UNIQUE KEY writer_seq (writer, seq), KEY note (note))")
-        cursor.execute("CREATE TABLE latest (writer INT PRIMARY KEY, seq INT)")
-        cursor.execute("CREATE TABLE account (id INT PRIMARY KEY, balance INT, KEY balance (balance))")
-        cursor.executemany("INSERT INTO account VALUES (%s, %s)", [(id, BALANCE) for id in range(ACCOUNTS)])
-        cursor.executemany("INSERT INTO latest VALUES (%s, 0)", [(writer,) for writer in range(WRITERS)])
-    connection.close()
+class Rounds:
+    def __init__(self, options):
+        self.options, self.dice = options, random.Random(options.seed)
+        self.folder = tempfile.mkdtemp(prefix="iruka-kill9-")
+        self.is_mounted = options.full_disk > 0 and self.mount()
+        self.server = Server(options.binary, OPTIONS, self.folder)
+        self.progress = Progress()
+        self.restart_seconds, self.outcomes = [], collections.Counter()
 
-
-class Writer(threading.Thread):
-    """Appends to the journal and moves money; `acknowledged` is the last sequence number that was answered."""
-
-    def __init__(self, server, number, seq, seed):
-        super().__init__(daemon=True)
-        self.server, self.number, self.acknowledged, self.random = server, number, seq, random.Random(seed)
-        self.unexpected = None
+    def mount(self):
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", self.folder], capture_output=True, text=True)
+        if done.returncode:
+            print(f"no full disk, for want of the right to mount one: {done.stderr.strip()}", flush=True)
+        return done.returncode == 0
 
     def run(self):
-        try:
-            connection = connect(self.server)
-            cursor = connection.cursor()
-            while True:
-                try:
-                    self.transaction(cursor)
-                except pymysql.err.OperationalError as error:
-                    if error.args[0] not in (1205, 1213):
-                        raise
-                    cursor.execute("ROLLBACK")
-        except (pymysql.err.OperationalError, pymysql.err.InterfaceError, OSError, AttributeError):
-            return  # the server was killed
-        except Exception as error:
-            self.unexpected = error
+        kinds = ["full"] * (self.options.full_disk if self.is_mounted else 0) + ["damage"] * self.options.damage
+        kinds += ["plain"] * (self.options.rounds - len(kinds))
+        self.dice.shuffle(kinds)
+        self.server.start()
+        prepare(self.server)
+        for number, kind in enumerate(kinds):
+            try:
+                self.round(kind)
+            except (AssertionError, RuntimeError) as error:
+                self.server.kill()
+                sys.exit(f"round {number} ({kind}): {error}\ndata directory kept: {self.folder}")
+        self.server.stop()
+        if self.is_mounted:
+            subprocess.run(["umount", self.folder], check=True)
+        self.server.remove()
 
-    def transaction(self, cursor):
-        seq = self.acknowledged + 1
-        note = "n" * self.random.randrange(200)
-        if self.random.random() < 0.3:
-            cursor.execute("INSERT INTO journal (writer, seq, note) VALUES (%s, %s, %s)", (self.number, seq, note))
-        else:
-            source, target = self.random.sample(range(ACCOUNTS), 2)
-            amount = self.random.randrange(1, 20)
-            cursor.execute("BEGIN")
-            cursor.execute("UPDATE account SET balance = balance - %s WHERE id = %s", (amount, source))
-            cursor.execute("INSERT INTO journal (writer, seq, note) VALUES (%s, %s, %s)", (self.number, seq, note))
-            cursor.execute("UPDATE account SET balance = balance + %s WHERE id = %s", (amount, target))
-            cursor.execute("UPDATE latest SET seq = %s WHERE writer = %s", (seq, self.number))
-            if self.random.random() < 0.2:
-                cursor.execute("DELETE FROM journal WHERE writer = %s AND seq < %s", (self.number, seq - 200))
-            cursor.execute("COMMIT")
-        self.acknowledged = seq
+    def round(self, kind):
+        writers = self.progress.start(self.server, self.dice)
+        time.sleep(self.dice.uniform(0.1, self.options.seconds_max))
+        balloon = self.fill() if kind == "full" else None
+        if balloon:
+            time.sleep(self.dice.uniform(0.1, self.options.seconds_max))
+        self.server.kill()
+        self.progress.join(writers)
+        if kind == "damage":
+            self.damage()
+        self.start()
+        if balloon:
+            self.outcomes["repeated for want of space"] += sum(writer.repeated for writer in writers)
+            self.progress.check(self.server, writes=False)
+            balloon.unlink()
+        self.progress.check(self.server)
 
+    def start(self):
+        started = time.monotonic()
+        self.server.start()
+        self.restart_seconds.append(time.monotonic() - started)
 
-def check(server, acknowledged):
-    connection = connect(server)
-    cursor = connection.cursor()
-    cursor.execute("SELECT writer, MAX(seq), COUNT(*), MIN(seq) FROM journal GROUP BY writer")
-    found = {writer: (last, count, first) for writer, last, count, first in cursor.fetchall()}
-    for writer, last_acknowledged in enumerate(acknowledged):
-        last, count, first = found.get(writer, (0, 0, 1))
-        assert last >= last_acknowledged, f"writer {writer}: {last_acknowledged} was acknowledged, last found {last}"
-        assert last <= last_acknowledged + 1, f"writer {writer}: {last} was never sent"
-        assert count == last - first + 1, f"writer {writer}: a hole between {first} and {last}, {count} rows"
-    cursor.execute("SELECT SUM(balance), COUNT(*) FROM account")
-    total, accounts = cursor.fetchone()
-    assert (int(total), accounts) == (ACCOUNTS * BALANCE, ACCOUNTS), f"sum of balances {total} over {accounts}"
-    cursor.execute("SELECT l.writer, l.seq FROM latest l WHERE l.seq > 0 AND NOT EXISTS"
-                   " (SELECT 1 FROM journal j WHERE j.writer = l.writer AND j.seq >= l.seq)")
-    assert not cursor.fetchall(), "a transaction is there in one table only"
-    cursor.execute("CHECK TABLE journal, latest, account")
-    for row in cursor.fetchall():
-        assert row[3] == "OK", row
-    connection.close()
-    return [found.get(writer, (0, 0, 1))[0] for writer in range(WRITERS)]
+    def fill(self):
+        """Leaves no byte free."""
+        balloon = pathlib.Path(self.folder) / "balloon"
+        with open(balloon, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(1 << 20))
+            except OSError:
+                pass
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                pass
+        return balloon
+
+    def damage(self):
+        with tempfile.TemporaryDirectory(prefix="iruka-kill9-whole-") as copy:
+            subprocess.run(["cp", "-a", f"{self.folder}/.", copy], check=True)
+            path, what = damage.inflict(self.folder, self.dice)
+            try:
+                outcome = damage.judge(self.server, self.progress_copy(), path, len(self.server.log()))
+            except AssertionError as error:
+                raise AssertionError(f"{what}: {error}") from error
+            print(f"  {what}: {outcome}", flush=True)
+            self.outcomes[outcome] += 1
+            for entry in pathlib.Path(self.folder).iterdir():
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            subprocess.run(["cp", "-a", f"{copy}/.", self.folder], check=True)
+
+    def progress_copy(self):
+        copy = Progress()
+        copy.acknowledged, copy.greatest_id = list(self.progress.acknowledged), self.progress.greatest_id
+        return copy
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--full-disk", type=int, default=0)
+    parser.add_argument("--damage", type=int, default=0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--seconds-max", type=float, default=2.0)
     options = parser.parse_args()
     print(f"kill -9: {options.rounds} rounds, seed {options.seed}", flush=True)
-    dice = random.Random(options.seed)
-    folder = tempfile.mkdtemp(prefix="iruka-kill9-")
-    server = Server(options.binary, ["--innodb-buffer-pool-size=16M"], folder)
-    server.start()
-    prepare(server)
-    seqs = [0] * WRITERS
-    restart_seconds = []
-    for round_number in range(options.rounds):
-        writers = [Writer(server, number, seqs[number], dice.random()) for number in range(WRITERS)]
-        for writer in writers:
-            writer.start()
-        time.sleep(dice.uniform(0.1, options.seconds_max))
-        server.kill()
-        for writer in writers:
-            writer.join(30)
-            assert writer.unexpected is None, f"round {round_number}: {writer.unexpected!r}"
-        started = time.monotonic()
-        server.start()
-        restart_seconds.append(time.monotonic() - started)
-        try:
-            seqs = check(server, [writer.acknowledged for writer in writers])
-        except AssertionError as error:
-            server.kill()
-            sys.exit(f"round {round_number}: {error}\ndata directory kept: {folder}")
-    server.stop()
-    server.remove()
-    print(f"{options.rounds} passed, 0 failed ({sum(seqs)} transactions, slowest restart {max(restart_seconds):.2f} s)")
+    rounds = Rounds(options)
+    rounds.run()
+    told = "".join(f", {count} {outcome}" for outcome, count in sorted(rounds.outcomes.items()))
+    print(f"{options.rounds} passed, 0 failed ({sum(rounds.progress.acknowledged)} transactions, "
+          f"slowest restart {max(rounds.restart_seconds):.2f} s{told})")
 
 
 main()
