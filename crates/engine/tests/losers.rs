@@ -121,7 +121,7 @@ fn crashes_in_the_rollback_end_in_the_same_state() {
         let mut crashes = 0;
         loop {
             crashes += 1;
-            disk.crash_at(40 + (seed * 7919 + crashes * 104_729) % 400);
+            disk.crash_at(20 + (seed * 7919 + crashes * 104_729) % 200);
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let engine = Engine::open(Environment::simulated(disk.clone(), seed), small_log())?;
                 while engine.roll_back_unfinished(200)? > 0 {
