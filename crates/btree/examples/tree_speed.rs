@@ -85,12 +85,12 @@ fn main() {
     for pass in ["point get", "point get again"] {
         time(pass, rows, |number| {
             let key = (scramble(number) % rows).to_be_bytes();
-            assert!(ascending.get(&pool, &key, |value| value.head().len()).unwrap().is_some());
+            assert!(ascending.get(&pool, &key, |value| value.len()).unwrap().is_some());
         });
     }
     time("point get, random keys", rows, |number| {
         let key = scramble(scramble(number) % rows).to_be_bytes();
-        assert!(random.get(&pool, &key, |value| value.head().len()).unwrap().is_some());
+        assert!(random.get(&pool, &key, |value| value.len()).unwrap().is_some());
     });
     time("patch in place", rows, |number| {
         let mut mini = pool.mini_transaction();
@@ -103,7 +103,7 @@ fn main() {
     let (start, cpu_start) = (Instant::now(), cpu_ns());
     while let Some(sum) = cursor
         .next_leaf(&ascending, &pool, |view| {
-            let live = (0..view.len()).filter(|at| view.entry(*at).unwrap().1.head()[9] < 255).count();
+            let live = (0..view.len()).filter(|at| view.entry(*at).unwrap().1[9] < 255).count();
             (Taken::All, live)
         })
         .unwrap()

@@ -4,7 +4,7 @@
 use buffer::{BufferPool, StorageError};
 use stdx::ids::Lsn;
 
-use crate::leaf_edit::{Placed, RunEntry, RunStop};
+use crate::leaf_edit::{RunEntry, RunStop};
 use crate::tree::Tree;
 
 /// Bytes collected before a run is inserted: a few leaves' worth.
@@ -61,15 +61,9 @@ impl<'t> BulkAppend<'t> {
         while let Some(RunEntry { key, value, .. }) = rest.first().copied() {
             let mut mini = self.pool.mini_transaction();
             let mut edit = self.tree.edit(&mut mini, key)?;
-            let (mut inserted, stop) = edit.insert_run(rest, self.writer, &mut |_| true)?;
-            let mut needs_room = inserted == 0 && stop == RunStop::NeedsRoom;
-            if inserted == 0 && stop == RunStop::Long {
-                match edit.insert(value, self.writer)? {
-                    Placed::Done => inserted = 1,
-                    Placed::NeedsRoom => needs_room = true,
-                }
-            }
-            assert!(inserted > 0 || needs_room, "key of a bulk load is in the tree already");
+            let (inserted, stop) = edit.insert_run(rest, self.writer, &mut |_| true)?;
+            let needs_room = inserted == 0 && stop == RunStop::NeedsRoom;
+            assert!(inserted > 0 || needs_room, "entry of a bulk load is too long or in the tree already");
             if inserted > 0 {
                 self.end = mini.commit();
                 rest = &rest[inserted..];

@@ -1,14 +1,13 @@
-//! Checks a whole tree: each page by itself, order and fences, levels, right links, overflow chains, live counts.
+//! Checks a whole tree: each page by itself, order and fences, levels, right links, live counts.
 //! Meant for a tree that nobody changes meanwhile (CHECK TABLE under its lock, tests, after recovery).
 
 use std::collections::HashSet;
 
 use buffer::{BufferPool, StorageError};
-use page::{CorruptPage, Fence, NodeRef, OverflowRef, verify};
+use page::{CorruptPage, Fence, NodeRef, verify};
 use stdx::ids::{PageId, PageNumber};
 
 use crate::tree::Tree;
-use crate::value::Value;
 
 /// What a check found wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +27,6 @@ pub struct TreeReport {
     pub inner_pages: u64,
     /// Nodes with entries.
     pub leaf_pages: u64,
-    /// Pages of long values.
-    pub overflow_pages: u64,
     /// Entries.
     pub entries: u64,
     /// Entries not marked as deleted.
@@ -76,7 +73,7 @@ impl Tree {
                 }
                 Err(error) => return Err(error),
             };
-            let visited = self.visit(pool, id, &page, &expected, &mut right_of, &mut report);
+            let visited = self.visit(id, &page, &expected, &mut right_of, &mut report);
             match visited {
                 Ok(children) => stack.extend(children),
                 Err(StorageError::Corrupt { page, reason }) => report.faults.push(TreeFault { page, reason }),
@@ -88,7 +85,6 @@ impl Tree {
 
     fn visit(
         &self,
-        pool: &BufferPool,
         id: PageId,
         page: &[u8],
         expected: &Expected,
@@ -103,7 +99,7 @@ impl Tree {
             report.levels = node.level() + 1;
         }
         if node.is_leaf() {
-            self.visit_leaf(pool, id, &node, report)?;
+            self.visit_leaf(id, &node, report)?;
             return Ok(Vec::new());
         }
         report.inner_pages += 1;
@@ -141,7 +137,6 @@ impl Tree {
 
     fn visit_leaf(
         &self,
-        pool: &BufferPool,
         id: PageId,
         node: &NodeRef<'_>,
         report: &mut TreeReport,
@@ -149,51 +144,12 @@ impl Tree {
         report.leaf_pages += 1;
         let mut live = 0;
         for slot in 0..node.count() {
-            let cell = node.value(slot).map_err(|error| StorageError::corrupt(id, error))?;
-            let value = Value::of_cell(pool, id, cell)?;
-            live += self.live(value.head());
-            if let Value::Long(long) = value {
-                self.visit_chain(pool, id, long.first, value.total_bytes(), value.head().len(), report)?;
-            }
+            live += self.live(node.value(slot).map_err(|error| StorageError::corrupt(id, error))?);
         }
         report.entries += node.count() as u64;
         report.live_entries += live as u64;
         if live != i32::from(node.live_rows()) {
             return Err(StorageError::Corrupt { page: id, reason: "leaf counts its live rows wrongly" });
-        }
-        Ok(())
-    }
-
-    fn visit_chain(
-        &self,
-        pool: &BufferPool,
-        leaf: PageId,
-        first: PageNumber,
-        total_bytes: u64,
-        head_bytes: usize,
-        report: &mut TreeReport,
-    ) -> Result<(), StorageError> {
-        let (mut bytes, mut next) = (head_bytes as u64, Some(first));
-        while let Some(number) = next {
-            let id = self.page_id(number);
-            if !report.pages.insert(number) {
-                return Err(StorageError::Corrupt { page: id, reason: "page is used twice" });
-            }
-            let page = pool.shared(id)?;
-            verify(&page).map_err(|error| StorageError::corrupt(id, error))?;
-            let piece = OverflowRef::new(&page).map_err(|error| StorageError::corrupt(id, error))?;
-            if piece.index() != self.id.index {
-                return Err(StorageError::Corrupt {
-                    page: id,
-                    reason: "overflow page belongs to another index",
-                });
-            }
-            report.overflow_pages += 1;
-            bytes += piece.bytes().len() as u64;
-            next = piece.next();
-        }
-        if bytes != total_bytes {
-            return Err(StorageError::Corrupt { page: leaf, reason: "long value does not have its length" });
         }
         Ok(())
     }

@@ -12,7 +12,6 @@ use stdx::ids::{PageId, PageNumber};
 use crate::descent::Toward;
 use crate::past_damage::Met;
 use crate::tree::Tree;
-use crate::value::Value;
 
 /// Direction of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +54,6 @@ pub struct Cursor {
 
 /// The entries of one leaf that lie in the range, under the leaf's shared latch.
 pub struct LeafView<'a> {
-    pool: &'a BufferPool,
     id: PageId,
     node: NodeRef<'a>,
     slots: Range<usize>,
@@ -107,7 +105,7 @@ impl Cursor {
                 self.leave(&node).map_err(corrupt)?;
                 continue;
             }
-            let view = LeafView { pool, id, node, slots, direction: self.direction };
+            let view = LeafView { id, node, slots, direction: self.direction };
             let (taken, result) = visit(&view);
             self.advance(id, &view, taken).map_err(corrupt)?;
             return Ok(Some(result));
@@ -329,10 +327,8 @@ impl<'a> LeafView<'a> {
 
     /// The rest of the key (behind the prefix) and the value of the entry at place `at` in walking order.
     #[inline]
-    pub fn entry(&self, at: usize) -> Result<(&'a [u8], Value<'a>), StorageError> {
-        let (suffix, cell) =
-            self.node.cell(self.slot(at)).map_err(|error| StorageError::corrupt(self.id, error))?;
-        Ok((suffix, Value::of_cell(self.pool, self.id, cell)?))
+    pub fn entry(&self, at: usize) -> Result<(&'a [u8], &'a [u8]), StorageError> {
+        self.node.cell(self.slot(at)).map_err(|error| StorageError::corrupt(self.id, error))
     }
 
     /// Appends the whole key of the entry at place `at`.

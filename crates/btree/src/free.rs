@@ -6,9 +6,7 @@ use page::{CellRun, Fence, PageOperation, Stamp};
 use stdx::ids::{Lsn, PageNumber};
 
 use crate::descent::Toward;
-use crate::overflow::{ChainStart, chain_of};
 use crate::tree::Tree;
-use crate::value::Value;
 
 impl Tree {
     /// Frees every page but the root, which becomes an empty leaf. Nobody else may use the tree.
@@ -18,10 +16,6 @@ impl Tree {
             let mut mini = pool.mini_transaction();
             let root = mini.latch(self.root_id())?;
             if self.node_at(&mini, root)?.is_leaf() {
-                if self.free_last_entries(&mut mini, root)? {
-                    mini.commit();
-                    continue;
-                }
                 self.init_empty(&mut mini, root);
                 return Ok(mini.commit());
             }
@@ -54,8 +48,7 @@ impl Tree {
         );
     }
 
-    /// Follows the last children down and takes one step: frees a last entry's overflow pages, a leaf, or an inner
-    /// node without children. True if the root has lost its last child.
+    /// Follows the last children down and takes one step: frees a leaf, or an inner node without children. True if the root has lost its last child.
     fn free_last_node(&self, mini: &mut MiniTransaction<'_>, root: PageSlot) -> Result<bool, StorageError> {
         let mut parent = root;
         loop {
@@ -63,9 +56,6 @@ impl Tree {
             let slot = self.latch_child(mini, parent, child)?;
             let node = self.node_at(mini, slot)?;
             let (is_leaf, count) = (node.is_leaf(), node.count());
-            if is_leaf && self.free_last_entries(mini, slot)? {
-                return Ok(false);
-            }
             if !is_leaf && count > 0 {
                 parent = slot;
                 continue;
@@ -77,28 +67,5 @@ impl Tree {
             }
             return Ok(last_of_root);
         }
-    }
-
-    /// Removes the last long entry of a leaf with its overflow pages. False if it has none.
-    fn free_last_entries(
-        &self,
-        mini: &mut MiniTransaction<'_>,
-        leaf: PageSlot,
-    ) -> Result<bool, StorageError> {
-        let (id, mut found) = (mini.page_id(leaf), None);
-        let node = self.node_at(mini, leaf)?;
-        for slot in (0..node.count()).rev() {
-            let cell = node.value(slot).map_err(|error| StorageError::corrupt(id, error))?;
-            if let Some(chain) = ChainStart::of(&Value::of_cell(mini.pool(), id, cell)?) {
-                found = Some((slot, chain));
-                break;
-            }
-        }
-        let Some((slot, chain)) = found else { return Ok(false) };
-        let live_delta = -self.on_node(mini, leaf, |node| Ok(self.live(node.value(slot)?.bytes)))?;
-        chain_of(self, mini, Some(chain))?.free(mini)?;
-        let stamp = Stamp { writer: 0, live_delta };
-        mini.apply(leaf, &PageOperation::RemoveCell { slot: slot as u16, stamp });
-        Ok(true)
     }
 }

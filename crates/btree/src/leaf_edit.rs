@@ -4,17 +4,15 @@
 
 use buffer::{MiniTransaction, PageSlot, StorageError};
 use page::{
-    CELL_OVERHEAD_BYTES, CellRunBuilder, CellValue, CorruptPage, Fence, KEY_BYTES_MAX, NodeRef,
-    PageOperation, Position, Stamp,
+    CELL_OVERHEAD_BYTES, CellRunBuilder, CorruptPage, Fence, KEY_BYTES_MAX, NodeRef, PageOperation, Position,
+    Stamp,
 };
 use stdx::ids::PageId;
 
 use crate::descent::Toward;
 use crate::difference::Spans;
-use crate::overflow::{ChainStart, PreparedChain, StoredValue, chain_of, is_long};
-use crate::split_plan::{APPEND_RESERVE_BYTES, cell_bytes, has_room, is_append};
+use crate::split_plan::{APPEND_RESERVE_BYTES, cell_bytes, fits, has_room, is_append};
 use crate::tree::{LIVENESS_BYTES, Tree};
-use crate::value::Value;
 
 /// Whether a change found room in its leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub enum RunStop {
     /// The tree or the run has the next key, or its unique part, already; or it was not admitted; or only a look at other
     /// leaves could tell.
     Refused,
-    /// The next value is long: [`LeafEdit::insert`] it.
+    /// The next value does not fit a cell.
     Long,
     /// The leaf is full: [`Tree::make_room`] for the next entry.
     NeedsRoom,
@@ -168,13 +166,11 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
     }
 
     /// The key's present value.
-    pub fn value(&self) -> Result<Option<Value<'_>>, StorageError> {
+    pub fn value(&self) -> Result<Option<&[u8]>, StorageError> {
         if !self.position.found {
             return Ok(None);
         }
-        let cell =
-            self.node()?.value(usize::from(self.position.slot)).map_err(|error| self.corrupt(error))?;
-        Value::of_cell(self.mini.pool(), self.leaf(), cell).map(Some)
+        self.node()?.value(usize::from(self.position.slot)).map(Some).map_err(|error| self.corrupt(error))
     }
 
     /// Puts the least key above this one into `key`; false if there is none. Reads on into right neighbours.
@@ -222,24 +218,30 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
     }
 
     /// Inserts the key, which must not be there.
+    ///
+    /// # Panics
+    /// If key and value do not fit a cell ([`fits`]), or the tree has the key.
     pub fn insert(&mut self, value: &[u8], writer: u64) -> Result<Placed, StorageError> {
         assert!(!self.position.found, "insert of a key that the tree has");
+        assert!(fits(self.key.len(), value.len()), "value of {} bytes", value.len());
         if !self.has_room_for(value)? {
             return Ok(Placed::NeedsRoom);
         }
-        let stored = StoredValue::prepare(self.tree, self.mini, self.key, value)?;
         let prefix = self.node()?.prefix().map_err(|error| self.corrupt(error))?.len();
-        stored.fill(self.tree, self.mini);
         let stamp = Stamp { writer, live_delta: self.tree.live(value) };
         let (slot, suffix) = (self.position.slot, &self.key[prefix..]);
-        self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value: stored.cell() });
+        self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value });
         self.position.found = true;
         Ok(Placed::Done)
     }
 
     /// Gives the key, which must be there, another value.
+    ///
+    /// # Panics
+    /// If key and value do not fit a cell ([`fits`]), or the tree lacks the key.
     pub fn replace(&mut self, value: &[u8], writer: u64) -> Result<Placed, StorageError> {
         assert!(self.position.found, "replacement of a key that the tree lacks");
+        assert!(fits(self.key.len(), value.len()), "value of {} bytes", value.len());
         if !self.has_room_for(value)? {
             return Ok(Placed::NeedsRoom);
         }
@@ -247,22 +249,14 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         if self.patch_differences(value, Stamp { writer, live_delta })? {
             return Ok(Placed::Done);
         }
-        let old_chain = self.old_chain()?;
-        let stored = StoredValue::prepare(self.tree, self.mini, self.key, value)?;
-        old_chain.free(self.mini)?;
-        stored.fill(self.tree, self.mini);
         let (slot, stamp) = (self.position.slot, Stamp { writer, live_delta });
-        self.mini.apply(self.slot, &PageOperation::ReplaceCell { slot, stamp, value: stored.cell() });
+        self.mini.apply(self.slot, &PageOperation::ReplaceCell { slot, stamp, value });
         Ok(Placed::Done)
     }
 
     /// Writes a value over one of the same length by patches, if it differs in few bytes.
     fn patch_differences(&mut self, value: &[u8], stamp: Stamp) -> Result<bool, StorageError> {
-        let spans = match self.value()? {
-            Some(Value::Whole(old)) => Spans::between(old, value),
-            _ => None,
-        };
-        let Some(spans) = spans else { return Ok(false) };
+        let Some(spans) = self.value()?.and_then(|old| Spans::between(old, value)) else { return Ok(false) };
         let slot = self.position.slot;
         let mut stamp = Some(stamp);
         for span in spans.iter() {
@@ -277,18 +271,14 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         Ok(true)
     }
 
-    /// Overwrites bytes within the head of the key's value ([`Value::head`]); the cheapest change.
+    /// Overwrites bytes of the key's value; the cheapest change.
     ///
     /// # Panics
-    /// If the bytes reach behind the head.
+    /// If the bytes reach behind the value.
     pub fn patch(&mut self, offset: usize, bytes: &[u8], writer: u64) -> Result<(), StorageError> {
-        let value = self.value()?;
-        let head = value.as_ref().map_or(&[][..], |value| value.head());
-        assert!(
-            self.position.found && offset + bytes.len() <= head.len(),
-            "patch reaches behind the value's head"
-        );
-        let live_delta = self.live_after_patch(head, offset, bytes) - self.tree.live(head);
+        let old = self.value()?.unwrap_or_default();
+        assert!(self.position.found && offset + bytes.len() <= old.len(), "patch reaches behind the value");
+        let live_delta = self.live_after_patch(old, offset, bytes) - self.tree.live(old);
         let (slot, stamp) = (self.position.slot, Stamp { writer, live_delta });
         self.mini.apply(self.slot, &PageOperation::PatchCell { slot, stamp, offset: offset as u16, bytes });
         Ok(())
@@ -305,7 +295,6 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
     pub fn remove(&mut self, writer: u64) -> Result<bool, StorageError> {
         assert!(self.position.found, "removal of a key that the tree lacks");
         let stamp = Stamp { writer, live_delta: -self.old_live()? };
-        self.old_chain()?.free(self.mini)?;
         self.mini.apply(self.slot, &PageOperation::RemoveCell { slot: self.position.slot, stamp });
         self.position.found = false;
         Ok(crate::merge::is_underfull(&self.node()?))
@@ -329,7 +318,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
             for (at, (place, entry)) in places.iter().zip(entries).enumerate() {
                 let stamp = Stamp { writer, live_delta: self.tree.live(entry.value) };
                 let (slot, suffix) = (place + at as u16, &entry.key[prefix..]);
-                let value = CellValue::inline(entry.value);
+                let value = entry.value;
                 self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value });
             }
             return Ok((places.len(), stop));
@@ -337,7 +326,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         let taken = &entries[..places.len()];
         let mut run = CellRunBuilder::new();
         for entry in taken {
-            run.push(&entry.key[prefix..], b"", CellValue::inline(entry.value));
+            run.push(&entry.key[prefix..], b"", entry.value);
         }
         let live_delta = taken.iter().map(|entry| self.tree.live(entry.value)).sum();
         let stamp = Stamp { writer, live_delta };
@@ -373,7 +362,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
             {
                 return Ok((places, RunStop::Refused));
             }
-            if is_long(entry.key.len(), entry.value.len()) {
+            if !fits(entry.key.len(), entry.value.len()) {
                 return Ok((places, RunStop::Long));
             }
             let bytes = CELL_OVERHEAD_BYTES + entry.key.len() - prefix + entry.value.len();
@@ -401,7 +390,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
     }
 
     fn old_live(&self) -> Result<i32, StorageError> {
-        Ok(self.value()?.map_or(0, |value| self.tree.live(value.head())))
+        Ok(self.value()?.map_or(0, |value| self.tree.live(value)))
     }
 
     fn live_after_patch(&self, head: &[u8], offset: usize, bytes: &[u8]) -> i32 {
@@ -413,11 +402,5 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
             start[offset..offset + patched].copy_from_slice(&bytes[..patched]);
         }
         self.tree.live(&start[..length])
-    }
-
-    /// Latches the overflow pages of the present value, if it is long.
-    fn old_chain(&mut self) -> Result<PreparedChain, StorageError> {
-        let chain = self.value()?.as_ref().and_then(ChainStart::of);
-        chain_of(self.tree, self.mini, chain)
     }
 }

@@ -3,8 +3,8 @@
 
 use buffer::{BufferPool, MiniTransaction, PageSlot, StorageError};
 use page::{
-    CELL_OVERHEAD_BYTES, CellRun, CellRunBuilder, CellValue, CorruptPage, Fence, NodeRef, PageOperation,
-    Stamp, common_prefix,
+    CELL_OVERHEAD_BYTES, CellRun, CellRunBuilder, CorruptPage, Fence, NodeRef, PageOperation, Stamp,
+    common_prefix,
 };
 use stdx::ids::PageNumber;
 
@@ -220,7 +220,7 @@ impl Tree {
                 slot: at as u16,
                 stamp: Stamp::default(),
                 suffix: &separator[prefix..],
-                value: CellValue::inline(&bytes),
+                value: &bytes,
             },
         );
     }
@@ -247,8 +247,8 @@ impl Tree {
         );
         let (left_bytes, right_bytes) = (left_number.0.to_le_bytes(), right_number.0.to_le_bytes());
         let mut children = CellRunBuilder::new();
-        children.push(b"", b"", CellValue::inline(&left_bytes));
-        children.push(&cut.separator, b"", CellValue::inline(&right_bytes));
+        children.push(b"", b"", &left_bytes);
+        children.push(&cut.separator, b"", &right_bytes);
         mini.apply(
             root,
             &PageOperation::InitNode {
@@ -291,7 +291,7 @@ impl Tree {
             let (suffix, value) = node.cell(slot)?;
             cells.push(suffix.get(cut_off..).ok_or(CORRUPT_KEY)?, b"", value);
             if node.is_leaf() {
-                live_delta += self.live(value.bytes);
+                live_delta += self.live(value);
             }
         }
         Ok(Half { cells, stamp: Stamp { writer: node.newest_writer(), live_delta } })

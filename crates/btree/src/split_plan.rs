@@ -2,8 +2,6 @@
 
 use page::{CELL_BYTES_MAX, CELL_OVERHEAD_BYTES, CorruptPage, NODE_CAPACITY_BYTES, NodeRef, Position};
 
-use crate::overflow::stored_bytes;
-
 /// Bytes that ascending inserts leave free in a leaf: one sixteenth, for rows that grow later.
 pub(crate) const APPEND_RESERVE_BYTES: usize = NODE_CAPACITY_BYTES / 16;
 
@@ -11,7 +9,12 @@ const _: () = assert!(CELL_BYTES_MAX + APPEND_RESERVE_BYTES < NODE_CAPACITY_BYTE
 
 /// Bytes of a leaf cell with its slot, for a whole key (a node's prefix is to be subtracted).
 pub(crate) fn cell_bytes(key_bytes: usize, value_bytes: usize) -> usize {
-    CELL_OVERHEAD_BYTES + key_bytes + stored_bytes(key_bytes, value_bytes)
+    CELL_OVERHEAD_BYTES + key_bytes + value_bytes
+}
+
+/// Whether a key and a value of those lengths fit a cell. What does not is stored some other way by the layer above.
+pub fn fits(key_bytes: usize, value_bytes: usize) -> bool {
+    cell_bytes(key_bytes, value_bytes) <= CELL_BYTES_MAX
 }
 
 /// Whether a cell of `bytes` (slot included) can be put at `position`, in place of the one there if it was found.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use buffer::{BufferPool, NoLogicalRecords, NothingNeeded, PoolOptions, SpaceKind, StorageError};
 use env::Environment;
 use env::simulated::SimulatedDisk;
+use page::{CELL_BYTES_MAX, CELL_OVERHEAD_BYTES};
 use stdx::ids::{IndexId, SpaceId};
 
-use crate::{BulkAppend, Cursor, CursorRange, Direction, LeafSums, Placed, Taken, Tree, TreeId};
+use crate::{BulkAppend, Cursor, CursorRange, Direction, LeafSums, Placed, Taken, Tree, TreeId, fits};
 
 const SPACE: SpaceId = SpaceId(5);
 const INDEX: IndexId = IndexId(77);
@@ -85,11 +86,7 @@ fn patch(tree: &Tree, pool: &BufferPool, key: &[u8], offset: usize, bytes: &[u8]
 }
 
 fn value_of(tree: &Tree, pool: &BufferPool, key: &[u8]) -> Option<Vec<u8>> {
-    let loaded = tree.get(pool, key, |value| {
-        let mut bytes = Vec::new();
-        value.load_into(&mut bytes).map(|()| bytes)
-    });
-    loaded.unwrap().map(Result::unwrap)
+    tree.get(pool, key, |value| value.to_vec()).unwrap()
 }
 
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
@@ -102,10 +99,9 @@ fn walk(tree: &Tree, pool: &BufferPool, range: &CursorRange, direction: Directio
         let shown = cursor.next_leaf(tree, pool, |view| {
             let taken = if step == 0 { view.len() } else { step.min(view.len()) };
             let read = (0..taken).try_for_each(|at| {
-                let (mut key, mut bytes) = (Vec::new(), Vec::new());
+                let mut key = Vec::new();
                 view.key_into(at, &mut key)?;
-                view.entry(at)?.1.load_into(&mut bytes)?;
-                entries.push((key, bytes));
+                entries.push((key, view.entry(at)?.1.to_vec()));
                 Ok::<_, StorageError>(())
             });
             (if step == 0 { Taken::All } else { Taken::First(step) }, read)
@@ -132,7 +128,6 @@ struct Shape {
     key_bytes_max: u64,
     alphabet: u64,
     value_bytes_max: u64,
-    long_one_in: u64,
 }
 
 fn random_range(random: &mut Generator, shape: Shape) -> CursorRange {
@@ -217,15 +212,14 @@ fn run_model(pool: &BufferPool, seed: u64, shape: Shape, steps: u64) {
         } else if let Some(value) = model.get_mut(&key)
             && random.below(2) == 0
         {
-            let head = if value.len() > 5000 { 256 } else { value.len() };
-            let offset = random.below(head as u64 + 1) as usize;
-            let patch_length = random.below((head - offset) as u64 + 1);
+            let offset = random.below(value.len() as u64 + 1) as usize;
+            let patch_length = random.below((value.len() - offset) as u64 + 1);
             let bytes = random.bytes(patch_length, 4);
             patch(&tree, pool, &key, offset, &bytes);
             value[offset..offset + bytes.len()].copy_from_slice(&bytes);
         } else {
-            let long = random.below(shape.long_one_in) == 0;
-            let value_length = random.below(if long { 60_000 } else { shape.value_bytes_max });
+            let fitting = (CELL_BYTES_MAX - CELL_OVERHEAD_BYTES - key.len()) as u64;
+            let value_length = random.below(shape.value_bytes_max.min(fitting) + 1);
             let mut value = random.bytes(value_length, 4);
             // Sometimes nearly the value that is there.
             if let Some(old) = model.get(&key).filter(|old| !old.is_empty() && random.below(2) == 0) {
@@ -253,7 +247,7 @@ fn run_model(pool: &BufferPool, seed: u64, shape: Shape, steps: u64) {
 
 #[test]
 fn short_keys_match_a_map() {
-    let shape = Shape { key_bytes_max: 6, alphabet: 5, value_bytes_max: 120, long_one_in: 1000 };
+    let shape = Shape { key_bytes_max: 6, alphabet: 5, value_bytes_max: 120 };
     for seed in 0..3 {
         run_model(&test_pool(), seed, shape, 12_000);
     }
@@ -261,7 +255,7 @@ fn short_keys_match_a_map() {
 
 #[test]
 fn long_keys_and_values_match_a_map() {
-    let shape = Shape { key_bytes_max: 3500, alphabet: 200, value_bytes_max: 6000, long_one_in: 8 };
+    let shape = Shape { key_bytes_max: 3500, alphabet: 200, value_bytes_max: 6000 };
     for seed in 10..13 {
         run_model(&test_pool(), seed, shape, 1500);
     }
@@ -269,9 +263,9 @@ fn long_keys_and_values_match_a_map() {
 
 #[test]
 fn long_keys_with_long_common_prefixes_match_a_map() {
-    let shape = Shape { key_bytes_max: 3000, alphabet: 1, value_bytes_max: 800, long_one_in: 50 };
+    let shape = Shape { key_bytes_max: 3000, alphabet: 1, value_bytes_max: 800 };
     run_model(&test_pool(), 20, shape, 5000);
-    let shape = Shape { key_bytes_max: 400, alphabet: 2, value_bytes_max: 200, long_one_in: 1000 };
+    let shape = Shape { key_bytes_max: 400, alphabet: 2, value_bytes_max: 200 };
     run_model(&test_pool(), 21, shape, 6000);
 }
 
@@ -339,7 +333,7 @@ fn bulk_append_builds_the_same_contents() {
     for start in [1_u32, 0] {
         let mut bulk = BulkAppend::new(&tree, &pool, 12);
         for number in (start..40_000).step_by(2) {
-            let length = if random.below(500) == 0 { 9000 } else { random.below(100) };
+            let length = if random.below(500) == 0 { 5000 } else { random.below(100) };
             let value = random.bytes(length, 4);
             bulk.push(&number.to_be_bytes(), &value).unwrap();
             model.insert(number.to_be_bytes().to_vec(), value);
@@ -381,7 +375,7 @@ fn stress(pool: &BufferPool, tree: &Tree, thread: u64) -> BTreeMap<Vec<u8>, Vec<
         if random.below(10) < if shrinking { 8 } else { 2 } {
             assert_eq!(remove(tree, pool, &key), model.remove(&key).is_some());
         } else {
-            let length = if random.below(200) == 0 { 20_000 } else { random.below(300) };
+            let length = if random.below(200) == 0 { 5000 } else { random.below(300) };
             let value = random.bytes(length, 4);
             assert_eq!(put(tree, pool, &key, &value), model.insert(key, value).is_some());
         }
@@ -421,18 +415,14 @@ fn successor_crosses_leaves() {
 }
 
 #[test]
-fn a_value_of_many_pages_comes_and_goes() {
+#[should_panic(expected = "value of 5380 bytes")]
+fn a_value_that_does_not_fit_a_cell_is_refused() {
     let pool = test_pool();
     let tree = new_tree(&pool);
-    let value = Generator(8).bytes(25 << 20, 256);
-    assert!(!put(&tree, &pool, b"key", &value));
-    assert!(value_of(&tree, &pool, b"key").unwrap() == value);
-    assert!(put(&tree, &pool, b"key", &value[..20 << 20]));
-    assert!(value_of(&tree, &pool, b"key").unwrap() == value[..20 << 20]);
-    assert!(put(&tree, &pool, b"key", b"short"));
-    let report = tree.check(&pool).unwrap();
-    assert!(report.faults.is_empty() && report.overflow_pages == 0);
-    assert_eq!(crate::check_space(&pool, SPACE, &report.pages).unwrap(), vec![]);
+    let longest = CELL_BYTES_MAX - CELL_OVERHEAD_BYTES - 11;
+    assert!(fits(11, longest) && !fits(11, longest + 1));
+    put(&tree, &pool, b"key of this", &vec![7; longest]);
+    put(&tree, &pool, b"key of this", &vec![7; longest + 1]);
 }
 
 fn test_pool() -> Arc<BufferPool> {

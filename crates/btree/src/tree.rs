@@ -6,8 +6,6 @@ use buffer::{BufferPool, MiniTransaction, StorageError};
 use page::{CellRun, Fence, NodeRef, PageOperation, Stamp};
 use stdx::ids::{IndexId, PageId, PageNumber, SpaceId};
 
-use crate::value::Value;
-
 /// What identifies a tree: where it is and whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TreeId {
@@ -78,13 +76,12 @@ impl Tree {
         self.id
     }
 
-    /// Looks up one key and shows its value under the leaf's shared latch. `read` must not touch pages
-    /// other than through [`Value`], and must not block.
+    /// Looks up one key and shows its value under the leaf's shared latch. `read` must neither touch other pages nor block.
     pub fn get<R>(
         &self,
         pool: &BufferPool,
         key: &[u8],
-        read: impl FnOnce(Value<'_>) -> R,
+        read: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, StorageError> {
         let (id, leaf) = self.find_leaf(pool, key)?;
         let found = NodeRef::new(&leaf).and_then(|node| {
@@ -92,7 +89,7 @@ impl Tree {
             if position.found { node.value(usize::from(position.slot)).map(Some) } else { Ok(None) }
         });
         match found.map_err(|error| StorageError::corrupt(id, error))? {
-            Some(cell) => Ok(Some(read(Value::of_cell(pool, id, cell)?))),
+            Some(value) => Ok(Some(read(value))),
             None => Ok(None),
         }
     }

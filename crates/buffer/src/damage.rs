@@ -154,6 +154,6 @@ impl BufferPool {
 
 /// Whether an operation makes its page anew, whatever it held before.
 pub(crate) fn makes_anew(operation: &PageOperation<'_>) -> bool {
-    use PageOperation::{InitFree, InitNode, InitOverflow};
-    matches!(operation, InitFree { .. } | InitNode { .. } | InitOverflow { .. })
+    use PageOperation::{InitFree, InitNode};
+    matches!(operation, InitFree { .. } | InitNode { .. })
 }

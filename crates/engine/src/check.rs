@@ -150,7 +150,7 @@ impl EngineInner {
         let mut value = Vec::new();
         for at in 0..leaf.len() {
             value.clear();
-            leaf.entry(at)?.1.load_into(&mut value)?;
+            value.extend_from_slice(leaf.entry(at)?.1);
             let entry = Entry::parse(EntryKind::Clustered, &value).ok_or_else(bad_header)?;
             // Its end takes a writer out of the registry, a rollback needs the leaf's latch.
             let Some(writer) = self.writers.get(entry.writer) else { continue };

@@ -196,9 +196,8 @@ impl DictionaryStore {
         while let Some(result) = cursor.next_leaf(&self.tree, pool, |leaf| {
             let mut read = || {
                 for at in 0..leaf.len() {
-                    let (mut key, mut value) = (Vec::new(), Vec::new());
+                    let (mut key, value) = (Vec::new(), leaf.entry(at)?.1.to_vec());
                     leaf.key_into(at, &mut key)?;
-                    leaf.entry(at)?.1.load_into(&mut value)?;
                     entries.push((key, value));
                 }
                 Ok::<(), buffer::StorageError>(())
@@ -212,7 +211,7 @@ impl DictionaryStore {
 
     fn get_number(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<Option<u64>> {
         let number =
-            self.tree.get(pool, key, |value| value.head().get(SECONDARY_HEADER_BYTES..).and_then(number))?;
+            self.tree.get(pool, key, |value| value.get(SECONDARY_HEADER_BYTES..).and_then(number))?;
         Ok(number.flatten())
     }
 

@@ -9,7 +9,6 @@ use crate::locking::Conflict;
 use crate::scan::{ReadMode, WaitPolicy};
 use crate::table::{Index, Table};
 use crate::transaction::{Transaction, View};
-use btree::Value;
 use metrics::Counter;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TransactionId};
@@ -48,12 +47,13 @@ impl EngineInner {
     }
 
     /// What a view sees of a clustered entry, given its key as a function because it is rarely needed.
+    #[inline]
     pub(crate) fn visible_row<'a>(
         &self,
         view: View,
         index: IndexId,
         key: impl FnOnce() -> EngineResult<Vec<u8>>,
-        value: Value<'a>,
+        value: &'a [u8],
     ) -> EngineResult<Seen<'a>> {
         let entry = parse_entry(EntryKind::Clustered, value)?;
         if self.sees(view, entry.writer) {
@@ -87,49 +87,72 @@ impl EngineInner {
         wanted: Wanted<'_>,
         found: &mut dyn FnMut(&[u8]),
     ) -> EngineResult<Option<RowForm>> {
-        let mut before: Option<OwnedRow> = None;
-        loop {
-            let (mut kept, mut form) = (None, RowForm::WHOLE);
-            let mut look = |row: StoredRow<'_>| {
-                form = row.form;
-                match row.bytes_to_fetch(table, wanted.columns)? {
-                    None => found(row.bytes),
-                    Some(_) => kept = Some(row.to_owned()),
-                }
-                Ok(())
-            };
-            if !self.get_stored(view, table, key, &mut look)? {
-                return Ok(None);
-            }
-            let Some(row) = kept else { return Ok(Some(form)) };
-            let mut whole = Vec::new();
-            match self.fetch(table, row.as_stored(), wanted, &mut whole)? {
-                Ok(()) => {
-                    found(&whole);
-                    return Ok(Some(form));
-                }
-                // Without a snapshot nothing keeps the values of a row that was read: it has others now, or is gone.
-                Err(_) if view.snapshot.is_none() && before.as_ref() != Some(&row) => before = Some(row),
-                Err(gone) => return Err(gone.into()),
-            }
+        let mut outside = None;
+        let is_there = self.get_stored(view, table, key, |row| match row.form.is_whole() {
+            true => found(row.bytes),
+            false => outside = Some(row.to_owned()),
+        })?;
+        match outside {
+            Some(row) => self.get_fetched(view, table, key, wanted, row, found),
+            None => Ok(is_there.then_some(RowForm::WHOLE)),
         }
     }
 
-    /// Shows a clustered row as it stands in its entry.
-    pub(crate) fn get_stored(
+    /// Goes on with a row that is not whole.
+    #[cold]
+    fn get_fetched(
         &self,
         view: View,
         table: &Table,
         key: &[u8],
-        found: &mut dyn FnMut(StoredRow<'_>) -> EngineResult<()>,
+        wanted: Wanted<'_>,
+        mut row: OwnedRow,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<Option<RowForm>> {
+        loop {
+            let form = row.form;
+            let mut whole = Vec::new();
+            let gone = match row.as_stored().bytes_to_fetch(table, wanted.columns)? {
+                None => {
+                    found(&row.bytes);
+                    return Ok(Some(form));
+                }
+                Some(_) => match self.fetch(table, row.as_stored(), wanted, &mut whole)? {
+                    Ok(()) => {
+                        found(&whole);
+                        return Ok(Some(form));
+                    }
+                    Err(gone) => gone,
+                },
+            };
+            // Without a snapshot nothing keeps the values of a row that was read: it has others now, or is gone.
+            let mut again = None;
+            if view.snapshot.is_none()
+                && !self.get_stored(view, table, key, |row| again = Some(row.to_owned()))?
+            {
+                return Ok(None);
+            }
+            row = again.filter(|again| *again != row).ok_or_else(|| EngineError::from(gone))?;
+        }
+    }
+
+    /// Shows a clustered row as it stands in its entry.
+    #[inline]
+    fn get_stored(
+        &self,
+        view: View,
+        table: &Table,
+        key: &[u8],
+        found: impl FnOnce(StoredRow<'_>),
     ) -> EngineResult<bool> {
         let clustered = table.clustered();
         let result = clustered.tree.get(&self.pool, key, |value| {
             let seen = self.visible_row(view, clustered.id(), || Ok(key.to_vec()), value)?;
-            match seen.row() {
-                Some(row) => found(row).map(|()| true),
-                None => Ok(false),
+            let row = seen.row();
+            if let Some(row) = row {
+                found(row);
             }
+            Ok(row.is_some())
         })?;
         result.unwrap_or(Ok(false))
     }
@@ -137,14 +160,14 @@ impl EngineInner {
 
 /// The header and, for a whole value, the row.
 #[inline]
-pub(crate) fn parse_entry(kind: EntryKind, value: Value<'_>) -> EngineResult<Entry<'_>> {
-    Entry::parse(kind, value.head()).ok_or_else(bad_header)
+pub(crate) fn parse_entry(kind: EntryKind, value: &[u8]) -> EngineResult<Entry<'_>> {
+    Entry::parse(kind, value).ok_or_else(bad_header)
 }
 
 /// Writer and delete mark of an entry of any kind.
 #[inline]
-pub(crate) fn parse_head(value: Value<'_>) -> EngineResult<Head> {
-    Head::parse(value.head()).ok_or_else(bad_header)
+pub(crate) fn parse_head(value: &[u8]) -> EngineResult<Head> {
+    Head::parse(value).ok_or_else(bad_header)
 }
 
 /// The error of an entry that is too short, or has flags that nobody sets.

@@ -42,9 +42,9 @@ impl EngineInner {
     ) -> EngineResult<()> {
         row.clear();
         let clustered = &table.clustered().tree;
-        let loaded = clustered.get(&self.pool, key, |value| value.load_into(row))?;
-        let Some(loaded) = loaded else { return Ok(()) };
-        loaded?;
+        if clustered.get(&self.pool, key, |value| row.extend_from_slice(value))?.is_none() {
+            return Ok(());
+        }
         let entry = Entry::parse(EntryKind::Clustered, row).ok_or_else(bad_header)?;
         if entry.writer != writer {
             return Ok(());

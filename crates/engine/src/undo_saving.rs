@@ -5,6 +5,7 @@ use crate::engine::EngineInner;
 use crate::error::EngineResult;
 use crate::records::{KIND_SAVED, encode_id};
 use crate::touched::Touched;
+use crate::undo_store::PART_BYTES;
 use crate::writer::{Undo, Writer};
 use buffer::CheckpointParticipant;
 use std::ops::ControlFlow;
@@ -14,8 +15,11 @@ use stdx::ids::{Lsn, TransactionId};
 use txn::UndoRecord;
 use txn::undo::put_varint;
 
-/// Bytes of records in a chunk, about.
-const CHUNK_BYTES: usize = 4000;
+/// Most bytes of records in a chunk, but for a single record that is longer: so that a chunk is one part, which is replaced as a
+/// whole, or holds one record, which is not replaced at all.
+const CHUNK_BYTES: usize = PART_BYTES;
+/// Most bytes of a record's length before it.
+const LENGTH_BYTES_MAX: usize = 10;
 /// Most bytes of records that are copied at once when they are saved, about. With a small log it is less.
 const SLICE_BYTES_MAX: u64 = 4 << 20;
 
@@ -130,7 +134,8 @@ impl Slice {
                 (slice.end, slice.is_last) = (position, false);
                 return ControlFlow::Break(());
             }
-            if slice.chunks.last().is_none_or(|(_, bytes)| bytes.len() >= CHUNK_BYTES) {
+            let fits = |bytes: &Vec<u8>| bytes.len() + record.len() + LENGTH_BYTES_MAX <= CHUNK_BYTES;
+            if slice.chunks.last().is_none_or(|(_, bytes)| !fits(bytes)) {
                 slice.chunks.push((position, Vec::new()));
             }
             if let Some((_, bytes)) = slice.chunks.last_mut() {

@@ -1,5 +1,6 @@
 //! Undo records of transactions that outlive a piece of log: a tree in the system tablespace. Main type: [`UndoStore`].
-//! Key: transaction id and first position, 8 bytes each, big-endian. Value: records, each with its length before it.
+//! Key: transaction id and first position, 8 bytes each, and the number of a part, 2, big-endian. Value: records, each with its
+//! length before it. A record that is too long for an entry is a chunk of several parts; the first of them is written last.
 //! Under the greatest position stands the state of the transaction (`touched.rs`). Who saves what is in `undo_saving.rs`.
 
 use crate::engine::EngineInner;
@@ -16,6 +17,8 @@ use txn::undo::{put_varint, take_bytes};
 
 /// Keys that are read at once when chunks are removed, about.
 const KEYS_AT_ONCE: usize = 1000;
+/// Bytes of a part.
+pub(crate) const PART_BYTES: usize = 5000;
 /// The position of a transaction's state.
 const STATE: u64 = u64::MAX;
 
@@ -139,11 +142,18 @@ impl UndoStore {
         id: TransactionId,
         position: u64,
     ) -> EngineResult<Option<Chunk>> {
-        let upper = Bound::Included(chunk_key(id, position.min(STATE - 1)));
-        let range = CursorRange { lower: Bound::Included(chunk_key(id, 0)), upper };
-        let Some((key, bytes)) = self.first_entry(pool, range, Direction::Backward)? else { return Ok(None) };
-        let (_, first) = parse_chunk_key(&key).ok_or_else(corrupt)?;
-        Ok(Some(Chunk { first, bytes }))
+        let mut upper = Bound::Included(chunk_key(id, position.min(STATE - 1), u16::MAX));
+        loop {
+            let range = CursorRange { lower: Bound::Included(chunk_key(id, 0, 0)), upper };
+            let Some((_, first, _)) = self.first_key(pool, range, Direction::Backward)? else {
+                return Ok(None);
+            };
+            if let Some(bytes) = self.read(pool, id, first)? {
+                return Ok(Some(Chunk { first, bytes }));
+            }
+            // A crash came before the first part.
+            upper = Bound::Excluded(chunk_key(id, first, 0));
+        }
     }
 
     /// The last chunk of a transaction.
@@ -153,8 +163,7 @@ impl UndoStore {
 
     /// The state of a transaction.
     pub(crate) fn state(&self, pool: &BufferPool, id: TransactionId) -> EngineResult<Option<Vec<u8>>> {
-        let state = self.first_entry(pool, from_position(id, STATE), Direction::Forward)?;
-        Ok(state.map(|(_, bytes)| bytes))
+        self.read(pool, id, STATE)
     }
 
     /// The least transaction id, from that one on, that the tree holds something of.
@@ -163,11 +172,8 @@ impl UndoStore {
         pool: &BufferPool,
         from: TransactionId,
     ) -> EngineResult<Option<TransactionId>> {
-        let range = CursorRange { lower: Bound::Included(chunk_key(from, 0)), upper: Bound::Unbounded };
-        match self.first_entry(pool, range, Direction::Forward)? {
-            Some((key, _)) => parse_chunk_key(&key).map(|(id, _)| Some(id)).ok_or_else(corrupt),
-            None => Ok(None),
-        }
+        let range = CursorRange { lower: Bound::Included(chunk_key(from, 0, 0)), upper: Bound::Unbounded };
+        Ok(self.first_key(pool, range, Direction::Forward)?.map(|(id, ..)| id))
     }
 
     /// All transactions that the tree holds something of.
@@ -235,24 +241,56 @@ impl UndoStore {
         Ok(keys)
     }
 
-    /// The first entry of a range in that direction.
-    fn first_entry(
+    /// The first key of a range in that direction.
+    fn first_key(
         &self,
         pool: &BufferPool,
         range: CursorRange,
         direction: Direction,
-    ) -> EngineResult<Option<(Vec<u8>, Vec<u8>)>> {
+    ) -> EngineResult<Option<(TransactionId, u64, u16)>> {
         let mut cursor = Cursor::new(range, direction);
         let found = cursor.next_leaf(&self.tree, pool, |leaf| {
-            let read = || {
-                let (mut key, mut value) = (Vec::new(), Vec::new());
-                leaf.key_into(0, &mut key)?;
-                leaf.entry(0)?.1.load_into(&mut value)?;
-                Ok::<_, buffer::StorageError>((key, value))
-            };
-            (Taken::First(1), read())
+            let mut key = Vec::new();
+            (Taken::First(1), leaf.key_into(0, &mut key).map(|()| key))
         })?;
-        Ok(found.transpose()?)
+        found.transpose()?.map(|key| parse_chunk_key(&key).ok_or_else(corrupt)).transpose()
+    }
+
+    /// What stands under a position, put together from its parts. None if there is nothing, or not all of it.
+    fn read(&self, pool: &BufferPool, id: TransactionId, first: u64) -> EngineResult<Option<Vec<u8>>> {
+        let (lower, upper) = (chunk_key(id, first, 0), chunk_key(id, first, u16::MAX));
+        let range = CursorRange { lower: Bound::Included(lower), upper: Bound::Included(upper) };
+        let mut cursor = Cursor::new(range, Direction::Forward);
+        let (mut bytes, mut count, mut next) = (Vec::new(), 1, 0);
+        while next < count {
+            let read = cursor.next_leaf(&self.tree, pool, |leaf| {
+                let mut read = || {
+                    for at in 0..leaf.len() {
+                        // What is behind the last part is of an earlier chunk whose record was undone.
+                        if next > 0 && next >= count {
+                            break;
+                        }
+                        let (mut key, mut part) = (Vec::new(), leaf.entry(at)?.1);
+                        leaf.key_into(at, &mut key)?;
+                        if parse_chunk_key(&key) != Some((id, first, next)) {
+                            return Ok(false);
+                        }
+                        if next == 0 {
+                            let Some((parts, rest)) = part.split_first_chunk() else { return Ok(false) };
+                            (count, part) = (u16::from_le_bytes(*parts), rest);
+                        }
+                        next += 1;
+                        bytes.extend_from_slice(part);
+                    }
+                    Ok::<_, buffer::StorageError>(true)
+                };
+                (Taken::All, read())
+            })?;
+            if !read.transpose()?.unwrap_or(false) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(bytes))
     }
 
     pub(crate) fn put_chunk(
@@ -262,14 +300,27 @@ impl UndoStore {
         first: u64,
         records: &[u8],
     ) -> EngineResult<Lsn> {
-        self.put(pool, &chunk_key(id, first), records)
+        self.put(pool, id, first, records)
     }
 
     pub(crate) fn put_state(&self, pool: &BufferPool, id: TransactionId, state: &[u8]) -> EngineResult<Lsn> {
-        self.put(pool, &chunk_key(id, STATE), state)
+        self.put(pool, id, STATE, state)
     }
 
-    fn put(&self, pool: &BufferPool, key: &[u8], value: &[u8]) -> EngineResult<Lsn> {
+    /// Writes what stands under a position: parts from the last to the first, which says how many there are.
+    fn put(&self, pool: &BufferPool, id: TransactionId, first: u64, bytes: &[u8]) -> EngineResult<Lsn> {
+        let too_long = || EngineError::OutOfResources("an undo record is too long to be saved");
+        let count = u16::try_from(bytes.len().div_ceil(PART_BYTES).max(1)).map_err(|_| too_long())?;
+        for part in (1..count).rev() {
+            let piece = &bytes[usize::from(part) * PART_BYTES..];
+            let piece = &piece[..piece.len().min(PART_BYTES)];
+            self.put_part(pool, &chunk_key(id, first, part), piece)?;
+        }
+        let first_part = [&count.to_le_bytes(), &bytes[..bytes.len().min(PART_BYTES)]].concat();
+        self.put_part(pool, &chunk_key(id, first, 0), &first_part)
+    }
+
+    fn put_part(&self, pool: &BufferPool, key: &[u8], value: &[u8]) -> EngineResult<Lsn> {
         loop {
             let mut mini = pool.mini_transaction();
             let mut edit = self.tree.edit(&mut mini, key)?;
@@ -291,24 +342,27 @@ fn keys_of(id: TransactionId) -> CursorRange {
 /// The keys of a transaction from that position on, its state among them.
 fn from_position(id: TransactionId, first: u64) -> CursorRange {
     CursorRange {
-        lower: Bound::Included(chunk_key(id, first)),
-        upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0)),
+        lower: Bound::Included(chunk_key(id, first, 0)),
+        upper: Bound::Excluded(chunk_key(TransactionId(id.0 + 1), 0, 0)),
     }
 }
 
 /// The chunks of a transaction from that position on.
 fn positions(id: TransactionId, first: u64) -> CursorRange {
-    CursorRange { lower: Bound::Included(chunk_key(id, first)), upper: Bound::Excluded(chunk_key(id, STATE)) }
+    let (lower, upper) = (chunk_key(id, first, 0), chunk_key(id, STATE, 0));
+    CursorRange { lower: Bound::Included(lower), upper: Bound::Excluded(upper) }
 }
 
-fn chunk_key(id: TransactionId, first: u64) -> Vec<u8> {
-    [id.0.to_be_bytes(), first.to_be_bytes()].concat()
+fn chunk_key(id: TransactionId, first: u64, part: u16) -> Vec<u8> {
+    [&id.0.to_be_bytes()[..], &first.to_be_bytes(), &part.to_be_bytes()].concat()
 }
 
-fn parse_chunk_key(key: &[u8]) -> Option<(TransactionId, u64)> {
-    let (id, first) = key.split_first_chunk::<8>()?;
-    let first: [u8; 8] = first.try_into().ok()?;
-    Some((TransactionId(u64::from_be_bytes(*id)), u64::from_be_bytes(first)))
+/// Transaction, position and part of a key.
+fn parse_chunk_key(key: &[u8]) -> Option<(TransactionId, u64, u16)> {
+    let (id, rest) = key.split_first_chunk::<8>()?;
+    let (first, part) = rest.split_first_chunk::<8>()?;
+    let part = u16::from_be_bytes(part.try_into().ok()?);
+    Some((TransactionId(u64::from_be_bytes(*id)), u64::from_be_bytes(*first), part))
 }
 
 pub(crate) fn corrupt() -> EngineError {

@@ -164,7 +164,7 @@ fn load_current<'b>(
 ) -> EngineResult<Option<Entry<'b>>> {
     old.clear();
     let Some(value) = edit.value()? else { return Ok(None) };
-    value.load_into(old)?;
+    old.extend_from_slice(value);
     Entry::parse(kind, old).ok_or_else(bad_header).map(Some)
 }
 
@@ -172,7 +172,7 @@ fn load_current<'b>(
 pub(crate) fn load_head(edit: &LeafEdit<'_, '_>, old: &mut Vec<u8>) -> EngineResult<Option<Head>> {
     old.clear();
     let Some(value) = edit.value()? else { return Ok(None) };
-    value.load_into(old)?;
+    old.extend_from_slice(value);
     Head::parse(old).ok_or_else(bad_header).map(Some)
 }
 

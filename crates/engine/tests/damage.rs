@@ -16,7 +16,7 @@ const PAGE: usize = 16_384;
 const FILE: &str = "test/t.ibd";
 const SYSTEM: &str = "iruka_system.ibd";
 const KIND_OFFSET: usize = 20;
-const KINDS: [&str; 6] = ["zero", "header", "free", "inner", "leaf", "overflow"];
+const KINDS: [&str; 5] = ["zero", "header", "free", "inner", "leaf"];
 
 fn path(text: &str) -> &Path {
     Path::new(text)

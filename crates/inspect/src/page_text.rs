@@ -2,7 +2,7 @@
 
 use crate::hex;
 use env::{Environment, OpenMode};
-use page::{CellValue, CorruptPage, Fence, NodeRef, OverflowRef, PAGE_BYTES, PageKind, SpaceHeaderRef};
+use page::{CorruptPage, Fence, NodeRef, PAGE_BYTES, PageKind, SpaceHeaderRef};
 use std::path::Path;
 
 /// Prints a page of a data file.
@@ -38,10 +38,6 @@ fn body(kind: PageKind, bytes: &[u8], clustered: bool) -> Result<(), CorruptPage
             println!("free pages {}, first {:?}", header.free_pages(), header.free_head());
         }
         PageKind::Free => println!("next free page {:?}", SpaceHeaderRef::next_free(bytes)?),
-        PageKind::Overflow => {
-            let piece = OverflowRef::new(bytes)?;
-            println!("index {}, next {:?}, {}", piece.index(), piece.next(), hex(piece.bytes()));
-        }
         PageKind::Inner | PageKind::Leaf => node(&NodeRef::new(bytes)?, clustered)?,
     }
     Ok(())
@@ -69,9 +65,7 @@ fn node(node: &NodeRef<'_>, clustered: bool) -> Result<(), CorruptPage> {
     Ok(())
 }
 
-fn value(value: CellValue<'_>, clustered: bool) -> String {
-    let bytes = value.bytes;
+fn value(bytes: &[u8], clustered: bool) -> String {
     let (entry, row) = engine::entry_text(clustered, bytes).unwrap_or((String::new(), bytes));
-    let goes_on = if value.overflow { " .., goes on in other pages" } else { "" };
-    format!("{entry}{}{goes_on}", hex(row))
+    format!("{entry}{}", hex(row))
 }

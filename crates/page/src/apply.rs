@@ -10,7 +10,7 @@ use crate::node_edit::{
     apply_stamp, insert_cell, insert_cells, live_after, patch_cell, remove_cell, replace_cell,
 };
 use crate::operation::{PageOperation, Stamp};
-use crate::{BODY_OFFSET, CorruptPage, PAGE_BYTES, overflow, space};
+use crate::{BODY_OFFSET, CorruptPage, PAGE_BYTES, space};
 
 impl PageOperation<'_> {
     /// Changes `page`, which must be [`PAGE_BYTES`] long. On an error the page is as it was.
@@ -48,7 +48,6 @@ impl PageOperation<'_> {
                 };
                 reshape(page, usize::from(keep_from)..usize::from(keep_to), new, cells)?;
             }
-            Self::InitOverflow { index, next, bytes } => overflow::write(page, index, next, bytes)?,
             Self::SetBytes { offset, bytes } => set_bytes(page, usize::from(offset), bytes)?,
             _ => self.apply_to_leaf(page)?,
         }

@@ -4,12 +4,11 @@
 use stdx::ids::{IndexId, PageNumber};
 
 use crate::bytes::{Page, set_u16, set_u32, set_u64};
-use crate::cells::CellValue;
 use crate::header::{KIND_OFFSET, PageKind};
 use crate::node::{
     COUNT_OFFSET, FLAG_UPPER_INFINITE, FLAGS_OFFSET, Fence, GARBAGE_OFFSET, HEAP_START_OFFSET, INDEX_OFFSET,
-    LEVEL_OFFSET, LIVE_OFFSET, LOWER_LENGTH, LOWER_OFFSET, PREFIX_OFFSET, RIGHT_OFFSET, SLOT_BYTES,
-    SLOTS_OFFSET, TAG_BYTES, TAG_OVERFLOW, UPPER_LENGTH, UPPER_OFFSET, WRITER_OFFSET, common_prefix, head_of,
+    LENGTH_BYTES, LEVEL_OFFSET, LIVE_OFFSET, LOWER_LENGTH, LOWER_OFFSET, PREFIX_OFFSET, RIGHT_OFFSET,
+    SLOT_BYTES, SLOTS_OFFSET, UPPER_LENGTH, UPPER_OFFSET, WRITER_OFFSET, common_prefix, head_of,
 };
 use crate::{BODY_OFFSET, CorruptPage, KEY_BYTES_MAX, PAGE_BYTES};
 
@@ -82,21 +81,21 @@ impl NodeBuilder {
     }
 
     /// Adds a cell; its suffix comes in two parts and must be above the last one.
-    pub(crate) fn push(&mut self, head: &[u8], tail: &[u8], value: CellValue<'_>) -> Result<(), CorruptPage> {
+    pub(crate) fn push(&mut self, head: &[u8], tail: &[u8], value: &[u8]) -> Result<(), CorruptPage> {
         let length = head.len() + tail.len();
-        let cell = TAG_BYTES + length + value.bytes.len();
+        let cell = LENGTH_BYTES + length + value.len();
         let slot = SLOTS_OFFSET + self.count * SLOT_BYTES;
         if length > KEY_BYTES_MAX || slot + SLOT_BYTES + cell > self.heap_start {
             return Err(CorruptPage::new("cells do not fit the node"));
         }
         let at = self.heap_start - cell;
-        let tag = value.bytes.len() as u16 | if value.overflow { TAG_OVERFLOW } else { 0 };
+        let tag = value.len() as u16;
         let page = &mut *self.page;
         set_u16(page, at, tag);
-        let key_at = at + TAG_BYTES;
+        let key_at = at + LENGTH_BYTES;
         page[key_at..key_at + head.len()].copy_from_slice(head);
         page[key_at + head.len()..key_at + length].copy_from_slice(tail);
-        page[key_at + length..at + cell].copy_from_slice(value.bytes);
+        page[key_at + length..at + cell].copy_from_slice(value);
         let (last_at, last_length) = self.last_suffix;
         if self.count > 0 && page[last_at..last_at + last_length] >= page[key_at..key_at + length] {
             return Err(CorruptPage::new("cells are out of order"));

@@ -1,41 +1,11 @@
-//! Cells outside a page: the stored form of a value, and runs of cells as operations carry them.
+//! Cells outside a page: runs of cells as operations carry them.
 //! A run is relative to the key prefix of the node that it is meant for.
 
+use crate::CorruptPage;
 use crate::codec::{Reader, put_bytes, put_varint};
-use crate::{CorruptPage, PAGE_BYTES};
-
-/// The stored form of an entry's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CellValue<'a> {
-    /// The whole value; or, of a long one, its prefix, then total length u64, then first overflow page u32.
-    pub bytes: &'a [u8],
-    /// Whether the value goes on in overflow pages.
-    pub overflow: bool,
-}
-
-impl<'a> CellValue<'a> {
-    /// A value that is stored whole.
-    pub fn inline(bytes: &'a [u8]) -> Self {
-        Self { bytes, overflow: false }
-    }
-
-    pub(crate) fn put(&self, out: &mut Vec<u8>) {
-        put_varint(out, (self.bytes.len() as u64) << 1 | u64::from(self.overflow));
-        out.extend_from_slice(self.bytes);
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Self, CorruptPage> {
-        let tag = reader.varint()?;
-        let length = (tag >> 1) as usize;
-        if length > PAGE_BYTES {
-            return Err(CorruptPage::new("value of an operation is too long"));
-        }
-        Ok(Self { bytes: reader.take(length)?, overflow: tag & 1 == 1 })
-    }
-}
 
 /// Cells in ascending key order, in the encoded form of operations:
-/// each is key suffix (length, bytes) and value (length * 2 + overflow, bytes).
+/// each is key suffix and value, with their lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellRun<'a> {
     bytes: &'a [u8],
@@ -65,14 +35,14 @@ pub struct CellRunIter<'a> {
 }
 
 impl<'a> Iterator for CellRunIter<'a> {
-    type Item = Result<(&'a [u8], CellValue<'a>), CorruptPage>;
+    type Item = Result<(&'a [u8], &'a [u8]), CorruptPage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.reader.is_empty() {
             return None;
         }
         let key = self.reader.bytes();
-        let cell = key.and_then(|key| Ok((key, CellValue::read(&mut self.reader)?)));
+        let cell = key.and_then(|key| Ok((key, self.reader.bytes()?)));
         if cell.is_err() {
             self.reader = Reader::new(&[]);
         }
@@ -94,11 +64,11 @@ impl CellRunBuilder {
     }
 
     /// Adds a cell whose key suffix is given in two parts (often: rest of a prefix, old suffix).
-    pub fn push(&mut self, suffix_head: &[u8], suffix_tail: &[u8], value: CellValue<'_>) {
+    pub fn push(&mut self, suffix_head: &[u8], suffix_tail: &[u8], value: &[u8]) {
         put_varint(&mut self.bytes, (suffix_head.len() + suffix_tail.len()) as u64);
         self.bytes.extend_from_slice(suffix_head);
         self.bytes.extend_from_slice(suffix_tail);
-        value.put(&mut self.bytes);
+        put_bytes(&mut self.bytes, value);
         self.count += 1;
     }
 

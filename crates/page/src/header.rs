@@ -28,8 +28,6 @@ pub enum PageKind {
     Inner = 3,
     /// A tree node whose cells hold entries.
     Leaf = 4,
-    /// A piece of a long value.
-    Overflow = 5,
 }
 
 impl PageKind {
@@ -40,7 +38,6 @@ impl PageKind {
             2 => Self::Free,
             3 => Self::Inner,
             4 => Self::Leaf,
-            5 => Self::Overflow,
             _ => return Err(CorruptPage::new("unknown page kind")),
         })
     }

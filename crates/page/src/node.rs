@@ -7,7 +7,6 @@ use std::cmp::Ordering;
 use stdx::ids::{IndexId, PageNumber};
 
 use crate::bytes::{Page, page_of, u16_at, u32_at, u64_at};
-use crate::cells::CellValue;
 use crate::header::{KIND_OFFSET, PageKind};
 use crate::{CorruptPage, PAGE_BYTES};
 
@@ -34,9 +33,7 @@ const CACHE_LINE_BYTES: usize = 64;
 const TOUCHED_SLOTS_MAX: usize = 192;
 
 pub(crate) const SLOT_BYTES: usize = 8;
-pub(crate) const TAG_BYTES: usize = 2;
-/// Bit of the tag that says that the value goes on in overflow pages; the other bits are its stored length.
-pub(crate) const TAG_OVERFLOW: u16 = 0x8000;
+pub(crate) const LENGTH_BYTES: usize = 2;
 /// Flag: the node has no upper fence.
 pub(crate) const FLAG_UPPER_INFINITE: u8 = 1;
 
@@ -215,7 +212,7 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub fn suffix(&self, slot: usize) -> Result<&'a [u8], CorruptPage> {
         let (offset, length, _) = self.slot(slot)?;
-        self.range(offset + TAG_BYTES, length)
+        self.range(offset + LENGTH_BYTES, length)
     }
 
     /// Appends the whole key of cell `slot`.
@@ -245,28 +242,27 @@ impl<'a> NodeRef<'a> {
 
     /// The stored value of cell `slot`.
     #[inline]
-    pub fn value(&self, slot: usize) -> Result<CellValue<'a>, CorruptPage> {
+    pub fn value(&self, slot: usize) -> Result<&'a [u8], CorruptPage> {
         Ok(self.cell(slot)?.1)
     }
 
     /// Key suffix and stored value of cell `slot`.
     #[inline]
-    pub fn cell(&self, slot: usize) -> Result<(&'a [u8], CellValue<'a>), CorruptPage> {
+    pub fn cell(&self, slot: usize) -> Result<(&'a [u8], &'a [u8]), CorruptPage> {
         let (offset, key_length, _) = self.slot(slot)?;
         let rest = self.page.get(offset..).ok_or(CorruptPage::new("cell lies outside the page"))?;
-        let (tag, rest) = rest.split_first_chunk::<TAG_BYTES>().ok_or(CorruptPage::new("cell is cut off"))?;
-        let tag = u16::from_le_bytes(*tag);
-        let value_length = usize::from(tag & !TAG_OVERFLOW);
+        let (length, rest) =
+            rest.split_first_chunk::<LENGTH_BYTES>().ok_or(CorruptPage::new("cell is cut off"))?;
+        let value_length = usize::from(u16::from_le_bytes(*length));
         let cell = rest.get(..key_length + value_length).ok_or(CorruptPage::new("cell is cut off"))?;
-        let (suffix, bytes) = cell.split_at(key_length);
-        Ok((suffix, CellValue { bytes, overflow: tag & TAG_OVERFLOW != 0 }))
+        Ok(cell.split_at(key_length))
     }
 
     /// Offset of the stored value of cell `slot` in the page, and its length.
     pub(crate) fn value_place(&self, slot: usize) -> Result<(usize, usize), CorruptPage> {
         let (offset, key_length, _) = self.slot(slot)?;
-        let length = self.value(slot)?.bytes.len();
-        Ok((offset + TAG_BYTES + key_length, length))
+        let length = self.value(slot)?.len();
+        Ok((offset + LENGTH_BYTES + key_length, length))
     }
 
     /// Offset of cell `slot` in the page.
@@ -287,7 +283,7 @@ impl<'a> NodeRef<'a> {
     /// Bytes of cell `slot` in the heap: tag, suffix and value, without the slot.
     pub(crate) fn cell_bytes(&self, slot: usize) -> Result<usize, CorruptPage> {
         let (suffix, value) = self.cell(slot)?;
-        Ok(TAG_BYTES + suffix.len() + value.bytes.len())
+        Ok(LENGTH_BYTES + suffix.len() + value.len())
     }
 
     /// Where `key` stands among the cells. Keys outside the fences come out before or behind all cells.
@@ -342,14 +338,14 @@ impl<'a> NodeRef<'a> {
         if length <= 4 && suffix.len() <= 4 {
             return Ok(length.cmp(&suffix.len()));
         }
-        Ok(self.range(offset + TAG_BYTES, length)?.cmp(suffix))
+        Ok(self.range(offset + LENGTH_BYTES, length)?.cmp(suffix))
     }
 
     /// The child page of cell `slot` of an inner node.
     #[inline]
     pub fn child(&self, slot: usize) -> Result<PageNumber, CorruptPage> {
         let value = self.value(slot)?;
-        let number = value.bytes.first_chunk::<4>().ok_or(CorruptPage::new("child cell is cut off"))?;
+        let number = value.first_chunk::<4>().ok_or(CorruptPage::new("child cell is cut off"))?;
         Ok(PageNumber(u32::from_le_bytes(*number)))
     }
 

@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 
 use crate::builder::{NodeBuilder, NodeFrame, set_slot};
 use crate::bytes::{Page, set_u16, set_u64, u16_at, u64_at};
-use crate::cells::{CellRun, CellValue};
+use crate::cells::CellRun;
 use crate::node::{
-    COUNT_OFFSET, GARBAGE_OFFSET, HEAP_START_OFFSET, LIVE_OFFSET, NodeRef, SLOT_BYTES, SLOTS_OFFSET,
-    TAG_BYTES, TAG_OVERFLOW, WRITER_OFFSET, head_of,
+    COUNT_OFFSET, GARBAGE_OFFSET, HEAP_START_OFFSET, LENGTH_BYTES, LIVE_OFFSET, NodeRef, SLOT_BYTES,
+    SLOTS_OFFSET, WRITER_OFFSET, head_of,
 };
 use crate::operation::Stamp;
 use crate::{CELL_BYTES_MAX, CorruptPage, KEY_BYTES_MAX};
@@ -69,20 +69,20 @@ fn make_room(page: &mut Page, bytes: usize, slots: usize) -> Result<(), CorruptP
     Ok(())
 }
 
-fn write_cell(page: &mut Page, suffix: &[u8], value: CellValue<'_>) -> usize {
-    let length = TAG_BYTES + suffix.len() + value.bytes.len();
+fn write_cell(page: &mut Page, suffix: &[u8], value: &[u8]) -> usize {
+    let length = LENGTH_BYTES + suffix.len() + value.len();
     let at = usize::from(u16_at(page, HEAP_START_OFFSET)) - length;
-    let tag = value.bytes.len() as u16 | if value.overflow { TAG_OVERFLOW } else { 0 };
+    let tag = value.len() as u16;
     set_u16(page, at, tag);
-    let key_at = at + TAG_BYTES;
+    let key_at = at + LENGTH_BYTES;
     page[key_at..key_at + suffix.len()].copy_from_slice(suffix);
-    page[key_at + suffix.len()..at + length].copy_from_slice(value.bytes);
+    page[key_at + suffix.len()..at + length].copy_from_slice(value);
     set_u16(page, HEAP_START_OFFSET, at as u16);
     at
 }
 
-fn check_sizes(suffix: &[u8], value: CellValue<'_>) -> Result<usize, CorruptPage> {
-    let bytes = TAG_BYTES + suffix.len() + value.bytes.len();
+fn check_sizes(suffix: &[u8], value: &[u8]) -> Result<usize, CorruptPage> {
+    let bytes = LENGTH_BYTES + suffix.len() + value.len();
     if suffix.len() > KEY_BYTES_MAX || SLOT_BYTES + bytes > CELL_BYTES_MAX {
         return Err(CorruptPage::new("cell is too large"));
     }
@@ -94,7 +94,7 @@ pub(crate) fn insert_cell(
     slot: usize,
     stamp: Stamp,
     suffix: &[u8],
-    value: CellValue<'_>,
+    value: &[u8],
 ) -> Result<(), CorruptPage> {
     let node = NodeRef::new(page)?;
     let bytes = check_sizes(suffix, value)?;
@@ -139,15 +139,15 @@ pub(crate) fn replace_cell(
     page: &mut Page,
     slot: usize,
     stamp: Stamp,
-    value: CellValue<'_>,
+    value: &[u8],
 ) -> Result<(), CorruptPage> {
     let node = NodeRef::new(page)?;
     let (suffix, old) = node.cell(slot)?;
     let bytes = check_sizes(suffix, value)?;
     live_after(node.live_rows(), stamp)?;
-    if old.bytes.len() == value.bytes.len() && old.overflow == value.overflow {
+    if old.len() == value.len() {
         let (at, length) = node.value_place(slot)?;
-        page[at..at + length].copy_from_slice(value.bytes);
+        page[at..at + length].copy_from_slice(value);
         return apply_stamp(page, stamp);
     }
     let suffix = suffix.to_vec();

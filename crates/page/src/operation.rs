@@ -5,7 +5,7 @@
 use stdx::ids::{IndexId, Lsn, PageNumber};
 
 use crate::CorruptPage;
-use crate::cells::{CellRun, CellValue};
+use crate::cells::CellRun;
 use crate::codec::{Reader, put_bytes, put_signed, put_varint};
 use crate::node::Fence;
 use crate::space::{SpaceKind, SpaceOrigin};
@@ -99,7 +99,7 @@ pub enum PageOperation<'a> {
         /// The key without the node's prefix.
         suffix: &'a [u8],
         /// The value.
-        value: CellValue<'a>,
+        value: &'a [u8],
     },
     /// Gives cell `slot` another value.
     ReplaceCell {
@@ -108,7 +108,7 @@ pub enum PageOperation<'a> {
         /// Its effect on the counters.
         stamp: Stamp,
         /// The new value.
-        value: CellValue<'a>,
+        value: &'a [u8],
     },
     /// Overwrites some stored bytes of the value of cell `slot`.
     PatchCell {
@@ -140,15 +140,6 @@ pub enum PageOperation<'a> {
         /// The effect.
         stamp: Stamp,
     },
-    /// Makes an overflow page.
-    InitOverflow {
-        /// The index whose entry the value belongs to.
-        index: IndexId,
-        /// The next page of the value, 0 for none.
-        next: PageNumber,
-        /// The piece of the value.
-        bytes: &'a [u8],
-    },
     /// Overwrites body bytes of a page that the tree code does not own (engine control pages).
     SetBytes {
         /// First byte, counted from the start of the page; not below the body.
@@ -169,7 +160,6 @@ const PATCH_CELL: u8 = 8;
 const REMOVE_CELL: u8 = 9;
 const INSERT_CELLS: u8 = 10;
 const SET_STAMP: u8 = 11;
-const INIT_OVERFLOW: u8 = 12;
 const SET_BYTES: u8 = 13;
 
 impl<'a> PageOperation<'a> {
@@ -204,12 +194,6 @@ impl<'a> PageOperation<'a> {
                 put_varint(out, u64::from(keep_to));
                 put_node_frame(out, right, stamp, lower, upper, cells);
             }
-            Self::InitOverflow { index, next, bytes } => {
-                out.push(INIT_OVERFLOW);
-                put_varint(out, index.0);
-                put_varint(out, u64::from(next.0));
-                put_bytes(out, bytes);
-            }
             Self::SetBytes { offset, bytes } => {
                 out.push(SET_BYTES);
                 put_varint(out, u64::from(offset));
@@ -224,11 +208,11 @@ impl<'a> PageOperation<'a> {
             Self::InsertCell { slot, stamp, suffix, value } => {
                 put_cell_frame(out, INSERT_CELL, slot, stamp);
                 put_bytes(out, suffix);
-                value.put(out);
+                put_bytes(out, value);
             }
             Self::ReplaceCell { slot, stamp, value } => {
                 put_cell_frame(out, REPLACE_CELL, slot, stamp);
-                value.put(out);
+                put_bytes(out, value);
             }
             Self::PatchCell { slot, stamp, offset, bytes } => {
                 put_cell_frame(out, PATCH_CELL, slot, stamp);
@@ -293,11 +277,6 @@ impl<'a> PageOperation<'a> {
                 let (right, stamp, lower, upper, cells) = read_node_frame(reader)?;
                 Self::Reshape { keep_from, keep_to, right, stamp, lower, upper, cells }
             }
-            INIT_OVERFLOW => Self::InitOverflow {
-                index: IndexId(reader.varint()?),
-                next: PageNumber(reader.varint_u32()?),
-                bytes: reader.bytes()?,
-            },
             SET_BYTES => Self::SetBytes { offset: reader.varint_u16()?, bytes: reader.bytes()? },
             _ => return Err(CorruptPage::new("unknown operation")),
         })
@@ -313,10 +292,8 @@ impl<'a> PageOperation<'a> {
         let slot = reader.varint_u16()?;
         let stamp = Stamp::read(reader)?;
         Ok(match kind {
-            INSERT_CELL => {
-                Self::InsertCell { slot, stamp, suffix: reader.bytes()?, value: CellValue::read(reader)? }
-            }
-            REPLACE_CELL => Self::ReplaceCell { slot, stamp, value: CellValue::read(reader)? },
+            INSERT_CELL => Self::InsertCell { slot, stamp, suffix: reader.bytes()?, value: reader.bytes()? },
+            REPLACE_CELL => Self::ReplaceCell { slot, stamp, value: reader.bytes()? },
             PATCH_CELL => {
                 Self::PatchCell { slot, stamp, offset: reader.varint_u16()?, bytes: reader.bytes()? }
             }

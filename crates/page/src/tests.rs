@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use stdx::ids::{IndexId, PageNumber};
 
 use crate::{
-    CELL_OVERHEAD_BYTES, CellRun, CellRunBuilder, CellValue, Fence, NodeRef, PAGE_BYTES, PageOperation,
-    Stamp, verify,
+    CELL_OVERHEAD_BYTES, CellRun, CellRunBuilder, Fence, NodeRef, PAGE_BYTES, PageOperation, Stamp, verify,
 };
 
 /// A small generator (splitmix64), so that a failing seed can be run again.
@@ -79,7 +78,7 @@ fn check_contents(pair: &Pair, model: &BTreeMap<Vec<u8>, Vec<u8>>) {
         let mut found = Vec::new();
         node.key_into(slot, &mut found).unwrap();
         assert_eq!(&found, key);
-        assert_eq!(node.value(slot).unwrap().bytes, &value[..]);
+        assert_eq!(node.value(slot).unwrap(), &value[..]);
         let position = node.search(key).unwrap();
         assert!(position.found && usize::from(position.slot) == slot);
     }
@@ -97,7 +96,7 @@ fn random_step(random: &mut Generator, pair: &mut Pair, model: &mut BTreeMap<Vec
     let needed = CELL_OVERHEAD_BYTES + key.len() - prefix + value.len();
     if !position.found {
         if needed <= pair.node().free_bytes() {
-            let (suffix, value_cell) = (&key[prefix..], CellValue::inline(&value));
+            let (suffix, value_cell) = (&key[prefix..], &value);
             let stamp = Stamp { writer, live_delta: 1 };
             pair.apply(PageOperation::InsertCell { slot, stamp, suffix, value: value_cell });
             model.insert(key, value);
@@ -112,7 +111,7 @@ fn random_step(random: &mut Generator, pair: &mut Pair, model: &mut BTreeMap<Vec
             model.remove(&key);
         }
         1 if value.len() <= pair.node().free_bytes() + old => {
-            pair.apply(PageOperation::ReplaceCell { slot, stamp, value: CellValue::inline(&value) });
+            pair.apply(PageOperation::ReplaceCell { slot, stamp, value: &value });
             model.insert(key, value);
         }
         _ => {
@@ -187,7 +186,7 @@ fn insert_cells_merges_in_key_order() {
         let mut run = CellRunBuilder::new();
         for number in (start..90_u32).step_by(3) {
             let key = number.to_be_bytes();
-            run.push(&key[..2], &key[2..], CellValue::inline(b"value"));
+            run.push(&key[..2], &key[2..], b"value");
             model.insert(key.to_vec(), b"value".to_vec());
         }
         let stamp = Stamp { writer: 4, live_delta: run.count() as i32 };
@@ -214,7 +213,7 @@ fn damaged_pages_and_operations_are_errors() {
         touch_everything(&page);
         let slot = random.below(40) as u16;
         let stamp = Stamp { writer: 1, live_delta: 1 };
-        let value = CellValue::inline(b"some value");
+        let value = b"some value";
         for operation in [
             PageOperation::InsertCell { slot, stamp, suffix: b"x", value },
             PageOperation::ReplaceCell { slot, stamp, value },

@@ -6,7 +6,7 @@ use crate::header::{PageKind, kind};
 use crate::node::{
     Fence, GARBAGE_OFFSET, HEAP_START_OFFSET, LOWER_LENGTH, NodeRef, PREFIX_OFFSET, common_prefix, head_of,
 };
-use crate::{CorruptPage, KEY_BYTES_MAX, OverflowRef, PAGE_BYTES, SpaceHeaderRef};
+use crate::{CorruptPage, KEY_BYTES_MAX, PAGE_BYTES, SpaceHeaderRef};
 
 /// Checks that a page holds together. The checksum is not part of it.
 pub fn verify(page: &[u8]) -> Result<(), CorruptPage> {
@@ -15,7 +15,6 @@ pub fn verify(page: &[u8]) -> Result<(), CorruptPage> {
         PageKind::SpaceHeader => verify_space_header(page),
         PageKind::Free => SpaceHeaderRef::next_free(page).map(|_| ()),
         PageKind::Inner | PageKind::Leaf => verify_node(page),
-        PageKind::Overflow => OverflowRef::new(page).map(|_| ()),
     }
 }
 
@@ -78,7 +77,7 @@ fn verify_cells(node: &NodeRef<'_>) -> Result<usize, CorruptPage> {
         if node.slot_head(slot)? != head_of(suffix) {
             return Err(CorruptPage::new("slot has the wrong key head"));
         }
-        if !node.is_leaf() && (value.overflow || value.bytes.len() != 4) {
+        if !node.is_leaf() && value.len() != 4 {
             return Err(CorruptPage::new("cell of an inner node does not hold a child"));
         }
         let length = node.cell_bytes(slot)?;

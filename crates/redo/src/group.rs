@@ -6,7 +6,7 @@ use stdx::ids::Lsn;
 /// Bytes that a group's header takes: checksum u32, length u32, epoch u32, lag u32.
 pub const GROUP_HEADER_BYTES: usize = 16;
 /// Largest payload of a group, in bytes.
-pub const GROUP_BYTES_MAX: usize = 64 << 20;
+pub const GROUP_BYTES_MAX: usize = 2 << 20;
 /// Largest trailer, in bytes, without its length.
 pub const TRAILER_BYTES_MAX: usize = 96;
 

@@ -23,11 +23,11 @@ pub fn trees() -> Vec<TreeScenario> {
     vec![
         TREE,
         TreeScenario { name: "tree, long keys", key_bytes: 2500, seed: 2, ..TREE },
-        TreeScenario { name: "tree, long values", value_bytes_max: 40_000, steps: 80, seed: 3, ..TREE },
+        TreeScenario { name: "tree, long values", value_bytes_max: 4000, steps: 80, seed: 3, ..TREE },
         TreeScenario { name: "tree, merges", removes: 6, keys: 60, value_bytes_max: 3000, seed: 4, ..TREE },
         TreeScenario {
             name: "tree, log wraps",
-            value_bytes_max: 30_000,
+            value_bytes_max: 4000,
             steps: 120,
             keys: 30,
             checkpoint_every: 10,

@@ -163,7 +163,7 @@ fn contents_of(tree: &Tree, pool: &BufferPool) -> Result<BTreeMap<Vec<u8>, Vec<u
             let read = (0..view.len()).try_for_each(|at| {
                 let (mut key, mut value) = (Vec::new(), Vec::new());
                 view.key_into(at, &mut key)?;
-                view.entry(at)?.1.load_into(&mut value)?;
+                value.extend_from_slice(view.entry(at)?.1);
                 contents.insert(key, value);
                 Ok::<_, StorageError>(())
             });

@@ -38,7 +38,7 @@ impl Engine {
         while let Some(result) = cursor.next_leaf(&index.tree, &self.inner.pool, |leaf| {
             let mut read = || {
                 for at in 0..leaf.len() {
-                    let entry = Entry::parse(EntryKind::Clustered, leaf.entry(at)?.1.head());
+                    let entry = Entry::parse(EntryKind::Clustered, leaf.entry(at)?.1);
                     let entry = entry.ok_or_else(bad_header)?;
                     // What a mark took out of its row is noted, and may be gone already.
                     if !entry.deleted && !entry.form().is_whole() {

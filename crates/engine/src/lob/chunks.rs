@@ -52,11 +52,31 @@ impl EngineInner {
         bytes_max: u64,
         out: &mut Vec<u8>,
     ) -> EngineResult<Result<(), Gone>> {
-        let (start, wanted) = (out.len(), reference.length.min(bytes_max));
-        out.reserve(wanted.min(TRUSTED_BYTES) as usize);
+        let start = out.len();
+        out.reserve(reference.length.min(bytes_max).min(TRUSTED_BYTES) as usize);
+        let read = self.visit_chunks(tree, reference, bytes_max, &mut |bytes| {
+            out.extend_from_slice(bytes);
+            true
+        })?;
+        if read.is_err() {
+            out.truncate(start);
+        }
+        Ok(read)
+    }
+
+    /// Shows the first `bytes_max` bytes of a value, or all if it has fewer, in pieces, as long as `visit` wants more. It runs under a
+    /// leaf's latch: it must neither block nor call the engine.
+    pub(super) fn visit_chunks(
+        &self,
+        tree: &Tree,
+        reference: &LobReference,
+        bytes_max: u64,
+        visit: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> EngineResult<Result<(), Gone>> {
+        let mut left = reference.length.min(bytes_max);
         let mut cursor = Cursor::new(chunks_of(reference), Direction::Forward);
         let mut number = 0u32;
-        while ((out.len() - start) as u64) < wanted {
+        while left > 0 {
             let read = cursor.next_leaf(tree, &self.pool, |leaf| {
                 let mut read = || {
                     for at in 0..leaf.len() {
@@ -65,7 +85,8 @@ impl EngineInner {
                         if key != chunk_key(reference.writer, reference.sequence, number) {
                             return Ok(false);
                         }
-                        out.extend_from_slice(value.head());
+                        let shown = left.min(value.len() as u64);
+                        left = if visit(&value[..shown as usize]) { left - shown } else { 0 };
                         number += 1;
                     }
                     Ok::<bool, StorageError>(true)
@@ -75,13 +96,9 @@ impl EngineInner {
             match read.transpose()? {
                 Some(true) => {}
                 // None at all: they were removed. Some, but not all: so they are just now, or they are damaged.
-                Some(false) | None => {
-                    out.truncate(start);
-                    return Ok(Err(Gone));
-                }
+                Some(false) | None => return Ok(Err(Gone)),
             }
         }
-        out.truncate(start + wanted as usize);
         Ok(Ok(()))
     }
 

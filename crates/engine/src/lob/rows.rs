@@ -74,10 +74,12 @@ impl<'a> StoredRow<'a> {
     }
 
     /// Whether a reader of those columns has to fetch something first; and about how many bytes.
+    #[inline]
     pub(crate) fn bytes_to_fetch(&self, table: &Table, wanted: &ColumnSet) -> EngineResult<Option<u64>> {
-        if self.form.is_whole() {
-            return Ok(None);
-        }
+        if self.form.is_whole() { Ok(None) } else { self.bytes_outside(table, wanted) }
+    }
+
+    fn bytes_outside(&self, table: &Table, wanted: &ColumnSet) -> EngineResult<Option<u64>> {
         if self.form.is_row_outside() {
             return Ok(Some(reference_to_row(table, self.bytes)?.length));
         }
@@ -152,9 +154,14 @@ impl EngineInner {
         if reference.length != value.len() as u64 {
             return Ok(false);
         }
-        let mut held = Vec::new();
-        self.read_chunks(table.lob_tree()?, &reference, u64::MAX, &mut held)??;
-        Ok(held == value)
+        let mut rest = value;
+        let mut compare = |bytes: &[u8]| {
+            let is_same = rest.starts_with(bytes);
+            rest = rest.get(bytes.len()..).filter(|_| is_same).unwrap_or(rest);
+            is_same
+        };
+        self.visit_chunks(table.lob_tree()?, &reference, u64::MAX, &mut compare)??;
+        Ok(rest.is_empty())
     }
 
     /// The row itself, with references in the place of long values.
