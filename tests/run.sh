@@ -22,7 +22,7 @@ step isolation; "$python" tests/isolation/test_checker.py
 "$python" tests/isolation/run.py --binary "$binary" --kills --seconds 60
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step planted; "$python" tests/planted/run.py check
-step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 5
+step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 12 --full-disk 3 --damage 6 --seconds-max 1
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20 --growth-max 1.25
 step resources; "$python" tests/resources/run.py --binary "$binary" --brief
 step done

@@ -25,7 +25,12 @@ impl Random {
 pub fn random_row(random: &mut Random, ids: u64) -> Row {
     let id = random.below(ids) as i64;
     let a = (random.below(5) > 0).then(|| random.below(ids) as i64);
-    let length = if random.below(50) == 0 { 3000 + random.below(6000) } else { random.below(60) };
+    // Some stand outside their rows, in one chunk or several leaves of them.
+    let length = match random.below(50) {
+        0 | 1 => 3000 + random.below(6000),
+        2 => 3000 + random.below(40_000),
+        _ => random.below(60),
+    };
     (id, a, "abcdefgh"[..1 + random.below(7) as usize].repeat(length as usize / 3))
 }
 
