@@ -55,6 +55,7 @@ pub struct Cursor {
 /// The entries of one leaf that lie in the range, under the leaf's shared latch.
 pub struct LeafView<'a> {
     id: PageId,
+    page: &'a SharedPage<'a>,
     node: NodeRef<'a>,
     slots: Range<usize>,
     direction: Direction,
@@ -105,7 +106,7 @@ impl Cursor {
                 self.leave(&node).map_err(corrupt)?;
                 continue;
             }
-            let view = LeafView { id, node, slots, direction: self.direction };
+            let view = LeafView { id, page: &page, node, slots, direction: self.direction };
             let (taken, result) = visit(&view);
             self.advance(id, &view, taken).map_err(corrupt)?;
             return Ok(Some(result));
@@ -290,6 +291,12 @@ impl<'a> LeafView<'a> {
     /// Whether there are none: a cursor shows no such leaf.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// Whether a writer waits for the leaf: a visitor that is at something long takes what it has and comes again.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.page.is_wanted()
     }
 
     /// The leaf's address.

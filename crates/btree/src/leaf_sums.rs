@@ -9,7 +9,7 @@ use page::{CorruptPage, Fence, NodeRef};
 use crate::cursor::CursorRange;
 use crate::tree::Tree;
 
-/// Leaves read under one latch of their parent: splits below it wait that long.
+/// Leaves read under one latch of their parent, unless a split below it waits.
 const LEAVES_PER_STEP: usize = 64;
 
 /// A walk over the leaves' counters. Holds no latch between two steps.
@@ -48,9 +48,14 @@ impl LeafSums {
         let corrupt = |error: CorruptPage| StorageError::corrupt(id, error);
         let node = NodeRef::new(&parent).map_err(corrupt)?;
         let first = node.child_slot(&self.start).map_err(corrupt)?;
-        let end = node.count().min(first + LEAVES_PER_STEP);
+        let mut end = node.count().min(first + LEAVES_PER_STEP);
         let mut sum = 0;
         for slot in first..end {
+            // A split below waits. One leaf is counted in any case, so that steps end.
+            if slot > first && parent.is_wanted() {
+                end = slot;
+                break;
+            }
             let leaf_id = tree.page_id(node.child(slot).map_err(corrupt)?);
             let page = pool.shared(leaf_id)?;
             let leaf = NodeRef::new(&page).map_err(|error| StorageError::corrupt(leaf_id, error))?;

@@ -38,6 +38,8 @@ pub enum StorageError {
     Log(RedoError),
     /// The disk is full and the redo log cannot be emptied; as `NoSpace`, for all spaces.
     LogFull,
+    /// The wait for a page's latch was given up: what the thread does shall end (`env::blocking`).
+    Interrupted,
     /// A write or sync of a durable file failed: the engine stops, and nothing is retried (I2).
     Stopped,
 }
@@ -113,6 +115,7 @@ impl fmt::Display for StorageError {
             StorageError::PoolExhausted => f.write_str("no free page in the buffer pool"),
             StorageError::Log(error) => error.fmt(f),
             StorageError::LogFull => f.write_str("disk full: no room in the redo log"),
+            StorageError::Interrupted => f.write_str("interrupted while a page was waited for"),
             StorageError::Stopped => f.write_str("storage stopped after a failed write"),
         }
     }

@@ -133,10 +133,23 @@ impl Frames {
     }
 
     /// Latches a frame shared, waiting for a writer.
-    #[inline]
+    #[cfg(test)]
     pub fn shared(&self, index: u32) -> SharedFrame<'_> {
         self.header(index).latch.shared();
         SharedFrame { frames: self, index }
+    }
+
+    /// Latches a frame shared, waiting for a writer; None if the wait was interrupted.
+    pub fn shared_unless_interrupted(&self, index: u32) -> Option<SharedFrame<'_>> {
+        let latched = self.header(index).latch.shared_unless_interrupted();
+        latched.then(|| SharedFrame { frames: self, index })
+    }
+
+    /// As [`Frames::exclusive`]; None if the wait was interrupted.
+    #[inline]
+    pub fn exclusive_unless_interrupted(&self, index: u32) -> Option<ExclusiveFrame<'_>> {
+        let latched = self.header(index).latch.exclusive_unless_interrupted();
+        latched.then(|| ExclusiveFrame { frames: self, index })
     }
 
     /// Latches a frame shared if no writer has it; a writer that waits goes on waiting.

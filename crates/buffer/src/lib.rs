@@ -19,6 +19,7 @@ mod latch;
 mod mini_transaction;
 mod options;
 mod page_transform;
+mod parking;
 mod pool;
 mod record;
 mod recovery;

@@ -84,7 +84,7 @@ impl BufferPool {
     fn shared_slowly(&self, page: PageId) -> Result<SharedPage<'_>, StorageError> {
         loop {
             if let Some(index) = self.translate(page) {
-                let frame = self.frames.shared(index);
+                let frame = self.frames.shared_unless_interrupted(index).ok_or(StorageError::Interrupted)?;
                 if frame.header().holds(page) {
                     frame.header().referenced.store(true, Ordering::Relaxed);
                     return Ok(SharedPage { frame, page });
@@ -100,7 +100,8 @@ impl BufferPool {
         Counter::PoolReadRequests.increment();
         loop {
             if let Some(index) = self.translate(page) {
-                let frame = self.frames.exclusive(index);
+                let frame =
+                    self.frames.exclusive_unless_interrupted(index).ok_or(StorageError::Interrupted)?;
                 if frame.header().holds(page) {
                     frame.header().referenced.store(true, Ordering::Relaxed);
                     return Ok(frame);
@@ -385,6 +386,12 @@ impl SharedPage<'_> {
     #[inline]
     pub fn id(&self) -> PageId {
         self.page
+    }
+
+    /// Whether a writer waits for the page: who is at something long gives it back and goes on later.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.frame.header().latch.is_wanted()
     }
 }
 

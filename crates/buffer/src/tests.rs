@@ -357,6 +357,64 @@ fn a_page_that_is_always_read_can_be_written() {
     assert!(readers.into_iter().all(env::JoinHandle::join));
 }
 
+/// Eight threads read one page without a pause. What is bounded is how many reads come before a write that waits, which a busy
+/// machine changes little; the times are printed (on an idle machine the worst is below 5 ms).
+#[test]
+fn eight_readers_in_a_loop_let_a_writer_come() {
+    const WRITES: u32 = 200;
+    let (_disk, pool) = new_pool(64);
+    let page = add_page(&pool, 0).unwrap();
+    let clock = env::RealClock::default();
+    let now = || env::Clock::monotonic(&clock);
+    let reads = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let (pool, reads) = (pool.clone(), Arc::clone(&reads));
+            let until_written = move || {
+                while value(&pool, page).unwrap() < WRITES {
+                    let shared = pool.shared(page).unwrap();
+                    reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    (0..3000).for_each(|_| std::hint::spin_loop());
+                    drop(shared);
+                }
+            };
+            env::Threads::spawn(&env::RealThreads, "reader", Box::new(until_written))
+        })
+        .collect();
+    let (mut waits, mut passed) = (Vec::new(), Vec::new());
+    let count = || reads.load(std::sync::atomic::Ordering::Relaxed);
+    for number in 1..=WRITES {
+        let (began, before) = (now(), count());
+        let mut mini = pool.mini_transaction();
+        let slot = mini.latch(page).unwrap();
+        let got = now() - began;
+        let in_between = count() - before;
+        drop(mini);
+        waits.push(got);
+        if std::env::var("SPLIT").is_ok() && now() - began > std::time::Duration::from_millis(5) {
+            println!("  got after {got:?} {in_between} reads, all {:?}", now() - began);
+        }
+        let _ = slot;
+        set(&pool, page, number);
+        passed.push(count() - before);
+        env::Clock::sleep(&clock, std::time::Duration::from_micros(200));
+    }
+    assert!(readers.into_iter().all(env::JoinHandle::join));
+    waits.sort_unstable();
+    passed.sort_unstable();
+    let at = |percent: usize| WRITES as usize * percent / 100 - 1;
+    println!(
+        "waits {:?}, 95% {:?}, worst {:?}; reads before a write {}, 95% {}, most {}",
+        waits[at(50)],
+        waits[at(95)],
+        waits[at(100)],
+        passed[at(50)],
+        passed[at(95)],
+        passed[at(100)]
+    );
+    assert!(passed[at(50)] <= 16, "{passed:?}");
+}
+
 #[test]
 fn a_larger_pool_starts_on_a_full_disk() {
     let (disk, pool) = new_pool(64);

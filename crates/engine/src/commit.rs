@@ -62,6 +62,8 @@ impl EngineInner {
 
     /// Undoes the newest record above that length; false if there is none.
     pub(crate) fn undo_newest(&self, writer: &Writer, length: u64, keep_locks: bool) -> EngineResult<bool> {
+        // KILL ends statements, not what takes them back.
+        let _to_its_end = env::blocking::uninterrupted();
         let mut bytes = Vec::new();
         if !self.load_newest_undo(writer, length, &mut bytes)? {
             return Ok(false);

@@ -14,9 +14,10 @@ pub(crate) struct DdlTurns {
     changed: Condvar,
 }
 
-/// The right to change the dictionary; given back when dropped.
+/// The right to change the dictionary; given back when dropped. Meanwhile no wait for a page is given up: a kill is
+/// looked for where nothing is half done.
 #[derive(Debug)]
-pub(crate) struct DdlTurn(Arc<DdlTurns>);
+pub(crate) struct DdlTurn(Arc<DdlTurns>, env::blocking::Uninterrupted);
 
 impl DdlTurns {
     /// Waits for the turn. Error: Killed.
@@ -35,7 +36,7 @@ impl DdlTurns {
             }
         }
         *is_taken = true;
-        Ok(DdlTurn(Arc::clone(self)))
+        Ok(DdlTurn(Arc::clone(self), env::blocking::uninterrupted()))
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {

@@ -127,6 +127,7 @@ impl From<StorageError> for EngineError {
             StorageError::NoSpace(_) | StorageError::LogFull => EngineError::NoSpace,
             StorageError::Disk(disk) if disk.kind == DiskErrorKind::NoSpace => EngineError::NoSpace,
             StorageError::Stopped => EngineError::Stopped,
+            StorageError::Interrupted => EngineError::Killed,
             StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_) => {
                 EngineError::Corrupt(error.to_string())
             }

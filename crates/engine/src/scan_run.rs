@@ -21,6 +21,15 @@ use values::row::ColumnSet;
 /// Bytes of entries that are copied out of a secondary leaf at once.
 const CANDIDATE_BYTES_MAX: usize = 256 << 10;
 
+/// What was counted of a leaf.
+struct LeafCount {
+    taken: Taken,
+    /// Entries that are seen.
+    rows: u64,
+    /// Keys of secondary entries that only the clustered row can decide.
+    undecided: Vec<Vec<u8>>,
+}
+
 /// Why a locking scan stopped in a leaf.
 enum Stop {
     /// The leaf is taken as far as the batch has room.
@@ -100,7 +109,11 @@ impl Transaction {
         let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
             let mut taken = 0;
             let mut run = || {
-                while taken < leaf.len() && filling.has_room(batch, rows_max) {
+                // A lock takes longer than a look: a writer that waits for the leaf comes before the next.
+                while taken < leaf.len()
+                    && filling.has_room(batch, rows_max)
+                    && (taken == 0 || !leaf.is_wanted())
+                {
                     key.clear();
                     leaf.key_into(taken, &mut key)?;
                     let (_, value) = leaf.entry(taken)?;
@@ -310,6 +323,11 @@ impl EngineInner {
                         };
                         if let Some(row) = self.visible_row(view, clustered.id(), key, value)?.row() {
                             filling.push(batch, row, |key| leaf.key_into(taken, key))?;
+                        }
+                        // Old rows take long, so a writer that waits for the leaf comes before the next.
+                        if leaf.is_wanted() {
+                            taken += 1;
+                            break;
                         }
                     }
                     taken += 1;
@@ -568,11 +586,12 @@ impl EngineInner {
         loop {
             check()?;
             let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
-                (Taken::All, self.count_leaf(view, index, clustered, leaf))
+                let counted = self.count_leaf(view, index, clustered, leaf);
+                (counted.as_ref().map_or(Taken::All, |counted| counted.taken), counted)
             })?;
             let Some(result) = result else { return Ok(count) };
-            let (counted, undecided) = result?;
-            count += counted;
+            let LeafCount { rows, undecided, .. } = result?;
+            count += rows;
             for key in &undecided {
                 let none = ColumnSet::none();
                 let is_there = self.row_of_entry(view, &table, index, key, false, &none, &mut row)?;
@@ -581,35 +600,40 @@ impl EngineInner {
         }
     }
 
-    /// Rows of a leaf that a view sees, and the keys of secondary entries that only the clustered row can decide.
+    /// Counts what a view sees of a leaf, or of its first entries if a writer waits for it.
     fn count_leaf(
         &self,
         view: View,
         index: &Index,
         clustered: bool,
         leaf: &LeafView<'_>,
-    ) -> EngineResult<(u64, Vec<Vec<u8>>)> {
+    ) -> EngineResult<LeafCount> {
+        let mut counted = LeafCount { taken: Taken::All, rows: 0, undecided: Vec::new() };
         if leaf.is_whole() && self.leaf_is_visible(leaf) {
-            return Ok((u64::from(leaf.live_rows()), Vec::new()));
+            counted.rows = u64::from(leaf.live_rows());
+            return Ok(counted);
         }
-        let (mut count, mut undecided) = (0, Vec::new());
         for at in 0..leaf.len() {
             let (_, value) = leaf.entry(at)?;
             let entry = parse_head(value)?;
             if self.sees(view, entry.writer) {
-                count += u64::from(!entry.deleted);
+                counted.rows += u64::from(!entry.deleted);
                 continue;
             }
             let mut key = Vec::new();
             leaf.key_into(at, &mut key)?;
             if clustered {
                 let seen = self.visible_row(view, index.id(), || Ok(key), value)?;
-                count += u64::from(seen.row().is_some());
+                counted.rows += u64::from(seen.row().is_some());
+                if leaf.is_wanted() {
+                    counted.taken = Taken::First(at + 1);
+                    break;
+                }
             } else {
-                undecided.push(key);
+                counted.undecided.push(key);
             }
         }
-        Ok((count, undecided))
+        Ok(counted)
     }
 }
 

@@ -194,6 +194,72 @@ fn a_commit_beside_a_write_is_noted() {
     assert_eq!(met, COMMITS, "replies that wait for the commit they saw");
 }
 
+/// What the owner of a thread says: the statement was killed, or not.
+struct Killer(Arc<AtomicBool>);
+
+impl env::blocking::Hook for Killer {
+    fn enter(&self) {}
+    fn exit(&self) {}
+    fn is_interrupted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A statement that waits for a page ends when it is killed, and its page is free for others; what takes it back waits on.
+#[test]
+fn a_kill_ends_the_wait_for_a_page() {
+    let engine = open(&SimulatedDisk::new(5));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "0"), row(2, 2, "0")]);
+    let (is_read, may_end, killed) =
+        (AtomicBool::new(false), AtomicBool::new(false), Arc::new(AtomicBool::new(false)));
+    let (began, undone) = (AtomicBool::new(false), AtomicBool::new(false));
+    let until = |flag: &AtomicBool| {
+        for _ in 0..10_000 {
+            if flag.load(Ordering::Relaxed) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    std::thread::scope(|scope| {
+        let writer = begin(&engine);
+        writer.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "1"))).unwrap();
+        scope.spawn(|| {
+            let slow = begin(&engine);
+            let mut read = |_: &[u8]| {
+                is_read.store(true, Ordering::Relaxed);
+                until(&may_end);
+            };
+            assert!(slow.get(&t, 0, &key(&t, 2), ReadMode::Consistent, &mut read).unwrap());
+        });
+        until(&is_read);
+        let victim = scope.spawn({
+            let (engine, t, began, undone, killed) = (&engine, &t, &began, &undone, killed.clone());
+            move || {
+                env::blocking::set_hook(std::rc::Rc::new(Killer(killed)));
+                began.store(true, Ordering::Relaxed);
+                let outcome = writer.update(t, &key(t, 1), &encode(t, &row(1, 1, "2")));
+                assert_eq!(outcome, Err(EngineError::Killed));
+                let others = all(&begin(engine), t);
+                assert_eq!(others, [row(1, 1, "0"), row(2, 2, "0")], "readers go on");
+                undone.store(true, Ordering::Relaxed);
+                writer.rollback().unwrap();
+            }
+        });
+        until(&began);
+        std::thread::sleep(Duration::from_millis(120));
+        assert!(!undone.load(Ordering::Relaxed), "it waits while nobody kills it");
+        killed.store(true, Ordering::Relaxed);
+        until(&undone);
+        std::thread::sleep(Duration::from_millis(120));
+        assert!(!victim.is_finished(), "a rollback is not killed");
+        may_end.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(all(&begin(&engine), &t), [row(1, 1, "0"), row(2, 2, "0")]);
+    sound(&engine);
+}
+
 const COMMITS: u64 = 60_000;
 
 #[test]

@@ -5,6 +5,7 @@
 //! Threads without a hook pay one thread-local load. Nested regions are reported once.
 
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 /// What a thread's owner wants to know.
@@ -13,12 +14,21 @@ pub trait Hook {
     fn enter(&self);
     /// The wait is over.
     fn exit(&self);
+    /// Whether what the thread does shall end (KILL, shutdown): asked now and then during waits that can be given up.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
+
+/// While it lives, the thread's waits are not given up: what it does must come to its end (a rollback). Nests.
+#[derive(Debug)]
+pub struct Uninterrupted(PhantomData<*const ()>);
 
 thread_local! {
     static HOOK: RefCell<Option<Rc<dyn Hook>>> = const { RefCell::new(None) };
     static HAS_HOOK: Cell<bool> = const { Cell::new(false) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static UNINTERRUPTED: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Sets this thread's hook.
@@ -31,6 +41,27 @@ pub fn set_hook(hook: Rc<dyn Hook>) {
 pub fn clear_hook() {
     HAS_HOOK.set(false);
     HOOK.with(|slot| *slot.borrow_mut() = None);
+}
+
+/// Whether the wait at hand shall be given up: the hook says so and the thread is not at something that must end.
+pub fn is_interrupted() -> bool {
+    if UNINTERRUPTED.get() > 0 || !HAS_HOOK.get() {
+        return false;
+    }
+    let hook = HOOK.with(|slot| slot.borrow().clone());
+    hook.is_some_and(|hook| hook.is_interrupted())
+}
+
+/// From here on until it is dropped, no wait of this thread is given up.
+pub fn uninterrupted() -> Uninterrupted {
+    UNINTERRUPTED.set(UNINTERRUPTED.get() + 1);
+    Uninterrupted(PhantomData)
+}
+
+impl Drop for Uninterrupted {
+    fn drop(&mut self) {
+        UNINTERRUPTED.set(UNINTERRUPTED.get() - 1);
+    }
 }
 
 /// Runs `wait`, which may block for long, and tells the thread's hook before and after.
@@ -80,6 +111,9 @@ mod tests {
         fn exit(&self) {
             self.left.set(self.left.get() + 1);
         }
+        fn is_interrupted(&self) -> bool {
+            true
+        }
     }
 
     #[test]
@@ -91,6 +125,20 @@ mod tests {
         clear_hook();
         region(|| ());
         assert_eq!(counter.entered.get(), 1);
+    }
+
+    #[test]
+    fn what_must_end_is_not_interrupted() {
+        assert!(!is_interrupted());
+        set_hook(Rc::new(Counter::default()));
+        assert!(is_interrupted());
+        let outer = uninterrupted();
+        drop(uninterrupted());
+        assert!(!is_interrupted());
+        drop(outer);
+        assert!(is_interrupted());
+        clear_hook();
+        assert!(!is_interrupted());
     }
 
     #[test]

@@ -20,7 +20,9 @@ mod threads;
 
 /// Announcing waits to the thread's owner. See [`blocking::region`].
 pub mod blocking {
-    pub use crate::blocking_region::{Hook, clear_hook, region, set_hook};
+    pub use crate::blocking_region::{
+        Hook, Uninterrupted, clear_hook, is_interrupted, region, set_hook, uninterrupted,
+    };
 }
 
 pub use allocator::return_free;

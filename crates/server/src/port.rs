@@ -20,6 +20,9 @@ pub trait SqlInstance: Send + Sync {
     fn settings(&self) -> Arc<ServerSettings>;
     fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount>;
     fn start_login(&self, account: &AuthenticationAccount) -> Option<LoginAttempt>;
+    fn is_killed(&self, _connection_id: u32) -> bool {
+        false
+    }
     fn next_connection_id(&self) -> u32;
     fn open_session(
         &self,
@@ -80,6 +83,10 @@ impl SqlInstance for Arc<Instance> {
 
     fn start_login(&self, account: &AuthenticationAccount) -> Option<LoginAttempt> {
         LoginAttempt::start(self, account)
+    }
+
+    fn is_killed(&self, connection_id: u32) -> bool {
+        Instance::is_killed(self, connection_id)
     }
 
     fn next_connection_id(&self) -> u32 {

@@ -278,6 +278,11 @@ impl Instance {
         }
     }
 
+    /// Whether a session's statement has been told to end: for waits that know of no statement.
+    pub fn is_killed(&self, session_id: u32) -> bool {
+        self.registry.get(session_id).is_some_and(|session| session.kill.is_raised())
+    }
+
     /// Plans of text statements.
     pub(crate) fn plan_cache(&self) -> &PlanCache {
         &self.plan_cache

@@ -89,6 +89,11 @@ enum Flow {
 }
 
 impl Connection {
+    /// The connection's id, which is its session's.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
     /// A client that was just accepted. The greeting is put into the output.
     pub fn new(socket: Socket, host: ClientHost, shared: &Arc<Shared>, now: Duration) -> Connection {
         let settings = shared.instance.settings();

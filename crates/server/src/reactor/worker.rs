@@ -61,6 +61,8 @@ struct Hook {
     /// The reactor and ticket of the statement that runs; None while none does.
     running: RefCell<Option<Arc<Reactor>>>,
     ticket: Cell<u64>,
+    /// Whose statement runs; 0 for none that could be killed.
+    connection: Cell<u32>,
 }
 
 impl env::blocking::Hook for Hook {
@@ -77,12 +79,20 @@ impl env::blocking::Hook for Hook {
     }
 
     fn exit(&self) {}
+
+    fn is_interrupted(&self) -> bool {
+        self.ticket.get() != 0 && self.group.shared.instance.is_killed(self.connection.get())
+    }
 }
 
 impl Worker {
     fn new(group: Arc<Group>) -> Worker {
-        let hook =
-            Rc::new(Hook { group: Arc::clone(&group), running: RefCell::new(None), ticket: Cell::new(0) });
+        let hook = Rc::new(Hook {
+            group: Arc::clone(&group),
+            running: RefCell::new(None),
+            ticket: Cell::new(0),
+            connection: Cell::new(0),
+        });
         env::blocking::set_hook(Rc::clone(&hook) as Rc<dyn env::blocking::Hook>);
         Worker { group, hook }
     }
@@ -147,6 +157,7 @@ impl Worker {
     fn take_turn(&self, core: Box<Core>, slot: u32, mut connection: Box<Connection>) -> Option<Box<Core>> {
         let reactor = Arc::clone(&core.reactor);
         let now = core.now;
+        self.hook.connection.set(connection.id());
         let (core, turn) = self.lending(core, || connection.turn(now));
         match core {
             Some(mut core) => {
@@ -238,6 +249,7 @@ impl Worker {
     /// Closes a connection. Its rollback may take long.
     fn close(&self, core: Box<Core>, slot: u32, connection: Box<Connection>) -> Option<Box<Core>> {
         let reactor = Arc::clone(&core.reactor);
+        self.hook.connection.set(0);
         let (core, ()) = self.lending(core, || self.drop_connection(connection));
         match core {
             Some(mut core) => {
