@@ -5,11 +5,13 @@ told from a torn write is the log behind the last sync that later log tells of: 
 transactions whose sync nothing had recorded yet, one of each writer at most."""
 import pathlib
 import re
+import time
 
 import pymysql
 
 # Table damaged or crashed, its file missing, its rows unreadable; a schema or account table that is gone.
-REFUSALS = {126, 127, 1030, 1146, 1194, 1195, 1712, 1812, 1877, 1030, 3162}
+REFUSALS = {126, 127, 1030, 1146, 1194, 1195, 1712, 1812, 1877, 3162}
+NAMED_SECONDS_MAX = 5
 
 
 def files(folder):
@@ -44,6 +46,16 @@ def is_named(path, text):
     return re.search("|".join(words), text, re.IGNORECASE) is not None
 
 
+def wait_for_name(server, path, logged_before):
+    """The server writes what it finds while it runs into its log a moment later."""
+    end = time.monotonic() + NAMED_SECONDS_MAX
+    while True:
+        said = server.log()[logged_before:]
+        if is_named(path, said) or time.monotonic() > end:
+            return is_named(path, said), said
+        time.sleep(0.1)
+
+
 def judge(server, progress, path, logged_before):
     """Starts the server on the damaged directory. Returns how it ended: `refused`, `closed` or `right`."""
     try:
@@ -56,14 +68,13 @@ def judge(server, progress, path, logged_before):
         progress.check(server, unproven=1 if "redo" in path.parts else 0, writes=False)
         return "right"
     except (pymysql.err.OperationalError, pymysql.err.InternalError, pymysql.err.ProgrammingError) as error:
-        said = server.log()[logged_before:]
+        named, said = wait_for_name(server, path, logged_before)
         assert error.args[0] in REFUSALS, f"{error!r}\n{said[-3000:]}"
-        assert is_named(path, said), f"{error!r} without naming {path}:\n{said[-3000:]}"
+        assert named, f"{error!r} without naming {path}:\n{said[-3000:]}"
         return "closed"
     except AssertionError as error:
         # CHECK TABLE may be the one that tells.
-        said = server.log()[logged_before:]
-        if "'error'" in str(error) and is_named(path, said):
+        if "'error'" in str(error) and wait_for_name(server, path, logged_before)[0]:
             return "closed"
         raise
     finally:

@@ -9,7 +9,7 @@ use page::{
 use stdx::ids::PageNumber;
 
 use crate::descent::Toward;
-use crate::split_plan::{Cut, cell_bytes, cut_inner, cut_leaf, has_room, is_append};
+use crate::split_plan::{Cut, cell_bytes, cut_in_run, cut_inner, cut_leaf, has_room, is_append};
 use crate::tree::Tree;
 
 /// Splits that one call may need: a few per level, and levels are few. More means damage.
@@ -154,7 +154,8 @@ impl Tree {
             if is_append(node, position) && node.count() == 0 {
                 return Err(CORRUPT_EMPTY);
             }
-            cut_leaf(node, key, position, bytes).map(Some)
+            let cut = if self.in_runs { cut_in_run(node, key, position)? } else { None };
+            cut.map_or_else(|| cut_leaf(node, key, position, bytes), Ok).map(Some)
         })
     }
 

@@ -81,6 +81,24 @@ pub(crate) fn cut_leaf(
     Ok(Cut { slot: left, separator })
 }
 
+/// Where to cut a leaf of a tree that is filled in runs: behind the run if it ends the leaf, so that the leaf stays full, or else
+/// between the run and what follows, so that the run has the leaf for itself. None if the leaf begins behind the run.
+pub(crate) fn cut_in_run(
+    node: &NodeRef<'_>,
+    key: &[u8],
+    position: Position,
+) -> Result<Option<Cut>, CorruptPage> {
+    let slot = usize::from(position.slot);
+    if position.found || slot == 0 {
+        return Ok(None);
+    }
+    let separator = match slot == node.count() {
+        true => separator_between(node, slot - 1, Some(key), slot)?,
+        false => shortest_above(key, &whole_key(node, slot)?),
+    };
+    Ok(Some(Cut { slot, separator }))
+}
+
 /// Where to cut an inner node. `toward` is the cell that the descent took: ascending inserts take the last of the
 /// last node and leave nearly all cells left.
 pub(crate) fn cut_inner(node: &NodeRef<'_>, toward: usize) -> Result<Cut, CorruptPage> {

@@ -415,6 +415,23 @@ fn successor_crosses_leaves() {
 }
 
 #[test]
+fn runs_that_come_at_once_fill_their_leaves() {
+    let pool = test_pool();
+    let tree = new_tree(&pool).filled_in_runs();
+    let mut model = BTreeMap::new();
+    for number in 0..200_u32 {
+        for run in [3_u8, 1, 2] {
+            let key = [&[run][..], &number.to_be_bytes()].concat();
+            put(&tree, &pool, &key, &[run; 5000]);
+            model.insert(key, vec![run; 5000]);
+        }
+    }
+    check_sound(&tree, &pool, Some(&model));
+    let report = tree.check(&pool).unwrap();
+    assert!(report.leaf_pages <= 600 / 3 + 6, "{} leaves for 600 values", report.leaf_pages);
+}
+
+#[test]
 #[should_panic(expected = "value of 5380 bytes")]
 fn a_value_that_does_not_fit_a_cell_is_refused() {
     let pool = test_pool();

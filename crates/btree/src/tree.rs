@@ -29,6 +29,8 @@ pub type Liveness = fn(&[u8]) -> bool;
 pub struct Tree {
     pub(crate) id: TreeId,
     pub(crate) is_live: Liveness,
+    /// Keys come in ascending runs, several of them at once.
+    pub(crate) in_runs: bool,
     /// The leaf without an upper fence as it was last seen, 0 for unknown. Checked under its latch when used.
     rightmost: AtomicU32,
     /// First eight bytes of that leaf's lower fence: keys below cannot belong there.
@@ -65,10 +67,18 @@ impl Tree {
         Self {
             id,
             is_live,
+            in_runs: false,
             rightmost: AtomicU32::new(0),
             rightmost_head: AtomicU64::new(0),
             skips_damage: AtomicBool::new(false),
         }
+    }
+
+    /// For a tree whose keys come in ascending runs, several at once in different places: a full leaf is cut where the run goes on,
+    /// so that each run fills its leaves.
+    #[must_use]
+    pub fn filled_in_runs(self) -> Self {
+        Self { in_runs: true, ..self }
     }
 
     /// What identifies the tree.

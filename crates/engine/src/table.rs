@@ -89,14 +89,15 @@ impl Table {
         let secondary = indexes.iter().skip(1);
         let held = |index: &'_ Index| [&index.key_columns[..], &index.row_columns].concat();
         let indexed = ColumnSet::of(secondary.flat_map(held));
-        let lobs = lob_root.first().map(|root| Arc::new(Tree::open(tree_id(root), |_| true)));
+        // Each transaction writes its values one after the other.
+        let lobs = lob_root.first().map(|root| Tree::open(tree_id(root), |_| true).filled_in_runs());
         Table {
             auto_increment: AutoIncrement::starting_at(definition.options.auto_increment.unwrap_or(1)),
             definition,
             space,
             layout,
             indexes,
-            lobs,
+            lobs: lobs.map(Arc::new),
             indexed,
             next_row_id: AtomicU64::new(0),
             state: AtomicU8::new(USABLE),
