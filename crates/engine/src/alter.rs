@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, Lsn};
 use txn::KillFlag;
+use values::row::ColumnSet;
 
 /// Gets a row in the old layout and appends it in the new layout.
 pub type ConvertRow<'a, E> = dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E> + 'a;
@@ -78,7 +79,11 @@ impl Engine {
         let mut loads = (first..target.indexes.len())
             .map(|number| SortedLoad::new(&self.inner, target, number, kill))
             .collect::<EngineResult<Vec<_>>>()?;
-        self.for_each_row(source, kill, &mut |key, row| -> EngineResult<()> {
+        let held = target.indexes[first..]
+            .iter()
+            .flat_map(|index| index.key_columns.iter().chain(&index.row_columns));
+        let columns = ColumnSet::of(held.copied());
+        self.for_each_row(source, columns, kill, &mut |key, row| -> EngineResult<()> {
             let view = target.view(row)?;
             loads.iter_mut().try_for_each(|load| load.push_secondary(&view, key))
         })?;
@@ -200,7 +205,7 @@ impl Engine {
             .map(|number| SortedLoad::new(&self.inner, new, number, kill))
             .collect::<EngineResult<Vec<_>>>()?;
         let (mut rows, mut row, mut key) = (0u64, Vec::new(), Vec::new());
-        self.for_each_row(old, kill, &mut |_, old_row| -> Result<(), E> {
+        self.for_each_row(old, ColumnSet::All, kill, &mut |_, old_row| -> Result<(), E> {
             row.clear();
             convert(old_row, &mut row)?;
             rows += 1;
@@ -222,10 +227,12 @@ impl Engine {
         Ok(rows)
     }
 
-    /// Calls `visit` with clustered key and row of every committed row. The flag ends it between batches.
+    /// Calls `visit` with clustered key and row of every committed row; it looks at these columns only. The flag ends it between
+    /// batches.
     fn for_each_row<E: From<EngineError>>(
         &self,
         table: &Arc<Table>,
+        columns: ColumnSet,
         kill: &KillFlag,
         visit: &mut VisitRow<'_, E>,
     ) -> Result<(), E> {
@@ -233,7 +240,7 @@ impl Engine {
         let options =
             TransactionOptions { sees_at_least, kill: kill.clone(), ..TransactionOptions::default() };
         let transaction = self.begin(options);
-        let mut scan = transaction.scan(table, ScanOptions::default())?;
+        let mut scan = transaction.scan(table, ScanOptions { columns, ..ScanOptions::default() })?;
         let mut batch = RowBatch::new();
         while scan.next_batch(&transaction, &mut batch, COPY_ROWS)? {
             for at in 0..batch.len() {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 use values::Value;
-use values::row::RowView;
+use values::row::{ColumnSet, RowView};
 
 /// Values of columns of the block, by slot.
 pub(super) struct KnownValues {
@@ -103,7 +103,9 @@ impl Binder<'_> {
                 values = Some(wanted.iter().map(|(column, ..)| row.value(*column)).collect());
             }
         };
-        transaction.get(&table, path.index, &key, ReadMode::Consistent, &mut take).ok()?;
+        let columns = ColumnSet::of(wanted.iter().map(|(column, ..)| *column));
+        let mode = ReadMode::Consistent;
+        transaction.get_columns(&table, path.index, &key, mode, &columns, &mut take).ok()?;
         values
     }
 
