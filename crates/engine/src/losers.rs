@@ -113,15 +113,19 @@ impl EngineInner {
         writers
     }
 
-    /// Rolls back what DDL left unfinished: the dictionary is read only then. A transaction writes either the dictionary or tables.
-    /// Queues the others.
+    /// Undoes what unfinished transactions have changed in the dictionary, which is read only then: their last changes, for one that
+    /// fills a table and then publishes it, all for others. Queues those that have changed rows.
     pub(crate) fn roll_back_dictionary(&self, writers: Vec<Unfinished>) -> EngineResult<()> {
         self.add_index(self.store.tree.clone(), None);
         let (mut entries, mut others) = (0, Vec::new());
         for unfinished in writers {
             let writer = &unfinished.writer;
-            if self.newest_undo_index(writer)? == Some(DICTIONARY_INDEX) {
-                while self.undo_newest(writer, 0, false)? {}
+            let mut newest = self.newest_undo_index(writer)?;
+            while newest == Some(DICTIONARY_INDEX) {
+                self.undo_newest(writer, 0, false)?;
+                newest = self.newest_undo_index(writer)?;
+            }
+            if newest.is_none() {
                 self.end_rollback(writer);
             } else {
                 entries += unfinished.touched.entries;
@@ -218,15 +222,15 @@ impl EngineInner {
         }
     }
 
-    /// As [`EngineInner::finish_losers_of`], for DDL that drops the tables: on a full disk it goes on, for it makes room. What a
-    /// loser has changed in a table that is gone needs no undoing.
+    /// As [`EngineInner::finish_losers_of`], for DDL that drops the tables: it goes on, on a full disk to make room, where undo
+    /// is damaged to be rid of it. What a loser has changed in a table that is gone needs no undoing.
     pub(crate) fn finish_losers_of_dropped(
         &self,
         tables: &[Arc<Table>],
         kill: &KillFlag,
     ) -> EngineResult<()> {
         match self.finish_losers_of(tables, kill) {
-            Err(EngineError::NoSpace) => Ok(()),
+            Err(EngineError::NoSpace | EngineError::Corrupt(_)) => Ok(()),
             result => result,
         }
     }

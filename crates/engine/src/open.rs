@@ -207,7 +207,6 @@ impl EngineInner {
         for space in leftovers {
             self.store.remove_leftover(&self.pool, space)?;
         }
-        self.undo_store.discard_finished(self)?;
         self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
         Ok(())
     }
