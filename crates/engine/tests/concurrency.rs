@@ -260,6 +260,53 @@ fn a_kill_ends_the_wait_for_a_page() {
     sound(&engine);
 }
 
+/// COUNT(*) takes the counters of leaves where everyone sees all of a leaf. Rows that stay are counted once, whatever splits and
+/// merges happen between two steps; those that come and go are there or not as the snapshot says.
+#[test]
+fn leaves_are_counted_once_beside_splits_and_merges() {
+    const KEPT: i64 = 500;
+    const ROUNDS: i64 = 12;
+    let engine = open(&SimulatedDisk::new(6));
+    let t = create(&engine, "t");
+    let long = "k".repeat(3000);
+    insert(&engine, &t, &(0..KEPT).map(|id| row(id * 10, id, &long)).collect::<Vec<_>>());
+    engine.purge().unwrap();
+    let may_end = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for lane in 1..=2i64 {
+            let (engine, t, long, may_end) = (&engine, &t, &long, &may_end);
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    // Rows between those that stay fill leaves, which are cut; when they are gone, leaves are joined.
+                    let ids = (0..KEPT).map(|id| id * 10 + lane + 2 * (round % 4)).filter(|id| id % 3 != 0);
+                    let writer = begin(engine);
+                    ids.clone().for_each(|id| {
+                        writer.insert(t, &encode(t, &row(id, 100_000 + id * 20 + lane, long))).unwrap();
+                    });
+                    writer.commit().unwrap();
+                    let writer = begin(engine);
+                    ids.for_each(|id| writer.delete(t, &key(t, id)).unwrap());
+                    writer.commit().unwrap();
+                    engine.purge().unwrap();
+                }
+                may_end.store(true, Ordering::Relaxed);
+            });
+        }
+        let mut counts = 0;
+        while !may_end.load(Ordering::Relaxed) || counts == 0 {
+            let reader = begin(&engine);
+            let seen = scan(&reader, &t, 0, ReadMode::Consistent).unwrap().len() as u64;
+            for index in 0..t.indexes().len() {
+                let count = reader.count(&t, index, &KeyRange::all()).unwrap();
+                assert_eq!(count, seen, "index {index} after {counts} counts");
+            }
+            counts += 1;
+        }
+    });
+    assert_eq!(all(&begin(&engine), &t).len() as i64, KEPT);
+    sound(&engine);
+}
+
 const COMMITS: u64 = 60_000;
 
 #[test]
