@@ -552,6 +552,10 @@ impl Expression {
                 self
             }
             // A moment that a function made is rounded otherwise than one that is written.
+            Ok(Value::Time(time)) if time.microseconds >= 500_000 && convert::is_made(&self) => {
+                *context.diagnostics() = before;
+                self
+            }
             Ok(Value::DateTime(moment)) if moment.microsecond >= 500_000 && convert::is_made(&self) => {
                 *context.diagnostics() = before;
                 self

@@ -110,6 +110,14 @@ pub fn operand_integer(
         };
     }
     match value {
+        Value::Bytes(bytes) if shows_moment(operand) => {
+            Ok(silent_number(operand, bytes).map(|number| number.round() as i128))
+        }
+        Value::Time(time) if time.microseconds >= 500_000 && is_made(operand) => {
+            let whole = Value::Time(Time { microseconds: 0, ..*time });
+            let number = to_integer(&whole, &operand.result.column_type, context)?;
+            Ok(number.map(|number| number + if time.negative { -1 } else { 1 }))
+        }
         // What a function over dates made is rounded in its seconds alone.
         Value::DateTime(moment) if moment.microsecond >= 500_000 && is_made(operand) => {
             let whole = Value::DateTime(DateTime { microsecond: 0, ..*moment });
@@ -227,14 +235,31 @@ fn is_moment_text(name: &str) -> bool {
     matches!(name, "addtime" | "subtime")
 }
 
-/// The number of a text that is read without a warning.
-fn silent_number(operand: &Expression, bytes: &[u8]) -> Option<f64> {
-    let is_moment = match &operand.kind {
+/// Whether an expression that is a text makes it of a date or time. Its number is that of the digits.
+fn shows_moment(operand: &Expression) -> bool {
+    let makes = match &operand.kind {
         ExpressionKind::Function(call) => is_moment_text(call.definition.name),
         ExpressionKind::DateArithmetic(_) => true,
         _ => false,
     };
-    if !is_moment {
+    makes && operand.result.class() == TypeClass::Text
+}
+
+/// The value of an operand as a floating point number, with all warnings but those of a text that shows a date or time.
+pub fn argument_to_double(
+    operand: &Expression,
+    value: &Value,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<f64>> {
+    match value {
+        Value::Bytes(bytes) if shows_moment(operand) => Ok(silent_number(operand, bytes)),
+        _ => to_double(value, &operand.result.column_type, context),
+    }
+}
+
+/// The number of a text that is read without a warning.
+fn silent_number(operand: &Expression, bytes: &[u8]) -> Option<f64> {
+    if !shows_moment(operand) {
         let value = Value::Bytes(bytes.to_vec());
         return values::convert::to_f64(&value, &operand.result.column_type, &mut Diagnostics::new(0));
     }
@@ -356,7 +381,7 @@ pub fn to_moment(
         Value::Decimal(_) => warn_no_moment(kind, value, column_type, context),
         // As a date it was read as an integer, if it fits one.
         Value::Double(number) if kind == MomentKind::Date && fits_integer(*number) => {
-            let whole = Value::Int(number.round_ties_even() as i64);
+            let whole = Value::Int(*number as i64);
             warn_no_moment(MomentKind::DateTime, &whole, column_type, context);
         }
         Value::Double(_) => warn_no_moment(kind, value, column_type, context),

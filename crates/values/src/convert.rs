@@ -395,7 +395,7 @@ pub fn date_time_of_number(value: &Value, column_type: &ColumnType, rules: DateR
 /// year 2000 and month zero, and fractions do not count.
 pub fn date_of_number(value: &Value, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
     let (whole, _) = temporal_number(value, column_type)?;
-    if is_negative(value) {
+    if is_negative(value) && whole != 0 {
         return None;
     }
     match u8::try_from(whole) {

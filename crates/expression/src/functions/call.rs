@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
     pub fn double(&mut self, index: usize) -> SqlResult<Option<f64>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::to_double(&operand, &chosen.result.column_type, self.context)
+        convert::argument_to_double(chosen, &operand, self.context)
     }
 
     /// An argument as an exact number.

@@ -390,7 +390,7 @@ pub fn negate(
         },
         ArithmeticMode::Decimal => Ok(convert::to_decimal(&value, column_type, context)?
             .map_or(Value::Null, |value| Value::Decimal(value.negated()))),
-        ArithmeticMode::Double => Ok(convert::to_double(&value, column_type, context)?
+        ArithmeticMode::Double => Ok(convert::argument_to_double(operand, &value, context)?
             .map_or(Value::Null, |value| Value::Double(-value))),
     }
 }

@@ -349,6 +349,8 @@ fn cast_integer(
             let from = ColumnType { kind: TypeKind::VarChar, ..operand.result.column_type.clone() };
             convert::to_integer(value, &from, context)?
         }
+        // A cast reads the digits that a text begins with, also of one that shows a date.
+        Value::Bytes(_) => convert::to_integer(value, &operand.result.column_type, context)?,
         _ => convert::operand_integer(value, operand, context)?,
     };
     let Some(exact) = found else { return Ok(Value::Null) };

@@ -5,6 +5,7 @@ use super::condition::is_known;
 use super::{Binder, JoinTree};
 use ::expression::operators::{ComparisonMode, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, TypeClass};
+use values::temporal::{self, Date};
 use values::{ColumnType, Value};
 
 /// Which columns are equal to each other and to constants.
@@ -158,7 +159,14 @@ fn is_own_constant(column: &Expression, constant: &Expression, mode: ComparisonM
     if !is_value(constant) {
         return false;
     }
+    // That a column of dates is the zero date is what IS NULL asks of it: MySQL finds that out later.
+    let zero = match constant.literal() {
+        Some(Value::Date(date)) => *date == Date::ZERO,
+        Some(Value::DateTime(moment)) => *moment == temporal::DateTime::ZERO,
+        _ => false,
+    };
     match (column.result.class(), constant.result.class()) {
+        _ if zero => false,
         (Integer, Integer) | (Decimal, Decimal) => true,
         // A literal that was turned to a double has no digits of its own.
         (Double, Double) => constant.result.column_type != ColumnType::double(),

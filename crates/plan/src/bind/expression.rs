@@ -14,7 +14,7 @@ use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
 use values::column_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, TypeKind, Value};
 
 /// The comparison of an operator sign.
 pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOperator> {
@@ -265,6 +265,7 @@ impl Binder<'_> {
                 if operand.result.class() == TypeClass::Integer {
                     self.report_constant(&operand);
                 }
+                let operand = self.exact_beyond_signed(operand);
                 Expression::negate(operand)
             }
             ast::UnaryOperator::Plus => Ok(operand),
@@ -279,6 +280,24 @@ impl Binder<'_> {
                 target.coercibility = Coercibility::Implicit;
                 Ok(Expression::convert_using(operand, target))
             }
+        }
+    }
+
+    /// A constant that is beyond all signed integers as an exact number: its negative is one.
+    fn exact_beyond_signed(&mut self, operand: Expression) -> Expression {
+        let may = operand.result.class() == TypeClass::Integer && operand.literal().is_none();
+        if !may || !self.input.runs || !operand.is_foldable() {
+            return operand;
+        }
+        let before = self.input.context.diagnostics().clone();
+        let value = operand.evaluate(&[], self.input.context);
+        *self.input.context.diagnostics() = before;
+        match value {
+            Ok(Value::UInt(number)) if number > 1 << 63 => {
+                let exact = ResultType::decimal(20, 0).nullable_if(operand.result.nullable);
+                Expression::convert_character_set(operand, exact)
+            }
+            _ => operand,
         }
     }
 

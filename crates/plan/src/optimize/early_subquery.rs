@@ -35,7 +35,9 @@ impl Binder<'_> {
                 continue;
             }
             let plan = self.plan_of_subqueries();
-            let value = self.input.context.run_subquery(&plan, id)?;
+            let value = self.input.context.run_subquery(&plan, id);
+            self.subqueries = plan.subqueries;
+            let value = value?;
             self.volatile = true;
             self.subqueries[id].known = Some(value.clone());
             known.keep_subquery(id, Expression::constant(value, shown.result));
@@ -52,11 +54,11 @@ impl Binder<'_> {
             && self.recursion_scopes.is_empty()
     }
 
-    /// A plan that holds nothing but what the subqueries need that are bound so far.
-    fn plan_of_subqueries(&self) -> Plan {
+    /// A plan that holds nothing but the subqueries that are bound so far. They are to be put back.
+    fn plan_of_subqueries(&mut self) -> Plan {
         Plan {
             kind: PlanKind::Do(Vec::new()),
-            subqueries: self.subqueries.clone(),
+            subqueries: std::mem::take(&mut self.subqueries),
             privileges: PrivilegesNeeded::new(Vec::new()),
             tables: Vec::new(),
             dictionary_epoch: self.input.engine.dictionary().epoch(),

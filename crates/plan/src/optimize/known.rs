@@ -57,6 +57,13 @@ enum Left {
     Unknown,
 }
 
+/// What keys a condition on years leaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum YearKeys {
+    None,
+    All,
+}
+
 /// A table with the conditions that its rows must meet to be joined.
 struct Joined<'t> {
     table: usize,
@@ -230,6 +237,12 @@ impl Binder<'_> {
         if conditions.iter().any(|condition| stores_years(condition)) {
             return Left::Unknown;
         }
+        if conditions.iter().any(|condition| self.asks_years(number, condition) == Some(YearKeys::None)) {
+            return Left::Impossible;
+        }
+        let is_asked = |condition: &&&Expression| self.asks_years(number, condition) != Some(YearKeys::All);
+        let conditions: Vec<&Expression> = conditions.iter().filter(is_asked).copied().collect();
+        let conditions = conditions.as_slice();
         if self.contradict_in_index(number, &table, conditions) {
             return Left::Impossible;
         }
@@ -248,6 +261,41 @@ impl Binder<'_> {
             }
         }
         left
+    }
+
+    /// What keys a condition on a YEAR column that an index begins with leaves, where it compares with what is no year: MySQL
+    /// stores the bounds of a range as years.
+    fn asks_years(&self, number: usize, condition: &Expression) -> Option<YearKeys> {
+        let is_key = |operand: &Expression| {
+            let block = self.blocks.last()?;
+            let (table, column) = block.place(operand)?;
+            let Source::Base(base) = &block.tables[table].source else { return None };
+            let begins = |index: &dictionary::IndexDefinition| {
+                !index.invisible && index.parts.first().is_some_and(|part| part.column == column)
+            };
+            let is_year = operand.result.kind() == TypeKind::Year;
+            (table == number && is_year && base.definition().indexes.iter().any(begins)).then_some(())
+        };
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) => {
+                use ComparisonOperator::{Greater, GreaterOrEqual, Less, LessOrEqual};
+                is_key(&comparison.left)?;
+                match (comparison.operator, is_year(&comparison.right)?) {
+                    (Less | LessOrEqual, false) => Some(YearKeys::None),
+                    (Greater | GreaterOrEqual, false) => Some(YearKeys::All),
+                    _ => None,
+                }
+            }
+            ExpressionKind::Between(between) if !between.negated => {
+                is_key(&between.operand)?;
+                match (is_year(&between.low.1)?, is_year(&between.high.1)?) {
+                    (false, _) => Some(YearKeys::All),
+                    (true, false) => Some(YearKeys::None),
+                    (true, true) => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// Whether it is IS NULL of a column without NULL that an index begins with. Conditions are settled; those of WITH ROLLUP keep it.
@@ -302,6 +350,14 @@ fn slot_of_equality(condition: &Expression) -> Option<usize> {
         ExpressionKind::Between(between) if !between.negated && between.low.1.same(&between.high.1) => {
             constant(&between.operand, &between.low.1)
         }
+        _ => None,
+    }
+}
+
+/// Whether a number up to the greatest year is one, or two digits that stand for one; None for all others.
+fn is_year(value: &Expression) -> Option<bool> {
+    match value.literal()? {
+        Value::Int(number @ 0..=2155) => Some(!(100..=1900).contains(number)),
         _ => None,
     }
 }

@@ -14,6 +14,7 @@ use engine::Table;
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{Expression, ExpressionKind, SubqueryCall, SubqueryUse};
 use std::sync::Arc;
+use values::Value;
 
 const PAGE: f64 = 0.25;
 const ROW: f64 = 0.1;
@@ -73,7 +74,7 @@ impl Binder<'_> {
         let held = &inner.access.table.definition().columns.get(pair.column)?.column_type;
         let constant = inner.conditions.iter().find_map(|condition| {
             let (column, other) = inner.equality(condition)?;
-            (column == pair.column && other.literal().is_some()).then_some(other)
+            (column == pair.column && is_value(other)).then_some(other)
         })?;
         if pair.value.column_slot().is_none() || pair.value.result.column_type != *held {
             return None;
@@ -297,6 +298,11 @@ impl Sizes {
         let inner_first = self.read_cost() + weeding + joining + written;
         inner_is_tried && inner_first + LITTLE < scan(self.outer_all) + self.look_up_cost()
     }
+}
+
+/// Whether it is a literal, but not NULL.
+fn is_value(expression: &Expression) -> bool {
+    expression.literal().is_some_and(|value| *value != Value::Null)
 }
 
 fn scan(rows: f64) -> f64 {
