@@ -12,6 +12,7 @@ use stdx::ids::Lsn;
 use stdx::sync::{lock, read, write};
 
 use crate::doublewrite::BATCH_PAGES_MAX;
+use crate::reserve;
 use crate::{BufferPool, CheckpointParticipant, StorageError};
 
 /// The flusher looks at the pool this often when nobody wakes it.
@@ -138,7 +139,7 @@ impl BufferPool {
             if self.redo.prepare_files(least)? {
                 return Ok(());
             }
-            if self.redo.is_starved() {
+            if self.redo.is_starved() && !reserve::may_use() {
                 return Err(StorageError::LogFull);
             }
             // A transaction pins the log; its undo is being saved elsewhere.
@@ -182,6 +183,7 @@ impl BufferPool {
         if now.saturating_sub(progress.log_flushed_at) >= LOG_FLUSH_INTERVAL {
             self.redo.flush_to(end)?;
             progress.log_flushed_at = now;
+            self.refill_reserve()?;
         }
         self.redo.prepare_files(2 * self.redo.segment_bytes())?;
         let idle = progress.last_end == end;

@@ -54,6 +54,15 @@ impl StorageError {
         }
     }
 
+    /// Whether there would be no error if the disk had room.
+    pub fn is_full_disk(&self) -> bool {
+        match self {
+            StorageError::NoSpace(_) | StorageError::LogFull => true,
+            StorageError::Disk(error) => error.kind == DiskErrorKind::NoSpace,
+            _ => false,
+        }
+    }
+
     /// What is wrong with a page that cannot be used because of what is, or is not, in its file; None for other errors.
     pub fn damage(&self) -> Option<&'static str> {
         match self {

@@ -17,7 +17,7 @@ use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
 use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, HEADER_BYTES};
-use crate::{BufferPool, PoolOptions, StorageError, page_transform};
+use crate::{BufferPool, PoolOptions, StorageError, page_transform, reserve};
 
 /// What the one who writes pages needs.
 pub(crate) struct FlushState {
@@ -48,7 +48,13 @@ impl FlushState {
         let mut batch_pages = (frames / 4).clamp(BATCH_PAGES_MIN, BATCH_PAGES_MAX);
         let mut doublewrite = None;
         if options.doublewrite {
-            let (opened, pages) = Doublewrite::open(environment, BATCH_PAGES_MIN, batch_pages)?;
+            let opened = match Doublewrite::open(environment, BATCH_PAGES_MIN, batch_pages) {
+                Err(error) if error.kind == DiskErrorKind::NoSpace && reserve::remove_file(environment) => {
+                    Doublewrite::open(environment, BATCH_PAGES_MIN, batch_pages)
+                }
+                opened => opened,
+            };
+            let (opened, pages) = opened?;
             batch_pages = pages;
             doublewrite = Some(opened);
         }

@@ -23,6 +23,7 @@ mod parking;
 mod pool;
 mod record;
 mod recovery;
+mod reserve;
 mod space_files;
 mod spaces;
 #[cfg(test)]
@@ -38,4 +39,5 @@ pub use page::{PAGE_BYTES, SpaceKind};
 pub use pool::{BufferPool, SharedPage};
 pub use recovery::FileFault;
 pub use redo::{RedoError, RedoLog};
+pub use reserve::{ReserveUse, use_reserve};
 pub use space_files::DATA_FILE_SUFFIX;

@@ -142,6 +142,7 @@ impl<'pool> MiniTransaction<'pool> {
     /// is full. A damaged free list is given up.
     pub fn allocate(&mut self, space: SpaceId) -> Result<PageSlot, StorageError> {
         let change = self.space_change(space)?;
+        self.leave_reserve(change)?;
         let slot = match self.take_from_free_list(change)? {
             Some(slot) => slot,
             None => self.take_never_used(change)?,
@@ -153,6 +154,24 @@ impl<'pool> MiniTransaction<'pool> {
         zero_page(&mut held.frame, page, Lsn(lsn));
         Counter::PagesCreated.increment();
         Ok(slot)
+    }
+
+    /// Grows the file until its reserve is whole.
+    pub(crate) fn grow_for_reserve(&mut self, space: SpaceId) -> Result<(), StorageError> {
+        let change = self.space_change(space)?;
+        self.leave_reserve(change)?;
+        self.spaces[change].changed = true;
+        Ok(())
+    }
+
+    /// Sees to it that the reserve stays whole when a page is taken. Error: NoSpace.
+    fn leave_reserve(&mut self, change: usize) -> Result<(), StorageError> {
+        let SpaceChange { space, used_pages, free_pages, .. } = self.spaces[change];
+        let needed = self.pool.pages_with_reserve(space, used_pages, free_pages);
+        if needed > 0 {
+            self.spaces[change].size_pages = self.pool.ensure_file_pages(space, needed)?;
+        }
+        Ok(())
     }
 
     /// The pending change of a space's header; the header is latched by it.

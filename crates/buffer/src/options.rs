@@ -32,6 +32,8 @@ pub struct PoolOptions {
     pub background: bool,
     /// What damage is passed over.
     pub forced: Forced,
+    /// Pages that are kept for statements that free room; 0 for none.
+    pub reserve_pages: u32,
 }
 
 impl Default for PoolOptions {
@@ -44,6 +46,7 @@ impl Default for PoolOptions {
             doublewrite: true,
             background: true,
             forced: Forced::No,
+            reserve_pages: 0,
         }
     }
 }
@@ -59,6 +62,7 @@ impl PoolOptions {
             doublewrite: true,
             background: false,
             forced: Forced::No,
+            reserve_pages: 0,
         }
     }
 }

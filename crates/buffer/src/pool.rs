@@ -51,6 +51,7 @@ pub struct BufferPool {
     pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
     pub(crate) is_new: bool,
     pub(crate) forced: Forced,
+    pub(crate) reserve_pages: u32,
     pub(crate) _lock: Box<dyn FileLock>,
 }
 
@@ -365,6 +366,7 @@ impl BufferPool {
             durable_directories: Mutex::default(),
             is_new: false,
             forced: options.forced,
+            reserve_pages: options.reserve_pages,
             _lock: lock,
         })
     }

@@ -42,14 +42,19 @@ impl BufferPool {
             return Err(StorageError::SpaceExists(space));
         }
         let directory = parent_of(path);
-        self.make_directory(directory)?;
         let new_path = new_name(path);
-        let file = match self.write_new_file(space, kind, &new_path) {
-            Ok(file) => file,
-            Err(error) => {
-                // Half a file is of no use; if it cannot be removed, the next start does it.
-                let _ = disk.remove(&new_path);
-                return Err(error);
+        let file = loop {
+            let made =
+                self.make_directory(directory).and_then(|()| self.write_new_file(space, kind, &new_path));
+            match made {
+                Ok(file) => break file,
+                Err(error) => {
+                    // Half a file is of no use; if it cannot be removed, the next start does it.
+                    let _ = disk.remove(&new_path);
+                    if !(error.is_full_disk() && self.give_up_reserve()?) {
+                        return Err(error);
+                    }
+                }
             }
         };
         disk.rename(&new_path, path)?;

@@ -44,10 +44,21 @@ impl EngineInner {
         lsn
     }
 
+    /// What is undone goes through the log, which on a full disk cannot grow, and which records still to be undone may pin.
+    #[inline]
+    fn make_room_to_undo(&self, writer: &Writer) {
+        if self.pool.redo().is_starved() && self.save_long_undo(writer).is_ok() {
+            // Without room it goes on all the same: it may be the one that makes some.
+            let _ = self.pool.check_writable();
+        }
+    }
+
     /// Undoes the writer's records down to that length, newest first, each in a mini-transaction that logs it.
     /// `keep_locks` gives rows back an X lock object before their old writer's id shows (partial rollback).
     pub(crate) fn undo_to(&self, writer: &Writer, length: u64, keep_locks: bool) -> EngineResult<()> {
+        let _reserve = buffer::use_reserve();
         loop {
+            self.make_room_to_undo(writer);
             match self.undo_newest(writer, length, keep_locks) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),

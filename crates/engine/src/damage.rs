@@ -63,6 +63,7 @@ impl DamageMark {
 impl EngineInner {
     /// Notes what files lack, durably; false if the disk is full: then the log must be kept.
     pub(crate) fn put_damage_marks(&self, marks: &[DamageMark]) -> EngineResult<bool> {
+        let _reserve = buffer::use_reserve();
         let mut end = Lsn(0);
         for mark in marks {
             match self.store.put_damage(&self.pool, mark) {

@@ -4,6 +4,7 @@
 //! may wait; a kill ends the wait.
 
 use crate::error::{EngineError, EngineResult};
+use buffer::ReserveUse;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use txn::{KillFlag, Wake};
 
@@ -17,7 +18,12 @@ pub(crate) struct DdlTurns {
 /// The right to change the dictionary; given back when dropped. Meanwhile no wait for a page is given up: a kill is
 /// looked for where nothing is half done.
 #[derive(Debug)]
-pub(crate) struct DdlTurn(Arc<DdlTurns>, env::blocking::Uninterrupted);
+pub(crate) struct DdlTurn {
+    turns: Arc<DdlTurns>,
+    _uninterrupted: env::blocking::Uninterrupted,
+    /// Definitions change and small files are made on a full disk too: whoever wants room starts with DROP or TRUNCATE.
+    _reserve: ReserveUse,
+}
 
 impl DdlTurns {
     /// Waits for the turn. Error: Killed.
@@ -36,7 +42,8 @@ impl DdlTurns {
             }
         }
         *is_taken = true;
-        Ok(DdlTurn(Arc::clone(self), env::blocking::uninterrupted()))
+        let turns = Arc::clone(self);
+        Ok(DdlTurn { turns, _uninterrupted: env::blocking::uninterrupted(), _reserve: buffer::use_reserve() })
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
@@ -54,9 +61,9 @@ impl Wake for DdlTurns {
 
 impl Drop for DdlTurn {
     fn drop(&mut self) {
-        *self.0.lock() = false;
+        *self.turns.lock() = false;
         // All, because one of them may be on its way out with a kill.
-        self.0.changed.notify_all();
+        self.turns.changed.notify_all();
     }
 }
 

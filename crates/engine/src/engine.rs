@@ -411,6 +411,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Fills up what is kept for statements that free room, as far as the disk has any; a background thread does the same.
+    pub fn refill_reserve(&self) -> EngineResult<()> {
+        Ok(self.inner.pool.refill_reserve()?)
+    }
+
     /// The world that the engine runs in: clock and random numbers for the layers above.
     pub fn environment(&self) -> &Environment {
         &self.inner.environment

@@ -5,7 +5,7 @@ use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
 use crate::options::{EngineOptions, ForceRecovery};
 use crate::records::Losers;
-use buffer::{BufferPool, Forced, PoolOptions, StorageError};
+use buffer::{BufferPool, Forced, PAGE_BYTES, PoolOptions, StorageError};
 use env::Environment;
 use std::sync::Arc;
 use stdx::ids::TransactionId;
@@ -81,6 +81,7 @@ fn open(
         doublewrite: options.doublewrite,
         background: options.background_threads && !is_read_only,
         forced,
+        reserve_pages: if is_read_only { 0 } else { (options.reserve_bytes / PAGE_BYTES as u64) as u32 },
         ..PoolOptions::default()
     };
     let spill_file = Arc::new(SpillFile::new(environment.clone()));

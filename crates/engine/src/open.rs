@@ -91,6 +91,8 @@ impl Engine {
         let inner = Arc::new(EngineInner::assemble(parts, losers.spill_file.clone()));
         lock(&inner.messages).extend(messages);
         inner.recover(losers)?;
+        // On a full disk there is none, until there is room.
+        let _ = inner.pool.refill_reserve();
         let engine = Engine { inner };
         if background_threads {
             Background::start(&engine.inner);

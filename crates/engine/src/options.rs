@@ -42,6 +42,8 @@ pub struct EngineOptions {
     pub background_threads: bool,
     /// innodb_force_recovery.
     pub force_recovery: ForceRecovery,
+    /// Room on disk that is kept for statements that free room, in bytes.
+    pub reserve_bytes: u64,
 }
 
 /// When a commit reaches the disk (innodb_flush_log_at_trx_commit).
@@ -100,6 +102,7 @@ impl Default for EngineOptions {
             version_memory_bytes: 256 << 20,
             background_threads: true,
             force_recovery: ForceRecovery::Off,
+            reserve_bytes: 0,
         }
     }
 }

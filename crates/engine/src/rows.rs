@@ -55,6 +55,9 @@ impl Transaction {
     /// clustered first), lock errors, NoSpace, TooBig, ReadOnlyTransaction.
     pub fn insert(&self, table: &Arc<Table>, row: &[u8]) -> EngineResult<Vec<u8>> {
         self.check_may_write(table)?;
+        if let Some(writer) = self.writer.get() {
+            writer.set_frees_room(false);
+        }
         let mark = self.mark();
         let result = self.insert_entries(table, row);
         match &result {
@@ -212,6 +215,9 @@ impl Transaction {
         kept: &ColumnSet,
     ) -> EngineResult<UpdateOutcome> {
         self.check_may_write(table)?;
+        if let Some(writer) = self.writer.get() {
+            writer.set_frees_room(false);
+        }
         let mark = self.mark();
         let result = self.update_entries(table, key, row, kept);
         match &result {
@@ -338,6 +344,8 @@ impl Transaction {
     /// Errors: RowNotFound, lock errors, NoSpace.
     pub fn delete(&self, table: &Arc<Table>, key: &[u8]) -> EngineResult<()> {
         self.check_may_write(table)?;
+        let _reserve = buffer::use_reserve();
+        self.writer()?.set_frees_room(true);
         let mark = self.mark();
         let result = self.delete_entries(table, key);
         match &result {

@@ -90,7 +90,11 @@ impl EngineInner {
                 self.pool.remove_space(*space)?;
                 continue;
             }
-            let target = self.pool.set_space_aside(*space)?;
+            let target = match self.pool.set_space_aside(*space) {
+                // The next start tries again.
+                Err(error) if error.is_full_disk() => continue,
+                target => target?,
+            };
             findings.messages.push(format!(
                 "The file '{}' (tablespace {space}) belongs to no table. It was moved to '{}'.",
                 path.display(),

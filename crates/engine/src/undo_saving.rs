@@ -22,17 +22,26 @@ const CHUNK_BYTES: usize = PART_BYTES;
 const LENGTH_BYTES_MAX: usize = 10;
 /// Most bytes of records that are copied at once when they are saved, about. With a small log it is less.
 const SLICE_BYTES_MAX: u64 = 4 << 20;
+/// On a full disk undo may pin this part of the log files that there are.
+const STARVED_SHARE: u64 = 12;
 
 impl EngineInner {
     /// Saves the undo of a transaction whose records begin too far back in the log. Called between its writes.
     pub(crate) fn save_long_undo(&self, writer: &Writer) -> EngineResult<()> {
-        let distance = self.pool.redo().end_lsn().0.saturating_sub(writer.needed_lsn().0);
-        if distance > self.settings.undo_log_bytes_max { self.save_undo(writer) } else { Ok(()) }
+        let redo = self.pool.redo();
+        let distance = redo.end_lsn().0.saturating_sub(writer.needed_lsn().0);
+        let mut distance_max = self.settings.undo_log_bytes_max;
+        if redo.is_starved() {
+            // The disk has no room for more log files: what there is must be emptied while there is room to save.
+            distance_max = distance_max.min(redo.capacity_bytes() / STARVED_SHARE);
+        }
+        if distance > distance_max { self.save_undo(writer) } else { Ok(()) }
     }
 
     /// Copies the undo records that are only in the log to the undo tree, durably; then the log need not keep them. Records that are
     /// undone meanwhile are undone in the log behind that, which recovery reads; the tree holds those that never were.
     pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
+        let _reserve = writer.frees_room().then(buffer::use_reserve);
         let _one_saver = self.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
         let (length, needed) = (writer.undo().list.len(), self.pool.redo().end_lsn());
         while let Some((slice, end)) = self.save_slice(writer, length)? {
@@ -101,6 +110,8 @@ impl EngineInner {
 
     /// Saves the undo of all writers that keep log before the wanted LSN. Run by a thread of its own.
     pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
+        // A full log on a full disk would stop those who free room too.
+        let _reserve = self.pool.redo().is_starved().then(buffer::use_reserve);
         let wanted = Lsn(self.undo_store.wanted.swap(0, Ordering::AcqRel));
         // One that cannot be saved keeps the log, but not the others from being saved.
         let in_the_way = self.writers.all().into_iter().filter(|writer| writer.needed_lsn() < wanted);

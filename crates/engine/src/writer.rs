@@ -3,7 +3,7 @@
 
 use crate::touched::Touched;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdx::ids::{Lsn, TransactionId};
 use txn::UndoList;
@@ -21,6 +21,8 @@ pub(crate) struct Writer {
     needed_lsn: AtomicU64,
     /// Number of the next long value.
     next_value: AtomicU32,
+    /// Its last change was a DELETE: its undo may take the room that is kept.
+    frees_room: AtomicBool,
 }
 
 /// A writer's undo list and how much of it the undo tree holds.
@@ -59,6 +61,7 @@ impl Writer {
             undo: Mutex::default(),
             needed_lsn: AtomicU64::new(needed.0),
             next_value: AtomicU32::new(0),
+            frees_room: AtomicBool::new(false),
         }
     }
 
@@ -74,6 +77,18 @@ impl Writer {
         let mut undo = self.undo();
         undo.ended = true;
         undo.in_tree
+    }
+
+    /// Whether its last change was one that frees room.
+    pub(crate) fn frees_room(&self) -> bool {
+        self.frees_room.load(Ordering::Relaxed)
+    }
+
+    /// Notes of what kind its changes are from now on.
+    pub(crate) fn set_frees_room(&self, frees_room: bool) {
+        if self.frees_room() != frees_room {
+            self.frees_room.store(frees_room, Ordering::Relaxed);
+        }
     }
 
     /// The number that the next long value will get.

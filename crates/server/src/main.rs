@@ -1,6 +1,7 @@
 //! The program `iruka`: `iruka serve` runs a server, everything else is help.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Statements allocate and free small blocks on the thread that runs them, which it does without locks.
@@ -18,7 +19,8 @@ fn main() -> ExitCode {
         Some((command, rest)) if command == "serve" => match server::serve(rest) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("iruka: {}", error.0);
+                // The disk of the log may be full, and the error is told by the exit code too.
+                let _ = writeln!(std::io::stderr(), "iruka: {}", error.0);
                 ExitCode::FAILURE
             }
         },

@@ -7,7 +7,7 @@ use crate::net::Listener;
 use crate::port::SqlInstance;
 use crate::reactor::Group;
 use crate::shared::Shared;
-use env::{Disk, Environment, OpenMode};
+use env::{Disk, DiskErrorKind, Environment, OpenMode};
 use rustix::process::{Resource, Rlimit};
 use session::{Instance, InstanceOptions, ServerControl};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -53,8 +53,11 @@ pub fn serve(arguments: &[String]) -> Result<(), StartError> {
 fn open_log(environment: &Environment, configuration: &Configuration) -> Result<ErrorLog, StartError> {
     let Some(path) = &configuration.log_file else { return Ok(ErrorLog::to_standard_error(environment)) };
     environment.disk.create_directory(Path::new(""))?;
-    let file = environment.disk.open(path, OpenMode::CreateIfMissing)?;
-    Ok(ErrorLog::to_file(environment, file)?)
+    match environment.disk.open(path, OpenMode::CreateIfMissing) {
+        Ok(file) => Ok(ErrorLog::to_file(environment, file)?),
+        Err(error) if error.kind == DiskErrorKind::NoSpace => Ok(ErrorLog::to_standard_error(environment)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn run(
@@ -98,7 +101,9 @@ fn run(
         environment: environment.clone(),
     });
     let group = Group::start(Arc::clone(&shared), listen(configuration, log)?, threads)?;
-    let _pid = PidFile::write(&environment, &configuration.pid_file)?;
+    // A full disk is no reason not to serve.
+    let _pid = PidFile::write(&environment, &configuration.pid_file)
+        .inspect_err(|error| log.warning(&format!("The pid file cannot be written: {}", error.0)));
     announce(configuration, log);
     wait_for_order(&stopped, || {
         tell();

@@ -287,9 +287,13 @@ pub fn engine_options(values: &ValueTable) -> EngineOptions {
             6 => ForceRecovery::WithoutLog,
             _ => ForceRecovery::Off,
         },
+        reserve_bytes: RESERVE_BYTES,
         ..EngineOptions::default()
     }
 }
+
+/// Room on disk for statements that free room: the undo of a DELETE of some hundred thousand rows.
+const RESERVE_BYTES: u64 = 16 << 20;
 
 /// Values of innodb_force_recovery between 1 and 6 switch off parts that InnoDB has and this engine has not.
 fn check_force_recovery(values: &ValueTable) -> SqlResult<()> {
