@@ -93,7 +93,8 @@ impl Transaction {
         let mut batch = self.clustered_entries(table, &writer, rows, &mut entries)?;
         self.insert_clustered_runs(&writer, table, &entries, &mut |ordinal| {
             batch.done[ordinal] = true;
-            self.insert_entries(table, rows[ordinal]).map(drop)
+            // Under the key that it has in the batch: row ids follow the order of the rows.
+            self.insert_entries_at(table, batch.key(ordinal), rows[ordinal])
         })?;
         // What may fail comes first: a duplicate then costs least.
         let secondary = || table.indexes.iter().enumerate().skip(1);

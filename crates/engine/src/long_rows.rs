@@ -17,6 +17,11 @@ use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
 use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
 
+/// Rows of up to so many bytes stand in their entries whole, whatever their key.
+pub(crate) fn row_bytes_min() -> usize {
+    page::CELL_BYTES_MAX - page::CELL_OVERHEAD_BYTES - CLUSTERED_HEADER_BYTES - page::KEY_BYTES_MAX
+}
+
 /// Bytes that a row may have to stand in its entry whole.
 pub(crate) fn row_bytes_max(key: &[u8]) -> usize {
     page::CELL_BYTES_MAX - page::CELL_OVERHEAD_BYTES - CLUSTERED_HEADER_BYTES - key.len()

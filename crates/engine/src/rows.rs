@@ -70,28 +70,28 @@ impl Transaction {
     }
 
     pub(crate) fn insert_entries(&self, table: &Table, row: &[u8]) -> EngineResult<Vec<u8>> {
-        let view = table.view(row)?;
-        let key = self.insert_clustered(table, &view, row)?;
-        for (number, index) in table.indexes.iter().enumerate().skip(1) {
-            self.insert_secondary(table, number, index, &view, &key)?;
-        }
-        Ok(key)
-    }
-
-    /// Writes the clustered entry of a new row.
-    fn insert_clustered(&self, table: &Table, view: &RowView<'_>, row: &[u8]) -> EngineResult<Vec<u8>> {
         let mut key = Vec::with_capacity(16);
         if table.has_hidden_key() {
             key.extend_from_slice(&self.engine.next_row_id(table)?.to_be_bytes());
         } else {
-            table.primary_key_of(view, &mut key)?;
+            table.primary_key_of(&table.view(row)?, &mut key)?;
         }
-        let row = self.fitting_row(table, &key, row)?;
-        self.change_entry(table.clustered_entry(&key), &mut |current| match current {
-            Some(entry) if !entry.deleted => Err(duplicate(0, key.clone())),
-            _ => Ok(Action::Put(row.as_stored())),
-        })?;
+        self.insert_entries_at(table, &key, row)?;
         Ok(key)
+    }
+
+    /// Inserts a row, whose clustered key is known, with all its index entries.
+    pub(crate) fn insert_entries_at(&self, table: &Table, key: &[u8], row: &[u8]) -> EngineResult<()> {
+        let view = table.view(row)?;
+        let fitting = self.fitting_row(table, key, row)?;
+        self.change_entry(table.clustered_entry(key), &mut |current| match current {
+            Some(entry) if !entry.deleted => Err(duplicate(0, key.to_vec())),
+            _ => Ok(Action::Put(fitting.as_stored())),
+        })?;
+        for (number, index) in table.indexes.iter().enumerate().skip(1) {
+            self.insert_secondary(table, number, index, &view, key)?;
+        }
+        Ok(())
     }
 
     /// Writes a secondary entry of a new row, or of a row whose key in this index changed.

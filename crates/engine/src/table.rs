@@ -414,7 +414,10 @@ fn layout_of(definition: &TableDefinition) -> RowLayout {
 /// How many trees a table has: its indexes, the hidden clustered one, and one for long values if rows may have any.
 pub(crate) fn tree_count(definition: &TableDefinition) -> usize {
     let hidden = usize::from(definition.primary_key().is_none());
-    definition.indexes.len() + hidden + usize::from(layout_of(definition).has_variable_columns())
+    let layout = layout_of(definition);
+    // A row whose fixed part does not fit its entry stands outside itself.
+    let has_long_rows = layout.fixed_bytes() > crate::long_rows::row_bytes_min();
+    definition.indexes.len() + hidden + usize::from(layout.has_variable_columns() || has_long_rows)
 }
 
 fn key_parts(definition: &TableDefinition, index: Option<&IndexDefinition>) -> Vec<KeyPart> {

@@ -20,11 +20,19 @@ struct Waiting<'a> {
     batch: RowBatch,
 }
 
+impl Waiting<'_> {
+    /// Whether what waits is enough for now.
+    fn is_full(&self) -> bool {
+        self.filling.as_ref().is_some_and(|filling| !filling.has_room(&self.batch, usize::MAX))
+    }
+}
+
 /// Gets one row after another, in the layout that the scan returns.
 pub type VisitRow<'v> = dyn FnMut(&[u8]) + 'v;
 
 impl Scan {
-    /// Shows the visible rows of the next leaf to `visit`; false at the end of the range. Only for consistent reads, and of a
+    /// Shows the visible rows of the next leaf to `visit`, or as many of them as have long values for a batch; false at the end of the
+    /// range. Only for consistent reads, and of a
     /// secondary index only for covering ones. `visit` runs under the leaf's latch: it must neither block nor call
     /// the engine. Rows of one leaf of a secondary index may come out of order.
     /// Errors: as [`Scan::next_batch`].
@@ -63,15 +71,21 @@ impl EngineInner {
         let mut waiting = Waiting::default();
         let result = scan.cursor.next_leaf(&clustered.tree, &self.pool, |leaf| {
             let mut show = |at: usize, row: StoredRow<'_>| {
+                if waiting.is_full() {
+                    return Ok(false);
+                }
                 // Rows come in order: behind one that has to wait for its long values all wait.
                 if !waiting.batch.is_empty() || row.bytes_to_fetch(&table, &columns)?.is_some() {
                     let filling = waiting.filling.get_or_insert_with(|| Filling::new(&table, &columns));
-                    return filling.push(&mut waiting.batch, row, |key| leaf.key_into(at, key));
+                    filling.push(&mut waiting.batch, row, |key| leaf.key_into(at, key))?;
+                } else {
+                    visit(row.bytes);
                 }
-                visit(row.bytes);
-                Ok(())
+                Ok(true)
             };
-            (Taken::All, self.visit_clustered(view, clustered, leaf, &mut show))
+            let mut taken = 0;
+            let shown = self.visit_clustered(view, clustered, leaf, &mut taken, &mut show);
+            (Taken::First(taken), shown)
         })?;
         let found = result.transpose()?.is_some();
         if let Some(filling) = waiting.filling {
@@ -81,12 +95,14 @@ impl EngineInner {
         Ok(found)
     }
 
+    /// Shows rows until `show` takes no more; `taken` counts the entries that are done with.
     fn visit_clustered(
         &self,
         view: View,
         clustered: &Index,
         leaf: &LeafView<'_>,
-        show: &mut dyn FnMut(usize, StoredRow<'_>) -> EngineResult<()>,
+        taken: &mut usize,
+        show: &mut dyn FnMut(usize, StoredRow<'_>) -> EngineResult<bool>,
     ) -> EngineResult<()> {
         let all_visible = self.leaf_is_visible(leaf);
         for at in 0..leaf.len() {
@@ -95,9 +111,10 @@ impl EngineInner {
                 let entry = parse_entry(EntryKind::Clustered, value)?;
                 if entry.deleted {
                     self.note_tombstone(leaf, at, clustered, entry.writer)?;
-                } else {
-                    show(at, entry.stored_row())?;
+                } else if !show(at, entry.stored_row())? {
+                    break;
                 }
+                *taken = at + 1;
                 continue;
             }
             let key = || {
@@ -105,9 +122,12 @@ impl EngineInner {
                 leaf.key_into(at, &mut key)?;
                 Ok(key)
             };
-            if let Some(row) = self.visible_row(view, clustered.id(), key, value)?.row() {
-                show(at, row)?;
+            if let Some(row) = self.visible_row(view, clustered.id(), key, value)?.row()
+                && !show(at, row)?
+            {
+                break;
             }
+            *taken = at + 1;
         }
         Ok(())
     }

@@ -315,3 +315,72 @@ fn covering_scans_of_long_keys_ask_the_clustered_index() {
     engine.purge().unwrap();
     sound(&engine);
 }
+
+/// Rows without variable columns may be too long for their entries as well.
+#[test]
+fn a_row_of_fixed_columns_may_be_too_long() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_large(&disk);
+    create(&engine, "t");
+    let mut fixed = definition("fixed");
+    fixed.columns.truncate(2);
+    fixed.indexes.truncate(2);
+    let number = fixed.columns[1].clone();
+    fixed.columns.extend((0..900).map(|at| {
+        let mut column = number.clone();
+        column.name = format!("c{at}");
+        column
+    }));
+    let t = engine.create_table(fixed, &KillFlag::default()).unwrap();
+    let encoded = |id: i64| t.layout().encode(&vec![Value::Int(id); 902]).unwrap();
+    let transaction = begin(&engine);
+    (0..3).for_each(|id| drop(transaction.insert(&t, &encoded(id)).unwrap()));
+    transaction.delete(&t, &key(&t, 1)).unwrap();
+    transaction.commit().unwrap();
+    let mut found = None;
+    let show = &mut |bytes: &[u8]| found = Some(bytes.to_vec());
+    begin(&engine).get(&t, 0, &key(&t, 2), ReadMode::Consistent, show).unwrap();
+    assert_eq!(found, Some(encoded(2)));
+    engine.purge().unwrap();
+    sound(&engine);
+}
+
+/// Without a primary key rows come back in the order in which they went in, long ones among them.
+#[test]
+fn long_rows_of_a_batch_keep_their_places() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_large(&disk);
+    create(&engine, "t");
+    let mut heap = definition("heap");
+    heap.indexes.remove(0);
+    heap.columns[0].auto_increment = false;
+    let t = engine.create_table(heap, &KillFlag::default()).unwrap();
+    let rows: Vec<Row> =
+        (0..9).map(|id| row(id, id, &text(id as u64, if id % 3 == 0 { 9000 } else { 9 }))).collect();
+    let encoded: Vec<Vec<u8>> = rows.iter().map(|row| encode(&t, row)).collect();
+    let transaction = begin(&engine);
+    transaction.insert_many(&t, &encoded.iter().map(|row| &row[..]).collect::<Vec<_>>()).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(scan(&begin(&engine), &t, 0, ReadMode::Consistent).unwrap(), rows);
+}
+
+/// A leaf's rows refer to more than a batch should hold: they are shown in several steps.
+#[test]
+fn rows_that_are_shown_in_place_wait_for_few_long_values_at_once() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_large(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &(0..20).map(|id| row(id, id, &text(id as u64, 200_000))).collect::<Vec<_>>());
+    let transaction = begin(&engine);
+    let mut scan = transaction.scan(&t, ScanOptions::default()).unwrap();
+    let (mut steps, mut shown) = (0, Vec::new());
+    loop {
+        let before = shown.len();
+        if !scan.visit_leaf(&transaction, &mut |bytes| shown.push(decode(&t, bytes).0)).unwrap() {
+            break;
+        }
+        steps += 1;
+        assert!(shown.len() - before <= 2, "{} rows of 200,000 bytes at once", shown.len() - before);
+    }
+    assert_eq!((shown, steps >= 10), ((0..20).collect::<Vec<i64>>(), true));
+}

@@ -21,6 +21,10 @@ impl Engine {
     /// may change the table meanwhile.
     pub(crate) fn lost_values(&self, table: &Table) -> EngineResult<Vec<String>> {
         let Some(lobs) = &table.lobs else { return Ok(Vec::new()) };
+        // A rollback forgets the note of a value before the row has it back: then only its undo record knows of it.
+        if !self.inner.writers.all().is_empty() {
+            return Ok(Vec::new());
+        }
         let keys = first_keys(&self.inner.pool, lobs, CursorRange::all(), usize::MAX)?;
         let mut lost: BTreeSet<ValueId> = keys.iter().filter_map(|key| parse_key(key)).collect();
         lost.retain(|(writer, _)| self.inner.commits.state(*writer) != TransactionState::Active);

@@ -101,6 +101,11 @@ impl RowLayout {
         self.variable_count > 0
     }
 
+    /// Bytes of fixed columns and bitmap.
+    pub fn fixed_bytes(&self) -> usize {
+        self.offsets_at
+    }
+
     /// Bytes of a row with these pieces, some of which are references.
     pub fn bytes_with_references(&self, pieces: &[Piece<'_>]) -> usize {
         self.offsets_at + 4 * self.variable_count + pieces.iter().map(Piece::len).sum::<usize>()
