@@ -1,6 +1,9 @@
 """A server on a file system with 0 bytes free: it serves, it starts again after kill -9, and space can be freed by DELETE of half of a
 table, TRUNCATE, DROP, and a small table can be made.
 
+Not part of CI yet: the starts beside a large unfinished transaction fail now and then, because its rollback stops a log of 8 MiB
+(docs/compatibility.md).
+
     run.py BINARY [--size MIB]    mounts a small tmpfs; needs the right to (root, or `unshare -rm` before it)"""
 import argparse
 import pathlib
