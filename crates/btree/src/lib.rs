@@ -10,6 +10,7 @@ mod check_space;
 mod cursor;
 mod descent;
 mod difference;
+mod entries;
 mod estimate;
 mod free;
 mod leaf_edit;

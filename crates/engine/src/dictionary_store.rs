@@ -20,7 +20,7 @@ use crate::damage::DamageMark;
 
 use crate::entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use crate::error::{EngineError, EngineResult};
-use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
+use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use dictionary::{SchemaDefinition, TableDefinition};
 use std::ops::Bound;
@@ -117,10 +117,10 @@ impl DictionaryStore {
 
     /// Removes what is kept about a table beside its definition. After a drop; a crash before it leaves a few bytes.
     pub(crate) fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
-        self.remove_now(pool, &DictionaryStore::auto_increment_key(table))?;
+        self.tree.remove(pool, &DictionaryStore::auto_increment_key(table))?;
         let key = DictionaryStore::statistics_key(table);
         for part in 0..=u16::MAX {
-            if !self.remove_now(pool, &part_key(&key, part))? {
+            if !self.tree.remove(pool, &part_key(&key, part))? {
                 break;
             }
         }
@@ -134,7 +134,8 @@ impl DictionaryStore {
 
     /// Takes that note back.
     pub(crate) fn remove_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
-        self.remove_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat()).map(|_| ())
+        self.tree.remove(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat())?;
+        Ok(())
     }
 
     /// Notes that a space is about to be made or dropped: if a start finds its file and no table for it, the file is ours
@@ -145,7 +146,8 @@ impl DictionaryStore {
 
     /// Takes that note back: the table is committed, or the file is gone.
     pub(crate) fn remove_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
-        self.remove_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat()).map(|_| ())
+        self.tree.remove(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat())?;
+        Ok(())
     }
 
     /// Notes what a file lacks: its table is closed until the file has it.
@@ -160,7 +162,7 @@ impl DictionaryStore {
         let last = damage_key(PageId { space, number: PageNumber(u32::MAX) });
         let range = CursorRange { lower: Bound::Included(first), upper: Bound::Included(last) };
         for (key, _) in self.read(pool, range)? {
-            self.remove_now(pool, &key)?;
+            self.tree.remove(pool, &key)?;
         }
         Ok(())
     }
@@ -215,32 +217,11 @@ impl DictionaryStore {
         Ok(number.flatten())
     }
 
-    /// Removes an entry outside of any transaction. False if it is not there.
-    fn remove_now(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<bool> {
-        let mut mini = pool.mini_transaction();
-        let mut edit = self.tree.edit(&mut mini, key)?;
-        let found = edit.found();
-        if found {
-            edit.remove(0)?;
-            mini.commit();
-        }
-        Ok(found)
-    }
-
     /// Writes an entry outside of any transaction: it is committed with its redo group.
     fn put_now(&self, pool: &BufferPool, key: &[u8], content: &[u8]) -> EngineResult<Lsn> {
         let mut value = secondary_header(TransactionId(0), false).to_vec();
         value.extend_from_slice(content);
-        loop {
-            let mut mini = pool.mini_transaction();
-            let mut edit = self.tree.edit(&mut mini, key)?;
-            let placed = if edit.found() { edit.replace(&value, 0)? } else { edit.insert(&value, 0)? };
-            if placed == Placed::Done {
-                return Ok(mini.commit());
-            }
-            drop(mini);
-            self.tree.make_room(pool, key, value.len())?;
-        }
+        Ok(self.tree.put(pool, key, &value)?)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
 use crate::writer::Writer;
-use btree::{Cursor, CursorRange, Direction, Placed, Taken, Tree};
+use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -15,8 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{Lsn, TransactionId};
 use txn::undo::{put_varint, take_bytes};
 
-/// Keys that are read at once when chunks are removed, about.
-const KEYS_AT_ONCE: usize = 1000;
 /// Bytes of a part.
 pub(crate) const PART_BYTES: usize = 5000;
 /// The position of a transaction's state.
@@ -107,8 +105,10 @@ impl UndoStore {
         // A save that began before its writer ended may still be adding chunks; one that begins now finds that it has ended.
         // Others may save meanwhile: there may be many chunks.
         drop(engine.undo_saver.lock().unwrap_or_else(PoisonError::into_inner));
+        // They keep log from being used again.
+        let _reserve = buffer::use_reserve();
         for id in open {
-            self.remove_range(&engine.pool, keys_of(id))?;
+            self.tree.remove_range(&engine.pool, keys_of(id), &mut || engine.pool.check_writable())?;
             let end = engine.pool.redo().end_lsn();
             for left in self.leftovers().iter_mut().filter(|left| left.writer.id == id) {
                 left.removed = Some(end);
@@ -120,7 +120,7 @@ impl UndoStore {
 
     /// Cuts off what the tree holds of a transaction from that position on; its state stays.
     pub(crate) fn truncate(&self, pool: &BufferPool, id: TransactionId, length: u64) -> EngineResult<()> {
-        self.remove_range(pool, positions(id, length))?;
+        self.tree.remove_range(pool, positions(id, length), &mut || Ok(()))?;
         let Some(last) = length.checked_sub(1) else { return Ok(()) };
         let chunk =
             self.chunk_at(pool, id, last)?.filter(|chunk| chunk.end() >= length).ok_or_else(corrupt)?;
@@ -192,53 +192,6 @@ impl UndoStore {
         let ids = self.ids(&engine.pool)?.into_iter();
         let leftovers: Vec<TransactionId> = self.leftovers().iter().map(|left| left.writer.id).collect();
         Ok(ids.filter(|id| engine.writers.get(*id).is_none() && !leftovers.contains(id)).collect())
-    }
-
-    fn remove_range(&self, pool: &BufferPool, mut range: CursorRange) -> EngineResult<()> {
-        loop {
-            // Few at a time: a transaction may have more chunks than memory.
-            let keys = self.keys(pool, range.clone())?;
-            let Some(last) = keys.last() else { return Ok(()) };
-            range.lower = Bound::Excluded(last.clone());
-            for key in keys {
-                self.remove(pool, &key)?;
-            }
-        }
-    }
-
-    fn remove(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<()> {
-        let mut mini = pool.mini_transaction();
-        let mut edit = self.tree.edit(&mut mini, key)?;
-        let underfull = edit.found() && edit.remove(0)?;
-        mini.commit();
-        if underfull {
-            self.tree.merge_at(pool, key)?;
-        }
-        Ok(())
-    }
-
-    /// The first keys of a range: about [`KEYS_AT_ONCE`], or all if there are fewer.
-    fn keys(&self, pool: &BufferPool, range: CursorRange) -> EngineResult<Vec<Vec<u8>>> {
-        let mut cursor = Cursor::new(range, Direction::Forward);
-        let mut keys = Vec::new();
-        while keys.len() < KEYS_AT_ONCE {
-            let Some(result) = cursor.next_leaf(&self.tree, pool, |leaf| {
-                let mut read = || {
-                    for at in 0..leaf.len() {
-                        let mut key = Vec::new();
-                        leaf.key_into(at, &mut key)?;
-                        keys.push(key);
-                    }
-                    Ok::<(), buffer::StorageError>(())
-                };
-                (Taken::All, read())
-            })?
-            else {
-                break;
-            };
-            result?;
-        }
-        Ok(keys)
     }
 
     /// The first key of a range in that direction.
@@ -314,23 +267,10 @@ impl UndoStore {
         for part in (1..count).rev() {
             let piece = &bytes[usize::from(part) * PART_BYTES..];
             let piece = &piece[..piece.len().min(PART_BYTES)];
-            self.put_part(pool, &chunk_key(id, first, part), piece)?;
+            self.tree.put(pool, &chunk_key(id, first, part), piece)?;
         }
         let first_part = [&count.to_le_bytes(), &bytes[..bytes.len().min(PART_BYTES)]].concat();
-        self.put_part(pool, &chunk_key(id, first, 0), &first_part)
-    }
-
-    fn put_part(&self, pool: &BufferPool, key: &[u8], value: &[u8]) -> EngineResult<Lsn> {
-        loop {
-            let mut mini = pool.mini_transaction();
-            let mut edit = self.tree.edit(&mut mini, key)?;
-            let placed = if edit.found() { edit.replace(value, 0)? } else { edit.insert(value, 0)? };
-            if placed == Placed::Done {
-                return Ok(mini.commit());
-            }
-            drop(mini);
-            self.tree.make_room(pool, key, value.len())?;
-        }
+        Ok(self.tree.put(pool, &chunk_key(id, first, 0), &first_part)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether rows and long values agree: every value that no row refers to must be somebody's to remove. For [`Engine::check`].
 
-use super::chunks::{first_keys, parse_key};
+use super::chunks::parse_key;
 use super::{LobReference, StoredRow};
 use crate::engine::Engine;
 use crate::entry::{Entry, EntryKind};
@@ -25,7 +25,7 @@ impl Engine {
         if !self.inner.writers.all().is_empty() {
             return Ok(Vec::new());
         }
-        let keys = first_keys(&self.inner.pool, lobs, CursorRange::all(), usize::MAX)?;
+        let keys = lobs.keys(&self.inner.pool, CursorRange::all(), Direction::Forward, usize::MAX)?;
         let mut lost: BTreeSet<ValueId> = keys.iter().filter_map(|key| parse_key(key)).collect();
         lost.retain(|(writer, _)| self.inner.commits.state(*writer) != TransactionState::Active);
         for reference in self.references(table)?.into_iter().chain(self.inner.noted_garbage()?) {

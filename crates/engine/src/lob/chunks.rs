@@ -3,9 +3,9 @@
 
 use super::LobReference;
 use crate::engine::EngineInner;
-use crate::error::{EngineError, EngineResult};
+use crate::error::EngineResult;
 use btree::{BulkAppend, Cursor, CursorRange, Direction, Taken, Tree};
-use buffer::{BufferPool, StorageError};
+use buffer::StorageError;
 use std::ops::Bound;
 use stdx::ids::TransactionId;
 
@@ -14,8 +14,6 @@ pub(super) const CHUNK_BYTES: usize = 5000;
 const KEY_BYTES: usize = 18;
 /// Chunks that are written between two looks at the kill flag and at the log.
 const CHUNKS_AT_ONCE: usize = 256;
-/// Keys that are read at once when chunks are removed.
-const KEYS_AT_ONCE: usize = 256;
 /// Memory that is reserved for a value on the word of a reference alone.
 const TRUSTED_BYTES: u64 = 1 << 20;
 
@@ -111,69 +109,22 @@ impl EngineInner {
     ) -> EngineResult<()> {
         let lower = Bound::Included(chunk_key(writer, from, 0));
         let upper = Bound::Excluded(chunk_key(TransactionId(writer.0 + 1), 0, 0));
-        remove_range(&self.pool, tree, CursorRange { lower, upper })
+        self.remove_range(tree, CursorRange { lower, upper })
     }
 
     /// Removes a value that no row refers to any more.
     pub(super) fn remove_value(&self, tree: &Tree, reference: &LobReference) -> EngineResult<()> {
-        remove_range(&self.pool, tree, chunks_of(reference))
+        self.remove_range(tree, chunks_of(reference))
     }
-}
 
-/// Removes all entries of a range, each in a mini-transaction of its own.
-fn remove_range(pool: &BufferPool, tree: &Tree, mut range: CursorRange) -> EngineResult<()> {
-    loop {
-        let keys = first_keys(pool, tree, range.clone(), KEYS_AT_ONCE)?;
-        let Some(last) = keys.last() else { return Ok(()) };
-        range.lower = Bound::Excluded(last.clone());
-        for key in &keys {
-            remove_entry(pool, tree, key)?;
-        }
+    /// Where the log has no room it is asked to make some; a rollback, or a purge that has begun, goes on in any case.
+    fn remove_range(&self, tree: &Tree, range: CursorRange) -> EngineResult<()> {
+        let pause = &mut || {
+            let _ = self.pool.check_writable();
+            Ok(())
+        };
+        Ok(tree.remove_range(&self.pool, range, pause)?)
     }
-}
-
-/// Removes an entry, if it is there.
-pub(super) fn remove_entry(pool: &BufferPool, tree: &Tree, key: &[u8]) -> EngineResult<()> {
-    let mut mini = pool.mini_transaction();
-    let mut edit = tree.edit(&mut mini, key)?;
-    if !edit.found() {
-        return Ok(());
-    }
-    let underfull = edit.remove(0)?;
-    mini.commit();
-    if underfull {
-        tree.merge_at(pool, key)?;
-    }
-    Ok(())
-}
-
-/// The first keys of a range: about `count`, or all if there are fewer.
-pub(super) fn first_keys(
-    pool: &BufferPool,
-    tree: &Tree,
-    range: CursorRange,
-    count: usize,
-) -> EngineResult<Vec<Vec<u8>>> {
-    let mut cursor = Cursor::new(range, Direction::Forward);
-    let mut keys = Vec::new();
-    while keys.len() < count {
-        let read = cursor.next_leaf(tree, pool, |leaf| {
-            let mut read = || {
-                for at in 0..leaf.len() {
-                    let mut key = Vec::with_capacity(KEY_BYTES);
-                    leaf.key_into(at, &mut key)?;
-                    keys.push(key);
-                }
-                Ok::<(), StorageError>(())
-            };
-            (Taken::All, read())
-        })?;
-        match read {
-            Some(result) => result.map_err(EngineError::from)?,
-            None => break,
-        }
-    }
-    Ok(keys)
 }
 
 fn chunks_of(reference: &LobReference) -> CursorRange {

@@ -6,10 +6,9 @@
 //! makes garbage; what unfinished transactions noted counts for nothing.
 
 use super::LobReference;
-use super::chunks::{first_keys, remove_entry};
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
-use btree::{CursorRange, Placed, Tree};
+use btree::{CursorRange, Direction, Tree};
 use buffer::BufferPool;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,25 +46,9 @@ impl GarbageNotes {
         dead: &[u8],
     ) -> EngineResult<()> {
         for key in keys_of(writer, index, dead) {
-            self.put(pool, &key)?;
+            self.tree.put(pool, &key, &[])?;
         }
         Ok(())
-    }
-
-    fn put(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<()> {
-        loop {
-            let mut mini = pool.mini_transaction();
-            let mut edit = self.tree.edit(&mut mini, key)?;
-            if edit.found() {
-                return Ok(());
-            }
-            if edit.insert(&[], 0)? == Placed::Done {
-                mini.commit();
-                return Ok(());
-            }
-            drop(mini);
-            self.tree.make_room(pool, key, 0)?;
-        }
     }
 
     /// Takes notes back.
@@ -76,7 +59,10 @@ impl GarbageNotes {
         index: IndexId,
         dead: &[u8],
     ) -> EngineResult<()> {
-        keys_of(writer, index, dead).try_for_each(|key| remove_entry(pool, &self.tree, &key))
+        for key in keys_of(writer, index, dead) {
+            self.tree.remove(pool, &key)?;
+        }
+        Ok(())
     }
 }
 
@@ -94,7 +80,8 @@ impl EngineInner {
 
     /// All values that are noted, for checks.
     pub(super) fn noted_garbage(&self) -> EngineResult<Vec<LobReference>> {
-        let keys = first_keys(&self.pool, &self.garbage.tree, CursorRange::all(), usize::MAX)?;
+        let tree = &self.garbage.tree;
+        let keys = tree.keys(&self.pool, CursorRange::all(), Direction::Forward, usize::MAX)?;
         let reference = |key: &Vec<u8>| LobReference::decode(parse(key)?.2.try_into().ok()?);
         Ok(keys.iter().filter_map(reference).collect())
     }
@@ -110,7 +97,8 @@ impl EngineInner {
             upper: Bound::Excluded(self.first_id.0.to_be_bytes()[2..].to_vec()),
         };
         loop {
-            let keys = first_keys(&self.pool, &self.garbage.tree, range.clone(), NOTES_AT_ONCE)?;
+            let tree = &self.garbage.tree;
+            let keys = tree.keys(&self.pool, range.clone(), Direction::Forward, NOTES_AT_ONCE)?;
             let Some(last) = keys.last() else { break };
             range.lower = Bound::Excluded(last.clone());
             for key in &keys {
