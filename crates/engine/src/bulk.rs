@@ -106,6 +106,7 @@ impl<'a> SortedLoad<'a> {
             return Err(EngineError::Killed);
         }
         self.check_unique()?;
+        self.engine.note_cut_keys(self.table, self.index)?;
         let mut load = BulkAppend::new(&self.index.tree, &self.engine.pool, EVERYONE.0);
         for (at, (entry, _)) in self.pending.iter().enumerate() {
             self.check_kill(at)?;

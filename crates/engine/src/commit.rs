@@ -281,7 +281,10 @@ impl Transaction {
             return Ok(());
         }
         match self.writer.get() {
-            Some(writer) => self.engine.roll_back_writer(writer),
+            Some(writer) => {
+                let done = self.engine.roll_back_writer(writer);
+                done.inspect_err(|_| self.engine.roll_back_later(writer))
+            }
             None => {
                 self.finish_locks();
                 Ok(())
@@ -298,7 +301,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        // A failed rollback leaves the writer registered: its rows stay locked and recovery undoes them.
+        // A rollback that fails goes on in the background, and its rows stay locked until then.
         let _ = self.roll_back_all();
     }
 }

@@ -241,6 +241,7 @@ impl Engine {
         // takes it back.
         let _ = self.inner.store.remove_leftover(&self.inner.pool, record.space);
         let table = Table::open(record);
+        self.inner.recall_cut_keys(&table);
         table.note_commit(commit, None);
         Ok(Arc::new(table))
     }
@@ -296,6 +297,7 @@ impl Engine {
             let name = &old.definition.name;
             removed.push((name.schema.clone(), name.table.clone()));
             let table = Table::open(record);
+            self.inner.recall_cut_keys(&table);
             carry_over(old, &table);
             table.note_commit(commit, Some(old));
             table.stay_closed(old);

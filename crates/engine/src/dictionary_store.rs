@@ -12,6 +12,7 @@
 //! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
 //! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
 //! | 8, space and page (4 bytes each, big-endian) | LSN that the page must have, u64; why recovery has passed over its changes, text |
+//! | 9, table id | nothing: keys of the table's indexes may have been cut (rule K2 in README.md) |
 //!
 //! Entries of kinds 1, 2 and 5 may be long: each stands in parts of 5,000 bytes, whose keys end with the part's number (2 bytes,
 //! big-endian).
@@ -23,6 +24,7 @@ use crate::error::{EngineError, EngineResult};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use dictionary::{SchemaDefinition, TableDefinition};
+use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
@@ -36,6 +38,7 @@ const STATISTICS: u8 = 5;
 const UNFINISHED: u8 = 6;
 const LEFTOVER: u8 = 7;
 const DAMAGE: u8 = 8;
+const CUT_KEYS: u8 = 9;
 
 /// The dictionary tree.
 #[derive(Debug)]
@@ -65,6 +68,8 @@ pub(crate) struct Contents {
     pub(crate) leftovers: Vec<SpaceId>,
     /// What the files of closed tables lack.
     pub(crate) damage: Vec<DamageMark>,
+    /// Tables whose keys may have been cut.
+    pub(crate) cut_keys: HashSet<TableId>,
 }
 
 impl DictionaryStore {
@@ -118,6 +123,7 @@ impl DictionaryStore {
     /// Removes what is kept about a table beside its definition. After a drop; a crash before it leaves a few bytes.
     pub(crate) fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
         self.tree.remove(pool, &DictionaryStore::auto_increment_key(table))?;
+        self.tree.remove(pool, &cut_keys_key(table))?;
         let key = DictionaryStore::statistics_key(table);
         for part in 0..=u16::MAX {
             if !self.tree.remove(pool, &part_key(&key, part))? {
@@ -125,6 +131,16 @@ impl DictionaryStore {
             }
         }
         Ok(())
+    }
+
+    /// Notes that keys of a table's indexes may have been cut.
+    pub(crate) fn put_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
+        self.put_now(pool, &cut_keys_key(table), &[]).map(|_| ())
+    }
+
+    /// Whether that is noted.
+    pub(crate) fn has_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<bool> {
+        Ok(self.tree.get(pool, &cut_keys_key(table), |_| ())?.is_some())
     }
 
     /// Notes that an index is about to be built or freed in a space: after a crash its pages are accounted for.
@@ -279,6 +295,7 @@ impl Contents {
             UNFINISHED => self.unfinished.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             LEFTOVER => self.leftovers.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             DAMAGE => self.damage.push(DamageMark::decode(rest, content)?),
+            CUT_KEYS => drop(self.cut_keys.insert(TableId(big_endian(rest)?))),
             IDS => {}
             _ => return None,
         }
@@ -316,6 +333,10 @@ impl TableRecord {
             roots,
         })
     }
+}
+
+fn cut_keys_key(table: TableId) -> Vec<u8> {
+    [&[CUT_KEYS][..], &table.0.to_be_bytes()].concat()
 }
 
 fn damage_key(page: PageId) -> Vec<u8> {

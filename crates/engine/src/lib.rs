@@ -11,6 +11,7 @@ mod before;
 mod bulk;
 mod check;
 mod commit;
+mod cut_keys;
 mod damage;
 mod ddl;
 mod ddl_turn;

@@ -19,7 +19,7 @@ use txn::{KillFlag, UndoList};
 /// Records that are undone before others get their turn.
 const RECORDS_A_TURN: usize = 64;
 
-/// The unfinished transactions of before the start.
+/// The unfinished transactions of before the start, and those since whose rollback failed.
 #[derive(Debug, Default)]
 pub(crate) struct RollbackQueue {
     open: Mutex<Vec<Unfinished>>,
@@ -148,6 +148,12 @@ impl EngineInner {
         lock(&self.rollbacks.open).iter().any(|loser| loser.may_have_changed(tables))
     }
 
+    /// Leaves the rest of a rollback that failed to the background: its rows stay locked until then.
+    pub(crate) fn roll_back_later(&self, writer: &Arc<Writer>) {
+        let unfinished = Unfinished { writer: writer.clone(), touched: Arc::new(Touched::any()) };
+        lock(&self.rollbacks.open).push(unfinished);
+    }
+
     fn tell(&self, text: String) {
         lock(&self.messages).push(text);
     }
@@ -198,9 +204,7 @@ impl EngineInner {
                 let mut open = lock(&self.rollbacks.open);
                 open.retain(|open| !Arc::ptr_eq(&open.writer, writer));
                 if open.is_empty() {
-                    self.tell(
-                        "All transactions that were unfinished at the start are rolled back.".to_owned(),
-                    );
+                    self.tell("All transactions that were left unfinished are rolled back.".to_owned());
                 }
                 return Ok(true);
             }

@@ -253,6 +253,9 @@ impl EngineInner {
         for record in contents.tables {
             let id = record.definition.id;
             let table = Table::open(record);
+            if contents.cut_keys.contains(&id) {
+                table.set_cut_noted();
+            }
             if let Some(next) = counters.remove(&id) {
                 // ALTER TABLE .. AUTO_INCREMENT writes the definition alone.
                 table.auto_increment.next.fetch_max(next, Ordering::AcqRel);

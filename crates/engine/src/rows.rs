@@ -83,6 +83,7 @@ impl Transaction {
     /// Inserts a row, whose clustered key is known, with all its index entries.
     pub(crate) fn insert_entries_at(&self, table: &Table, key: &[u8], row: &[u8]) -> EngineResult<()> {
         let view = table.view(row)?;
+        self.engine.note_cut_keys(table, table.clustered())?;
         let fitting = self.fitting_row(table, key, row)?;
         self.change_entry(table.clustered_entry(key), &mut |current| match current {
             Some(entry) if !entry.deleted => Err(duplicate(0, key.to_vec())),
@@ -139,6 +140,7 @@ impl Transaction {
         row: &[u8],
     ) -> EngineResult<()> {
         let index = table.index(number)?;
+        self.engine.note_cut_keys(table, index)?;
         let change = index.entry(key);
         let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(StoredRow::whole(row)));
         if unique_bytes == 0 {

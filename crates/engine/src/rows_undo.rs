@@ -6,7 +6,6 @@ use crate::engine::EngineInner;
 use crate::entry::{Entry, EntryKind};
 use crate::error::{EngineError, EngineResult};
 use crate::read::bad_header;
-use crate::rows::append_clustered_key;
 use crate::table::Table;
 use crate::write::load_head;
 use crate::writer::Writer;
@@ -53,9 +52,16 @@ impl EngineInner {
         let mut entry_key = Vec::new();
         for index in table.indexes.iter().skip(1) {
             entry_key.clear();
-            index.own_key(&view, &mut entry_key)?;
-            append_clustered_key(&mut entry_key, 0, key)?;
-            self.remove_own_entry(writer, &index.tree, &entry_key)?;
+            match index.own_key(&view, &mut entry_key) {
+                Ok(()) => {}
+                // What cannot be made was not inserted.
+                Err(EngineError::TooBig { .. }) => continue,
+                Err(error) => return Err(error),
+            }
+            entry_key.extend_from_slice(key);
+            if entry_key.len() <= page::KEY_BYTES_MAX {
+                self.remove_own_entry(writer, &index.tree, &entry_key)?;
+            }
         }
         self.remove_own_entry(writer, clustered, key)
     }

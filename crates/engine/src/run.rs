@@ -45,6 +45,7 @@ impl Transaction {
         insert_alone: &mut dyn FnMut(usize) -> EngineResult<()>,
     ) -> EngineResult<()> {
         let index = table.clustered();
+        self.engine.note_cut_keys(table, index)?;
         self.insert_runs(writer, index, true, entries, &mut |_, ordinal| insert_alone(ordinal))
     }
 
@@ -58,6 +59,7 @@ impl Transaction {
         entries: &SortedEntries,
     ) -> EngineResult<()> {
         let index = table.index(number)?;
+        self.engine.note_cut_keys(table, index)?;
         self.insert_runs(writer, index, false, entries, &mut |entry, _| {
             self.put_secondary(
                 table,

@@ -213,8 +213,7 @@ impl Sample {
         let same = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
         for (part, changes) in self.changes.iter_mut().enumerate() {
             let bytes = index
-                .key_layout
-                .prefix_bytes(key, part + 1)
+                .own_prefix_bytes(key, part + 1)
                 .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", index.id())))?;
             // The key begins with the same parts exactly if it agrees with the one before that far.
             *changes += u64::from(same < bytes);

@@ -2,6 +2,7 @@
 //! Immutable but for counters; shared as `Arc<Table>` by all sessions. A DDL statement publishes a new one.
 
 use crate::auto_increment::AutoIncrement;
+use crate::cut_keys::KeyRoom;
 use crate::dictionary_store::TableRecord;
 use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::{EngineError, EngineResult};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId, TableId};
-use values::key::{KeyLayout, KeyPart};
+use values::key::{ENCODED_BYTES_MAX, KeyLayout, KeyPart};
 use values::row::{ColumnSet, RowLayout, RowView};
 
 use crate::statistics::StoredStatistics;
@@ -56,6 +57,8 @@ pub struct Index {
     pub(crate) unique: bool,
     /// The index's own parts (without the clustered key that follows them in secondary indexes).
     pub(crate) key_layout: KeyLayout,
+    /// How much of their key entries hold.
+    pub(crate) room: KeyRoom,
     /// Table column of each own part.
     pub(crate) key_columns: Vec<usize>,
     /// Rows as this index stores them.
@@ -192,6 +195,11 @@ impl Table {
         }
     }
 
+    /// Keys of the table's indexes may have been cut.
+    pub(crate) fn set_cut_noted(&self) {
+        self.indexes.iter().for_each(Index::set_cut_noted);
+    }
+
     pub(crate) fn clustered(&self) -> &Index {
         &self.indexes[0]
     }
@@ -280,6 +288,11 @@ impl Index {
     ) -> Index {
         let index = position.map(|position| &definition.indexes[position]);
         let parts = key_parts(definition, index);
+        let clustered_parts = key_parts(definition, definition.primary_key());
+        let room = match clustered {
+            true => KeyRoom::of_clustered(&clustered_parts),
+            false => KeyRoom::of_secondary(&clustered_parts),
+        };
         let key_columns: Vec<usize> =
             index.map(|index| index.parts.iter().map(|part| part.column).collect()).unwrap_or_default();
         let row_columns = if clustered {
@@ -301,6 +314,7 @@ impl Index {
             definition_position: position,
             unique: index.is_none_or(|index| index.kind != IndexKind::Plain),
             key_layout: KeyLayout::new(&parts),
+            room,
             key_columns,
             row_layout,
             row_columns,
@@ -357,14 +371,17 @@ impl Index {
         &self.row_columns
     }
 
-    /// Appends the own key parts of a row in the table's layout.
+    /// Appends the own key of a row in the table's layout, as far as entries hold it.
     pub(crate) fn own_key(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+        let start = out.len();
         self.key_layout.encode_row(row, &self.key_columns, out).map_err(|error| match error {
             values::key::KeyError::TooLong => {
-                EngineError::TooBig { bytes: page::KEY_BYTES_MAX + 1, bytes_max: page::KEY_BYTES_MAX }
+                EngineError::TooBig { bytes: ENCODED_BYTES_MAX + 1, bytes_max: ENCODED_BYTES_MAX }
             }
             other => EngineError::Corrupt(other.to_string()),
-        })
+        })?;
+        self.fit_own_key(out, start);
+        Ok(())
     }
 
     /// Whether a row has NULL in one of the own parts: then a unique index takes it any number of times.
@@ -399,8 +416,7 @@ impl Index {
     /// The clustered key at the end of an entry's key.
     pub(crate) fn clustered_key<'a>(&self, entry_key: &'a [u8]) -> EngineResult<&'a [u8]> {
         let own = self
-            .key_layout
-            .prefix_bytes(entry_key, self.key_columns.len())
+            .own_prefix_bytes(entry_key, self.key_columns.len())
             .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", self.id())))?;
         Ok(&entry_key[own..])
     }

@@ -31,6 +31,11 @@ impl Default for Touched {
 }
 
 impl Touched {
+    /// Any index may have been written to.
+    pub(crate) fn any() -> Touched {
+        Touched { indexes: None, ..Touched::default() }
+    }
+
     /// Notes a change. Of a list of keys that makes no sense only the index counts.
     pub(crate) fn add_record(&mut self, record: UndoRecord<'_>) {
         let entries = match record.old {

@@ -4,7 +4,7 @@
 
 use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
 use dictionary::IndexDefinition;
-use engine::{KeyRange, Table};
+use engine::{Index, KeyRange, Table};
 use errors::{SqlResult, sql_error};
 use expression::operators::{
     ComparisonOperator, compared_decimal, compared_moment, compared_time, like_prefix,
@@ -13,7 +13,7 @@ use expression::{EvaluationContext, Expression, ExpressionKind, convert, text};
 use std::cmp::Ordering;
 use std::ops::Bound;
 use values::decimal::Rounding;
-use values::key::{KeyLayout, Limit};
+use values::key::Limit;
 use values::{ColumnType, Decimal, TypeKind, Value};
 
 /// Most ranges that one access is split into; beyond, later parts of the key are left out.
@@ -52,8 +52,7 @@ pub fn key_ranges(
     let Some(definition) = index.definition(table) else { return Ok(vec![KeyRange::all()]) };
     let mut found = Vec::new();
     for conditions in alternatives {
-        let mut builder =
-            Builder { table, definition, layout: index.key_layout(), row, context, found: &mut found };
+        let mut builder = Builder { table, index, definition, row, context, found: &mut found };
         builder.build(conditions, Vec::new())?;
     }
     if found.len() > 1 {
@@ -87,6 +86,7 @@ pub fn point_key(
             return Ok(None);
         }
     }
+    index.fit_key(&mut key);
     Ok(Some(key))
 }
 
@@ -155,8 +155,8 @@ pub fn conditions_are_implied(access: &TableAccess) -> bool {
 
 struct Builder<'b> {
     table: &'b Table,
+    index: &'b Index,
     definition: &'b IndexDefinition,
-    layout: &'b KeyLayout,
     row: &'b [Value],
     context: &'b mut dyn EvaluationContext,
     found: &'b mut Vec<(Vec<u8>, Option<Vec<u8>>)>,
@@ -212,8 +212,12 @@ impl Builder<'_> {
                 if start.is_empty() && !whole {
                     return self.push(&prefix, Limit::NotNull, Limit::None);
                 }
-                let range = self.layout.starting_with(&prefix, &start).map_err(|error| key_error(&error))?;
-                self.found.push((range.from, range.to));
+                let range = self
+                    .index
+                    .key_layout()
+                    .starting_with(&prefix, &start)
+                    .map_err(|error| key_error(&error))?;
+                self.add(range);
                 Ok(())
             }
         }
@@ -221,9 +225,15 @@ impl Builder<'_> {
 
     fn push(&mut self, prefix: &[Value], low: Limit<'_>, high: Limit<'_>) -> SqlResult<()> {
         // A key that is too long for the index cannot be in it.
-        let Ok(range) = self.layout.range(prefix, low, high) else { return Ok(()) };
-        self.found.push((range.from, range.to));
+        let Ok(range) = self.index.key_layout().range(prefix, low, high) else { return Ok(()) };
+        self.add(range);
         Ok(())
+    }
+
+    fn add(&mut self, range: values::key::KeyRange) {
+        let values::key::KeyRange { mut from, mut to } = range;
+        self.index.fit_range(&mut from, &mut to);
+        self.found.push((from, to));
     }
 
     fn value(&mut self, part: usize, expression: &Expression) -> SqlResult<KeyValue> {

@@ -11,7 +11,7 @@ use crate::status::id as status;
 use crate::system_tables::SystemTables;
 use crate::variables::id;
 use dictionary::TableName;
-use errors::{SqlError, SqlResult, sql_error};
+use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
 use parser::ast::{
@@ -237,9 +237,12 @@ impl Session {
                 self.end_statement(true)?;
                 Ok(outcome)
             }
-            Err(error) => {
-                if let (Some(mark), true) = (mark, changes || had_transaction) {
-                    self.undo_statement(mark);
+            Err(mut error) => {
+                if let (Some(mark), true) = (mark, changes || had_transaction)
+                    && let Err(failure) = self.undo_statement(mark)
+                {
+                    // That the transaction is gone is what the client has to know first.
+                    self.diagnostics.push(Level::Error, std::mem::replace(&mut error, failure));
                 }
                 self.after_failure(&error)?;
                 Err(error)

@@ -247,8 +247,7 @@ impl Session {
         self.transaction.savepoints.clear();
         if let Some(transaction) = self.transaction.current.take() {
             self.count(crate::status::id::HANDLER_ROLLBACK, 1);
-            // A rollback that fails leaves a transaction that recovery or the engine's own clean-up undoes; the
-            // client's transaction is over either way.
+            // A rollback that fails goes on in the background; the client's transaction is over either way.
             if let Err(error) = transaction.rollback() {
                 self.diagnostics.warning(error.into_sql(""));
             }
@@ -272,13 +271,23 @@ impl Session {
         }
     }
 
-    /// Undoes the statement that failed. If the engine rolled back the whole transaction (deadlock), it is forgotten.
-    pub(crate) fn undo_statement(&mut self, mark: Mark) {
-        let Some(transaction) = &self.transaction.current else { return };
-        let gone = transaction.is_rolled_back() || transaction.rollback_to(mark).is_err();
-        if gone {
+    /// Undoes the statement that failed. If the engine rolled back the whole transaction (deadlock), it is forgotten. Error 1181: the
+    /// statement cannot be undone alone, so that the whole transaction is rolled back.
+    pub(crate) fn undo_statement(&mut self, mark: Mark) -> SqlResult<()> {
+        if self.transaction.current.as_ref().is_some_and(Transaction::is_rolled_back) {
             self.rollback_open();
+            return Ok(());
         }
+        self.roll_back_to(mark)
+    }
+
+    fn roll_back_to(&mut self, mark: Mark) -> SqlResult<()> {
+        let Some(transaction) = &self.transaction.current else { return Ok(()) };
+        transaction.rollback_to(mark).map_err(|error| {
+            self.rollback_open();
+            let error = error.into_sql("");
+            sql_error!(ER_ERROR_DURING_ROLLBACK, error.number(), error.message())
+        })
     }
 
     /// SAVEPOINT: a second one of the same name replaces the first.
@@ -305,9 +314,7 @@ impl Session {
     pub(crate) fn rollback_to_savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let position = self.savepoint_position(name)?;
         let mark = self.transaction.savepoints[position].1;
-        if let Some(transaction) = &self.transaction.current {
-            transaction.rollback_to(mark).map_err(|error| error.into_sql(""))?;
-        }
+        self.roll_back_to(mark)?;
         self.transaction.savepoints.truncate(position + 1);
         self.count(crate::status::id::HANDLER_SAVEPOINT_ROLLBACK, 1);
         self.send_ok(sink)

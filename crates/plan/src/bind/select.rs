@@ -542,9 +542,11 @@ impl Binder<'_> {
             return None;
         }
         let index = (0..table.indexes().len()).find(|index| {
-            table.indexes()[*index].definition(&table).is_some_and(|definition| {
+            let index = &table.indexes()[*index];
+            index.definition(&table).is_some_and(|definition| {
                 let first = &definition.parts[0];
-                !definition.invisible && first.column == column && first.prefix_length.is_none()
+                let is_whole = first.column == column && first.prefix_length.is_none();
+                !definition.invisible && is_whole && index.orders_rows()
             })
         })?;
         let definition = table.indexes()[index].definition(&table)?;

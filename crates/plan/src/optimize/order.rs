@@ -23,7 +23,10 @@ impl Binder<'_> {
         if chosen.path.single_row && !chosen.dependent {
             return true;
         }
-        if let Some(definition) = table.indexes()[chosen.path.index].definition(&table).cloned() {
+        let index = &table.indexes()[chosen.path.index];
+        if index.orders_rows()
+            && let Some(definition) = index.definition(&table).cloned()
+        {
             let fixed = chosen.path.ranges.as_ref().map_or(Some(0), |ranges| fixed_parts(ranges));
             if let Some(fixed) = fixed
                 && let Some(backward) = self.index_order(number, &definition, fixed, &goal.order)
@@ -39,7 +42,7 @@ impl Binder<'_> {
         let read = (wanted * total / passing).min(total);
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table).cloned() else { continue };
-            if definition.invisible {
+            if definition.invisible || !table.indexes()[index].orders_rows() {
                 continue;
             }
             let Some(backward) = self.index_order(number, &definition, 0, &goal.order) else { continue };

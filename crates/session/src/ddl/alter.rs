@@ -4,7 +4,7 @@
 use super::algorithm::{Asked, Change, Means};
 use super::alter_plan::{has_key, reports_rows};
 use super::column::ColumnDraft;
-use super::index::sort_indexes;
+use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
 use super::table::{check_column_names, check_definition, check_table_name, locks_to_change};
 use crate::accounts::Privileges;
 use crate::metadata_lock::{LockKey, LockMode};
@@ -154,6 +154,9 @@ impl Session {
             return Err(sql_error!(ER_CANT_REMOVE_ALL_FIELDS));
         }
         check_column_names(&draft.definition.columns)?;
+        // Also of indexes that stay: their columns may have become longer.
+        let columns = &draft.definition.columns;
+        draft.definition.indexes.iter().try_for_each(|index| check_key_bytes(index, columns))?;
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
         let means = self.look_at(&mut draft, &old, actions, asked)?;
@@ -372,7 +375,7 @@ impl Session {
                 column.column_type.collation = collation;
             }
         }
-        Ok(())
+        check_converted_keys(&draft.definition)
     }
 }
 

@@ -145,27 +145,42 @@ fn apply_option(
 }
 
 /// Error 1071 for a part or a key that is too long.
-fn check_key_bytes(index: &IndexDefinition, columns: &[ColumnDefinition]) -> SqlResult<()> {
-    let mut total = 0;
-    for part in &index.parts {
-        let column_type = &columns[part.column].column_type;
-        let bytes = match part.prefix_length {
-            Some(characters) if column_type.kind.is_text() => {
-                u64::from(characters) * u64::from(column_type.collation.charset().max_bytes)
-            }
-            Some(bytes) => u64::from(bytes),
-            None if column_type.kind.is_text() => {
-                u64::from(column_type.length.unwrap_or(1))
-                    * u64::from(column_type.collation.charset().max_bytes)
-            }
-            None => u64::from(column_type.row_bytes()),
+pub(super) fn check_key_bytes(index: &IndexDefinition, columns: &[ColumnDefinition]) -> SqlResult<()> {
+    let parts = index.parts.iter().map(|part| part_bytes(part, columns));
+    if parts.sum::<u64>() > limits::KEY_BYTES_MAX {
+        return Err(sql_error!(ER_TOO_LONG_KEY, limits::KEY_BYTES_MAX));
+    }
+    Ok(())
+}
+
+/// Error 3886 for a whole column of a unique index that CONVERT makes longer than any key.
+pub(super) fn check_converted_keys(definition: &TableDefinition) -> SqlResult<()> {
+    for index in definition.indexes.iter().filter(|index| index.kind != IndexKind::Plain) {
+        let is_too_long = |part: &&IndexPart| {
+            part.prefix_length.is_none() && part_bytes(part, &definition.columns) > limits::KEY_BYTES_MAX
         };
-        total += bytes;
-        if bytes > limits::KEY_BYTES_MAX || total > limits::KEY_BYTES_MAX {
-            return Err(sql_error!(ER_TOO_LONG_KEY, limits::KEY_BYTES_MAX));
+        if let Some(part) = index.parts.iter().find(is_too_long) {
+            let (column, table) = (&definition.columns[part.column].name, &definition.name.table);
+            let bytes_max = limits::KEY_BYTES_MAX;
+            return Err(sql_error!(ER_COLUMN_CHANGE_SIZE, column, table, index.name, bytes_max));
         }
     }
     Ok(())
+}
+
+/// Bytes of the longest value of a part.
+fn part_bytes(part: &IndexPart, columns: &[ColumnDefinition]) -> u64 {
+    let column_type = &columns[part.column].column_type;
+    let width = match column_type.kind.is_text() {
+        true => u64::from(column_type.collation.charset().max_bytes),
+        false => 1,
+    };
+    match (part.prefix_length, column_type.length) {
+        (Some(length), _) => u64::from(length) * width,
+        (None, length) if column_type.kind.is_text() => u64::from(length.unwrap_or(1)) * width,
+        (None, Some(length)) if column_type.kind == TypeKind::VarBinary => u64::from(length),
+        (None, _) => u64::from(column_type.row_bytes()),
+    }
 }
 
 /// Puts indexes in the order in which they are kept.

@@ -17,9 +17,9 @@ use charset::Collation;
 /// Longest key that DDL accepts, counted as [`KeyPart::declared_bytes`] does (ER_TOO_LONG_KEY).
 pub const DECLARED_BYTES_MAX: u32 = 3072;
 
-/// Longest encoded key. A declared key of 3072 bytes stays below it except for text whose sort key is
-/// longer than the text itself (long runs of Hangul or of characters that expand).
-pub const ENCODED_BYTES_MAX: usize = 3500;
+/// Longest encoded key: more than any text of [`DECLARED_BYTES_MAX`] makes, whatever its characters expand to. The engine keeps
+/// less of it.
+pub const ENCODED_BYTES_MAX: usize = 256 << 10;
 
 /// One part of an index key.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,11 @@ impl KeyPart {
         } else {
             column_type.row_bytes()
         }
+    }
+
+    /// Whether all values have the same number of bytes, but for NULL.
+    pub fn has_fixed_bytes(&self) -> bool {
+        Form::of(&self.column_type).width().is_some()
     }
 
     /// Bytes of the longest encoded form of this part for text that does not expand in its sort key.
