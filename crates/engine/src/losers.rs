@@ -5,6 +5,7 @@ use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
 use crate::open::DICTIONARY_INDEX;
 use crate::records::{Loser, Losers};
+use crate::status::WriterStatus;
 use crate::table::Table;
 use crate::touched::Touched;
 use crate::undo_store::{UndoStore, corrupt};
@@ -248,6 +249,14 @@ impl Unfinished {
 }
 
 impl Engine {
+    /// Transactions that a crash left unfinished and whose rollback has not ended, by id.
+    pub fn unfinished(&self) -> Vec<WriterStatus> {
+        let open = lock(&self.inner.rollbacks.open).clone();
+        let mut unfinished: Vec<_> = open.iter().map(|loser| WriterStatus::of(&loser.writer)).collect();
+        unfinished.sort_unstable_by_key(|writer| writer.id);
+        unfinished
+    }
+
     /// Goes on with the rollback of transactions that a crash left unfinished, by at most so many records of each; a background
     /// thread does the same. Returns how many transactions are left.
     pub fn roll_back_unfinished(&self, records: usize) -> EngineResult<usize> {

@@ -1,6 +1,7 @@
 //! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views. Main type: [`EngineStatus`].
 
 use crate::engine::Engine;
+use crate::writer::Writer;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::locks::LockInfo;
@@ -51,6 +52,19 @@ pub struct WriterStatus {
     pub lock_objects: usize,
 }
 
+impl WriterStatus {
+    pub(crate) fn of(writer: &Writer) -> WriterStatus {
+        let undo = writer.undo();
+        WriterStatus {
+            id: writer.id,
+            session_id: writer.owner.session_id,
+            undo_records: undo.list.len(),
+            undo_records_saved: undo.saved,
+            lock_objects: writer.owner.lock_count(),
+        }
+    }
+}
+
 impl Engine {
     /// The figures.
     pub fn status(&self) -> EngineStatus {
@@ -65,19 +79,7 @@ impl Engine {
             spill_failures: versions.spill_failures,
             history_list_length: inner.purge.backlog(),
             snapshots: inner.snapshots.count(),
-            writers: writers
-                .iter()
-                .map(|writer| {
-                    let undo = writer.undo();
-                    WriterStatus {
-                        id: writer.id,
-                        session_id: writer.owner.session_id,
-                        undo_records: undo.list.len(),
-                        undo_records_saved: undo.saved,
-                        lock_objects: writer.owner.lock_count(),
-                    }
-                })
-                .collect(),
+            writers: writers.iter().map(|writer| WriterStatus::of(writer)).collect(),
             next_transaction: inner.commits.next_id(),
             watermark: inner.commits.watermark(),
             last_commit: CommitTimestamp(inner.last_committed.load(Ordering::Acquire)),

@@ -98,7 +98,9 @@ fn rows_of_losers_are_read_as_they_were_while_they_are_undone() {
     assert!(status.watermark <= status.writers[0].id);
     assert_eq!(rows_of(&engine), old_rows());
     sound(&engine);
+    let before = engine.unfinished()[0].undo_records;
     assert_eq!(engine.roll_back_unfinished(700).unwrap(), 1);
+    assert_eq!(engine.unfinished()[0].undo_records, before - 700);
     engine.shutdown().unwrap();
     let disk = disk.restart_with_durable_state();
     let engine = open_small(&disk);
@@ -111,6 +113,7 @@ fn rows_of_losers_are_read_as_they_were_while_they_are_undone() {
         sound(&engine);
     }
     assert_eq!(engine.status().watermark, engine.status().next_transaction);
+    assert!(engine.unfinished().is_empty());
     engine.shutdown().unwrap();
     let engine = open_small(&disk.restart_after_kill());
     assert_eq!(engine.status().writers.len(), 0);

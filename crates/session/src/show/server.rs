@@ -205,7 +205,7 @@ impl Session {
         let now = expression::TimeZone::UTC.local(instance.wall_microseconds());
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();
-        let transactions = transactions_section(&instance.engine().status());
+        let transactions = transactions_section(instance);
         let pages = instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
         format!(
             "\n{line}\n{:04}-{:02}-{:02} {:02}:{:02}:{:02} 0 INNODB MONITOR OUTPUT\n{line}\n\
@@ -360,11 +360,22 @@ impl Session {
 }
 
 /// The TRANSACTIONS part of the status: InnoDB's lines, then where old row versions are.
-fn transactions_section(status: &engine::EngineStatus) -> String {
+fn transactions_section(instance: &crate::instance::Instance) -> String {
+    let status = instance.engine().status();
+    let seconds = instance.uptime_seconds();
+    let unfinished = instance.engine().unfinished().into_iter().map(|writer| {
+        format!(
+            "---TRANSACTION {}, ACTIVE {seconds} sec recovered trx\n\
+             ROLLING BACK {} lock struct(s), heap size 0, 0 row lock(s), undo log entries {}\n",
+            writer.id, writer.lock_objects, writer.undo_records
+        )
+    });
+    let unfinished: String = unfinished.collect();
     format!(
         "------------\nTRANSACTIONS\n------------\nTrx id counter {}\n\
          Purge done for trx's n:o < {} undo n:o < 0 state: running\nHistory list length {}\n\
-         Old row versions {}, {} bytes in memory; {} of them spilled, {} bytes in the temporary file; {} failed spill writes\n",
+         Old row versions {}, {} bytes in memory; {} of them spilled, {} bytes in the temporary file; {} failed spill writes\n\
+         LIST OF TRANSACTIONS FOR EACH SESSION:\n{unfinished}",
         status.next_transaction,
         status.watermark,
         status.history_list_length,

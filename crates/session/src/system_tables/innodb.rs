@@ -71,4 +71,26 @@ impl SystemTables {
             )
         })
     }
+
+    /// Transactions that a crash left unfinished, while they are rolled back. Those of sessions are not listed.
+    pub(super) fn innodb_trx(&self, view: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
+        for writer in self.instance.engine().unfinished() {
+            let locks = writer.lock_objects as u64;
+            let row = RowBuilder::new(view)
+                .set("trx_id", Value::UInt(writer.id.0))
+                .set("trx_state", text("ROLLING BACK"))
+                .set("trx_started", self.start_time())
+                .set("trx_weight", Value::UInt(writer.undo_records + locks))
+                .set("trx_lock_structs", Value::UInt(locks))
+                .set("trx_rows_modified", Value::UInt(writer.undo_records))
+                .set("trx_isolation_level", text("REPEATABLE READ"))
+                .set("trx_unique_checks", Value::Int(1))
+                .set("trx_foreign_key_checks", Value::Int(1))
+                .finish();
+            if !emit(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
 }

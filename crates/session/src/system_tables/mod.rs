@@ -179,6 +179,7 @@ impl SystemTables {
             "ENABLED_ROLES" => self.enabled_roles(emit),
             "INNODB_TABLESPACES" => self.innodb_tablespaces(table, emit),
             "INNODB_TABLES" => self.innodb_tables(table, emit),
+            "INNODB_TRX" => self.innodb_trx(table, emit),
             _ => Ok(()),
         }
     }

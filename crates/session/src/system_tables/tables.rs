@@ -188,8 +188,8 @@ impl SystemTables {
         row
     }
 
-    /// CREATE_TIME is not kept: the server's start is the best that is known, since NULL breaks dump tools.
-    fn start_time(&self) -> Value {
+    /// When the server was started. CREATE_TIME is not kept: this is the best that is known, since NULL breaks dump tools.
+    pub(super) fn start_time(&self) -> Value {
         let seconds = self.instance.wall_microseconds() / 1_000_000 - self.instance.uptime_seconds() as i64;
         Value::DateTime(self.time_zone().local(seconds * 1_000_000))
     }
