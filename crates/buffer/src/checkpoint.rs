@@ -64,6 +64,7 @@ impl FlusherSignal {
 impl BufferPool {
     /// From now on checkpoints may move, as far as `participant` allows.
     pub fn set_checkpoint_participant(&self, participant: Arc<dyn CheckpointParticipant>) {
+        self.damage.forget_log();
         *write(&self.participant) = Some(participant);
     }
 

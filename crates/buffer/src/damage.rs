@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use page::PageOperation;
 use redo::LogReader;
@@ -34,8 +35,10 @@ pub struct NeededPage {
 #[derive(Default)]
 pub(crate) struct Damage {
     passed_over: Mutex<BTreeMap<PageId, (Lsn, &'static str)>>,
-    /// Pages of those spaces that recovery did bring up to date.
-    brought_up: Mutex<BTreeMap<PageId, Lsn>>,
+    /// Whether there may be such pages.
+    any_passed_over: AtomicBool,
+    /// The log that was replayed, and its end, until checkpoints may move.
+    log: Mutex<Option<(LogReader, Lsn)>>,
     named: Mutex<Named>,
 }
 
@@ -51,19 +54,29 @@ impl Damage {
         let mut passed_over = lock(&self.passed_over);
         let entry = passed_over.entry(page).or_insert((end, reason));
         entry.0 = end;
+        self.any_passed_over.store(true, Ordering::Release);
     }
 
     pub fn is_passed_over(&self, page: PageId) -> bool {
-        let passed_over = lock(&self.passed_over);
-        !passed_over.is_empty() && passed_over.contains_key(&page)
+        // Changes of a page come one after another, so what was noted of it is seen.
+        self.any_passed_over.load(Ordering::Acquire) && lock(&self.passed_over).contains_key(&page)
     }
 
     /// The page starts anew: what it was does not matter any more.
     pub fn forget(&self, page: PageId) {
-        let mut passed_over = lock(&self.passed_over);
-        if !passed_over.is_empty() {
-            passed_over.remove(&page);
+        if self.any_passed_over.load(Ordering::Acquire) {
+            lock(&self.passed_over).remove(&page);
         }
+    }
+
+    /// Keeps the log for [`BufferPool::needed_pages_of`].
+    pub fn keep_log(&self, log: LogReader, end: Lsn) {
+        *lock(&self.log) = Some((log, end));
+    }
+
+    /// Checkpoints may move.
+    pub fn forget_log(&self) {
+        *lock(&self.log) = None;
     }
 
     /// Notes a page that could not be read.
@@ -81,19 +94,40 @@ impl Damage {
 }
 
 impl BufferPool {
-    /// Pages of spaces in which recovery had to pass over changes, as far as the log speaks of them; of dropped spaces too. Whoever
-    /// knows which spaces there must be decides, before checkpoints may move.
-    pub fn needed_pages(&self) -> Vec<NeededPage> {
-        let of_damaged = |(page, (needed, reason)): (&PageId, &(Lsn, &'static str))| NeededPage {
+    /// Pages that recovery had to pass over changes of, as far as the log speaks of them; of dropped spaces too. Whoever knows which
+    /// spaces there must be decides, before checkpoints may move.
+    pub fn passed_over_pages(&self) -> Vec<NeededPage> {
+        let passed_over = lock(&self.damage.passed_over);
+        let pages = passed_over.iter().map(|(page, (needed, reason))| NeededPage {
             page: *page,
             needed: *needed,
             reason: Some(*reason),
-        };
-        let of_whole =
-            |(page, needed): (&PageId, &Lsn)| NeededPage { page: *page, needed: *needed, reason: None };
-        let mut pages: Vec<NeededPage> = lock(&self.damage.passed_over).iter().map(of_damaged).collect();
-        pages.extend(lock(&self.damage.brought_up).iter().map(of_whole));
-        pages
+        });
+        pages.collect()
+    }
+
+    /// Those of some spaces, with all other pages of these spaces that the log has changes of: a file that is put back later may lack
+    /// them too. Reads the log once more for them. To be asked once, before checkpoints may move.
+    pub fn needed_pages_of(&self, spaces: &BTreeSet<SpaceId>) -> Result<Vec<NeededPage>, StorageError> {
+        let log = lock(&self.damage.log).take();
+        let mut pages = self.passed_over_pages();
+        pages.retain(|page| spaces.contains(&page.page.space));
+        let (Some((mut log, end)), false) = (log, pages.is_empty()) else { return Ok(pages) };
+        let spaces: BTreeSet<SpaceId> = pages.iter().map(|page| page.page.space).collect();
+        let passed_over: BTreeSet<PageId> = pages.iter().map(|page| page.page).collect();
+        let mut brought_up = BTreeMap::new();
+        while log.position() < end {
+            let Some((range, payload)) = log.next_group()? else { break };
+            for record in Records::new(payload).flatten() {
+                let (Record::Create { page } | Record::Operation { page, .. }) = record else { continue };
+                if spaces.contains(&page.space) && !passed_over.contains(&page) {
+                    brought_up.insert(page, range.end);
+                }
+            }
+        }
+        let whole = brought_up.into_iter().map(|(page, needed)| NeededPage { page, needed, reason: None });
+        pages.extend(whole);
+        Ok(pages)
     }
 
     /// Pages that could not be read since the last call, with their files, as texts for the error log.
@@ -127,28 +161,6 @@ impl BufferPool {
             self.damage.pass_over(page, end, NO_FILE);
         }
         has_file
-    }
-
-    /// Reads the log once more if changes were passed over, for what the other pages of these spaces must have: a file that is put back
-    /// later may lack that too.
-    pub(crate) fn note_needed_pages(&self, mut reader: LogReader, end: Lsn) -> Result<(), StorageError> {
-        let passed_over = lock(&self.damage.passed_over);
-        let spaces: BTreeSet<SpaceId> = passed_over.keys().map(|page| page.space).collect();
-        if spaces.is_empty() {
-            return Ok(());
-        }
-        let mut brought_up = BTreeMap::new();
-        while reader.position() < end {
-            let Some((range, payload)) = reader.next_group()? else { break };
-            for record in Records::new(payload).flatten() {
-                let (Record::Create { page } | Record::Operation { page, .. }) = record else { continue };
-                if spaces.contains(&page.space) && !passed_over.contains_key(&page) {
-                    brought_up.insert(page, range.end);
-                }
-            }
-        }
-        *lock(&self.damage.brought_up) = brought_up;
-        Ok(())
     }
 }
 

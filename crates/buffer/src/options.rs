@@ -34,6 +34,8 @@ pub struct PoolOptions {
     pub forced: Forced,
     /// Pages that are kept for statements that free room; 0 for none.
     pub reserve_pages: u32,
+    /// Threads that apply the log at start; 0 for what suits the machine, 1 for none but the one that opens the pool.
+    pub replay_lanes: usize,
 }
 
 impl Default for PoolOptions {
@@ -47,6 +49,7 @@ impl Default for PoolOptions {
             background: true,
             forced: Forced::No,
             reserve_pages: 0,
+            replay_lanes: 0,
         }
     }
 }
@@ -63,6 +66,7 @@ impl PoolOptions {
             background: false,
             forced: Forced::No,
             reserve_pages: 0,
+            replay_lanes: 1,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::damage::Damage;
 use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
-use crate::recovery::FileFault;
+use crate::recovery::{FileFault, RecoveryReport};
 use crate::spaces::Spaces;
 use crate::{CheckpointParticipant, Forced, MiniTransaction, PoolOptions, StorageError, page_transform};
 
@@ -47,6 +47,7 @@ pub struct BufferPool {
     pub(crate) flusher_thread: Mutex<Option<JoinHandle>>,
     pub(crate) damaged_files: Mutex<Vec<(PathBuf, FileFault)>>,
     pub(crate) damage: Damage,
+    pub(crate) recovery: Mutex<RecoveryReport>,
     /// Directories whose entry in their parent this process has synced.
     pub(crate) durable_directories: Mutex<BTreeSet<PathBuf>>,
     pub(crate) is_new: bool,
@@ -295,6 +296,11 @@ impl BufferPool {
         self.is_new
     }
 
+    /// What opening the pool took.
+    pub fn recovery_report(&self) -> RecoveryReport {
+        *lock(&self.recovery)
+    }
+
     /// The redo log.
     #[inline]
     pub fn redo(&self) -> &RedoLog {
@@ -363,6 +369,7 @@ impl BufferPool {
             flusher_thread: Mutex::new(None),
             damaged_files: Mutex::default(),
             damage: Damage::default(),
+            recovery: Mutex::default(),
             durable_directories: Mutex::default(),
             is_new: false,
             forced: options.forced,

@@ -6,20 +6,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use env::{Environment, OpenMode};
-use page::{PAGE_BYTES, PageOperation, SpaceHeaderRef};
-use redo::{GroupRange, Lineage, LogReader, RedoLog, RedoOptions};
+use page::{PAGE_BYTES, SpaceHeaderRef};
+use redo::{Lineage, LogReader, RedoLog, RedoOptions};
 use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId};
 use stdx::sync::lock;
 
-use crate::damage::makes_anew;
 use crate::doublewrite::Doublewrite;
-use crate::frames::ExclusiveFrame;
-use crate::mini_transaction::zero_page;
+use crate::page_count::PageCount;
 use crate::record::{self, EpochRecord, Record, Records};
+use crate::replay::log_corrupt;
 use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
 use crate::spaces::SpaceFile;
 use crate::{
@@ -54,17 +53,23 @@ impl BufferPool {
             buffer_bytes: options.log_buffer_bytes,
             ends_at_damage: options.forced == Forced::PastDamagedLog,
         };
+        let begun = environment.clock.monotonic();
         let opened = RedoLog::open(&environment, &redo_options)?;
-        let LogExtent { end, is_new } = log_extent(opened.reader(), opened.lineage())?;
+        let LogExtent { end, is_new, pages } = log_extent(opened.reader(), opened.lineage())?;
         opened.sync()?;
-        let readers = [opened.reader(), opened.reader()];
+        let readers = opened.readers();
+        let log_bytes = end.0 - opened.checkpoint().0;
         let copies = Doublewrite::copies(&environment)?;
         let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
         pool.is_new = is_new && options.forced != Forced::WithoutLog;
-        pool.log_epoch();
-        let recovered = pool.recover(&copies, readers, end, handler, options.doublewrite);
-        recovered.map_err(|error| pool.name_failure(error))?;
         let pool = Arc::new(pool);
+        pool.log_epoch();
+        let checked = pool.environment.clock.monotonic();
+        let recovered = pool.recover(&copies, &readers, (end, pages), handler, &options);
+        let mut report = recovered.map_err(|error| pool.name_failure(error))?;
+        report.log_bytes = log_bytes;
+        report.check_time = checked.saturating_sub(begun);
+        *self::lock(&pool.recovery) = report;
         if options.background {
             pool.start_flusher();
         }
@@ -83,24 +88,34 @@ impl BufferPool {
     }
 
     fn recover(
-        &self,
+        self: &Arc<Self>,
         copies: &BTreeMap<PageId, Vec<u8>>,
-        [reader, again]: [LogReader; 2],
-        end: Lsn,
+        readers: &dyn Fn() -> LogReader,
+        (end, pages): (Lsn, u64),
         handler: &mut dyn RecoveryHandler,
-        doublewrite: bool,
-    ) -> Result<(), StorageError> {
+        options: &PoolOptions,
+    ) -> Result<RecoveryReport, StorageError> {
+        let clock = &self.environment.clock;
+        let begun = clock.monotonic();
         self.find_files(copies)?;
         self.repair_torn_pages(copies)?;
         self.sync_files()?;
-        if !doublewrite {
+        if !options.doublewrite {
             Doublewrite::forget_copies(&self.environment).map_err(|error| self.stop(&error))?;
         }
-        self.replay(reader, end, handler)?;
-        self.note_needed_pages(again, end)?;
+        let found = clock.monotonic();
+        let counts = self.replay(readers, end, pages, handler, options.replay_lanes)?;
+        self.damage.keep_log(readers(), end);
         self.damage.forget_met();
         self.update_throttle();
-        Ok(())
+        Ok(RecoveryReport {
+            files_time: found.saturating_sub(begun),
+            apply_time: clock.monotonic().saturating_sub(found),
+            lanes: counts.lanes,
+            passes: counts.passes,
+            pages_changed: counts.pages_changed,
+            ..RecoveryReport::default()
+        })
     }
 
     /// Opens every tablespace file; removes those that were never finished.
@@ -192,42 +207,25 @@ impl BufferPool {
         }
         Ok(())
     }
+}
 
-    fn replay(
-        &self,
-        mut reader: LogReader,
-        end: Lsn,
-        handler: &mut dyn RecoveryHandler,
-    ) -> Result<(), StorageError> {
-        while reader.position() < end {
-            let Some((range, payload)) = reader.next_group()? else {
-                return Err(log_corrupt("the log changed while it was read", reader.position()));
-            };
-            self.replay_pages(range, payload)?;
-            for record in Records::new(payload) {
-                if let Ok(Record::Logical { kind, payload }) = record {
-                    handler.logical_record(kind, payload, range.start)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Applies a group to its pages. They stay latched until all of the group is applied and the LSN is stamped, so none
-    /// is ever written, or found after the next crash, with half of it.
-    fn replay_pages(&self, range: GroupRange, payload: &[u8]) -> Result<(), StorageError> {
-        let mut pages = GroupPages { pool: self, range, held: Vec::new() };
-        for record in Records::new(payload) {
-            match record {
-                Ok(Record::Create { page }) => pages.create(page)?,
-                Ok(Record::Operation { page, operation }) => pages.apply(page, operation)?,
-                Ok(Record::Logical { .. } | Record::Epoch(_)) => {}
-                Err(_) => return Err(log_corrupt("a group holds an unknown record", range.start)),
-            }
-        }
-        pages.stamp();
-        Ok(())
-    }
+/// What opening a pool took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryReport {
+    /// Bytes of log from the checkpoint on.
+    pub log_bytes: u64,
+    /// Reading and checking them.
+    pub check_time: Duration,
+    /// Finding the data files, repairing torn pages, making durable what was not.
+    pub files_time: Duration,
+    /// Applying the log.
+    pub apply_time: Duration,
+    /// Threads that applied it.
+    pub lanes: usize,
+    /// How often they read it: more than once if it has changes of more pages than fit the pool.
+    pub passes: u64,
+    /// Pages that were changed, counted once for each part of the log.
+    pub pages_changed: u64,
 }
 
 /// Why a file that looks like a tablespace was left alone at start.
@@ -237,127 +235,6 @@ pub enum FileFault {
     Damaged,
     /// It is of another server, or needs features that this one does not have.
     Foreign,
-}
-
-/// The pages of the group that is being replayed.
-struct GroupPages<'pool> {
-    pool: &'pool BufferPool,
-    range: GroupRange,
-    held: Vec<HeldPage<'pool>>,
-}
-
-struct HeldPage<'pool> {
-    page: PageId,
-    frame: ExclusiveFrame<'pool>,
-    /// The page on disk has the group already.
-    is_done: bool,
-}
-
-impl<'pool> GroupPages<'pool> {
-    fn find(&self, page: PageId) -> Option<usize> {
-        self.held.iter().position(|held| held.page == page)
-    }
-
-    fn hold(&mut self, page: PageId, frame: ExclusiveFrame<'pool>) -> usize {
-        let is_done = page::lsn(&frame) >= self.range.end;
-        if !is_done {
-            let marked = [(frame.index(), frame.header())].into_iter();
-            self.pool.dirty.mark(&self.pool.frames, marked, || self.range.start);
-        }
-        self.held.push(HeldPage { page, frame, is_done });
-        self.held.len() - 1
-    }
-
-    /// Holds the page that starts anew, unless it has the group already.
-    fn create(&mut self, page: PageId) -> Result<(), StorageError> {
-        let Some(index) = self.hold_to_create(page)? else { return Ok(()) };
-        let held = &mut self.held[index];
-        if !held.is_done {
-            zero_page(&mut held.frame, page, Lsn(0));
-        }
-        Ok(())
-    }
-
-    fn hold_to_create(&mut self, page: PageId) -> Result<Option<usize>, StorageError> {
-        if !self.pool.has_file_for(page, self.range.end) {
-            return Ok(None);
-        }
-        if let Some(index) = self.find(page) {
-            return Ok(Some(index));
-        }
-        match self.frame_to_create(page) {
-            Ok(frame) => {
-                self.pool.damage.forget(page);
-                Ok(Some(self.hold(page, frame)))
-            }
-            Err(error) => self.pass_over(page, error),
-        }
-    }
-
-    /// What is on disk need not make sense before a page's first write.
-    fn frame_to_create(&self, page: PageId) -> Result<ExclusiveFrame<'pool>, StorageError> {
-        match self.pool.exclusive(page) {
-            Err(StorageError::Corrupt { .. }) => {
-                let mut frame = self.pool.exclusive_without_reading(page)?;
-                zero_page(&mut frame, page, Lsn(0));
-                Ok(frame)
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// The page with its changes so far; None if it cannot be brought up to date.
-    fn hold_to_change(&mut self, page: PageId) -> Result<Option<usize>, StorageError> {
-        if !self.pool.has_file_for(page, self.range.end) {
-            return Ok(None);
-        }
-        if let Some(index) = self.find(page) {
-            return Ok(Some(index));
-        }
-        if self.pool.damage.is_passed_over(page) {
-            self.pool.damage.pass_over(page, self.range.end, "");
-            return Ok(None);
-        }
-        match self.pool.exclusive(page) {
-            Ok(frame) => Ok(Some(self.hold(page, frame))),
-            Err(error) => self.pass_over(page, error),
-        }
-    }
-
-    fn pass_over(&self, page: PageId, error: StorageError) -> Result<Option<usize>, StorageError> {
-        let reason = match error.damage() {
-            Some(reason) => reason,
-            None if self.pool.may_pass_over(&error) => "it cannot be read",
-            None => return Err(error),
-        };
-        self.pool.damage.pass_over(page, self.range.end, reason);
-        Ok(None)
-    }
-
-    fn apply(&mut self, page: PageId, operation: &[u8]) -> Result<(), StorageError> {
-        let operation =
-            PageOperation::decode(operation).map_err(|error| StorageError::corrupt(page, error))?;
-        let held = match makes_anew(&operation) {
-            true => self.hold_to_create(page)?,
-            false => self.hold_to_change(page)?,
-        };
-        let Some(held) = held.map(|index| &mut self.held[index]).filter(|held| !held.is_done) else {
-            return Ok(());
-        };
-        if let Err(error) = operation.apply(&mut held.frame) {
-            // It is not what it was when this was logged. Without the stamp it shows as one that lacks the change.
-            held.is_done = true;
-            self.pool.damage.pass_over(page, self.range.end, error.reason);
-        }
-        Ok(())
-    }
-
-    fn stamp(mut self) {
-        for held in self.held.iter_mut().filter(|held| !held.is_done) {
-            page::set_lsn(&mut held.frame, self.range.end);
-            held.frame.header().page_lsn.store(self.range.end.0, Ordering::Release);
-        }
-    }
 }
 
 /// The files in the root and in the directories below it that are tablespaces by their names, or were to become some
@@ -385,20 +262,25 @@ struct LogExtent {
     end: Lsn,
     /// Nothing was ever logged but starts of the server.
     is_new: bool,
+    /// Of about how many pages it has changes.
+    pages: u64,
 }
 
 fn log_extent(mut reader: LogReader, lineage: Lineage) -> Result<LogExtent, StorageError> {
     let mut is_new = reader.position() == Lsn(redo::FIRST_LSN);
+    let mut pages = PageCount::new();
     while let Some((range, payload)) = reader.next_group()? {
-        match Records::new(payload).next() {
+        let mut records = Records::new(payload);
+        match records.next() {
             Some(Ok(Record::Epoch(epoch))) if epoch.log_id != lineage.id || epoch.start != range.start => {
                 return Err(log_corrupt("a part of another log", range.start));
             }
             Some(Ok(Record::Epoch(_))) => {}
             _ => is_new = false,
         }
+        pages.add(Records::new(payload));
     }
-    Ok(LogExtent { end: reader.position(), is_new })
+    Ok(LogExtent { end: reader.position(), is_new, pages: pages.estimate() })
 }
 
 /// As epoch records have it.
@@ -413,8 +295,4 @@ const fn number(digits: &str) -> u32 {
         Ok(number) => number,
         Err(_) => panic!("a version has numbers"),
     }
-}
-
-fn log_corrupt(reason: &'static str, lsn: Lsn) -> StorageError {
-    StorageError::Log(redo::RedoError::Corrupt { reason, lsn })
 }

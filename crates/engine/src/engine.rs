@@ -86,6 +86,8 @@ pub(crate) struct EngineInner {
     pub(crate) closed: ClosedSpaces,
     /// What is odd, for the error log.
     pub(crate) messages: Mutex<Vec<String>>,
+    /// What is worth a line there without being odd.
+    pub(crate) notes: Mutex<Vec<String>>,
 }
 
 /// A tree that undo and purge can find by its index id.
@@ -210,6 +212,7 @@ impl EngineInner {
             first_id: parts.next_id,
             closed: ClosedSpaces::default(),
             messages: Mutex::default(),
+            notes: Mutex::default(),
             pool: parts.pool,
         }
     }

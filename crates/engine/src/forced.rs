@@ -82,6 +82,8 @@ fn open(
         background: options.background_threads && !is_read_only,
         forced,
         reserve_pages: if is_read_only { 0 } else { (options.reserve_bytes / PAGE_BYTES as u64) as u32 },
+        // Simulated disks count operations: there must be one order of them.
+        replay_lanes: if options.background_threads { 0 } else { 1 },
         ..PoolOptions::default()
     };
     let spill_file = Arc::new(SpillFile::new(environment.clone()));

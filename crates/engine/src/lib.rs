@@ -41,6 +41,7 @@ mod run;
 mod scan;
 mod scan_run;
 mod sorted_entries;
+mod start_times;
 mod statistics;
 mod status;
 mod table;

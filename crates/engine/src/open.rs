@@ -9,6 +9,7 @@ use crate::forced::{FIRST_ID_WITHOUT_LOG, OpenedPool, open_pool};
 use crate::lob::GarbageNotes;
 use crate::options::{EngineOptions, ForceRecovery};
 use crate::records::Losers;
+use crate::start_times::StartTimes;
 use crate::statistics::StoredStatistics;
 use crate::table::Table;
 use crate::undo_saving::LogNeeds;
@@ -20,6 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use stdx::ids::{IndexId, PageId, PageNumber, SpaceId, TableId, TransactionId};
 
 /// The tablespace of dictionary and undo tree.
@@ -58,8 +60,15 @@ impl Engine {
         messages
     }
 
+    /// What the error log says of a start without being odd. Empties the list.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.inner.notes))
+    }
+
     fn open_over(opened: OpenedPool, options: EngineOptions) -> EngineResult<Engine> {
         let OpenedPool { pool, environment, mut losers, is_read_only, messages } = opened;
+        let clock = Arc::clone(&environment.clock);
+        let pool_opened = clock.monotonic();
         environment.remove_temporary_leftovers().map_err(StorageError::from)?;
         create_system_space(&pool)?;
         check_system_pages(&pool)?;
@@ -90,7 +99,12 @@ impl Engine {
         };
         let inner = Arc::new(EngineInner::assemble(parts, losers.spill_file.clone()));
         lock(&inner.messages).extend(messages);
-        inner.recover(losers)?;
+        let undo = clock.monotonic().saturating_sub(pool_opened);
+        let tables = inner.recover(losers)?;
+        let all = clock.monotonic().saturating_sub(pool_opened);
+        let dictionary = all.saturating_sub(undo + tables);
+        let times = StartTimes { pool: inner.pool.recovery_report(), undo, dictionary, tables };
+        lock(&inner.notes).extend(times.notes());
         // On a full disk there is none, until there is room.
         let _ = inner.pool.refill_reserve();
         let engine = Engine { inner };
@@ -181,19 +195,21 @@ fn has_root(pool: &BufferPool, index: IndexId, root: PageNumber) -> EngineResult
 
 /// Dictionary and undo say what is true of all tables: without a page of them nothing can be served.
 fn check_system_pages(pool: &BufferPool) -> EngineResult<()> {
-    let needed = pool.needed_pages();
-    let damaged = needed.iter().filter(|page| page.page.space == SYSTEM_SPACE);
+    let passed_over = pool.passed_over_pages();
+    let damaged = passed_over.iter().filter(|page| page.page.space == SYSTEM_SPACE);
     let texts: Vec<String> =
         damaged.filter_map(|page| Some(pool.describe(page.page, page.reason?))).collect();
     if texts.is_empty() { Ok(()) } else { Err(EngineError::Corrupt(texts.join(" "))) }
 }
 
 impl EngineInner {
-    /// Rolls back what the crash left unfinished and loads the dictionary.
-    fn recover(self: &Arc<Self>, losers: Losers) -> EngineResult<()> {
+    /// Rolls back what the crash left unfinished in the dictionary and loads it. Gives the time since then: that of files and tables.
+    fn recover(self: &Arc<Self>, losers: Losers) -> EngineResult<Duration> {
         let writers = self.register_losers(losers);
         self.roll_back_dictionary(writers)?;
         let contents = self.store.load(&self.pool)?;
+        let clock = Arc::clone(&self.pool.environment().clock);
+        let loaded = clock.monotonic();
         let (unfinished, leftovers) = (contents.unfinished.clone(), contents.leftovers.clone());
         // Checkpoints move only now: what a file lacks of the log is not given up before it is noted, or known to be nobody's.
         if self.open_tables(contents)? {
@@ -201,7 +217,7 @@ impl EngineInner {
         }
         self.name_missing_files()?;
         if self.settings.is_read_only {
-            return Ok(());
+            return Ok(clock.monotonic().saturating_sub(loaded));
         }
         for space in unfinished {
             self.finish_alter(space)?;
@@ -210,7 +226,7 @@ impl EngineInner {
             self.store.remove_leftover(&self.pool, space)?;
         }
         self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
-        Ok(())
+        Ok(clock.monotonic().saturating_sub(loaded))
     }
 
     /// Frees the pages that an interrupted ADD or DROP INDEX has left in a space.

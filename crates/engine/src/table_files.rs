@@ -40,7 +40,7 @@ impl EngineInner {
     ) -> EngineResult<bool> {
         let wanted: HashMap<SpaceId, PathBuf> =
             tables.iter().map(|table| (table.space, table_path(&table.definition.name))).collect();
-        let mut findings = self.findings(marks);
+        let mut findings = self.findings(tables, marks)?;
         self.set_strangers_aside(&wanted, leftovers, &mut findings)?;
         self.open_damaged_files(tables, &mut findings)?;
         self.find_missing_files(tables, &mut findings)?;
@@ -55,7 +55,7 @@ impl EngineInner {
         Ok(noted)
     }
 
-    fn findings(&self, marks: Vec<DamageMark>) -> Findings {
+    fn findings(&self, tables: &[Arc<Table>], marks: Vec<DamageMark>) -> EngineResult<Findings> {
         let mut findings = Findings {
             present: self.pool.spaces().into_iter().collect(),
             damaged: self.pool.damaged_files(),
@@ -63,13 +63,15 @@ impl EngineInner {
             marks: BTreeMap::new(),
             messages: Vec::new(),
         };
-        for page in self.pool.needed_pages() {
+        // Others were dropped.
+        let spaces = tables.iter().map(|table| table.space).collect();
+        for page in self.pool.needed_pages_of(&spaces)? {
             findings.needed.entry(page.page.space).or_default().push(page);
         }
         for mark in marks {
             findings.marks.entry(mark.page.space).or_default().push(mark);
         }
-        findings
+        Ok(findings)
     }
 
     fn set_strangers_aside(

@@ -93,8 +93,14 @@ pub struct OpenedLog {
 impl OpenedLog {
     /// Reads the log from the last checkpoint on.
     pub fn reader(&self) -> LogReader {
+        self.readers()()
+    }
+
+    /// Readers of the log from the last checkpoint on, also when this is gone. They are of use until the checkpoint moves.
+    pub fn readers(&self) -> impl Fn() -> LogReader + use<> {
         let files = self.segments.files_from(self.checkpoint());
-        LogReader::new(files, self.control.record, self.options.ends_at_damage)
+        let (record, ends_at_damage) = (self.control.record, self.options.ends_at_damage);
+        move || LogReader::new(files.clone(), record, ends_at_damage)
     }
 
     /// Which log this is.

@@ -250,6 +250,7 @@ impl NextFile {
 }
 
 /// Files for reading.
+#[derive(Clone)]
 pub(crate) struct LogFiles {
     pub segment_bytes: u64,
     end: u64,

@@ -16,6 +16,8 @@ pub enum Priority {
     Error,
     /// Something is odd.
     Warning,
+    /// Good to know.
+    Note,
 }
 
 impl Priority {
@@ -24,6 +26,7 @@ impl Priority {
             Priority::System => "System",
             Priority::Error => "ERROR",
             Priority::Warning => "Warning",
+            Priority::Note => "Note",
         }
     }
 }

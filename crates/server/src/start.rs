@@ -81,6 +81,7 @@ fn run(
     let instance =
         Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
     let tell = || instance.take_messages().iter().for_each(|message| log.warning(message));
+    instance.engine().take_notes().iter().for_each(|note| log.write(Priority::Note, 0, note));
     tell();
     if configuration.initialize_only {
         return close(&instance);
