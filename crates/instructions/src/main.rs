@@ -16,6 +16,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use wire::command::Command;
 
+/// That of the product.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often each operation is run; `xtask` divides by it.
 const TIMES: u32 = 400;
 /// Run before the measured ones, so that caches are as warm as in a server that runs.
