@@ -3,7 +3,7 @@
 use crate::engine::EngineInner;
 use crate::entry::{UndoAddress, clustered_header, secondary_header};
 use crate::error::{DuplicateKey, EngineError, EngineResult};
-use crate::lob::{FittingRow, LobReference};
+use crate::lob::{ChunkWriter, FittingRow};
 use crate::long_rows::row_bytes_max;
 use crate::rows::append_clustered_key;
 use crate::sorted_entries::SortedEntries;
@@ -72,10 +72,10 @@ impl<'a> SortedLoad<'a> {
             let sequence = self.next_value;
             let used_up = EngineError::OutOfResources("too many long values in one table");
             self.next_value = sequence.checked_add(1).ok_or(used_up)?;
-            let reference = LobReference { writer: EVERYONE, sequence, length: value.len() as u64 };
+            let mut chunks = ChunkWriter::new(engine, table.lob_tree()?, EVERYONE, sequence);
             let pause = &mut || if kill.is_raised() { Err(EngineError::Killed) } else { Ok(()) };
-            engine.put_value(table, &reference, value, pause)?;
-            Ok(reference)
+            chunks.push(value, pause)?;
+            chunks.finish()
         })
     }
 

@@ -60,6 +60,8 @@ pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest
 pub use engine::Engine;
 pub use entry::entry_text;
 pub use error::{DuplicateKey, EngineError, EngineResult};
+pub use lob::LobReference;
+pub use long_rows::ValueWriter;
 pub use options::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use records::logical_record_text;
 pub use redo::FlushWaiter;

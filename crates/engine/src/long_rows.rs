@@ -4,7 +4,7 @@
 use crate::engine::EngineInner;
 use crate::entry::CLUSTERED_HEADER_BYTES;
 use crate::error::{EngineError, EngineResult};
-use crate::lob::{FittingRow, LobReference, OwnedRow, RowForm, Wanted, references_of};
+use crate::lob::{ChunkWriter, FittingRow, LobReference, OwnedRow, RowForm, Wanted, references_of};
 use crate::rows::{UpdateOutcome, live};
 use crate::scan::WaitPolicy;
 use crate::table::Table;
@@ -12,6 +12,7 @@ use crate::transaction::Transaction;
 use crate::write::{Action, EntryChange};
 use crate::writer::Writer;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
@@ -27,6 +28,30 @@ pub(crate) fn row_bytes_max(key: &[u8]) -> usize {
     page::CELL_BYTES_MAX - page::CELL_OVERHEAD_BYTES - CLUSTERED_HEADER_BYTES - key.len()
 }
 
+/// A long value that a transaction writes, piece by piece.
+pub struct ValueWriter<'t> {
+    transaction: &'t Transaction,
+    writer: Arc<Writer>,
+    chunks: ChunkWriter<'t>,
+}
+
+impl ValueWriter<'_> {
+    /// Adds bytes. Errors: NoSpace, Killed, OutOfResources beyond 4 GiB - 1.
+    pub fn push(&mut self, bytes: &[u8]) -> EngineResult<()> {
+        let (transaction, writer) = (self.transaction, &self.writer);
+        self.chunks.push(bytes, &mut || {
+            transaction.check_kill()?;
+            transaction.engine.pool.check_writable()?;
+            transaction.engine.save_long_undo(writer)
+        })
+    }
+
+    /// Ends the value. Returns what stands in the row. Errors as of [`ValueWriter::push`].
+    pub fn finish(self) -> EngineResult<LobReference> {
+        self.chunks.finish()
+    }
+}
+
 impl Transaction {
     /// Makes a new row fit its entry: long values are written now.
     pub(crate) fn fitting_row<'r>(
@@ -36,7 +61,7 @@ impl Transaction {
         row: &'r [u8],
     ) -> EngineResult<FittingRow<'r>> {
         let bytes_max = row_bytes_max(key);
-        if row.len() <= bytes_max {
+        if row.len() <= bytes_max && !table.view(row)?.has_outside() {
             return Ok(FittingRow { bytes: Cow::Borrowed(row), form: RowForm::WHOLE });
         }
         self.fit(table, row, bytes_max)
@@ -49,8 +74,28 @@ impl Transaction {
                 Some(writer) => writer,
                 None => writer.insert(self.begin_values(table)?),
             };
-            self.put_value(table, writer, value)
+            let mut value_writer = self.value_writer(table, Arc::clone(writer))?;
+            value_writer.push(value)?;
+            value_writer.finish()
         })
+    }
+
+    /// Begins a value that is written before its row: the row has the reference that comes of it. What a failed statement has
+    /// written goes with it; a row that is not put in after all needs a rollback to the mark before.
+    pub fn begin_value<'t>(&'t self, table: &'t Table) -> EngineResult<ValueWriter<'t>> {
+        self.check_may_write(table)?;
+        self.value_writer(table, self.begin_values(table)?)
+    }
+
+    /// Appends those bytes of a long value of a row that the transaction reads, under its snapshot or a lock.
+    pub fn read_value(
+        &self,
+        table: &Table,
+        reference: &LobReference,
+        range: Range<u64>,
+        out: &mut Vec<u8>,
+    ) -> EngineResult<()> {
+        Ok(self.engine.read_value(table, reference, range, out)??)
     }
 
     /// Notes in the undo list that values from the next number on go when it is undone.
@@ -67,16 +112,11 @@ impl Transaction {
         Ok(writer)
     }
 
-    fn put_value(&self, table: &Table, writer: &Arc<Writer>, value: &[u8]) -> EngineResult<LobReference> {
+    fn value_writer<'t>(&'t self, table: &'t Table, writer: Arc<Writer>) -> EngineResult<ValueWriter<'t>> {
         let used_up = EngineError::OutOfResources("too many long values in one transaction");
         let sequence = writer.take_value_number().ok_or(used_up)?;
-        let reference = LobReference { writer: writer.id, sequence, length: value.len() as u64 };
-        self.engine.put_value(table, &reference, value, &mut || {
-            self.check_kill()?;
-            self.engine.pool.check_writable()?;
-            self.engine.save_long_undo(writer)
-        })?;
-        Ok(reference)
+        let chunks = ChunkWriter::new(&self.engine, table.lob_tree()?, writer.id, sequence);
+        Ok(ValueWriter { transaction: self, writer, chunks })
     }
 
     /// `row` with what the row of that key has in the columns `kept`.
@@ -109,9 +149,7 @@ impl Transaction {
         let old = self.lock_row(table, key)?;
         let old_row = self.engine.row_with_references(table, old.as_stored())??;
         let old_view = table.view(&old_row)?;
-        let same = self.same_values(table, &old_view, row, kept)?;
-        let mut new_row = Vec::new();
-        merge(table, &old_view, row, &same, &mut new_row)?;
+        let new_row = self.row_beside(table, &old_view, row, kept)?;
         if new_row == *old_row {
             return Ok(UpdateOutcome::Unchanged);
         }
@@ -124,6 +162,29 @@ impl Transaction {
         let new_keys = self.engine.key_source(table, fitting.as_stored(), &table.indexed)?;
         self.update_all_secondary(table, &table.view(&old_keys)?, &table.view(&new_keys)?, key)?;
         Ok(UpdateOutcome::Changed)
+    }
+
+    /// Whether `update_keeping` with the same arguments would leave the row as it is. Locks the row; its long values are compared where
+    /// they stand. Error: RowNotFound.
+    pub fn is_same_row(&self, table: &Table, key: &[u8], row: &[u8], kept: &ColumnSet) -> EngineResult<bool> {
+        let old = self.lock_row(table, key)?;
+        let old_row = self.engine.row_with_references(table, old.as_stored())??;
+        let new_row = self.row_beside(table, &table.view(&old_row)?, &table.view(row)?, kept)?;
+        Ok(new_row == *old_row)
+    }
+
+    /// `new` with what `old` has in the columns `kept`, and where a long value is the same.
+    fn row_beside(
+        &self,
+        table: &Table,
+        old: &RowView<'_>,
+        new: &RowView<'_>,
+        kept: &ColumnSet,
+    ) -> EngineResult<Vec<u8>> {
+        let same = self.same_values(table, old, new, kept)?;
+        let mut row = Vec::new();
+        merge(table, old, new, &same, &mut row)?;
+        Ok(row)
     }
 
     /// Marks a row that has long values as deleted. Returns what its index keys are made of.

@@ -11,6 +11,7 @@ use crate::table::{Index, Table};
 use crate::transaction::Transaction;
 use crate::write::Action;
 use metrics::Counter;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 use txn::locks::LockMode;
@@ -89,6 +90,11 @@ impl Transaction {
             Some(entry) if !entry.deleted => Err(duplicate(0, key.to_vec())),
             _ => Ok(Action::Put(fitting.as_stored())),
         })?;
+        let source = match view.has_outside() {
+            true => self.engine.key_source(table, fitting.as_stored(), &table.indexed)?,
+            false => Cow::Borrowed(row),
+        };
+        let view = table.view(&source)?;
         for (number, index) in table.indexes.iter().enumerate().skip(1) {
             self.insert_secondary(table, number, index, &view, key)?;
         }
@@ -251,7 +257,7 @@ impl Transaction {
             }
         }
         let bytes_max = row_bytes_max(key);
-        if row.len() > bytes_max {
+        if row.len() > bytes_max || view.has_outside() {
             return self.update_long(table, key, &view, kept);
         }
         let merged = RefCell::new(Vec::new());

@@ -267,6 +267,11 @@ impl Table {
         Ok(key == other_key)
     }
 
+    /// The columns that secondary indexes are made of.
+    pub fn indexed_columns(&self) -> &ColumnSet {
+        &self.indexed
+    }
+
     pub(crate) fn corrupt(&self, error: impl std::fmt::Display) -> EngineError {
         let name = &self.definition.name;
         EngineError::Corrupt(format!("table {}.{}: {error}", name.schema, name.table))

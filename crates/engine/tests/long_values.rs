@@ -11,7 +11,7 @@ use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;
 use std::sync::Arc;
-use values::row::ColumnSet;
+use values::row::{ColumnSet, Piece};
 use values::{ColumnType, TypeKind, Value};
 
 const LONG: usize = 1 << 20;
@@ -383,4 +383,61 @@ fn rows_that_are_shown_in_place_wait_for_few_long_values_at_once() {
         assert!(shown.len() - before <= 2, "{} rows of 200,000 bytes at once", shown.len() - before);
     }
     assert_eq!((shown, steps >= 10), ((0..20).collect::<Vec<i64>>(), true));
+}
+
+#[test]
+fn a_value_may_be_written_before_its_row_and_read_in_parts() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_large(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "short"), row(2, 2, &text(2, LONG))]);
+    let value = text(3, LONG + 777);
+    let transaction = begin(&engine);
+    let put = |id: i64| {
+        let mut writer = transaction.begin_value(&t).unwrap();
+        value.as_bytes().chunks(12_345).for_each(|piece| writer.push(piece).unwrap());
+        let reference = writer.finish().unwrap();
+        assert_eq!(reference.length(), value.len() as u64);
+        with_reference(&t, &row(id, id, ""), &reference.encode())
+    };
+    transaction.insert(&t, &put(3)).unwrap();
+    assert_eq!(transaction.update(&t, &key(&t, 2), &put(2)), Ok(UpdateOutcome::Changed));
+    // A row that does not go in after all: the value goes with the rollback.
+    let mark = transaction.mark();
+    assert!(matches!(transaction.insert(&t, &put(1)), Err(EngineError::DuplicateKey(_))));
+    transaction.rollback_to(mark).unwrap();
+    engine.sync_log(transaction.commit().unwrap()).unwrap();
+    engine.purge().unwrap();
+    sound(&engine);
+    drop(engine);
+
+    let engine = open_large(&disk.restart_after_kill());
+    let t = table(&engine, "t");
+    let reader = begin(&engine);
+    assert_eq!(all(&reader, &t), [row(1, 1, "short"), row(2, 2, &value), row(3, 3, &value)]);
+    let mut reference = None;
+    let nothing = ColumnSet::none();
+    let found = &mut |bytes: &[u8]| {
+        let view = values::row::RowView::new(t.layout(), bytes).unwrap();
+        let Piece::Outside(outside) = view.piece(2) else { panic!("the value is in the row") };
+        reference = LobReference::decode(outside);
+    };
+    reader.get_columns(&t, 0, &key(&t, 3), ReadMode::Consistent, &nothing, found).unwrap();
+    let reference = reference.unwrap();
+    let end = value.len() as u64;
+    for range in [0..1, 0..5000, 4999..5001, 5000..15_000, 777_777..end, end - 1..end + 9, end..end + 1] {
+        let mut read = Vec::new();
+        reader.read_value(&t, &reference, range.clone(), &mut read).unwrap();
+        let expected = &value.as_bytes()[range.start as usize..range.end.min(end) as usize];
+        assert!(read == expected, "{range:?}: {} bytes", read.len());
+    }
+}
+
+/// The stored form of a row whose text stands outside already.
+fn with_reference(t: &Table, row: &Row, reference: &[u8; 24]) -> Vec<u8> {
+    let short = encode(t, row);
+    let view = values::row::RowView::new(t.layout(), &short).unwrap();
+    let mut bytes = Vec::new();
+    t.layout().rewrite(&view, &[Piece::Outside(reference)], &mut bytes).unwrap();
+    bytes
 }

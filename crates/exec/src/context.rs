@@ -1,11 +1,14 @@
 //! What the session hands the executor for one statement, and what it gets back.
 //! Main types: [`StatementContext`], [`StatementOutcome`].
 
-use crate::spill::SpillCounts;
+use crate::spill::{SpillCounts, Spool};
+use crate::{ParameterUse, Reading};
 use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
 use expression::{SessionView, StatementFacts, TypedValue};
 use plan::{PrivilegeCheck, VirtualTables};
+use std::sync::Arc;
+use values::Value;
 
 /// Everything a statement may use. Lives for one execution.
 pub struct StatementContext<'a> {
@@ -27,10 +30,58 @@ pub struct StatementContext<'a> {
     pub files: &'a mut dyn ServerFiles,
     /// Values of a prepared statement's parameters.
     pub parameters: &'a [TypedValue],
+    /// Those of them that are too long for memory; `parameters` has empty ones in their places.
+    pub long_parameters: Option<Arc<LongParameters>>,
     /// Raised by KILL QUERY and by max_execution_time.
     pub kill: KillFlag,
     /// Session settings that change how statements run.
     pub settings: ExecutionSettings,
+}
+
+/// Parameters that came in pieces and are too long for memory, by position.
+#[derive(Debug, Default)]
+pub struct LongParameters(Vec<Option<Arc<Spool>>>);
+
+impl LongParameters {
+    /// Adds a parameter.
+    pub fn insert(&mut self, index: usize, value: Spool) {
+        self.insert_shared(index, &Arc::new(value));
+    }
+
+    /// Loads those that their parameters do not take as they stand. None if no other is left. Error 1114 for one of more than so many
+    /// bytes.
+    pub fn without_misfits(
+        &self,
+        given: &mut [TypedValue],
+        uses: &[Option<ParameterUse>],
+        bytes_max: u64,
+    ) -> SqlResult<Option<LongParameters>> {
+        let mut left = LongParameters::default();
+        for (index, typed) in given.iter_mut().enumerate() {
+            let Some(spool) = self.get(index) else { continue };
+            let used = uses.get(index).and_then(Option::as_ref);
+            let as_it_stands = |used: &ParameterUse| {
+                used.reading == Reading::AsGiven
+                    || expression::parameter::is_as_it_stands(typed, &used.column_type)
+            };
+            if used.is_none_or(as_it_stands) {
+                left.insert_shared(index, spool);
+            } else {
+                typed.value = Value::Bytes(spool.load_within(bytes_max)?);
+            }
+        }
+        Ok((!left.0.is_empty()).then_some(left))
+    }
+
+    fn insert_shared(&mut self, index: usize, value: &Arc<Spool>) {
+        self.0.resize(index + 1, None);
+        self.0[index] = Some(Arc::clone(value));
+    }
+
+    /// That parameter, if it is one of them.
+    pub fn get(&self, index: usize) -> Option<&Arc<Spool>> {
+        self.0.get(index).and_then(Option::as_ref)
+    }
 }
 
 /// What one operator keeps in memory unless a variable says otherwise: a quarter of a statement's memory.

@@ -13,6 +13,7 @@ mod change;
 mod context;
 mod explain;
 mod explain_tree;
+mod long_row;
 mod operator;
 mod outfile;
 mod pass_through;
@@ -21,9 +22,10 @@ mod run;
 mod spill;
 
 pub use context::{
-    ExecutionSettings, FilePieces, FileWriter, NoServerFiles, ServerFiles, StatementContext, StatementOutcome,
+    ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles, StatementContext,
+    StatementOutcome,
 };
-pub use spill::{KeptRows, SpillCounts};
+pub use spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 
 use engine::Engine;
 use errors::SqlResult;

@@ -3,15 +3,17 @@
 //! Main type: [`PassThrough`], made once for a plan.
 
 use crate::context::StatementOutcome;
+use crate::long_row::LongRow;
 use crate::operator::limit::limit_value;
 use crate::operator::table::{TableReader, stored_layout, stored_position};
 use crate::run::Run;
 use charset::CollationId;
+use engine::Isolation;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, ExpressionKind};
 use plan::QueryPlan;
 use plan::physical::{Node, RowLimit, RowLock, TableAccess};
-use values::row::RowView;
+use values::row::{ColumnSet, Piece, RowView};
 use values::temporal::TimeZone;
 use values::{ColumnEncoder, TypeKind, Value};
 use wire::result::{EncodedColumns, EncodedRows, ResultColumn};
@@ -27,6 +29,8 @@ pub(crate) struct PassThrough {
     results: CollationId,
     /// Position in the stored row, and how it is written.
     columns: Vec<(usize, ColumnEncoder)>,
+    /// Columns of the table that conditions look at.
+    looked_at: ColumnSet,
 }
 
 /// The parts of a plan that passes through: the table and the part of the rows.
@@ -60,6 +64,20 @@ fn slots(node: &Node, count: usize) -> Option<Vec<usize>> {
     }
 }
 
+/// The columns of the table that conditions look at.
+fn looked_at(access: &TableAccess) -> ColumnSet {
+    let mut columns = Vec::new();
+    for condition in &access.conditions {
+        condition.visit(&mut |part| {
+            if let ExpressionKind::Column(read) = &part.kind {
+                let found = access.columns.iter().find(|(_, slot)| *slot == read.slot);
+                columns.extend(found.map(|(column, _)| *column));
+            }
+        });
+    }
+    ColumnSet::of(columns)
+}
+
 impl PassThrough {
     /// For a plan that has this form; None for others. TIMESTAMP depends on the session's time zone: not here.
     pub fn of(query: &QueryPlan, columns: &[ResultColumn], results: CollationId) -> Option<PassThrough> {
@@ -79,7 +97,8 @@ impl PassThrough {
             (column_type.kind != TypeKind::Timestamp).then(|| (stored_position(access, *column), encoder))
         };
         let encoders = slots(node, columns.len())?.into_iter().map(encoder).collect::<Option<Vec<_>>>()?;
-        Some(PassThrough { definitions: EncodedColumns::new(columns, results), results, columns: encoders })
+        let definitions = EncodedColumns::new(columns, results);
+        Some(PassThrough { definitions, results, columns: encoders, looked_at: looked_at(access) })
     }
 
     /// Whether it serves a session with that character set of results.
@@ -97,7 +116,10 @@ impl PassThrough {
         let Some((access, limit, _)) = parts(query) else { return Ok(StatementOutcome::default()) };
         let offset = limit_value(limit.and_then(|limit| limit.offset.as_ref()), run)?.unwrap_or(0);
         let count = limit_value(limit.and_then(|limit| limit.count.as_ref()), run)?.unwrap_or(u64::MAX);
-        let mut reader = TableReader::new(access);
+        // Without a snapshot nothing keeps a value where it is until it is sent.
+        let sends_pieces = run.statement.transaction.isolation() != Isolation::ReadUncommitted;
+        let wanted = if sends_pieces { &self.looked_at } else { &access.wanted };
+        let mut reader = TableReader::fetching(access, wanted);
         let mut slots = vec![Value::Null; access.width];
         let binary = rows.is_binary();
         let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
@@ -115,7 +137,14 @@ impl PassThrough {
                 }
                 let view = RowView::new(stored_layout(access), stored)
                     .map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
-                rows.row(&mut |out| self.encode(&view, binary, out))?;
+                if view.has_outside() {
+                    let stored = stored.to_vec();
+                    let view = RowView::new(stored_layout(access), &stored);
+                    let view = view.map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
+                    self.long_row(&view, binary, access, run)?.send(rows, &access.table, run)?;
+                } else {
+                    rows.row(&mut |out| self.encode(&view, binary, out))?;
+                }
                 outcome.rows_sent += 1;
                 if outcome.rows_sent == count {
                     break;
@@ -130,6 +159,41 @@ impl PassThrough {
         }
         outcome.found_rows = Some(outcome.rows_sent);
         Ok(outcome)
+    }
+
+    /// A row with long values that were not fetched.
+    #[cold]
+    fn long_row(
+        &self,
+        row: &RowView<'_>,
+        binary: bool,
+        access: &TableAccess,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<LongRow> {
+        let mut long = LongRow::default();
+        if binary {
+            long.short().push(0);
+            self.null_bitmap(row, long.short());
+        }
+        for (position, encoder) in &self.columns {
+            match (row.piece(*position), row.raw(*position)) {
+                (Piece::Outside(reference), _) => long.push(reference, encoder, &access.table, run)?,
+                (_, raw) if !binary => encoder.text(raw, long.short()),
+                (_, Some(raw)) => encoder.binary(raw, long.short()),
+                (_, None) => {}
+            }
+        }
+        Ok(long)
+    }
+
+    fn null_bitmap(&self, row: &RowView<'_>, out: &mut Vec<u8>) {
+        let bitmap = out.len();
+        out.resize(bitmap + (self.columns.len() + NULL_BITMAP_OFFSET).div_ceil(8), 0);
+        let nulls = self.columns.iter().enumerate().filter(|(_, (position, _))| row.is_null(*position));
+        for (at, _) in nulls {
+            let bit = at + NULL_BITMAP_OFFSET;
+            out[bitmap + bit / 8] |= 1 << (bit % 8);
+        }
     }
 
     fn encode(&self, row: &RowView<'_>, binary: bool, out: &mut Vec<u8>) {

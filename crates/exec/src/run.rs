@@ -5,14 +5,15 @@ use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
-use crate::spill::{Held, KeySet, RowStore, SpillCounts, Workspace, full};
+use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, full};
 use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
-use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue};
+use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue, TypedValue};
 use plan::physical::RowLock;
 use plan::{Plan, PlanningSurroundings};
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use values::Value;
 
 /// One execution of a plan.
@@ -152,11 +153,31 @@ pub fn row_bytes(row: &[Value]) -> usize {
     std::mem::size_of_val(row) + long_bytes(row)
 }
 
+#[inline]
 fn parameter(statement: &StatementContext<'_>, index: usize) -> SqlResult<Value> {
     match statement.parameters.get(index) {
-        Some(found) => Ok(found.value.clone()),
-        None => Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")),
+        Some(found) if statement.long_parameters.is_none() => Ok(found.value.clone()),
+        found => loaded_parameter(statement, index, found),
     }
+}
+
+#[cold]
+fn loaded_parameter(
+    statement: &StatementContext<'_>,
+    index: usize,
+    found: Option<&TypedValue>,
+) -> SqlResult<Value> {
+    match (long_parameter(statement, index), found) {
+        // Whoever computes with it needs it in memory.
+        (Some(long), _) => Ok(Value::Bytes(long.load_within(statement.settings.memory_bytes_max)?)),
+        (None, Some(found)) => Ok(found.value.clone()),
+        (None, None) => Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE")),
+    }
+}
+
+/// A parameter that is too long for memory.
+pub fn long_parameter<'s>(statement: &'s StatementContext<'_>, index: usize) -> Option<&'s Arc<Spool>> {
+    statement.long_parameters.as_ref()?.get(index)
 }
 
 /// Error 1317 once the flag is raised: for what looks without a [`Run`] at hand.

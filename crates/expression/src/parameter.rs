@@ -161,6 +161,11 @@ fn filled(number: Decimal) -> Decimal {
     number.with_scale(room.max(number.scale()), Rounding::HalfUp).unwrap_or(number)
 }
 
+/// Whether a value needs no conversion to be of its parameter's type.
+pub fn is_as_it_stands(typed: &TypedValue, wanted: &ColumnType) -> bool {
+    is_of_type(&typed.value, &typed.column_type, wanted)
+}
+
 /// Whether a value is of the type as it stands. Bytes without a character set are taken for text of any.
 fn is_of_type(value: &Value, column_type: &ColumnType, wanted: &ColumnType) -> bool {
     match value {

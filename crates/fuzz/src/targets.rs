@@ -85,7 +85,7 @@ fn command(input: &[u8]) {
     for capabilities in [0, client::OFFERED] {
         let Ok(Command::Execute(execute)) = Command::parse(input, capabilities) else { continue };
         for count in [0, 1, 3] {
-            let known = KnownParameters { count, types: &[], long_data: &[None, Some(Vec::new())] };
+            let known = KnownParameters { count, types: &[], sent: &[false, true] };
             let Ok(parameters) = execute.parameters(&known) else { continue };
             assert_eq!((parameters.values.len(), parameters.types.len()), (count, count));
             write_rows(&parameters.values, parameters.types.iter().map(|parameter| parameter.kind()));

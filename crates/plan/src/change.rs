@@ -55,6 +55,8 @@ pub struct InsertPlan {
     pub on_duplicate: Vec<Assignment>,
     /// Columns that get the statement's time when the row changes, with the expression.
     pub on_update: Vec<Assignment>,
+    /// ON DUPLICATE KEY UPDATE: columns of the existing row that stay as they are and that nothing reads, because they may be long.
+    pub kept: ColumnSet,
 }
 
 /// A table whose rows are changed.
@@ -68,6 +70,8 @@ pub struct TargetTable {
     pub slots: Vec<Option<usize>>,
     /// UPDATE: columns that stay as they are and that nothing reads, because they may be long.
     pub kept: ColumnSet,
+    /// UPDATE: some of the assigned columns are not read, because they may be long. Whether a row changes is for the engine to tell.
+    pub unread: bool,
     /// Slot of the clustered key.
     pub key_slot: usize,
     /// UPDATE: what is assigned, in order.

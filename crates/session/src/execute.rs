@@ -298,6 +298,7 @@ impl Session {
             virtual_tables: &tables,
             files: &mut files,
             parameters,
+            long_parameters: self.long_parameters.clone(),
             kill,
             settings,
         };

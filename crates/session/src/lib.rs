@@ -16,6 +16,7 @@ mod files;
 mod instance;
 #[cfg(test)]
 mod lock_tests;
+mod long_data;
 mod metadata_lock;
 mod options;
 mod persisted;

@@ -3,6 +3,7 @@
 //! A plan is kept with its statement and made anew when a definition changed since.
 
 use crate::cursor::Cursor;
+use crate::long_data::LongData;
 use crate::planned::{Planned, StatementTraits};
 use crate::prepared_memory::PreparedCharge;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
@@ -12,7 +13,7 @@ use crate::session::Session;
 use crate::status::id as status;
 use crate::variables::id;
 use errors::{SqlResult, sql_error};
-use exec::ParameterTyping;
+use exec::{LongParameters, ParameterTyping};
 use expression::TypedValue;
 use parser::ParseOptions;
 use parser::ast::{PrepareSource, Statement};
@@ -45,9 +46,9 @@ pub struct BoundParameters {
     pub count: usize,
     /// Types of the last execution that sent types; empty before the first.
     pub types: Vec<ParameterType>,
-    /// Values sent by COM_STMT_SEND_LONG_DATA since the last execution or reset, by position.
+    /// Which values COM_STMT_SEND_LONG_DATA has sent since the last execution or reset, by position.
     /// Such a parameter has no value in the COM_STMT_EXECUTE packet.
-    pub long_data: Vec<Option<Vec<u8>>>,
+    pub sent: Vec<bool>,
 }
 
 /// Flags of COM_STMT_EXECUTE.
@@ -67,6 +68,7 @@ struct Entry {
     under: PreparedUnder,
     plan: Option<Planned>,
     bound: BoundParameters,
+    long_data: LongData,
     settled: SettledTypes,
     cursor: Option<Cursor>,
     /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
@@ -96,7 +98,8 @@ impl Entry {
     }
 
     fn forget_long_data(&mut self) {
-        self.bound.long_data = vec![None; self.bound.count];
+        self.bound.sent.fill(false);
+        self.long_data.clear();
         self.charge.shrink();
     }
 }
@@ -173,7 +176,8 @@ impl Session {
             parse: options,
             under: self.prepared_under(),
             plan,
-            bound: BoundParameters { count, types: Vec::new(), long_data: vec![None; count] },
+            bound: BoundParameters { count, types: Vec::new(), sent: vec![false; count] },
+            long_data: LongData::default(),
             settled,
             cursor: None,
             long_data_error: None,
@@ -253,9 +257,11 @@ impl Session {
                 return self.fail(error, channel);
             }
         };
-        let parameters = self.typed_parameters(&mut entry.bound, values);
+        let (parameters, long) = self.typed_parameters(entry, values);
+        self.long_parameters = long.map(Arc::new);
         entry.charge.shrink();
         if parameters.len() != entry.bound.count {
+            self.long_parameters = None;
             self.start_statement(false);
             return self.fail(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"), channel);
         }
@@ -264,6 +270,7 @@ impl Session {
         } else {
             self.run_parameterised(entry, &statement, parameters, channel);
         }
+        self.long_parameters = None;
     }
 
     /// Runs a prepared statement with values. Statements without a plan run as their text does.
@@ -287,7 +294,7 @@ impl Session {
             if is_long {
                 *plan = Some(session.planned(statement, settled)?);
             }
-            let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
+            let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), plan, &parameters, channel)
         });
     }
@@ -308,7 +315,7 @@ impl Session {
                 *plan = Some(session.planned(statement, settled)?);
             }
             let mut filled = Cursor::new(session.state.instance.cursor_file());
-            let parameters = settled.fit(plan, parameters, &mut session.diagnostics)?;
+            let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), plan, &parameters, &mut filled)?;
             filled.rows.finish()?;
             channel.columns(&filled.columns, session.results_collation())?;
@@ -319,46 +326,71 @@ impl Session {
         });
     }
 
-    fn typed_parameters(&self, bound: &mut BoundParameters, values: Vec<Value>) -> Vec<TypedValue> {
-        let long_data = std::mem::replace(&mut bound.long_data, vec![None; bound.count]);
+    /// The values of an execution with the types that they arrive with, and those of them that are too long for memory.
+    fn typed_parameters(
+        &self,
+        entry: &mut Entry,
+        mut values: Vec<Value>,
+    ) -> (Vec<TypedValue>, Option<LongParameters>) {
+        let mut long: Option<LongParameters> = None;
+        for (position, (value, sent)) in values.iter_mut().zip(entry.long_data.take()).enumerate() {
+            match sent {
+                None => {}
+                Some(Ok(bytes)) => *value = Value::Bytes(bytes),
+                Some(Err(spool)) => {
+                    *value = Value::Bytes(Vec::new());
+                    long.get_or_insert_default().insert(position, spool);
+                }
+            }
+        }
+        entry.bound.sent.fill(false);
         let collation = self.settings().facts.connection_collation;
-        values
-            .into_iter()
-            .zip(long_data)
-            .enumerate()
-            .map(|(position, (value, long))| {
-                let declared = bound.types.get(position).copied();
-                let value = long.map_or(value, Value::Bytes);
-                TypedValue { column_type: given_type(&value, declared, collation), value }
-            })
-            .collect()
+        let typed = values.into_iter().enumerate().map(|(position, value)| {
+            let declared = entry.bound.types.get(position).copied();
+            let mut column_type = given_type(&value, declared, collation);
+            if let Some(spool) = long.as_ref().and_then(|long| long.get(position)) {
+                column_type.length = Some(u32::try_from(spool.len()).unwrap_or(u32::MAX));
+            }
+            TypedValue { column_type, value }
+        });
+        (typed.collect(), long)
+    }
+
+    /// Brings the values of an execution to the types of their parameters. Error 3988, and 1114 for a value that is too long for
+    /// memory where its parameter needs it there.
+    fn fit(
+        &mut self,
+        settled: &mut SettledTypes,
+        plan: &mut Option<Planned>,
+        mut given: Vec<TypedValue>,
+    ) -> SqlResult<Vec<TypedValue>> {
+        if let Some(long) = self.long_parameters.take() {
+            let uses = plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
+            let bytes_max = self.settings().execution.memory_bytes_max;
+            self.long_parameters = long.without_misfits(&mut given, uses, bytes_max)?.map(Arc::new);
+        }
+        settled.fit(plan, given, &mut self.diagnostics)
     }
 
     /// COM_STMT_SEND_LONG_DATA: has no answer; a mistake is reported by the next execution, and what was sent until
     /// then is forgotten. Errors: 1153 for a parameter, 3170 for those of all sessions.
     pub fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
         self.count(status::COM_STMT_SEND_LONG_DATA, 1);
-        let limit = self.max_allowed_packet();
-        let statements_max = self.state.instance.global_number(id::MAX_PREPARED_STMT_COUNT);
+        let packet_bytes_max = self.max_allowed_packet();
+        let instance = Arc::clone(&self.state.instance);
+        let statements_max = instance.global_number(id::MAX_PREPARED_STMT_COUNT);
         let Some(entry) = self.prepared.by_id.get_mut(&statement_id) else { return };
         if entry.long_data_error.is_some() {
             return;
         }
-        let Some(place) = entry.bound.long_data.get_mut(usize::from(parameter)) else {
-            entry.long_data_error = Some(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
-            return;
-        };
-        let data = place.get_or_insert_with(Vec::new);
-        let fits = match data.len() + piece.len() > limit {
-            true => Err(sql_error!(ER_NET_PACKET_TOO_LARGE)),
-            false => entry.charge.grow(piece.len() as u64, statements_max),
-        };
-        match fits {
-            Ok(()) => data.extend_from_slice(piece),
-            Err(error) => {
-                entry.long_data_error = Some(error);
-                entry.forget_long_data();
-            }
+        let Entry { long_data, bound, charge, .. } = &mut *entry;
+        let file = instance.cursor_file();
+        let charged = |bytes| charge.grow(bytes, statements_max);
+        let added =
+            long_data.append(&mut bound.sent, usize::from(parameter), piece, file, packet_bytes_max, charged);
+        if let Err(error) = added {
+            entry.long_data_error = Some(error);
+            entry.forget_long_data();
         }
     }
 

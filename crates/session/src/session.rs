@@ -80,6 +80,8 @@ pub struct Session {
     pub(crate) resolution: Option<Resolution>,
     /// Values of the running prepared statement, where it is none that the executor plans as a whole.
     pub(crate) parameters: Arc<[TypedValue]>,
+    /// Those of a prepared statement that are too long for memory.
+    pub(crate) long_parameters: Option<Arc<exec::LongParameters>>,
     /// The schema was dropped since the statement that runs was prepared.
     pub(crate) schema_is_gone: bool,
 }
@@ -157,6 +159,7 @@ impl Session {
             query_attributes: Vec::new(),
             resolution: None,
             parameters: Arc::default(),
+            long_parameters: None,
             schema_is_gone: false,
         })
     }

@@ -42,6 +42,11 @@ impl ColumnEncoder {
         }
     }
 
+    /// Whether values go out as their bytes, behind their length.
+    pub fn keeps_bytes(&self) -> bool {
+        self.form == Form::Bytes && self.conversion.is_none()
+    }
+
     /// Appends a value of the text protocol; None is NULL.
     #[inline]
     pub fn text(&self, raw: Option<&[u8]>, out: &mut Vec<u8>) {
@@ -129,7 +134,13 @@ const NULL_TEXT: u8 = 0xfb;
 /// Appends the length of the bytes as the protocol writes integers, then the bytes.
 #[inline]
 pub fn append_length_encoded(bytes: &[u8], out: &mut Vec<u8>) {
-    let length = bytes.len() as u64;
+    append_length(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a length as the protocol writes integers.
+#[inline(always)]
+pub fn append_length(length: u64, out: &mut Vec<u8>) {
     match length {
         0..=250 => out.push(length as u8),
         251..=0xffff => {
@@ -145,7 +156,6 @@ pub fn append_length_encoded(bytes: &[u8], out: &mut Vec<u8>) {
             out.extend_from_slice(&length.to_le_bytes());
         }
     }
-    out.extend_from_slice(bytes);
 }
 
 /// The binary protocol leaves out what is zero at the end: nothing, 4, 7 or 11 bytes.

@@ -247,8 +247,7 @@ mod tests {
     fn long_data_has_no_value_in_the_packet() {
         let packet = b"\x17\x01\0\0\0\x00\x01\0\0\0\x00\x01\xfc\x00\xfe\x00\x01z";
         let Ok(Command::Execute(execute)) = Command::parse(packet, 0) else { panic!() };
-        let long_data = [Some(b"long".to_vec()), None];
-        let known = KnownParameters { count: 2, types: &[], long_data: &long_data };
+        let known = KnownParameters { count: 2, types: &[], sent: &[true, false] };
         let parameters = execute.parameters(&known).unwrap();
         assert_eq!(parameters.values, [Value::Null, Value::Bytes(b"z".to_vec())]);
         assert_eq!(parameters.types[0], ParameterType { code: code::BLOB, unsigned: false });

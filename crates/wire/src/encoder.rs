@@ -2,6 +2,7 @@
 //! Its owner looks at [`Output::len`] after rows and sends early when it grew large.
 
 use crate::capabilities::{client, status};
+use crate::long_packet::LongPacket;
 use crate::output::{Output, push_length_encoded_integer};
 use crate::response::{self, push_column, push_eof, push_error, push_error_in, push_ok};
 use crate::result::{EncodedColumns, ResultColumn, StatementEnd};
@@ -120,6 +121,12 @@ impl Encoder {
         self.settle_metadata_end();
         encode(self.output.begin_packet());
         self.output.end_packet();
+    }
+
+    /// Begins a row whose payload of so many bytes comes in parts.
+    pub fn begin_long_row(&mut self, payload_bytes: u64) -> LongPacket {
+        self.settle_metadata_end();
+        LongPacket::begin(payload_bytes)
     }
 
     /// Ends a result set. When the status says that a cursor was opened, this packet is also the end of the

@@ -9,6 +9,7 @@ pub mod connection_attributes;
 pub mod encoder;
 pub mod frame;
 pub mod handshake;
+pub mod long_packet;
 pub mod output;
 pub mod parameter;
 pub mod reader;

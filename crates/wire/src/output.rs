@@ -86,6 +86,17 @@ impl Output {
         }
     }
 
+    /// Begins a frame of so many bytes, which [`Output::extend_frame`] adds: see `long_packet`.
+    pub(crate) fn begin_frame(&mut self, payload_bytes: usize) {
+        let header = self.next_header(payload_bytes);
+        self.buffer.extend_from_slice(&header);
+    }
+
+    /// Adds bytes to the frame that was begun.
+    pub(crate) fn extend_frame(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+    }
+
     fn next_header(&mut self, payload_bytes: usize) -> [u8; FRAME_HEADER_BYTES] {
         let length = (payload_bytes as u32).to_le_bytes();
         let header = [length[0], length[1], length[2], self.sequence];

@@ -37,7 +37,7 @@ pub struct KnownParameters<'a> {
     /// Types of the last execution that sent types; empty before the first.
     pub types: &'a [ParameterType],
     /// Which parameters were sent by COM_STMT_SEND_LONG_DATA: they have no value in the packet.
-    pub long_data: &'a [Option<Vec<u8>>],
+    pub sent: &'a [bool],
 }
 
 /// A query attribute: text is in character_set_client.
@@ -80,7 +80,7 @@ pub(crate) fn read_list(
     list.values.reserve_exact(count);
     for (index, parameter_type) in list.types.iter().enumerate() {
         let is_null = nulls[index / 8] & 1 << (index % 8) != 0;
-        let is_long = known.long_data.get(index).is_some_and(Option::is_some);
+        let is_long = known.sent.get(index).is_some_and(|sent| *sent);
         let absent = is_null || is_long || parameter_type.code == code::NULL;
         list.values.push(if absent { Value::Null } else { read_value(reader, *parameter_type)? });
     }

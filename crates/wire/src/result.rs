@@ -142,6 +142,19 @@ pub trait EncodedRows {
 
     /// One row, whose payload `encode` appends.
     fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()>;
+
+    /// One row whose payload of so many bytes is too long for memory: `next_part` appends part after part of it, and says whether
+    /// there was one. An error of it breaks the connection, because the client has a part of the row already.
+    fn long_row(
+        &mut self,
+        payload_bytes: u64,
+        next_part: &mut dyn FnMut(&mut Vec<u8>) -> SqlResult<bool>,
+    ) -> SqlResult<()> {
+        let mut payload = Vec::new();
+        while next_part(&mut payload)? {}
+        debug_assert_eq!(payload.len() as u64, payload_bytes);
+        self.row(&mut |out| out.extend_from_slice(&payload))
+    }
 }
 
 /// A sink that can also ask the client for a file (LOAD DATA LOCAL INFILE).

@@ -3,15 +3,17 @@
 
 use super::LobReference;
 use crate::engine::EngineInner;
-use crate::error::EngineResult;
+use crate::error::{EngineError, EngineResult};
 use btree::{BulkAppend, Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::StorageError;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use stdx::ids::TransactionId;
 
 /// Bytes of a chunk. Three of them fill a leaf.
 pub(super) const CHUNK_BYTES: usize = 5000;
 const KEY_BYTES: usize = 18;
+/// The longest value: LONGBLOB's.
+const VALUE_BYTES_MAX: u64 = u32::MAX as u64;
 /// Chunks that are written between two looks at the kill flag and at the log.
 const CHUNKS_AT_ONCE: usize = 256;
 /// Memory that is reserved for a value on the word of a reference alone.
@@ -22,37 +24,83 @@ const TRUSTED_BYTES: u64 = 1 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gone;
 
-impl EngineInner {
-    /// Writes the chunks of a value. `pause` is called now and then, between mini-transactions.
-    pub(super) fn put_chunks(
-        &self,
-        tree: &Tree,
-        reference: &LobReference,
-        value: &[u8],
+/// A value that is being written, piece by piece. What was pushed is in the tree after [`ChunkWriter::finish`].
+pub(crate) struct ChunkWriter<'t> {
+    load: BulkAppend<'t>,
+    writer: TransactionId,
+    sequence: u32,
+    /// Number of the next chunk.
+    number: u32,
+    /// Bytes of chunks that were pushed.
+    length: u64,
+    /// The start of the next chunk, until it is whole.
+    begun: Vec<u8>,
+}
+
+impl<'t> ChunkWriter<'t> {
+    /// Begins a value under that number of a writer.
+    pub(crate) fn new(engine: &'t EngineInner, tree: &'t Tree, writer: TransactionId, sequence: u32) -> Self {
+        let load = BulkAppend::new(tree, &engine.pool, writer.0);
+        ChunkWriter { load, writer, sequence, number: 0, length: 0, begun: Vec::new() }
+    }
+
+    /// Adds bytes. `pause` is called now and then, between mini-transactions. Error: OutOfResources beyond the longest value.
+    pub(crate) fn push(
+        &mut self,
+        mut bytes: &[u8],
         pause: &mut dyn FnMut() -> EngineResult<()>,
     ) -> EngineResult<()> {
-        let mut load = BulkAppend::new(tree, &self.pool, reference.writer.0);
-        for (number, bytes) in (0u32..).zip(value.chunks(CHUNK_BYTES)) {
-            load.push(&chunk_key(reference.writer, reference.sequence, number), bytes)?;
-            if (number as usize + 1).is_multiple_of(CHUNKS_AT_ONCE) {
-                pause()?;
-            }
+        if self.length + (self.begun.len() + bytes.len()) as u64 > VALUE_BYTES_MAX {
+            return Err(EngineError::OutOfResources("a value of more than 4 GiB - 1"));
         }
-        load.finish()?;
+        if !self.begun.is_empty() {
+            let (head, rest) = bytes.split_at(bytes.len().min(CHUNK_BYTES - self.begun.len()));
+            self.begun.extend_from_slice(head);
+            bytes = rest;
+            if self.begun.len() < CHUNK_BYTES {
+                return Ok(());
+            }
+            let whole = std::mem::take(&mut self.begun);
+            self.push_chunk(&whole, pause)?;
+        }
+        let (whole, rest) = bytes.as_chunks::<CHUNK_BYTES>();
+        for chunk in whole {
+            self.push_chunk(chunk, pause)?;
+        }
+        self.begun.extend_from_slice(rest);
         Ok(())
     }
 
-    /// Appends the first `bytes_max` bytes of a value, or all if it has fewer.
+    fn push_chunk(&mut self, chunk: &[u8], pause: &mut dyn FnMut() -> EngineResult<()>) -> EngineResult<()> {
+        self.load.push(&chunk_key(self.writer, self.sequence, self.number), chunk)?;
+        self.number += 1;
+        self.length += chunk.len() as u64;
+        if (self.number as usize).is_multiple_of(CHUNKS_AT_ONCE) { pause() } else { Ok(()) }
+    }
+
+    /// Ends the value. Returns what leads to it.
+    pub(crate) fn finish(mut self) -> EngineResult<LobReference> {
+        if !self.begun.is_empty() {
+            let last = std::mem::take(&mut self.begun);
+            self.push_chunk(&last, &mut || Ok(()))?;
+        }
+        self.load.finish()?;
+        Ok(LobReference { writer: self.writer, sequence: self.sequence, length: self.length })
+    }
+}
+
+impl EngineInner {
+    /// Appends those bytes of a value, as far as it has them.
     pub(super) fn read_chunks(
         &self,
         tree: &Tree,
         reference: &LobReference,
-        bytes_max: u64,
+        range: Range<u64>,
         out: &mut Vec<u8>,
     ) -> EngineResult<Result<(), Gone>> {
         let start = out.len();
-        out.reserve(reference.length.min(bytes_max).min(TRUSTED_BYTES) as usize);
-        let read = self.visit_chunks(tree, reference, bytes_max, &mut |bytes| {
+        out.reserve(range.end.min(reference.length).saturating_sub(range.start).min(TRUSTED_BYTES) as usize);
+        let read = self.visit_chunks(tree, reference, range, &mut |bytes| {
             out.extend_from_slice(bytes);
             true
         })?;
@@ -62,18 +110,19 @@ impl EngineInner {
         Ok(read)
     }
 
-    /// Shows the first `bytes_max` bytes of a value, or all if it has fewer, in pieces, as long as `visit` wants more. It runs under a
-    /// leaf's latch: it must neither block nor call the engine.
+    /// Shows those bytes of a value, as far as it has them, in pieces, as long as `visit` wants more. It runs under a leaf's latch: it
+    /// must neither block nor call the engine.
     pub(super) fn visit_chunks(
         &self,
         tree: &Tree,
         reference: &LobReference,
-        bytes_max: u64,
+        range: Range<u64>,
         visit: &mut dyn FnMut(&[u8]) -> bool,
     ) -> EngineResult<Result<(), Gone>> {
-        let mut left = reference.length.min(bytes_max);
-        let mut cursor = Cursor::new(chunks_of(reference), Direction::Forward);
-        let mut number = 0u32;
+        let mut left = range.end.min(reference.length).saturating_sub(range.start);
+        let mut number = (range.start / CHUNK_BYTES as u64) as u32;
+        let mut skipped = (range.start % CHUNK_BYTES as u64) as usize;
+        let mut cursor = Cursor::new(chunks_from(reference, number), Direction::Forward);
         while left > 0 {
             let read = cursor.next_leaf(tree, &self.pool, |leaf| {
                 let mut read = || {
@@ -83,9 +132,10 @@ impl EngineInner {
                         if key != chunk_key(reference.writer, reference.sequence, number) {
                             return Ok(false);
                         }
+                        let value = value.get(std::mem::take(&mut skipped)..).unwrap_or_default();
                         let shown = left.min(value.len() as u64);
                         left = if visit(&value[..shown as usize]) { left - shown } else { 0 };
-                        number += 1;
+                        number = number.wrapping_add(1);
                     }
                     Ok::<bool, StorageError>(true)
                 };
@@ -114,7 +164,7 @@ impl EngineInner {
 
     /// Removes a value that no row refers to any more.
     pub(super) fn remove_value(&self, tree: &Tree, reference: &LobReference) -> EngineResult<()> {
-        self.remove_range(tree, chunks_of(reference))
+        self.remove_range(tree, chunks_from(reference, 0))
     }
 
     /// Where the log has no room it is asked to make some; a rollback, or a purge that has begun, goes on in any case.
@@ -127,10 +177,11 @@ impl EngineInner {
     }
 }
 
-fn chunks_of(reference: &LobReference) -> CursorRange {
+/// The chunks of a value from that number on.
+fn chunks_from(reference: &LobReference, number: u32) -> CursorRange {
     let (writer, sequence) = (reference.writer, reference.sequence);
     CursorRange {
-        lower: Bound::Included(chunk_key(writer, sequence, 0)),
+        lower: Bound::Included(chunk_key(writer, sequence, number)),
         upper: Bound::Included([&chunk_key(writer, sequence, u32::MAX)[..14], &[0xFF; 4]].concat()),
     }
 }

@@ -11,6 +11,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chunks::ChunkWriter;
 pub(crate) use garbage::GarbageNotes;
 pub(crate) use rows::{FittingRow, OwnedRow, StoredRow, Wanted, references_of};
 
@@ -28,7 +29,7 @@ use values::row::REFERENCE_BYTES;
 /// | 14 | 8 | length of the value in bytes |
 /// | 22 | 2 | 0 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct LobReference {
+pub struct LobReference {
     pub(crate) writer: TransactionId,
     pub(crate) sequence: u32,
     pub(crate) length: u64,
@@ -72,7 +73,8 @@ impl RowForm {
 }
 
 impl LobReference {
-    pub(crate) fn encode(&self) -> [u8; REFERENCE_BYTES] {
+    /// What stands in the row.
+    pub fn encode(&self) -> [u8; REFERENCE_BYTES] {
         let mut bytes = [0; REFERENCE_BYTES];
         bytes[..6].copy_from_slice(&self.writer.0.to_le_bytes()[..6]);
         bytes[6..10].copy_from_slice(&self.sequence.to_le_bytes());
@@ -80,8 +82,13 @@ impl LobReference {
         bytes
     }
 
+    /// Bytes of the value.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// None if the bytes are no reference.
-    pub(crate) fn decode(bytes: &[u8; REFERENCE_BYTES]) -> Option<LobReference> {
+    pub fn decode(bytes: &[u8; REFERENCE_BYTES]) -> Option<LobReference> {
         let number = |range: std::ops::Range<usize>| {
             bytes[range].iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
         };

@@ -6,6 +6,7 @@ use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
 use crate::table::Table;
 use std::borrow::Cow;
+use std::ops::Range;
 use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
 
 /// Bytes of a long value that index keys are made of: more than the longest key.
@@ -132,15 +133,15 @@ impl EngineInner {
         Ok(FittingRow { bytes: Cow::Owned(shorter), form: RowForm::VALUES_OUTSIDE })
     }
 
-    /// Writes a value. `pause` is called now and then, between mini-transactions.
-    pub(crate) fn put_value(
+    /// Appends those bytes of a value, as far as it has them.
+    pub(crate) fn read_value(
         &self,
         table: &Table,
         reference: &LobReference,
-        value: &[u8],
-        pause: &mut dyn FnMut() -> EngineResult<()>,
-    ) -> EngineResult<()> {
-        self.put_chunks(table.lob_tree()?, reference, value, pause)
+        range: Range<u64>,
+        out: &mut Vec<u8>,
+    ) -> EngineResult<Result<(), Gone>> {
+        self.read_chunks(table.lob_tree()?, reference, range, out)
     }
 
     /// Whether a reference leads to that value. Its row is locked.
@@ -160,7 +161,7 @@ impl EngineInner {
             rest = rest.get(bytes.len()..).filter(|_| is_same).unwrap_or(rest);
             is_same
         };
-        self.visit_chunks(table.lob_tree()?, &reference, u64::MAX, &mut compare)??;
+        self.visit_chunks(table.lob_tree()?, &reference, 0..reference.length, &mut compare)??;
         Ok(rest.is_empty())
     }
 
@@ -175,7 +176,7 @@ impl EngineInner {
         }
         let reference = reference_to_row(table, row.bytes)?;
         let mut bytes = Vec::new();
-        let read = self.read_chunks(table.lob_tree()?, &reference, u64::MAX, &mut bytes)?;
+        let read = self.read_chunks(table.lob_tree()?, &reference, 0..reference.length, &mut bytes)?;
         Ok(read.map(|()| Cow::Owned(bytes)))
     }
 
@@ -215,7 +216,9 @@ impl EngineInner {
             {
                 let bytes = value.insert(Vec::new());
                 let reference = decode(table, reference)?;
-                if let Err(gone) = self.read_chunks(table.lob_tree()?, &reference, wanted.bytes_max, bytes)? {
+                if let Err(gone) =
+                    self.read_chunks(table.lob_tree()?, &reference, 0..wanted.bytes_max, bytes)?
+                {
                     return Ok(Err(gone));
                 }
             }

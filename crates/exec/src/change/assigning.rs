@@ -1,11 +1,13 @@
 //! Assignments of UPDATE, ON DUPLICATE KEY UPDATE and LOAD DATA .. SET. Main type: [`Assigning`].
 
+use super::long_columns::LongColumns;
 use super::storing::{Storing, as_seen};
 use crate::batch::long_bytes;
 use crate::run::Run;
 use crate::spill::LongHeld;
 use engine::Table;
 use errors::SqlResult;
+use expression::ExpressionKind;
 use plan::{Assignment, DefaultValue};
 use values::Value;
 
@@ -34,10 +36,31 @@ impl Assigning<'_> {
         changed: &mut [Value],
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
+        self.carry_out_long(assignments, seen, changed, None, run)
+    }
+
+    /// As `carry_out`. Parameters that are too long for memory go to `long`, if nothing else reads what they are assigned to.
+    pub fn carry_out_long(
+        &self,
+        assignments: &[Assignment],
+        seen: &mut [Value],
+        changed: &mut [Value],
+        mut long: Option<&mut LongColumns>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
         let (mut held, mut bytes) = (LongHeld::default(), 0);
+        if run.statement.long_parameters.is_none() || assignments.iter().any(reads_columns) {
+            long = None;
+        }
         for assignment in assignments {
             let position = assignment.column;
             let column = &self.table.definition().columns[position];
+            if let (Some(long), Some(expression)) = (&mut long, &assignment.value)
+                && let Some(start) = long.store_parameter(expression, position, self.table, run)?
+            {
+                changed[position] = start;
+                continue;
+            }
             let stored = match &assignment.value {
                 Some(expression) => {
                     let value = expression.evaluate(seen, run)?;
@@ -64,4 +87,9 @@ impl Assigning<'_> {
         }
         Ok(())
     }
+}
+
+fn reads_columns(assignment: &Assignment) -> bool {
+    let reads = |part: &expression::Expression| matches!(part.kind, ExpressionKind::Column(_));
+    assignment.value.as_ref().is_some_and(|value| value.any(&reads))
 }

@@ -1,6 +1,7 @@
 //! INSERT and REPLACE.
 
 use super::found::FoundRows;
+use super::long_columns::LongColumns;
 use super::silent::is_silent;
 use super::storing::{Given, Storing, implicit_default, text_on_the_way};
 use super::writer::{Counts, Writer};
@@ -11,7 +12,7 @@ use crate::run::Run;
 use crate::spill::{LongHeld, RowCursor};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
-use expression::{EvaluationContext, Expression};
+use expression::{EvaluationContext, Expression, ExpressionKind};
 use plan::physical::Node;
 use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan};
 use std::borrow::Cow;
@@ -29,10 +30,11 @@ pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutco
     match &plan.rows {
         InsertRows::Values(rows) => {
             for (number, row) in rows.iter().enumerate() {
-                let row = value_row(plan, row, storing, writer.row_number(), run);
+                let mut long = LongColumns::default();
+                let row = value_row(plan, row, &mut long, storing, writer.row_number(), run);
                 let row = row.and_then(|row| run.check_killed().map(|()| row));
                 let mut row = row.map_err(|error| writer.first_error(error, run))?;
-                writer.write(&mut row, Some((rows.len() - number) as u64), run)?;
+                writer.write_long(&mut row, &long, Some((rows.len() - number) as u64), run)?;
             }
         }
         InsertRows::Query(query) => from_query(plan, query, storing, &mut writer, run)?,
@@ -79,10 +81,13 @@ pub fn blank_value(default: &DefaultValue, column: &ColumnDefinition) -> Value {
 fn value_row(
     plan: &InsertPlan,
     values: &[Option<Expression>],
+    long: &mut LongColumns,
     storing: Storing,
     row_number: u64,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<Vec<Value>> {
+    // Nothing else may look at a value that is not in memory.
+    let may_be_long = run.statement.long_parameters.is_some() && !reads_values(plan, values);
     let definition = plan.table.definition();
     let mut row = blank_row(plan);
     let mut given = vec![false; row.len()];
@@ -97,11 +102,15 @@ fn value_row(
             }
             continue;
         };
+        given[*column] = true;
+        if may_be_long && let Some(start) = long.store_parameter(expression, *column, &plan.table, run)? {
+            row[*column] = start;
+            continue;
+        }
         let value = expression.evaluate(&row, run)?;
         run.check_raised()?;
         bytes += long_bytes(std::slice::from_ref(&value));
         held.reach(bytes, || run.workspace().clone())?;
-        given[*column] = true;
         row[*column] = if value == Value::Null && definition.auto_increment {
             Value::Null
         } else {
@@ -110,6 +119,14 @@ fn value_row(
     }
     fill_defaults(plan, &mut row, &given, storing, row_number, run)?;
     Ok(row)
+}
+
+/// Whether anything in a statement reads the values of its new rows.
+fn reads_values(plan: &InsertPlan, values: &[Option<Expression>]) -> bool {
+    let reads =
+        |expression: &Expression| expression.any(&|part| matches!(part.kind, ExpressionKind::Column(_)));
+    let computes = |default: &DefaultValue| matches!(default, DefaultValue::Expression(_));
+    !plan.on_duplicate.is_empty() || values.iter().flatten().any(reads) || plan.defaults.iter().any(computes)
 }
 
 /// Gives the columns without value their defaults.

@@ -3,14 +3,18 @@
 use super::assigning::Assigning;
 use super::insert::{blank_value, fill_defaults, outcome};
 use super::load_parser::LineReader;
+use super::long_columns::{LongColumns, is_unchanged, takes};
 use super::storing::{Given, Storing, as_seen, implicit_default};
 use super::writer::Writer;
 use crate::context::StatementOutcome;
 use crate::run::{Run, check_flag};
+use crate::spill::Spool;
 use charset::CollationId;
+use engine::SpillFile;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
 use plan::{DefaultValue, LoadPlan, LoadTarget};
+use std::sync::Arc;
 use values::store::{Source, store_text_plainly};
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ClientChannel;
@@ -50,6 +54,10 @@ fn rows(
     let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces)
         .charged_to(run.hold())
         .of_fields(plan.fields.len());
+    if plan.assignments.is_empty() && !plan.load.format.has_fixed_rows() {
+        let environment = run.statement.engine.environment().clone();
+        reader = reader.spooling_to(Arc::new(SpillFile::new(environment)), long_targets(plan));
+    }
     for _ in 0..plan.load.ignore_lines {
         if !reader.skip_line()? {
             break;
@@ -59,7 +67,7 @@ fn rows(
     while reader.next_line()? {
         let filled = line.fill(run, &reader, writer.row_number()).and_then(|()| run.check_killed());
         filled.map_err(|error| writer.first_error(error, run))?;
-        writer.write(&mut line.row, None, run)?;
+        writer.write_long(&mut line.row, &line.long, None, run)?;
     }
     let counts = writer.finish(run)?;
     let mut outcome = outcome(&counts, true, run);
@@ -78,6 +86,7 @@ struct LineRow<'p> {
     storing: Storing,
     text_type: ColumnType,
     row: Vec<Value>,
+    long: LongColumns,
     given: Vec<bool>,
 }
 
@@ -89,6 +98,7 @@ impl<'p> LineRow<'p> {
             storing,
             text_type: ColumnType::varchar(u32::MAX, plan.collation),
             row: vec![Value::Null; columns],
+            long: LongColumns::default(),
             given: vec![false; columns],
         }
     }
@@ -96,6 +106,7 @@ impl<'p> LineRow<'p> {
     fn fill(&mut self, run: &mut Run<'_, '_>, reader: &LineReader<'_>, row_number: u64) -> SqlResult<()> {
         let plan = self.plan;
         self.given.fill(false);
+        self.long.clear();
         for (index, target) in plan.fields.iter().enumerate() {
             match target {
                 LoadTarget::Variable(name) => {
@@ -107,7 +118,10 @@ impl<'p> LineRow<'p> {
                 }
                 LoadTarget::Column(column) if index < reader.count() => {
                     self.given[*column] = true;
-                    self.store(run, *column, reader.field(index), row_number)?;
+                    match reader.long_field(index) {
+                        Some(spool) => self.store_long(run, *column, spool, row_number)?,
+                        None => self.store(run, *column, reader.field(index), row_number)?,
+                    }
                 }
                 LoadTarget::Column(column) => {
                     run.diagnostics().warning(sql_error!(ER_WARN_TOO_FEW_RECORDS, row_number));
@@ -144,6 +158,31 @@ impl<'p> LineRow<'p> {
             _ if target.column_type.kind == TypeKind::Enum && !is_fixed => Value::UInt(0),
             _ => implicit_default(&target.column_type),
         })
+    }
+
+    /// Stores a field that is too long for memory.
+    fn store_long(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        column: usize,
+        spool: &Arc<Spool>,
+        row_number: u64,
+    ) -> SqlResult<()> {
+        let table = &self.plan.insert.table;
+        let collation = self.plan.collation;
+        // Binary columns refuse what is no text of the file's character set, too.
+        let is_text = collation.charset().is_binary() || is_unchanged(spool, collation, collation)?;
+        let stored = if is_text { self.long.store(spool, &self.text_type, column, table)? } else { None };
+        match stored {
+            Some(start) => self.row[column] = start,
+            None => {
+                let mut held = run.hold();
+                // The field, and what the column makes of it.
+                held.grow(spool.len().saturating_mul(2))?;
+                self.store(run, column, Some(&spool.load()?), row_number)?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores a field. Most are what the column holds, and cost no allocation.
@@ -208,6 +247,15 @@ impl<'p> LineRow<'p> {
         }
         Ok(())
     }
+}
+
+/// Which fields may go to their columns without being in memory.
+fn long_targets(plan: &LoadPlan) -> Vec<bool> {
+    let is_taken = |target: &LoadTarget| match target {
+        LoadTarget::Column(column) => takes(plan.insert.table.definition(), *column),
+        LoadTarget::Variable(_) => false,
+    };
+    plan.fields.iter().map(is_taken).collect()
 }
 
 /// Bytes of each field in a file of fixed rows: as wide as the column is shown. Empty for other files.

@@ -1,9 +1,11 @@
 //! Fields and lines of a LOAD DATA file. Main type: [`LineReader`]. Fields of a line lie in one buffer that is used
 //! again for each line; nothing is allocated per field.
 
-use crate::spill::Held;
+use crate::spill::{Held, SPOOL_PIECE_BYTES, Spool};
+use engine::SpillFile;
 use errors::SqlResult;
 use parser::ast::FileFormat;
+use std::sync::Arc;
 
 /// Where the bytes come from.
 pub type Pieces<'s> = &'s mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>;
@@ -57,9 +59,16 @@ pub struct LineReader<'s> {
     is_cut: bool,
     buffer: Vec<u8>,
     fields: Vec<Field>,
+    /// Where long fields go whose target takes them, and which fields these are.
+    spools: Option<(Arc<SpillFile>, Vec<bool>)>,
+    /// Those of the line, by field.
+    long: Vec<(usize, Arc<Spool>)>,
     /// Memory that the statement is charged with for a line.
     held: Option<Held>,
 }
+
+/// A line of more bytes is read field by field: it may be too long for memory.
+const SHORT_LINE_BYTES_MAX: usize = SPOOL_PIECE_BYTES;
 
 impl<'s> LineReader<'s> {
     /// A reader for that format. `widths` are those of the fields, for a format that has fixed rows.
@@ -82,6 +91,8 @@ impl<'s> LineReader<'s> {
             is_cut: false,
             buffer: Vec::new(),
             fields: Vec::new(),
+            spools: None,
+            long: Vec::new(),
             held: None,
         };
         reader.plain = reader.plain_format();
@@ -99,6 +110,11 @@ impl<'s> LineReader<'s> {
     /// Charges lines to the statement: a longer one than it may hold is error 1114.
     pub fn charged_to(self, held: Held) -> LineReader<'s> {
         LineReader { held: Some(held), ..self }
+    }
+
+    /// Keeps long fields in a file where the flag of their place is set.
+    pub fn spooling_to(self, file: Arc<SpillFile>, fields: Vec<bool>) -> LineReader<'s> {
+        LineReader { spools: Some((file, fields)), ..self }
     }
 
     fn plain_format(&self) -> Option<PlainFormat> {
@@ -173,6 +189,7 @@ impl<'s> LineReader<'s> {
     pub fn next_line(&mut self) -> SqlResult<bool> {
         self.buffer.clear();
         self.fields.clear();
+        self.long.clear();
         if !self.fill(1)? {
             return Ok(false);
         }
@@ -183,7 +200,7 @@ impl<'s> LineReader<'s> {
             match self.read_plain_line(format) {
                 Plain::Line => return Ok(true),
                 Plain::Special => break,
-                Plain::Unfinished if self.ended => break,
+                Plain::Unfinished if self.ended || self.input.len() - self.at > SHORT_LINE_BYTES_MAX => break,
                 Plain::Unfinished => self.fill_more()?,
             }
         }
@@ -294,6 +311,9 @@ impl<'s> LineReader<'s> {
         self.field_end = field_end;
         self.line_end = line_end;
         let (more, quoted, escaped_null) = result?;
+        if self.long.last().is_some_and(|(field, _)| *field == self.fields.len()) {
+            self.spool(start)?;
+        }
         let bytes = &self.buffer[start..];
         // NULL is \N, or the bare word when fields are enclosed and nothing escapes.
         let word = !quoted && self.enclosed.is_some() && bytes == b"NULL";
@@ -301,6 +321,37 @@ impl<'s> LineReader<'s> {
         let end = self.buffer.len();
         self.fields.push(Field { start, end, is_null, is_enclosed: quoted, in_input: false });
         Ok(more)
+    }
+
+    /// Moves what the buffer holds of a field to where long ones are kept.
+    fn spool(&mut self, start: usize) -> SqlResult<()> {
+        let Some((file, _)) = &self.spools else { return Ok(()) };
+        let field = self.fields.len();
+        if self.long.last().is_none_or(|(last, _)| *last != field) {
+            self.long.push((field, Arc::new(Spool::new(file))));
+        }
+        if let Some((_, spool)) = self.long.last_mut()
+            && let Some(spool) = Arc::get_mut(spool)
+        {
+            spool.append(&self.buffer[start..])?;
+        }
+        self.buffer.truncate(start);
+        Ok(())
+    }
+
+    /// Whether the field that is being read is one that may be kept in a file.
+    fn may_spool(&self) -> bool {
+        let is_taken = |fields: &Vec<bool>| fields.get(self.fields.len()) == Some(&true);
+        self.spools.as_ref().is_some_and(|(_, fields)| is_taken(fields))
+    }
+
+    /// Takes the bytes up to the next that may mean something. Lets no more gather than a piece.
+    fn take_ordinary(&mut self, special: [u8; 3]) {
+        let rest = &self.input[self.at..];
+        let rest = &rest[..rest.len().min(SPOOL_PIECE_BYTES)];
+        let end = memchr::memchr3(special[0], special[1], special[2], rest).unwrap_or(rest.len());
+        self.buffer.extend_from_slice(&rest[..end]);
+        self.at += end;
     }
 
     fn read_field_until(&mut self, field_end: &[u8], line_end: &[u8]) -> SqlResult<(bool, bool, bool)> {
@@ -313,7 +364,19 @@ impl<'s> LineReader<'s> {
         }
         let first_field = field_end.first().copied();
         let first_line = line_end.first().copied();
+        // What is not there stands for something that is: nothing else is looked for then.
+        let given =
+            if quoted { [self.escape, self.enclosed, None] } else { [self.escape, first_field, first_line] };
+        let any = given.iter().flatten().copied().next();
+        let special = any.map(|any| given.map(|byte| byte.unwrap_or(any)));
+        let (start, may_spool) = (self.buffer.len(), self.may_spool());
         loop {
+            if let Some(special) = special {
+                self.take_ordinary(special);
+            }
+            if may_spool && self.buffer.len() - start >= SPOOL_PIECE_BYTES {
+                self.spool(start)?;
+            }
             let Some(byte) = self.byte()? else { return Ok((false, quoted, null)) };
             if Some(byte) == self.escape {
                 match self.byte()? {
@@ -372,6 +435,11 @@ impl<'s> LineReader<'s> {
     /// How many fields the line has.
     pub fn count(&self) -> usize {
         self.fields.len()
+    }
+
+    /// A field of the line that is too long for memory; [`LineReader::field`] has nothing of it.
+    pub fn long_field(&self, index: usize) -> Option<&Arc<Spool>> {
+        self.long.iter().find(|(field, _)| *field == index).map(|(_, spool)| spool)
     }
 
     /// A field of the line: None for NULL.

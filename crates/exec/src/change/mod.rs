@@ -9,6 +9,7 @@ mod found;
 pub(crate) mod insert;
 pub(crate) mod load;
 mod load_parser;
+mod long_columns;
 mod row_buffer;
 mod row_change;
 pub(crate) mod silent;

@@ -1,6 +1,7 @@
 //! What all statements that change rows share: the row as bytes, and the errors of rows that cannot be written.
 //! Every inserted or updated row passes [`encoded`]; generated columns, CHECK and foreign keys belong there.
 
+use super::long_columns::LongColumns;
 use super::storing::key_text;
 use crate::run::{Run, engine_error};
 use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
@@ -49,13 +50,24 @@ pub fn update_row(
     target: &TargetTable,
     key: &[u8],
     row: &[Value],
+    long: &LongColumns,
     ignore: bool,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<bool> {
     let table = &target.table;
+    let transaction = run.statement.transaction;
+    let mark = transaction.mark();
     let mut bytes = Vec::new();
-    encoded(table, row, &mut bytes)?;
-    match run.statement.transaction.update_keeping(table, key, &bytes, &target.kept) {
+    match long.is_empty() {
+        true => encoded(table, row, &mut bytes)?,
+        false => bytes = long.encoded(table, row, run)?,
+    }
+    let outcome = transaction.update_keeping(table, key, &bytes, &target.kept);
+    if !long.is_empty() && outcome.is_err() {
+        // Nothing refers to its values.
+        transaction.rollback_to(mark).map_err(|error| engine_error(error, table))?;
+    }
+    match outcome {
         Ok(UpdateOutcome::Unchanged) => Ok(false),
         Ok(_) => Ok(true),
         Err(EngineError::RowNotFound) => Ok(false),

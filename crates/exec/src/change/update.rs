@@ -3,15 +3,16 @@
 use super::assigning::Assigning;
 use super::auto_increment::raise_counter;
 use super::found::FoundRows;
+use super::long_columns::LongColumns;
 use super::row_buffer::stored_values;
-use super::row_change::update_row;
+use super::row_change::{encoded, update_row};
 use super::storing::{Storing, as_stored};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::collect;
 use crate::run::{Run, engine_error};
 use crate::spill::{KeySet, RowCursor, RowStore};
-use engine::{ReadMode, WaitPolicy};
+use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::Node;
@@ -219,13 +220,20 @@ impl<'p> Updating<'p> {
         let before = row.clone();
         self.counts.matched += 1;
         self.row_number = self.counts.matched;
-        let assigning = self.assigning(target);
-        assigning.carry_out(&target.assignments, seen, &mut row, run)?;
-        if row == before {
+        let (assigning, mut long) = (self.assigning(target), LongColumns::default());
+        assigning.carry_out_long(&target.assignments, seen, &mut row, Some(&mut long), run)?;
+        if row == before && long.is_empty() && !target.unread {
+            return Ok(());
+        }
+        if target.unread
+            && !target.on_update.is_empty()
+            && long.is_empty()
+            && is_same(target, &key, &row, run)?
+        {
             return Ok(());
         }
         assigning.carry_out(&target.on_update, seen, &mut row, run)?;
-        self.put(target, &key, &row, run)
+        self.put_long(target, &key, &row, &long, run)
     }
 
     /// Puts the changed row in the place of the one with that key.
@@ -236,7 +244,18 @@ impl<'p> Updating<'p> {
         row: &[Value],
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        if update_row(target, key, row, self.plan.ignore, run)? {
+        self.put_long(target, key, row, &LongColumns::default(), run)
+    }
+
+    fn put_long(
+        &mut self,
+        target: &TargetTable,
+        key: &[u8],
+        row: &[Value],
+        long: &LongColumns,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        if update_row(target, key, row, long, self.plan.ignore, run)? {
             self.counts.changed += 1;
             if let Some(column) = target.table.definition().auto_increment_column()
                 && target.assignments.iter().any(|one| one.column == column)
@@ -245,6 +264,16 @@ impl<'p> Updating<'p> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a row that was not read whole stays as it is.
+fn is_same(target: &TargetTable, key: &[u8], row: &[Value], run: &Run<'_, '_>) -> SqlResult<bool> {
+    let mut bytes = Vec::new();
+    encoded(&target.table, row, &mut bytes)?;
+    match run.statement.transaction.is_same_row(&target.table, key, &bytes, &target.kept) {
+        Err(EngineError::RowNotFound) => Ok(true),
+        outcome => outcome.map_err(|error| engine_error(error, &target.table)),
     }
 }
 

@@ -4,6 +4,7 @@
 mod conflict;
 
 use super::auto_increment::GeneratedIds;
+use super::long_columns::LongColumns;
 use super::row_buffer::{RowBuffer, stored_values};
 use super::row_change::{duplicate_error, encoded};
 use super::storing::Storing;
@@ -13,6 +14,7 @@ use errors::{SqlError, SqlResult};
 use expression::EvaluationContext;
 use plan::{InsertPlan, InsertRows};
 use values::Value;
+use values::row::ColumnSet;
 
 /// Rows that are handed to the engine at once.
 const BULK_ROWS_MAX: usize = 1 << 18;
@@ -60,6 +62,8 @@ pub struct Writer<'p> {
     duplicates_reported_at: Option<usize>,
     /// Whether rows wait for others.
     bulk: bool,
+    /// Columns of a row that is there already that ON DUPLICATE KEY UPDATE needs.
+    read_of_existing: ColumnSet,
     /// Columns of the query's tables that ON DUPLICATE KEY UPDATE reads, for the row that is being put in.
     pub source: Vec<Value>,
 }
@@ -69,6 +73,16 @@ pub struct Writer<'p> {
 fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
     let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
     plan.on_duplicate.is_empty() && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
+}
+
+/// All columns but those that are kept.
+fn read_of_existing(plan: &InsertPlan) -> ColumnSet {
+    if plan.kept.is_none() {
+        return ColumnSet::All;
+    }
+    let indexed = plan.table.indexed_columns();
+    let is_read = |column: &usize| !plan.kept.contains(*column) || indexed.contains(*column);
+    ColumnSet::of((0..plan.table.definition().columns.len()).filter(is_read))
 }
 
 impl<'p> Writer<'p> {
@@ -87,6 +101,7 @@ impl<'p> Writer<'p> {
             reports: Vec::new(),
             duplicates_reported_at: None,
             bulk: run.statement.settings.fast_plans && may_wait(plan, run),
+            read_of_existing: read_of_existing(plan),
             source: Vec::new(),
         }
     }
@@ -122,6 +137,33 @@ impl<'p> Writer<'p> {
         self.note_reports(run);
         if self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX {
             self.flush(run)?;
+        }
+        Ok(())
+    }
+
+    /// As `write`, for a row that may have long values. It goes in alone.
+    pub fn write_long(
+        &mut self,
+        row: &mut [Value],
+        long: &LongColumns,
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        if long.is_empty() {
+            return self.write(row, rows_left, run);
+        }
+        self.flush(run)?;
+        self.counts.records += 1;
+        let table = &self.plan.table;
+        self.ids.fill(table, row, rows_left, run)?;
+        let mark = run.statement.transaction.mark();
+        let bytes = long.encoded(table, row, run)?;
+        let affected = self.counts.affected;
+        self.insert_one(row, &bytes, run)?;
+        if self.counts.affected == affected {
+            // It was left out: nothing refers to its values.
+            let transaction = run.statement.transaction;
+            transaction.rollback_to(mark).map_err(|error| engine_error(error, table))?;
         }
         Ok(())
     }

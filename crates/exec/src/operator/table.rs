@@ -10,7 +10,7 @@ use expression::EvaluationContext;
 use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
-use values::row::{RowLayout, RowView};
+use values::row::{ColumnSet, RowLayout, RowView};
 use values::{TypeKind, Value};
 
 /// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads little.
@@ -70,6 +70,8 @@ impl Decoder {
 /// Reads the rows of an access for one outer row after another.
 pub struct TableReader<'p> {
     access: &'p TableAccess,
+    /// Columns whose long values are fetched.
+    fetched: &'p ColumnSet,
     decoder: Decoder,
     ranges: std::vec::IntoIter<KeyRange>,
     scan: Option<Scan>,
@@ -93,8 +95,14 @@ pub struct TableReader<'p> {
 
 impl<'p> TableReader<'p> {
     pub fn new(access: &'p TableAccess) -> TableReader<'p> {
+        TableReader::fetching(access, &access.wanted)
+    }
+
+    /// A reader that fetches long values of these columns only.
+    pub fn fetching(access: &'p TableAccess, fetched: &'p ColumnSet) -> TableReader<'p> {
         TableReader {
             access,
+            fetched,
             decoder: Decoder::new(access),
             ranges: Vec::new().into_iter(),
             scan: None,
@@ -137,7 +145,7 @@ impl<'p> TableReader<'p> {
         let is_there = run
             .statement
             .transaction
-            .get_columns(table, self.access.path.index, &key, mode, &self.access.wanted, &mut |row| {
+            .get_columns(table, self.access.path.index, &key, mode, self.fetched, &mut |row| {
                 found.extend_from_slice(row);
             })
             .map_err(|error| engine_error(error, table))?;
@@ -274,7 +282,7 @@ impl<'p> TableReader<'p> {
             run.check_killed()?;
             if self.scan.is_none() {
                 let Some(range) = self.ranges.next() else { return Ok(false) };
-                let options = scan_options(self.access, range, run.read_mode(self.access.lock));
+                let options = scan_options(self.access, self.fetched, range, run.read_mode(self.access.lock));
                 let scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
                 self.scan = Some(scan);
             }
@@ -306,7 +314,12 @@ fn run_lookups(access: &TableAccess) -> bool {
         && (access.path.index == 0 || access.lock == RowLock::None && access.key_slot.is_none())
 }
 
-fn scan_options(access: &TableAccess, range: KeyRange, mode: engine::ReadMode) -> ScanOptions {
+fn scan_options(
+    access: &TableAccess,
+    fetched: &ColumnSet,
+    range: KeyRange,
+    mode: engine::ReadMode,
+) -> ScanOptions {
     let path = &access.path;
     let direction = if path.backward { Direction::Backward } else { Direction::Forward };
     debug_assert!(!matches!(range.lower, Bound::Excluded(_)));
@@ -316,7 +329,7 @@ fn scan_options(access: &TableAccess, range: KeyRange, mode: engine::ReadMode) -
         direction,
         mode,
         covering: path.covering,
-        columns: access.wanted.clone(),
+        columns: fetched.clone(),
     }
 }
 

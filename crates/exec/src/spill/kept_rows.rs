@@ -102,7 +102,7 @@ impl KeptRows {
     }
 }
 
-fn read_error(error: SpillError) -> SqlError {
+pub(super) fn read_error(error: SpillError) -> SqlError {
     match error {
         SpillError::Disk(error) => disk_error(error),
         SpillError::Damaged => corrupt(),

@@ -8,6 +8,7 @@ mod row_codec;
 mod row_store;
 mod runs;
 mod sorter;
+mod spool;
 #[cfg(test)]
 mod tests;
 mod workspace;
@@ -17,5 +18,6 @@ pub(crate) use key_set::KeySet;
 pub(crate) use row_codec::encode as encode_row;
 pub(crate) use row_store::{RowCursor, RowStore};
 pub(crate) use sorter::{Sorted, Sorter};
+pub use spool::{SPOOL_PIECE_BYTES, Spool};
 pub use workspace::SpillCounts;
 pub(crate) use workspace::{Held, LongHeld, TemporaryFile, Workspace, full};

@@ -15,12 +15,13 @@ use expression::{SessionView, SqlMode, StatementFacts, TimeZone, TypedValue, Var
 use parser::ast::{self, Statement};
 use plan::{AllPrivileges, NoVirtualTables};
 use std::collections::HashMap;
+use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind, Value};
 use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
-const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
+pub const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
 
 /// The session's variables.
 #[derive(Default)]
@@ -187,6 +188,9 @@ pub struct World {
     pub sql_mode: SqlMode,
     pub disk: SimulatedDisk,
     pub kill: KillFlag,
+    /// Of the statements that follow.
+    pub parameters: Vec<TypedValue>,
+    pub long_parameters: Option<Arc<exec::LongParameters>>,
     /// What the last statement that succeeded wrote to temporary files.
     pub spilled: exec::SpillCounts,
 }
@@ -214,6 +218,8 @@ impl World {
             sql_mode: SqlMode::DEFAULT,
             disk,
             kill,
+            parameters: Vec::new(),
+            long_parameters: None,
             spilled: exec::SpillCounts::default(),
         }
     }
@@ -274,7 +280,8 @@ impl World {
             privileges: &AllPrivileges,
             virtual_tables: &NoVirtualTables,
             files: &mut NoServerFiles,
-            parameters: &[],
+            long_parameters: self.long_parameters.clone(),
+            parameters: &self.parameters,
             kill: self.kill.clone(),
             settings: self.settings.clone(),
         };
@@ -326,7 +333,9 @@ fn column_type(data_type: &ast::DataType) -> ColumnType {
         TypeKind::VarChar => return ColumnType::varchar(length.unwrap_or(1), COLLATION),
         TypeKind::Binary => return ColumnType::binary(length.unwrap_or(1)),
         TypeKind::VarBinary => return ColumnType::varbinary(length.unwrap_or(1)),
-        TypeKind::Text => return ColumnType::text(TypeKind::Text, COLLATION),
+        TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
+            return ColumnType::text(kind, COLLATION);
+        }
         TypeKind::Enum => return ColumnType::enumeration(data_type.members.clone(), COLLATION),
         TypeKind::Set => return ColumnType::set(data_type.members.clone(), COLLATION),
         _ => {}

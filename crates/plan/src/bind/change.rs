@@ -70,6 +70,7 @@ impl Binder<'_> {
         };
         self.explain.insert(0, row);
         Ok(InsertPlan {
+            kept: kept_of_existing(&definition, &on_duplicate, &on_update),
             table,
             replace: insert.replace,
             ignore: insert.ignore,
@@ -333,7 +334,7 @@ impl Binder<'_> {
         for number in numbers {
             let own =
                 assigned.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
-            targets.push(self.target(number, own, true)?);
+            targets.push(self.target(number, own, true, several)?);
         }
         let limit =
             update.limit.as_ref().map(|limit| self.scalar_as(limit, Wanted::row_count())).transpose()?;
@@ -363,8 +364,15 @@ impl Binder<'_> {
         }
     }
 
-    /// A table whose rows will be changed: its key and, for UPDATE, all its columns are read under lock.
-    fn target(&mut self, number: usize, assignments: Vec<Assignment>, whole: bool) -> SqlResult<TargetTable> {
+    /// A table whose rows will be changed: its key and, for UPDATE, its columns are read under lock, but for long ones that nothing
+    /// looks at. `several`: rows of several tables are put together.
+    fn target(
+        &mut self,
+        number: usize,
+        assignments: Vec<Assignment>,
+        whole: bool,
+        several: bool,
+    ) -> SqlResult<TargetTable> {
         let bound = &mut self.block().tables[number];
         bound.lock = RowLock::Exclusive(WaitPolicy::Wait);
         let alias = bound.alias.clone();
@@ -373,15 +381,17 @@ impl Binder<'_> {
         };
         let table = table.clone();
         let key_slot = self.block().key_slot(number);
-        let mut kept = Vec::new();
+        let (mut kept, mut unread) = (Vec::new(), false);
         if whole {
             for column in 0..table.definition().columns.len() {
                 let is_read = self.block().tables[number].slots[column].is_some();
                 let is_assigned = assignments.iter().any(|assignment| assignment.column == column);
-                if !is_read && !is_assigned && stays_unread(table.definition(), column) {
-                    kept.push(column);
-                } else {
+                if is_read || !may_stay_unread(table.definition(), column) || is_assigned && several {
                     self.block().slot(number, column);
+                } else if is_assigned {
+                    unread = true;
+                } else {
+                    kept.push(column);
                 }
             }
         }
@@ -394,6 +404,7 @@ impl Binder<'_> {
             alias,
             slots,
             kept: ColumnSet::of(kept),
+            unread,
             key_slot,
             assignments,
             on_update,
@@ -495,7 +506,7 @@ impl Binder<'_> {
         let mut targets = Vec::with_capacity(numbers.len());
         for number in numbers {
             self.change(number);
-            let target = self.target(number, Vec::new(), false)?;
+            let target = self.target(number, Vec::new(), false, false)?;
             let name = target.table.definition().name.clone();
             self.require_table(&name, TableAccess::Delete);
             targets.push(target);
@@ -567,6 +578,7 @@ impl Binder<'_> {
             defaults,
             on_duplicate: Vec::new(),
             on_update: Vec::new(),
+            kept: ColumnSet::none(),
         };
         Ok(LoadPlan { insert, fields, assignments, load: load.clone(), collation })
     }
@@ -630,9 +642,26 @@ fn moves_rows(target: &TargetTable, index: usize) -> bool {
     target.assignments.iter().chain(&target.on_update).any(|assignment| parts.contains(&assignment.column))
 }
 
-/// Whether a column that an UPDATE neither reads nor assigns is left where it is: it may be long, and no message about a key can
-/// name it.
-fn stays_unread(definition: &TableDefinition, column: usize) -> bool {
+/// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, and that may be long.
+fn kept_of_existing(
+    definition: &TableDefinition,
+    on_duplicate: &[Assignment],
+    on_update: &[Assignment],
+) -> ColumnSet {
+    let assigned = || on_duplicate.iter().chain(on_update);
+    let reads =
+        |expression: &Expression, column: usize| expression.any(&|part| part.column_slot() == Some(column));
+    // DEFAULT may be an expression over other columns.
+    let touches = |one: &Assignment, column: usize| {
+        one.column == column || one.value.as_ref().is_none_or(|value| reads(value, column))
+    };
+    let is_kept =
+        |column: &usize| may_stay_unread(definition, *column) && !assigned().any(|one| touches(one, *column));
+    ColumnSet::of((0..definition.columns.len()).filter(is_kept))
+}
+
+/// Whether a change of a row leaves a column where it is, if it does not read it: it may be long, and no message about a key can name it.
+pub(crate) fn may_stay_unread(definition: &TableDefinition, column: usize) -> bool {
     let column_type = &definition.columns[column].column_type;
     let may_be_long = column_type.kind.is_large_object()
         || column_type.kind.is_string() && column_type.row_bytes() > SHORT_BYTES;

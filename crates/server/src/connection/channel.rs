@@ -245,6 +245,22 @@ impl EncodedRows for Channel<'_> {
         self.encoder.encoded_row(encode);
         self.send_piece()
     }
+
+    fn long_row(
+        &mut self,
+        payload_bytes: u64,
+        next_part: &mut dyn FnMut(&mut Vec<u8>) -> SqlResult<bool>,
+    ) -> SqlResult<()> {
+        let mut packet = self.encoder.begin_long_row(payload_bytes);
+        let mut part = Vec::new();
+        while next_part(&mut part).inspect_err(|_| self.broken = true)? {
+            packet.push(&part, &mut self.encoder.output);
+            part.clear();
+            self.send_piece()?;
+        }
+        packet.end(&mut self.encoder.output);
+        self.send_piece()
+    }
 }
 
 impl ClientChannel for Channel<'_> {

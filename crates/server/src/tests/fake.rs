@@ -131,6 +131,7 @@ impl SqlInstance for FakeInstance {
             appended: Arc::clone(&self.appended),
             controls: Arc::clone(&self.controls),
             statement: BoundParameters { count: 2, ..BoundParameters::default() },
+            long_data: Vec::new(),
             left: 0,
             idle_timeout: self.idle_timeout,
             read_timeout: self.read_timeout,
@@ -177,6 +178,7 @@ struct FakeSession {
     appended: Arc<AtomicU64>,
     controls: Arc<Mutex<HashMap<u32, Arc<dyn ConnectionControl>>>>,
     statement: BoundParameters,
+    long_data: Vec<Option<Vec<u8>>>,
     /// Rows left of the cursor.
     left: u32,
     idle_timeout: Duration,
@@ -358,7 +360,7 @@ impl SqlSession for FakeSession {
         channel: &mut dyn ClientChannel,
     ) -> Lsn {
         self.statement.types = types;
-        for (value, long) in values.iter_mut().zip(std::mem::take(&mut self.statement.long_data)) {
+        for (value, long) in values.iter_mut().zip(std::mem::take(&mut self.long_data)) {
             if let Some(bytes) = long {
                 *value = Value::Bytes(bytes);
             }
@@ -378,8 +380,10 @@ impl SqlSession for FakeSession {
     }
 
     fn send_long_data(&mut self, _: u32, parameter: u16, piece: &[u8]) {
-        self.statement.long_data.resize(2, None);
-        if let Some(slot) = self.statement.long_data.get_mut(usize::from(parameter)) {
+        self.statement.sent.resize(2, false);
+        self.long_data.resize(2, None);
+        if let Some(slot) = self.long_data.get_mut(usize::from(parameter)) {
+            self.statement.sent[usize::from(parameter)] = true;
             slot.get_or_insert_default().extend_from_slice(piece);
         }
     }

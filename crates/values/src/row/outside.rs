@@ -170,6 +170,7 @@ impl<'a> RowView<'a> {
     }
 
     /// Whether any of the values stands outside.
+    #[inline]
     pub fn has_outside(&self) -> bool {
         self.is_wide() && (0..self.layout.variable_count).any(|ordinal| self.is_outside(ordinal))
     }

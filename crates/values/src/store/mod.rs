@@ -11,7 +11,7 @@ mod temporal;
 #[cfg(test)]
 mod tests;
 
-pub use plain::{store_plainly, store_text_plainly};
+pub use plain::{UnchangedText, store_plainly, store_text_plainly};
 pub use source::Source;
 
 use crate::column_type::{ColumnType, TypeKind};

@@ -145,3 +145,41 @@ fn is_valid_in_both(text: &[u8], source: &str, target: &str) -> bool {
         && std::str::from_utf8(text).is_ok()
         && !(narrow && text.iter().any(|byte| *byte >= 0xF0))
 }
+
+/// Tells of text that comes piece by piece whether it is the same in another character set. Main use: text too long for memory.
+#[derive(Debug)]
+pub struct UnchangedText {
+    source: CollationId,
+    target: CollationId,
+    is_unchanged: bool,
+    /// The first bytes of a character whose others are still to come.
+    begun: Vec<u8>,
+}
+
+impl UnchangedText {
+    /// Nothing came yet.
+    pub fn new(source: CollationId, target: CollationId) -> UnchangedText {
+        let is_unchanged = source.charset().is_ascii_based() && target.charset().is_ascii_based();
+        UnchangedText { source, target, is_unchanged, begun: Vec::new() }
+    }
+
+    /// The next piece.
+    pub fn push(&mut self, piece: &[u8]) {
+        if !self.is_unchanged || self.begun.is_empty() && piece.is_ascii() {
+            return;
+        }
+        let mut bytes = std::mem::take(&mut self.begun);
+        bytes.extend_from_slice(piece);
+        let whole = match std::str::from_utf8(&bytes) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => bytes.len(),
+        };
+        self.begun = bytes.split_off(whole);
+        self.is_unchanged = is_valid_in_both(&bytes, self.source.charset().name, self.target.charset().name);
+    }
+
+    /// What holds of all pieces.
+    pub fn is_unchanged(&self) -> bool {
+        self.is_unchanged && self.begun.is_empty()
+    }
+}

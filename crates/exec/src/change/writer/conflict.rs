@@ -12,6 +12,7 @@ use engine::{DuplicateKey, EngineError, ReadMode, WaitPolicy};
 use errors::SqlResult;
 use expression::EvaluationContext;
 use values::Value;
+use values::row::ColumnSet;
 
 /// What became of a row that was in the way of a REPLACE.
 enum Way {
@@ -50,7 +51,10 @@ impl Writer<'_> {
                         continue;
                     }
                     if !self.plan.on_duplicate.is_empty() {
-                        let Some(existing) = self.lock_existing(&duplicate, bytes, run)? else { continue };
+                        let read = &self.read_of_existing;
+                        let Some(existing) = self.lock_existing(&duplicate, bytes, read, run)? else {
+                            continue;
+                        };
                         return self.update_existing(&duplicate.existing_key, &existing, row, run);
                     }
                     let error = duplicate_error(table, &duplicate, row, run);
@@ -89,10 +93,14 @@ impl Writer<'_> {
         let is_last = last.is_some_and(|last| table.index_of_definition(last) == duplicate.index);
         // A clustered key tells by itself that the row is in the way.
         if is_last || duplicate.index != 0 {
-            match self.lock_existing(duplicate, bytes, run)? {
-                None => return Ok(Way::Free),
-                Some(existing) if is_last && existing == bytes => return Ok(Way::SameRow),
-                Some(_) => {}
+            let existing = self.lock_existing(duplicate, bytes, table.indexed_columns(), run)?;
+            if existing.is_none() {
+                return Ok(Way::Free);
+            }
+            let transaction = run.statement.transaction;
+            let is_same = |key| transaction.is_same_row(table, key, bytes, &ColumnSet::none());
+            if is_last && is_same(&duplicate.existing_key).map_err(|error| engine_error(error, table))? {
+                return Ok(Way::SameRow);
             }
         }
         match run.statement.transaction.delete(table, &duplicate.existing_key) {
@@ -102,11 +110,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Locks the row that is in the way and reads it; None if it is not in the way any more. `bytes` is the new row.
+    /// Locks the row that is in the way and reads it, with its long values in the columns `read`; None if it is not in the way any more.
+    /// `bytes` is the new row.
     fn lock_existing(
         &self,
         duplicate: &DuplicateKey,
         bytes: &[u8],
+        read: &ColumnSet,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Option<Vec<u8>>> {
         let table = &self.plan.table;
@@ -114,7 +124,7 @@ impl Writer<'_> {
         let mut existing = Vec::new();
         let copy = &mut |row: &[u8]| existing.extend_from_slice(row);
         let key = &duplicate.existing_key;
-        let is_there = run.statement.transaction.get(table, 0, key, mode, copy);
+        let is_there = run.statement.transaction.get_columns(table, 0, key, mode, read, copy);
         let in_the_way = is_there.and_then(|is_there| {
             Ok(is_there && (duplicate.index == 0 || table.has_same_key(duplicate.index, &existing, bytes)?))
         });
@@ -160,7 +170,7 @@ impl Writer<'_> {
         assigning.carry_out(&self.plan.on_update, &mut seen, &mut changed, run)?;
         let mut bytes = Vec::new();
         encoded(table, &changed, &mut bytes)?;
-        match run.statement.transaction.update(table, key, &bytes) {
+        match run.statement.transaction.update_keeping(table, key, &bytes, &self.plan.kept) {
             Ok(_) => {
                 self.counts.affected += 2;
                 self.counts.duplicates += 1;
