@@ -69,6 +69,14 @@ pub struct Diagnostics {
     raised: Option<SqlError>,
 }
 
+/// How much was reported at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct DiagnosticsMark {
+    kept: usize,
+    count: u64,
+    error_count: u64,
+}
+
 impl Diagnostics {
     /// An empty area that keeps `kept_max` conditions (the variable max_error_count).
     pub fn new(kept_max: usize) -> Diagnostics {
@@ -105,6 +113,18 @@ impl Diagnostics {
     /// Changes how many conditions are kept from now on.
     pub fn set_kept_max(&mut self, kept_max: usize) {
         self.kept_max = kept_max;
+    }
+
+    /// The present state, for [`Diagnostics::forget_since`].
+    pub fn mark(&self) -> DiagnosticsMark {
+        DiagnosticsMark { kept: self.conditions.len(), count: self.count, error_count: self.error_count }
+    }
+
+    /// Forgets what was added since the mark.
+    pub fn forget_since(&mut self, mark: DiagnosticsMark) {
+        self.conditions.truncate(mark.kept);
+        self.count = mark.count;
+        self.error_count = mark.error_count;
     }
 
     /// Adds a condition.

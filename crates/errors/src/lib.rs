@@ -10,7 +10,7 @@ mod format;
 #[path = "generated/catalogue.rs"]
 pub mod code;
 
-pub use diagnostics::{Condition, Diagnostics, Level};
+pub use diagnostics::{Condition, Diagnostics, DiagnosticsMark, Level};
 
 /// One entry of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

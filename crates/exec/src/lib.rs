@@ -109,12 +109,24 @@ pub enum ParameterTyping<'a> {
     FromContext(&'a [Option<ColumnType>]),
 }
 
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Later executions.
+    Keep,
+    /// To run at once.
+    Run,
+    /// EXPLAIN.
+    Explain,
+}
+
 fn plan_with(
     statement: &Statement,
     context: &mut StatementContext<'_>,
     typing: ParameterTyping<'_>,
-    runs: bool,
+    purpose: Purpose,
 ) -> SqlResult<Plan> {
+    let runs = purpose != Purpose::Keep;
     let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
     let parameter_types = match typing {
         ParameterTyping::FromValues => ParameterTypes::Values(values),
@@ -136,6 +148,7 @@ fn plan_with(
         parameter_types,
         select_limit,
         runs,
+        explains: purpose == Purpose::Explain,
         transaction,
     };
     plan::plan_statement(statement, input)
@@ -167,7 +180,7 @@ pub fn prepare(
     context: &mut StatementContext<'_>,
     runs: bool,
 ) -> SqlResult<Prepared> {
-    let plan = plan_with(statement, context, typing, runs)?;
+    let plan = plan_with(statement, context, typing, if runs { Purpose::Run } else { Purpose::Keep })?;
     Ok(prepared(plan, context))
 }
 
@@ -245,7 +258,7 @@ pub fn describe_for_table(
     statement: &Statement,
     context: &mut StatementContext<'_>,
 ) -> SqlResult<Vec<(ResultColumn, OriginPath)>> {
-    let plan = plan_with(statement, context, ParameterTyping::FromValues, false)?;
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Keep)?;
     let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
     let described = query::result_columns(query).into_iter().zip(&query.columns);
     let for_table = |(mut column, output): (ResultColumn, &OutputColumn)| {
@@ -271,7 +284,7 @@ pub fn explain(
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let plan = plan_with(statement, context, ParameterTyping::FromValues, true)?;
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Explain)?;
     match format {
         ExplainFormat::Traditional => explain::send(&plan, context.facts.results_collation, channel),
         ExplainFormat::Tree => {

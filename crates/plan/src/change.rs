@@ -100,6 +100,8 @@ pub struct UpdatePlan {
     /// All rows must be found before the first is changed: the change could move a row into the path of the scan, or there is
     /// an order.
     pub buffered: bool,
+    /// Its rows are looked for without a key, and there is no LIMIT.
+    pub reads_whole: bool,
 }
 
 /// DELETE.
@@ -113,6 +115,8 @@ pub struct DeletePlan {
     pub ignore: bool,
     /// All rows must be found before the first is removed.
     pub buffered: bool,
+    /// Its rows are looked for without a key, and there is no LIMIT.
+    pub reads_whole: bool,
 }
 
 /// Where a field of a file goes.

@@ -135,22 +135,40 @@ fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> 
     })
 }
 
-/// Plans a query or data-changing statement for a user who has the privileges that it needs.
-pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
-    let dictionary_epoch = input.engine.dictionary().epoch();
-    check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
+fn binder_for<'a>(statement: &ast::Statement, input: PlannerInput<'a>) -> bind::Binder<'a> {
     let escalates = changes_strictly(statement, input.context.facts());
     let mut binder = bind::Binder::new(input);
     binder.escalates = escalates;
     binder.stores = matches!(statement, ast::Statement::Insert(_) | ast::Statement::Update(_));
     binder.facts.escalates = escalates;
-    let bound = bind_statement(&mut binder, statement);
-    if let Some(denied) = binder.denied {
+    binder
+}
+
+/// Binds the statement and reports its mistakes in their order.
+fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
+    let bound = bind_statement(binder, statement);
+    if let Some(denied) = binder.denied.take() {
         return Err(denied);
     }
     let kind = bound?;
-    if let Some(conflict) = binder.conflict {
-        return Err(conflict);
+    binder.conflict.take().map_or(Ok(kind), Err)
+}
+
+/// Plans a query or data-changing statement for a user who has the privileges that it needs.
+pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
+    let dictionary_epoch = input.engine.dictionary().epoch();
+    check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
+    let reported = input.context.diagnostics().mark();
+    let mut binder = binder_for(statement, input);
+    let mut kind = bind_checked(&mut binder, statement)?;
+    if let Some(early) = binder.early.for_second_binding() {
+        let input = binder.input;
+        input.context.diagnostics().forget_since(reported);
+        binder = binder_for(statement, input);
+        binder.early = early;
+        // Which subqueries run may depend on rows.
+        binder.volatile = true;
+        kind = bind_checked(&mut binder, statement)?;
     }
     let mut explain = std::mem::take(&mut binder.explain);
     explain.sort_by_key(|row| row.id);

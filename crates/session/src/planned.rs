@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::status::StatusId;
 use crate::tables_used::tables_used;
 use exec::Prepared;
-use parser::ast::{SetItem, Show, Statement};
+use parser::ast::{ExplainTarget, Query, SetItem, Show, Statement};
 use std::time::Duration;
 
 /// What the session must know of a statement before it runs.
@@ -34,11 +34,10 @@ impl StatementTraits {
         StatementTraits {
             counter: crate::commands::counter(statement),
             keeps_diagnostics: keeps_diagnostics(statement),
-            is_query: matches!(statement, Statement::Query(_)),
-            execution_time_max: match statement {
-                Statement::Query(query) => parser::max_execution_time(query).map(Duration::from_millis),
-                _ => None,
-            },
+            is_query: query_of(statement).is_some(),
+            execution_time_max: query_of(statement)
+                .and_then(parser::max_execution_time)
+                .map(Duration::from_millis),
             changes_rows: matches!(
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
@@ -50,6 +49,18 @@ impl StatementTraits {
                 _ => false,
             },
         }
+    }
+}
+
+/// The query that the statement runs or explains: some of its subqueries run while it is planned.
+fn query_of(statement: &Statement) -> Option<&Query> {
+    match statement {
+        Statement::Query(query) => Some(query),
+        Statement::Explain(explain) => match &explain.target {
+            ExplainTarget::Statement(explained) => query_of(explained),
+            ExplainTarget::Connection(_) => None,
+        },
+        _ => None,
     }
 }
 

@@ -15,7 +15,7 @@ use values::Value;
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutcome> {
-    check_safe(run, &plan.node)?;
+    check_safe(run, plan.reads_whole)?;
     let mut affected = 0;
     if plan.buffered {
         let mut batch = RowBatch::new();

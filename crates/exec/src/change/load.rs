@@ -30,10 +30,16 @@ pub fn run(
     let kill = run.statement.kill.clone();
     if plan.load.local {
         channel.request_file(&path)?;
-        let mut pieces = || check_flag(&kill).and_then(|()| channel.read_file_piece());
+        let mut is_read = false;
+        let mut pieces = || {
+            check_flag(&kill)?;
+            let piece = channel.read_file_piece()?;
+            is_read = piece.is_none();
+            Ok(piece)
+        };
         let result = rows(run, plan, &mut pieces);
-        // The client sends the whole file whatever happens to it.
-        if result.is_err() {
+        // The client sends the whole file whatever happens to it, and waits for the answer then.
+        if result.is_err() && !is_read {
             while let Ok(Some(_)) = channel.read_file_piece() {}
         }
         result

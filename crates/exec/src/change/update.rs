@@ -34,7 +34,7 @@ struct Waiting {
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutcome> {
-    check_safe(run, &plan.node)?;
+    check_safe(run, plan.reads_whole)?;
     let storing = Storing::new(run, plan.ignore, true);
     let mut updating = Updating { plan, storing, counts: Counts::default(), row_number: 0 };
     if joins(&plan.node) {
@@ -287,15 +287,9 @@ fn joins(node: &Node) -> bool {
 }
 
 /// sql_safe_updates: a statement without key and without LIMIT is error 1175.
-pub fn check_safe(run: &Run<'_, '_>, node: &Node) -> SqlResult<()> {
-    if !run.statement.settings.safe_updates {
-        return Ok(());
-    }
-    match node {
-        Node::Sort { input, limit: None, .. } => check_safe(run, input),
-        Node::Table(access) if access.path.ranges.is_none() => {
-            Err(sql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, ""))
-        }
-        _ => Ok(()),
+pub fn check_safe(run: &Run<'_, '_>, reads_whole: bool) -> SqlResult<()> {
+    match run.statement.settings.safe_updates && reads_whole {
+        true => Err(sql_error!(ER_UPDATE_WITHOUT_KEY_IN_SAFE_MODE, "")),
+        false => Ok(()),
     }
 }

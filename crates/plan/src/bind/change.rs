@@ -352,7 +352,8 @@ impl Binder<'_> {
         let moves = targets.iter().any(|target| moves_rows(target, index));
         let ordered = !update.order_by.is_empty();
         let buffered = several || moves || ordered || !matches!(node, Node::Table(_) | Node::Limit { .. });
-        Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered })
+        let reads_whole = self.reads_whole(&node);
+        Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered, reads_whole })
     }
 
     /// From here on no subquery may read that table of the block.
@@ -516,7 +517,8 @@ impl Binder<'_> {
         let conditions = self.where_conditions(delete.filter.as_ref())?;
         let (node, ..) = self.changed_rows(tree, conditions, &delete.order_by, limit, "DELETE")?;
         let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
-        Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered })
+        let reads_whole = self.reads_whole(&node);
+        Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered, reads_whole })
     }
 
     /// LOAD DATA.

@@ -35,6 +35,7 @@ pub use parameter::{ParameterTypes, ParameterUse, Reading};
 use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::depth::check_depth;
+use crate::optimize::EarlyRuns;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
@@ -81,6 +82,8 @@ pub struct PlannerInput<'a> {
     pub select_limit: u64,
     /// Whether the plan runs at once: what its constants report is for the client.
     pub runs: bool,
+    /// Whether it is explained: what runs while it is planned locks no rows.
+    pub explains: bool,
     /// The transaction that the plan runs in at once, if its plain reads lock nothing: MySQL reads some rows while it
     /// optimises.
     pub transaction: Option<&'a Transaction>,
@@ -186,6 +189,8 @@ pub(crate) struct Binder<'a> {
     is_operand: bool,
     /// Whose condition is being settled.
     settling: condition::Settling,
+    /// Which subqueries run now.
+    pub early: EarlyRuns,
     /// While the conditions of joins are settled: the tables that the statement joins with an outer join, as bits.
     nullable: u64,
     sites: usize,
@@ -225,6 +230,7 @@ impl<'a> Binder<'a> {
             wanted: None,
             is_operand: false,
             settling: condition::Settling::default(),
+            early: EarlyRuns::default(),
             nullable: 0,
             sites: 0,
         }

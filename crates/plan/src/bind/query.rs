@@ -3,7 +3,7 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use super::names::{SelectItem, has_aggregate};
-use super::select::{Surroundings, limited};
+use super::select::{Surroundings, limited, wants_nothing};
 use crate::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
 use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
@@ -22,10 +22,13 @@ impl Binder<'_> {
 
     /// A query in FROM: it sees nothing of the enclosing blocks.
     pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let reader = self.blocks.last().map_or(0, |block| block.number);
+        let first = self.block_number + 1;
         let saved = std::mem::take(&mut self.blocks);
         // Its rows are kept before the statement changes any.
         let changed = std::mem::take(&mut self.changed);
         let plan = self.nested_query(query, select_type);
+        self.early.add_derived(reader, (first, self.block_number));
         self.changed = changed;
         self.blocks = saved;
         plan
@@ -66,8 +69,15 @@ impl Binder<'_> {
                 self.select(&select, &around)
             }
             body => {
+                let first = self.block_number + 1;
                 let plan = self.operand(body, select_type)?;
-                self.ordered(plan, query)
+                let plan = self.ordered(plan, query)?;
+                // LIMIT around a SELECT is its own.
+                let wants_nothing = matches!(&plan.root, Node::Limit { limit, .. } if wants_nothing(limit));
+                if wants_nothing && matches!(body, ast::QueryBody::Nested(_)) {
+                    self.early.leave_out(first, self.block_number);
+                }
+                Ok(plan)
             }
         }
     }

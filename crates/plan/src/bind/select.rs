@@ -100,12 +100,12 @@ impl Binder<'_> {
             orders && !is_operand && (select.rollup || self.assigns || self.types_differ_if_kept(&items));
         let sorts = !order.is_empty();
         let is_asked_for = around.select_type == "SUBQUERY" && !grouping;
-        if differs || is_asked_for || orders && self.block().tables.len() > 1 {
-            self.block().known = self.known_rows(tree.as_ref(), &conditions, (differs, sorts))?;
+        if having.iter().any(|condition| self.holds_for_no_group(condition)) {
+            conditions.push(Expression::boolean(false));
         }
-        let impossible = self.block().known.none
-            || conditions.iter().any(is_never)
-            || limit.as_ref().is_some_and(wants_nothing);
+        let is_empty = conditions.iter().any(is_never) || limit.as_ref().is_some_and(wants_nothing);
+        let looks = differs || is_asked_for || orders && self.block().tables.len() > 1;
+        let impossible = self.look_at_rows(tree.as_ref(), &conditions, is_empty, (looks, differs, sorts))?;
         let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
         let extreme = self.extreme_row(&tree, &conditions);
         let Joined { node, ordered, mut explain, first, .. } = match extreme {
@@ -139,6 +139,29 @@ impl Binder<'_> {
             first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
         }
         Ok((node, columns, explain))
+    }
+
+    /// Finds out what is known of the rows, if `looks` or if that says which subqueries in this query are asked for; `reads` and
+    /// `sorts` as for [`Binder::known_rows`]. Whether there is none.
+    fn look_at_rows(
+        &mut self,
+        tree: Option<&JoinTree>,
+        conditions: &[Expression],
+        is_empty: bool,
+        (looks, reads, sorts): (bool, bool, bool),
+    ) -> SqlResult<bool> {
+        if is_empty {
+            self.leave_out_unasked(true, &[]);
+        }
+        let is_wanted = self.early.is_wanted();
+        if looks || is_wanted {
+            self.block().known = self.known_rows(tree, conditions, (reads, sorts))?;
+        }
+        let impossible = self.block().known.none || is_empty;
+        if impossible && is_wanted {
+            self.leave_out_unasked(false, conditions);
+        }
+        Ok(impossible)
     }
 
     /// Whether the select list assigns user variables as the rows go out: if these are sorted as they are read.
@@ -323,7 +346,8 @@ impl Binder<'_> {
                 }
                 ast::LockStrength::Share => {}
             }
-            for table in self.block().tables.iter_mut().filter(|table| chosen(table)) {
+            let locks = !self.input.explains;
+            for table in self.block().tables.iter_mut().filter(|table| locks && chosen(table)) {
                 table.lock = lock;
             }
         }
@@ -624,7 +648,7 @@ pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> N
 }
 
 /// Whether LIMIT takes no row, as the statement is written.
-fn wants_nothing(limit: &RowLimit) -> bool {
+pub(crate) fn wants_nothing(limit: &RowLimit) -> bool {
     let is_zero = |count: &Expression| matches!(count.literal(), Some(Value::Int(0) | Value::UInt(0)));
     limit.count.as_ref().is_some_and(is_zero) && limit.offset.as_ref().is_none_or(is_zero)
 }

@@ -59,6 +59,11 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
+    /// Whether an operand is a column of the table that an index begins with.
+    pub(super) fn begins_index(&mut self, table: usize, operand: &Expression) -> bool {
+        Indexes::of(self.block(), table, 0).is_column(operand)
+    }
+
     /// Whether a condition asks an index of the table for values that are known before.
     pub(super) fn asks_index(&mut self, table: usize, condition: &Expression) -> bool {
         let indexes = Indexes::of(self.block(), table, 0);

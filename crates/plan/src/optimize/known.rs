@@ -127,21 +127,11 @@ impl Binder<'_> {
             known.equal.extend(joined.conditions.iter().filter_map(|condition| slot_of_equality(condition)));
         }
         let mut rows = KnownValues::new(reads);
-        for joined in tables.iter().filter(|_| reads) {
-            for condition in &joined.conditions {
-                self.run_early(joined.table, condition, &mut rows)?;
-            }
-        }
-        loop {
-            let before = known.fixed;
-            for joined in &tables {
-                if known.fixed & 1 << joined.table == 0 {
-                    self.look_at(joined, &mut known, &mut rows);
-                }
-            }
-            if known.none || known.fixed == before || tables.len() == 1 {
-                break;
-            }
+        self.look_at_all(&tables, &mut known, &mut rows);
+        // MySQL runs no subquery for a table that it found to have no row.
+        if reads && !known.none && self.run_all_early(&tables, &mut rows)? {
+            known.by_index.clear();
+            self.look_at_all(&tables, &mut known, &mut rows);
         }
         let mut open = tables.iter().filter(|joined| known.fixed & 1 << joined.table == 0);
         if let (true, Some(only), None) = (reads, open.next(), open.next()) {
@@ -170,6 +160,32 @@ impl Binder<'_> {
             }
             if found == before {
                 return found;
+            }
+        }
+    }
+
+    /// Runs the subqueries whose values say which keys tables are asked for. Whether there are any.
+    fn run_all_early(&mut self, tables: &[Joined<'_>], rows: &mut KnownValues) -> SqlResult<bool> {
+        let before = rows.subquery_count();
+        for joined in tables {
+            for condition in &joined.conditions {
+                self.run_early(joined.table, condition, rows)?;
+            }
+        }
+        Ok(rows.subquery_count() > before)
+    }
+
+    /// Finds out what of the rows of all tables is known: what is known of one may say what is of another.
+    fn look_at_all(&mut self, tables: &[Joined<'_>], known: &mut KnownRows, rows: &mut KnownValues) {
+        loop {
+            let before = known.fixed;
+            for joined in tables {
+                if known.fixed & 1 << joined.table == 0 {
+                    self.look_at(joined, known, rows);
+                }
+            }
+            if known.none || known.fixed == before || tables.len() == 1 {
+                break;
             }
         }
     }

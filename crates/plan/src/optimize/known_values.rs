@@ -31,6 +31,10 @@ impl KnownValues {
         self.subqueries.iter().any(|(known, _)| *known == id)
     }
 
+    pub fn subquery_count(&self) -> usize {
+        self.subqueries.len()
+    }
+
     pub fn keep_subquery(&mut self, id: usize, value: Expression) {
         self.subqueries.push((id, value));
     }

@@ -5,6 +5,7 @@ mod build;
 mod early_subquery;
 mod join;
 mod join_buffer;
+mod key_use;
 mod known;
 mod known_values;
 mod null_rejection;
@@ -14,6 +15,7 @@ mod subquery_ways;
 mod terms;
 
 pub(crate) use access::is_known_now;
+pub(crate) use early_subquery::EarlyRuns;
 pub(crate) use known::KnownRows;
 pub(crate) use null_rejection::{node_rejects_null, rejects_null};
 pub(crate) use terms::tables_of;
