@@ -25,5 +25,6 @@ step planted; "$python" tests/planted/run.py check
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 12 --full-disk 3 --damage 6 --seconds-max 1
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20 --growth-max 1.25
 step streaming; "$python" tests/streaming/run.py --binary "$binary"
+step full_disk; unshare -m "$python" tests/full_disk/run.py "$binary"
 step resources; "$python" tests/resources/run.py --binary "$binary" --brief
 step done

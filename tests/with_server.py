@@ -23,14 +23,15 @@ def free_port():
 class Server:
     """A server process on a data directory of its own."""
 
-    def __init__(self, binary, options=(), datadir=None, port=None):
+    def __init__(self, binary, options=(), datadir=None, port=None, log_path=None):
         self.binary, self.options = str(binary), list(options)
         self.folder = pathlib.Path(datadir or tempfile.mkdtemp(prefix="iruka-test-"))
+        self.log_path = log_path or self.folder.with_suffix(".log")
         self.port = port or free_port()
         self.process = None
 
     def start(self, timeout_seconds=60):
-        log = open(self.folder.with_suffix(".log"), "ab")
+        log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [self.binary, "serve", "--datadir", str(self.folder), "--port", str(self.port),
              "--socket", str(self.folder / "s.sock"), *self.options], stdout=log, stderr=log)
@@ -57,11 +58,11 @@ class Server:
         self.process.wait()
 
     def log(self):
-        return self.folder.with_suffix(".log").read_text(errors="replace")
+        return self.log_path.read_text(errors="replace")
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.with_suffix(".log").unlink(missing_ok=True)
+        self.log_path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

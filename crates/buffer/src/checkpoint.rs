@@ -1,9 +1,8 @@
 //! Moving the checkpoint, keeping room in the log, the flusher thread and the clean end.
 //!
 //! The checkpoint lies before the oldest change that is not on disk and before what the participant needs. The log may
-//! grow beyond its capacity when it is pinned, rather than block; writers then make room themselves first.
+//! grow beyond its capacity when it is pinned, rather than block; writers then make room themselves first (`log_room.rs`).
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -12,17 +11,12 @@ use stdx::ids::Lsn;
 use stdx::sync::{lock, read, write};
 
 use crate::doublewrite::BATCH_PAGES_MAX;
-use crate::reserve;
 use crate::{BufferPool, CheckpointParticipant, StorageError};
 
 /// The flusher looks at the pool this often when nobody wakes it.
 const TICK: Duration = Duration::from_millis(100);
 /// The log is made durable at least this often, whatever commits ask for.
 const LOG_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
-/// How often a statement tries to make room in a log that is pinned, before the log grows beyond its capacity.
-const LOG_ROOM_ATTEMPTS: u32 = 20;
-/// Pause between these attempts.
-const LOG_ROOM_PAUSE: Duration = Duration::from_millis(2);
 /// Most pages that one look of the flusher writes: 64 MiB.
 const TICK_PAGES_MAX: usize = 4096;
 
@@ -103,72 +97,6 @@ impl BufferPool {
         Ok(self.redo.checkpoint_lsn())
     }
 
-    /// Writers are held up from the last eighth of the log on, or from its last file on.
-    pub(crate) fn update_throttle(&self) {
-        let margin = self.redo.segment_bytes().max(self.redo.capacity_bytes() / 8);
-        let room = self.redo.room_bytes().saturating_sub(margin);
-        let throttle = self.redo.end_lsn().0.saturating_add(room);
-        self.throttle_lsn.store(throttle, Ordering::Release);
-    }
-
-    #[inline]
-    pub(crate) fn log_is_nearly_full(&self) -> bool {
-        self.redo.end_lsn().0 > self.throttle_lsn.load(Ordering::Relaxed)
-    }
-
-    /// Whether a statement that writes should start: `LogFull` if the disk is full and the log cannot be emptied, an error
-    /// of the log after a failed write. Statements ask before they change anything (I4), because a log that finds no room
-    /// for what was changed must stop (I2). Costs a few loads when all is well.
-    #[inline]
-    pub fn check_writable(&self) -> Result<(), StorageError> {
-        let has_room = self.redo.ready_bytes() >= self.redo.segment_bytes() / 2;
-        if has_room && !self.is_stopped() { Ok(()) } else { self.make_writable() }
-    }
-
-    #[cold]
-    fn make_writable(&self) -> Result<(), StorageError> {
-        if self.is_stopped() {
-            return Err(self.redo.failure().map_or(StorageError::Stopped, StorageError::Log));
-        }
-        let least = self.redo.segment_bytes() / 2;
-        if self.redo.prepare_files(least)? {
-            self.update_throttle();
-            return Ok(());
-        }
-        for _ in 0..LOG_ROOM_ATTEMPTS {
-            self.make_log_room();
-            if self.redo.prepare_files(least)? {
-                return Ok(());
-            }
-            if self.redo.is_starved() && !reserve::may_use() {
-                return Err(StorageError::LogFull);
-            }
-            // A transaction pins the log; its undo is being saved elsewhere.
-            blocking::region(|| self.environment.clock.sleep(LOG_ROOM_PAUSE));
-        }
-        if self.redo.exceed_capacity(least)? { Ok(()) } else { Err(StorageError::LogFull) }
-    }
-
-    /// Writes the older half of what the log holds and moves the checkpoint. Failures show where they matter: in flushes.
-    #[cold]
-    pub(crate) fn make_log_room(&self) {
-        let end = self.redo.end_lsn();
-        let checkpoint = self.redo.checkpoint_lsn();
-        let target = Lsn(checkpoint.0 + (end.0 - checkpoint.0) / 2);
-        if let Some(participant) = read(&self.participant).clone() {
-            participant.release_before(target);
-        }
-        let _ = self.flush_older_than(target, usize::MAX);
-        let _ = self.advance_checkpoint();
-        let _ = self.redo.prepare_files(self.redo.segment_bytes());
-        self.update_throttle();
-        if self.log_is_nearly_full() {
-            // Pinned. The log grows beyond its capacity; look again after half a file.
-            let later = self.redo.end_lsn().0 + self.redo.segment_bytes() / 2;
-            self.throttle_lsn.store(later, Ordering::Release);
-        }
-    }
-
     pub(crate) fn start_flusher(self: &Arc<BufferPool>) {
         let pool = Arc::downgrade(self);
         let signal = Arc::clone(&self.flusher_signal);
@@ -186,7 +114,7 @@ impl BufferPool {
             progress.log_flushed_at = now;
             self.refill_reserve()?;
         }
-        self.redo.prepare_files(2 * self.redo.segment_bytes())?;
+        self.redo.prepare_files((2 * self.redo.segment_bytes()).max(self.wanted_log_bytes()))?;
         let idle = progress.last_end == end;
         progress.last_end = end;
         if idle && progress.all_clean {

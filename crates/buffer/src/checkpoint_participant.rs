@@ -18,6 +18,16 @@ pub trait CheckpointParticipant: Send + Sync {
     fn release_before(&self, target: Lsn) {
         let _ = target;
     }
+
+    /// How many bytes of log it takes at most, from now on, so that none of the log is needed any more. So many are kept ready.
+    fn log_to_release(&self) -> u64 {
+        0
+    }
+
+    /// Whether what `release_before` asked for is still to be done: it is worth waiting for.
+    fn is_releasing(&self) -> bool {
+        false
+    }
 }
 
 /// A participant that needs nothing: for tests of pages without transactions.

@@ -16,6 +16,7 @@ mod frames;
 mod group_text;
 mod growing_array;
 mod latch;
+mod log_room;
 mod mini_transaction;
 mod options;
 mod page_count;
@@ -39,6 +40,7 @@ pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, Nothin
 pub use damage::NeededPage;
 pub use error::StorageError;
 pub use group_text::group_lines;
+pub use log_room::{ReleasesLog, release_log};
 pub use mini_transaction::{MiniTransaction, PageSlot};
 pub use options::{Forced, PoolOptions};
 pub use page::{PAGE_BYTES, SpaceKind};

@@ -71,7 +71,7 @@ impl<'pool> MiniTransaction<'pool> {
         OPEN.set(OPEN.get() + 1);
         // Counted as open meanwhile: what the participant does to make room may itself use mini-transactions.
         if OPEN.get() == 1 && pool.log_is_nearly_full() {
-            pool.make_log_room();
+            pool.wait_for_log_room();
         }
         let mut group = SPARE_GROUP.take();
         redo::new_group(&mut group);
@@ -142,7 +142,9 @@ impl<'pool> MiniTransaction<'pool> {
     /// is full. A damaged free list is given up.
     pub fn allocate(&mut self, space: SpaceId) -> Result<PageSlot, StorageError> {
         let change = self.space_change(space)?;
-        self.leave_reserve(change)?;
+        if self.pool.reserve_pages > 0 {
+            self.grow_for(change, 1)?;
+        }
         let slot = match self.take_from_free_list(change)? {
             Some(slot) => slot,
             None => self.take_never_used(change)?,
@@ -156,22 +158,22 @@ impl<'pool> MiniTransaction<'pool> {
         Ok(slot)
     }
 
-    /// Grows the file until its reserve is whole.
-    pub(crate) fn grow_for_reserve(&mut self, space: SpaceId) -> Result<(), StorageError> {
+    /// Grows the file until so many pages can be taken and the reserve stays whole. True if it grew, which is to be
+    /// committed then.
+    pub(crate) fn require_pages(&mut self, space: SpaceId, count: u32) -> Result<bool, StorageError> {
         let change = self.space_change(space)?;
-        self.leave_reserve(change)?;
-        self.spaces[change].changed = true;
-        Ok(())
+        let grows = self.grow_for(change, count)?;
+        self.spaces[change].changed |= grows;
+        Ok(grows)
     }
 
-    /// Sees to it that the reserve stays whole when a page is taken. Error: NoSpace.
-    fn leave_reserve(&mut self, change: usize) -> Result<(), StorageError> {
-        let SpaceChange { space, used_pages, free_pages, .. } = self.spaces[change];
-        let needed = self.pool.pages_with_reserve(space, used_pages, free_pages);
-        if needed > 0 {
-            self.spaces[change].size_pages = self.pool.ensure_file_pages(space, needed)?;
-        }
-        Ok(())
+    /// Sees to it that the reserve stays whole when pages are taken; whether the file grew. Error: NoSpace.
+    fn grow_for(&mut self, change: usize, count: u32) -> Result<bool, StorageError> {
+        let SpaceChange { space, used_pages, free_pages, size_pages, .. } = self.spaces[change];
+        let needed = self.pool.pages_with_reserve(space, used_pages, free_pages, count);
+        let pages = self.pool.ensure_file_pages(space, needed)?;
+        self.spaces[change].size_pages = pages;
+        Ok(pages != size_pages)
     }
 
     /// The pending change of a space's header; the header is latched by it.
@@ -326,6 +328,7 @@ impl<'pool> MiniTransaction<'pool> {
         }
         Counter::LogWriteRequests.increment();
         let range = self.pool.redo.append(&mut self.group);
+        debug_assert!(self.pool.log_is_in_files(range.end), "the log ran out of files that are ready");
         for slot in self.slots.iter_mut().flatten().filter(|slot| slot.changed) {
             page::set_lsn(&mut slot.frame, range.end);
             slot.frame.header().page_lsn.store(range.end.0, std::sync::atomic::Ordering::Release);

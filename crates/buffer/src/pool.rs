@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 
 use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
@@ -19,6 +19,7 @@ use crate::damage::Damage;
 use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
+use crate::log_room::LogLimits;
 use crate::recovery::{FileFault, RecoveryReport};
 use crate::spaces::Spaces;
 use crate::{CheckpointParticipant, Forced, MiniTransaction, PoolOptions, StorageError, page_transform};
@@ -40,8 +41,7 @@ pub struct BufferPool {
     /// Counts batches that were written, for those who wait for clean frames.
     pub(crate) batches_written: (Mutex<u64>, Condvar),
     pub(crate) participant: RwLock<Option<Arc<dyn CheckpointParticipant>>>,
-    /// Mini-transactions that start when the log has passed this LSN make room first.
-    pub(crate) throttle_lsn: AtomicU64,
+    pub(crate) limits: LogLimits,
     pub(crate) stopped: AtomicBool,
     pub(crate) flusher_signal: Arc<FlusherSignal>,
     pub(crate) flusher_thread: Mutex<Option<JoinHandle>>,
@@ -363,7 +363,7 @@ impl BufferPool {
             free: Mutex::default(),
             clock_hand: AtomicU32::new(0),
             participant: RwLock::new(None),
-            throttle_lsn: AtomicU64::new(u64::MAX),
+            limits: LogLimits::new(),
             stopped: AtomicBool::new(false),
             flusher_signal: Arc::default(),
             flusher_thread: Mutex::new(None),

@@ -53,10 +53,21 @@ pub(crate) fn remove_file(environment: &Environment) -> bool {
 }
 
 impl BufferPool {
-    /// How many pages the file of a space must have so that a page may be taken by who must leave the reserve alone.
-    pub(crate) fn pages_with_reserve(&self, space: SpaceId, used: u32, free: u32) -> u32 {
+    /// How many pages the file of a space must have so that `count` more may be taken by who must leave the reserve alone.
+    pub(crate) fn pages_with_reserve(&self, space: SpaceId, used: u32, free: u32, count: u32) -> u32 {
         let is_kept = space == RESERVED_SPACE && self.reserve_pages > 0 && !may_use();
-        if is_kept { used.saturating_add((self.reserve_pages + 1).saturating_sub(free)) } else { 0 }
+        let kept = if is_kept { self.reserve_pages } else { 0 };
+        used.saturating_add(kept.saturating_add(count).saturating_sub(free))
+    }
+
+    /// Sees to it that so many pages can be allocated in a space, though nobody keeps them for the caller: for what is better
+    /// not begun than broken off. Error: NoSpace.
+    pub fn require_pages(&self, space: SpaceId, count: u32) -> Result<(), StorageError> {
+        let mut mini = self.mini_transaction();
+        if mini.require_pages(space, count)? {
+            mini.commit();
+        }
+        Ok(())
     }
 
     /// Fills up what is kept, as far as the disk has room. Nobody waits for it.
@@ -78,12 +89,13 @@ impl BufferPool {
             let header = SpaceHeaderRef::new(&page).map_err(|error| StorageError::corrupt(id, error))?;
             (header.used_pages(), header.free_pages())
         };
-        if self.space_pages(RESERVED_SPACE)? >= self.pages_with_reserve(RESERVED_SPACE, used, free) {
+        if self.space_pages(RESERVED_SPACE)? >= self.pages_with_reserve(RESERVED_SPACE, used, free, 1) {
             return Ok(());
         }
         let mut mini = self.mini_transaction();
-        mini.grow_for_reserve(RESERVED_SPACE)?;
-        mini.commit();
+        if mini.require_pages(RESERVED_SPACE, 1)? {
+            mini.commit();
+        }
         Ok(())
     }
 

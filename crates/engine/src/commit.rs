@@ -19,6 +19,10 @@ use txn::{Old, UndoRecord};
 
 /// The page's newest writer stays: what it was before is not known, and it only makes readers look closer.
 pub(crate) const NO_WRITER: u64 = 0;
+/// Bytes of log that a rollback writes without asking again, where there was no room when it asked.
+const UNASKED_BYTES: u64 = 32 << 10;
+/// What it takes to cut an undone record off the undo tree, about.
+const POP_BYTES: u64 = 32;
 /// Pause between tries of a rollback that finds the disk full. It cannot fail: it tries until there is room.
 const ROLLBACK_RETRY: Duration = Duration::from_millis(200);
 
@@ -45,11 +49,24 @@ impl EngineInner {
     }
 
     /// What is undone goes through the log, which on a full disk cannot grow, and which records still to be undone may pin.
-    #[inline]
-    fn make_room_to_undo(&self, writer: &Writer) {
-        if self.pool.redo().is_starved() && self.save_long_undo(writer).is_ok() {
-            // Without room it goes on all the same: it may be the one that makes some.
-            let _ = self.pool.check_writable();
+    pub(crate) fn make_room_to_undo(&self, writer: &Writer) -> EngineResult<()> {
+        let redo = self.pool.redo();
+        if redo.is_starved() {
+            let _ = self.save_long_undo(writer);
+        }
+        if self.pool.check_writable().is_ok() {
+            return Ok(());
+        }
+        // It may be what keeps the log itself.
+        self.save_undo(writer)?;
+        Ok(self.pool.check_writable()?)
+    }
+
+    /// As `make_room_to_undo`; without room it goes on all the same, for a while without asking: it may be the one that makes some.
+    pub(crate) fn try_room_to_undo(&self, writer: &Writer) {
+        let end = self.pool.redo().end_lsn();
+        if end >= writer.asks_from() && self.make_room_to_undo(writer).is_err() {
+            writer.set_asks_from(Lsn(end.0 + UNASKED_BYTES));
         }
     }
 
@@ -58,7 +75,7 @@ impl EngineInner {
     pub(crate) fn undo_to(&self, writer: &Writer, length: u64, keep_locks: bool) -> EngineResult<()> {
         let _reserve = buffer::use_reserve();
         loop {
-            self.make_room_to_undo(writer);
+            self.try_room_to_undo(writer);
             match self.undo_newest(writer, length, keep_locks) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
@@ -168,6 +185,7 @@ impl EngineInner {
             mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
             mini.commit();
             undo.pop();
+            writer.add_unsaved(POP_BYTES);
             drop(undo);
             if underfull {
                 index.tree.merge_at(&self.pool, record.key)?;
@@ -178,11 +196,12 @@ impl EngineInner {
     }
 
     pub(crate) fn pop_without_page(&self, writer: &Writer) {
-        let mut undo = writer.undo();
         let mut mini = self.pool.mini_transaction();
+        let mut undo = writer.undo();
         mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
         mini.commit();
         undo.pop();
+        writer.add_unsaved(POP_BYTES);
     }
 
     /// A delete mark that a rollback brought back has missed its purge.
@@ -203,8 +222,8 @@ impl EngineInner {
 
     /// Ends a writer that has nothing left to undo.
     pub(crate) fn end_rollback(&self, writer: &Arc<Writer>) {
-        let in_undo_tree = writer.end();
         let mut mini = self.pool.mini_transaction();
+        let in_undo_tree = writer.end();
         mini.log(KIND_ROLLED_BACK, &encode_id(writer.id));
         mini.commit();
         self.commits.set_rolled_back(writer.id);

@@ -108,6 +108,8 @@ pub(crate) struct Settings {
     pub(crate) force_recovery: ForceRecovery,
     /// The data directory is not touched.
     pub(crate) is_read_only: bool,
+    /// Background threads run.
+    pub(crate) has_threads: bool,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
     pub(crate) undo_log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
@@ -129,6 +131,7 @@ impl Settings {
             auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
             force_recovery: options.force_recovery,
             is_read_only,
+            has_threads: options.background_threads && !is_read_only,
             undo_log_bytes_max: options.redo_log_bytes / 8,
             undo_memory_bytes_max: (options.version_memory_bytes / UNDO_SHARE).max(UNDO_BYTES_MIN),
         };

@@ -81,18 +81,29 @@ impl Left {
         }
     }
 
-    /// Calls `visit` with each record, oldest first; its old value is not to be looked at.
-    pub(crate) fn visit(&self, mut visit: impl FnMut(UndoRecord<'_>)) -> EngineResult<()> {
+    /// Calls `visit` with each record, oldest first, up to an error; its old value is not to be looked at.
+    pub(crate) fn visit(
+        &self,
+        mut visit: impl FnMut(UndoRecord<'_>) -> EngineResult<()>,
+    ) -> EngineResult<()> {
         match self {
-            Left::List(list) => list.purge_records(visit)?,
+            Left::List(list) => {
+                let mut result = Ok(());
+                list.purge_records(|record| {
+                    if result.is_ok() {
+                        result = visit(record);
+                    }
+                })?;
+                result
+            }
             Left::Packed { records, .. } => {
                 let mut rest = &records[..];
                 while let Some(record) = take_bytes(&mut rest).and_then(UndoRecord::decode) {
-                    visit(record);
+                    visit(record)?;
                 }
+                Ok(())
             }
         }
-        Ok(())
     }
 }
 
@@ -204,7 +215,11 @@ mod tests {
             let finished = leavings.next(CommitTimestamp(seed * 10)).unwrap();
             assert_eq!((finished.timestamp.0, finished.writer.0), (seed * 10, seed));
             let mut keys = Vec::new();
-            finished.left.visit(|record| keys.push(record.key.to_vec())).unwrap();
+            let visited = finished.left.visit(|record| {
+                keys.push(record.key.to_vec());
+                Ok(())
+            });
+            visited.unwrap();
             let expected: Vec<_> =
                 (0..counts(seed)).step_by(2).map(|at| (seed + at).to_be_bytes().to_vec()).collect();
             assert_eq!((finished.left.count(), keys), (expected.len() as u64, expected));

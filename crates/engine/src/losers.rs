@@ -76,7 +76,7 @@ impl Loser {
         if list.first() > saved {
             return Err(EngineError::Corrupt(format!("undo of transaction {id} has a gap")));
         }
-        if list.first() > 0 {
+        if list.first().max(self.saved) > 0 {
             let state = store.state(pool, id)?.ok_or_else(corrupt)?;
             self.saved_changes = Touched::decode_state(&state).ok_or_else(corrupt)?;
             self.touched.merge(&self.saved_changes);
@@ -89,7 +89,7 @@ impl EngineInner {
     /// Makes writers of the losers: their rows are locked from now on.
     pub(crate) fn register_losers(&self, losers: Losers) -> Vec<Unfinished> {
         let mut writers = Vec::new();
-        for (id, Loser { list, first_lsn, is_in_tree, touched, saved_changes, .. }) in losers.by_id {
+        for (id, Loser { list, first_lsn, is_in_tree, saved, touched, saved_changes, .. }) in losers.by_id {
             let owner = self.locks.owner(0);
             owner.transaction.store(id.0, Ordering::Release);
             owner.rows_changed.store(touched.entries, Ordering::Relaxed);
@@ -97,13 +97,14 @@ impl EngineInner {
             {
                 let mut undo = writer.undo();
                 undo.list = list.unwrap_or_default();
-                undo.saved = undo.list.first();
+                undo.saved = undo.list.first().max(saved).min(undo.list.len());
                 undo.tree_end = if is_in_tree { u64::MAX } else { 0 };
                 undo.in_tree = is_in_tree;
                 undo.saved_changes = saved_changes;
+                writer.add_unsaved(undo.list.bytes_from(undo.saved));
             }
             if is_in_tree {
-                self.log_saved(id);
+                self.log_saved(&writer, None);
             }
             self.writers.insert(writer.clone());
             writers.push(Unfinished { writer, touched: Arc::new(touched) });
@@ -198,8 +199,10 @@ impl EngineInner {
         if !lock(&self.rollbacks.open).iter().any(|open| Arc::ptr_eq(&open.writer, writer)) {
             return Ok(true);
         }
-        self.pool.check_writable()?;
+        // What is undone gives room back.
+        let _reserve = buffer::use_reserve();
         for _ in 0..records {
+            self.make_room_to_undo(writer)?;
             if !self.undo_newest(writer, 0, false)? {
                 self.end_rollback(writer);
                 let mut open = lock(&self.rollbacks.open);

@@ -3,7 +3,7 @@
 
 use crate::engine::EngineInner;
 use crate::entry::Head;
-use crate::error::EngineResult;
+use crate::error::{EngineError, EngineResult};
 use crate::leavings::{Finished, Leavings};
 use crate::write::load_head;
 use std::collections::VecDeque;
@@ -84,9 +84,12 @@ impl EngineInner {
     /// part that it is about: the watermark moves on, and what failed is tried again by the next round.
     pub(crate) fn purge_once(&self) -> EngineResult<u64> {
         let _one_at_a_time = lock(&self.purge.running);
+        // It makes room.
+        let _reserve = buffer::use_reserve();
         let horizon = self.snapshots.horizon(self.visible());
         // First, so that neither an error nor a long round keeps ids from being used again.
         self.commits.advance_watermark(horizon);
+        self.undo_store.keep_less_log(self)?;
         let versions = self.purge_all_finished(horizon);
         let strays = self.purge_strays(horizon);
         self.undo_store.discard_finished(self)?;
@@ -111,7 +114,8 @@ impl EngineInner {
         for _ in 0..count {
             let Some(stray) = lock(&self.purge.strays).take() else { break };
             if self.commits.is_visible(stray.writer, horizon) {
-                match self.remove_tombstone(stray.index, &stray.key, stray.writer) {
+                let has_room = self.pool.check_writable().map_err(EngineError::from);
+                match has_room.and_then(|()| self.remove_tombstone(stray.index, &stray.key, stray.writer)) {
                     Ok(is_removed) => {
                         removed += u64::from(is_removed);
                         continue;
@@ -129,7 +133,12 @@ impl EngineInner {
 
     fn purge_finished(&self, finished: Finished) -> EngineResult<u64> {
         let mut removed = 0;
-        let visited = finished.left.visit(|record| removed += self.purge_record(record, finished.writer));
+        let visited = finished.left.visit(|record| {
+            // What purge writes is not more than what it frees, but the log is others' too.
+            self.pool.check_writable()?;
+            removed += self.purge_record(record, finished.writer);
+            Ok(())
+        });
         if let Err(error) = visited {
             // Versions whose keys cannot be read must not be forgotten: a row that is inserted again would get them back.
             lock(&self.purge.finished).put_back(finished);

@@ -15,6 +15,7 @@ pub(crate) const KIND_POP: u8 = 2;
 pub(crate) const KIND_COMMIT: u8 = 3;
 pub(crate) const KIND_ROLLED_BACK: u8 = 4;
 pub(crate) const KIND_SAVED: u8 = 5;
+pub(crate) const KIND_ENDED: u8 = 6;
 
 /// Appends the payload of an undo record: transaction, position in its undo list, record.
 pub(crate) fn encode_undo(out: &mut Vec<u8>, id: TransactionId, position: u64, record: txn::UndoRecord<'_>) {
@@ -31,7 +32,17 @@ pub(crate) fn encode_pop(id: TransactionId, length: u64) -> Vec<u8> {
     out
 }
 
-/// The payload of a record that names a transaction alone: commit, end of a rollback, undo that is saved.
+/// The payload of a record that says: the undo tree may hold undo of that transaction. It holds all before that position; what was
+/// logged before `needed` is needed no more (0: that did not change).
+pub(crate) fn encode_saved(id: TransactionId, saved: u64, needed: Lsn) -> Vec<u8> {
+    let mut out = Vec::with_capacity(16);
+    put_varint(&mut out, id.0);
+    put_varint(&mut out, saved);
+    put_varint(&mut out, needed.0);
+    out
+}
+
+/// The payload of a record that names a transaction alone: commit, end of a rollback, chunks that are left over.
 pub(crate) fn encode_id(id: TransactionId) -> Vec<u8> {
     let mut out = Vec::with_capacity(8);
     put_varint(&mut out, id.0);
@@ -51,7 +62,12 @@ pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
             KIND_POP => format!("transaction {id} has undone all from {} on", take_varint(&mut rest)?),
             KIND_COMMIT => format!("transaction {id} commits"),
             KIND_ROLLED_BACK => format!("transaction {id} is rolled back"),
-            KIND_SAVED => format!("undo of transaction {id} is in the undo tree"),
+            KIND_SAVED => format!(
+                "undo of transaction {id} before {} is in the undo tree, log before {} is not needed for it",
+                take_varint(&mut rest)?,
+                take_varint(&mut rest)?
+            ),
+            KIND_ENDED => format!("transaction {id} has ended, the undo tree may hold some of its undo"),
             _ => return None,
         })
     };
@@ -83,6 +99,8 @@ pub(crate) struct Loser {
     pub(crate) first_lsn: Lsn,
     /// The log tells that its undo was saved: the undo tree may hold some of it.
     is_saved: bool,
+    /// All records before that position are in the undo tree.
+    pub(crate) saved: u64,
     /// The undo tree holds some of it.
     pub(crate) is_in_tree: bool,
     /// What the log shows of its changes; the undo tree tells of others.
@@ -113,6 +131,10 @@ impl Losers {
         let mut rest = payload;
         let id = TransactionId(take_varint(&mut rest)?);
         self.greatest = self.greatest.max(id);
+        if kind == KIND_ENDED {
+            self.ended.insert(id, start);
+            return Some(());
+        }
         if matches!(kind, KIND_COMMIT | KIND_ROLLED_BACK) {
             // Saved undo is told of before the end (`UndoStore::put_state`).
             if let Some(loser) = self.by_id.remove(&id).filter(|loser| loser.is_saved) {
@@ -140,8 +162,16 @@ impl Losers {
                     return None;
                 }
                 list.truncate(length).ok()?;
+                loser.saved = loser.saved.min(length);
             }
-            KIND_SAVED => loser.is_saved = true,
+            KIND_SAVED => {
+                loser.is_saved = true;
+                loser.saved = take_varint(&mut rest)?;
+                loser.first_lsn = loser.first_lsn.max(Lsn(take_varint(&mut rest)?));
+                if let Some(list) = &mut loser.list {
+                    list.forget_before(loser.saved);
+                }
+            }
             _ => return None,
         }
         Some(())
@@ -154,6 +184,7 @@ impl Loser {
             list: None,
             first_lsn,
             is_saved: false,
+            saved: 0,
             is_in_tree: false,
             touched: Touched::default(),
             saved_changes: Touched::default(),

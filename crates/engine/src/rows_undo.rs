@@ -25,6 +25,8 @@ impl EngineInner {
                 .ok_or_else(|| EngineError::Corrupt("undo record of rows does not decode".to_owned()))?;
             let mut row = Vec::new();
             for key in keys.iter().rev() {
+                // As for other records: without room it goes on all the same.
+                self.try_room_to_undo(writer);
                 self.undo_row(writer.id, &table, key, &mut row)?;
             }
         }

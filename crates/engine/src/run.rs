@@ -177,6 +177,7 @@ impl EngineInner {
         mini.log(KIND_UNDO, &buffers.log);
         mini.commit();
         undo.list.push(record);
+        writer.add_unsaved(buffers.log.len() as u64);
         undo.list.bound(self.settings.undo_memory_bytes_max, &self.spill_file);
         let changed = &writer.owner.rows_changed;
         changed.fetch_add(rows.len() as u64, std::sync::atomic::Ordering::Relaxed);

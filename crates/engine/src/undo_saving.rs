@@ -3,15 +3,16 @@
 
 use crate::engine::EngineInner;
 use crate::error::EngineResult;
-use crate::records::{KIND_SAVED, encode_id};
+use crate::open::SYSTEM_SPACE;
+use crate::records::{KIND_ENDED, KIND_SAVED, encode_id, encode_saved};
 use crate::touched::Touched;
 use crate::undo_store::PART_BYTES;
 use crate::writer::{Undo, Writer};
-use buffer::CheckpointParticipant;
+use buffer::{CheckpointParticipant, StorageError};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, Weak};
-use stdx::ids::{Lsn, TransactionId};
+use stdx::ids::Lsn;
 use txn::UndoRecord;
 use txn::undo::put_varint;
 
@@ -22,6 +23,10 @@ const CHUNK_BYTES: usize = PART_BYTES;
 const LENGTH_BYTES_MAX: usize = 10;
 /// Most bytes of records that are copied at once when they are saved, about. With a small log it is less.
 const SLICE_BYTES_MAX: u64 = 4 << 20;
+/// Bytes of log that it takes to save any undo of a transaction: its state and what tells of it.
+const WRITER_BYTES: u64 = 512;
+/// Pages that a few new nodes of the undo tree take.
+const TREE_PAGES: u32 = 8;
 /// On a full disk undo may pin this part of the log files that there are.
 const STARVED_SHARE: u64 = 12;
 
@@ -43,14 +48,20 @@ impl EngineInner {
     pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
         let _reserve = writer.frees_room().then(buffer::use_reserve);
         let _one_saver = self.undo_saver.lock().unwrap_or_else(PoisonError::into_inner);
-        let (length, needed) = (writer.undo().list.len(), self.pool.redo().end_lsn());
+        let _releases = buffer::release_log();
+        let (length, mut unsaved, needed) = {
+            let undo = writer.undo();
+            (undo.list.len(), writer.unsaved_bytes(), self.pool.redo().end_lsn())
+        };
         while let Some((slice, end)) = self.save_slice(writer, length)? {
+            let bytes = if slice.is_last { unsaved } else { slice.bytes.min(unsaved) };
+            unsaved -= bytes;
+            let mut saved = Saved { position: slice.end, bytes, needed: Lsn(0) };
             if slice.is_last {
                 self.pool.redo().flush_to(end)?;
+                saved.needed = needed;
             }
-            let mut undo = writer.undo();
-            undo.saved = slice.end.min(undo.least_length);
-            if slice.is_last {
+            if self.log_saved(writer, Some(saved)) && slice.is_last {
                 writer.set_needed_lsn(needed);
                 return Ok(());
             }
@@ -61,13 +72,11 @@ impl EngineInner {
     /// Tells the log that the undo tree may hold something of a transaction, and puts its state there. The record stands before
     /// the end record, so that recovery knows of what has ended that something may be left. False if it has ended.
     fn put_state(&self, writer: &Writer, changes: &Touched) -> EngineResult<bool> {
+        if !self.log_saved(writer, None) {
+            return Ok(false);
+        }
         let state = {
             let mut undo = writer.undo();
-            if undo.ended {
-                return Ok(false);
-            }
-            undo.in_tree = true;
-            self.log_saved(writer.id);
             undo.saved_changes.merge(changes);
             undo.saved_changes.encode_state()
         };
@@ -75,23 +84,43 @@ impl EngineInner {
         Ok(true)
     }
 
-    pub(crate) fn log_saved(&self, id: TransactionId) {
+    /// Tells the log that the undo tree may hold something of a writer, or that it holds all before a position, which makes older
+    /// log needless for it. What was undone since it was looked at counts as not saved. False if the writer has ended.
+    pub(crate) fn log_saved(&self, writer: &Writer, saved: Option<Saved>) -> bool {
         let mut mini = self.pool.mini_transaction();
-        mini.log(KIND_SAVED, &encode_id(id));
+        let mut undo = writer.undo();
+        if undo.ended {
+            return false;
+        }
+        undo.in_tree = true;
+        let mut needed = Lsn(0);
+        if let Some(saved) = saved {
+            undo.saved = saved.position.min(undo.least_length);
+            needed = saved.needed;
+            writer.take_saved(saved.bytes);
+        }
+        mini.log(KIND_SAVED, &encode_saved(writer.id, undo.saved, needed));
         mini.commit();
+        true
     }
 
     /// Puts the next records below that position into the undo tree, in place of what it holds of them and later ones.
     /// Returns what they were and the end of the log. None if the writer has ended.
     fn save_slice(&self, writer: &Writer, length: u64) -> EngineResult<Option<(Slice, Lsn)>> {
         let slice_bytes_max = SLICE_BYTES_MAX.min(self.settings.undo_log_bytes_max / 4);
+        // Before anything is done: a save that is broken off has taken room from the log for nothing. Two parts fit a page at least.
+        let bytes = {
+            let undo = writer.undo();
+            undo.list.bytes_from(undo.saved).min(slice_bytes_max)
+        };
+        self.pool.require_pages(SYSTEM_SPACE, (bytes / (2 * PART_BYTES as u64)) as u32 + TREE_PAGES)?;
         let (slice, from, tree_end) = {
             let mut undo = writer.undo();
             if undo.ended {
                 return Ok(None);
             }
             undo.least_length = u64::MAX;
-            (Slice::cut(&undo, length, slice_bytes_max as usize)?, undo.saved, undo.tree_end)
+            (Slice::cut(&undo, length, slice_bytes_max)?, undo.saved, undo.tree_end)
         };
         // Before the records: a start must not find them without it.
         if !self.put_state(writer, &slice.changes)? {
@@ -108,16 +137,43 @@ impl EngineInner {
         Ok(Some((slice, end)))
     }
 
+    /// Where the log that a finished writer's end record lies in is in the way, the record is logged anew.
+    pub(crate) fn keep_less_log(&self, writer: &Writer) -> Result<(), StorageError> {
+        let redo = self.pool.redo();
+        let needed = redo.end_lsn();
+        if needed.0.saturating_sub(writer.needed_lsn().0) > redo.capacity_bytes() / STARVED_SHARE {
+            let _releases = buffer::release_log();
+            let mut mini = self.pool.mini_transaction();
+            mini.log(KIND_ENDED, &encode_id(writer.id));
+            let end = mini.commit();
+            redo.flush_to(end)?;
+            writer.set_needed_lsn(needed);
+        }
+        Ok(())
+    }
+
     /// Saves the undo of all writers that keep log before the wanted LSN. Run by a thread of its own.
     pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
         // A full log on a full disk would stop those who free room too.
         let _reserve = self.pool.redo().is_starved().then(buffer::use_reserve);
+        let _busy = self.undo_store.begin_round();
         let wanted = Lsn(self.undo_store.wanted.swap(0, Ordering::AcqRel));
+        self.undo_store.keep_less_log(self)?;
         // One that cannot be saved keeps the log, but not the others from being saved.
         let in_the_way = self.writers.all().into_iter().filter(|writer| writer.needed_lsn() < wanted);
         let saved = in_the_way.map(|writer| self.save_undo(&writer)).fold(Ok(()), EngineResult::and);
         saved.and(self.undo_store.discard_finished(self))
     }
+}
+
+/// What a save has come to.
+pub(crate) struct Saved {
+    /// All records before this position are in the undo tree, but for those that were undone meanwhile.
+    position: u64,
+    /// Bytes of log that it would have taken.
+    bytes: u64,
+    /// Log before it is needed no more for this writer; 0 if that is not so yet.
+    needed: Lsn,
 }
 
 /// Some records that are not saved, in chunks: first position and bytes of each.
@@ -127,21 +183,23 @@ struct Slice {
     end: u64,
     /// No record remains below the position up to which the list is saved.
     is_last: bool,
+    /// Bytes of the records.
+    bytes: u64,
     /// What they have changed.
     changes: Touched,
 }
 
 impl Slice {
     /// The first unsaved records below that position: about so many bytes of them, but one at least.
-    fn cut(undo: &Undo, length: u64, bytes_max: usize) -> EngineResult<Slice> {
+    fn cut(undo: &Undo, length: u64, bytes_max: u64) -> EngineResult<Slice> {
         let end = undo.list.len().min(length).max(undo.saved);
-        let mut slice = Slice { chunks: Vec::new(), end, is_last: true, changes: Touched::default() };
-        let mut slice_bytes = 0;
+        let mut slice =
+            Slice { chunks: Vec::new(), end, is_last: true, bytes: 0, changes: Touched::default() };
         undo.list.encoded_from(undo.saved, |position, record| {
             if position >= end {
                 return ControlFlow::Break(());
             }
-            if slice_bytes > bytes_max {
+            if slice.bytes > bytes_max {
                 (slice.end, slice.is_last) = (position, false);
                 return ControlFlow::Break(());
             }
@@ -156,7 +214,7 @@ impl Slice {
             if let Some(record) = UndoRecord::decode(record) {
                 slice.changes.add_record(record);
             }
-            slice_bytes += record.len();
+            slice.bytes += record.len() as u64;
             ControlFlow::Continue(())
         })?;
         Ok(slice)
@@ -184,5 +242,17 @@ impl CheckpointParticipant for LogNeeds {
             engine.undo_store.want_saved_before(target);
             engine.background.undo.wake();
         }
+    }
+
+    fn log_to_release(&self) -> u64 {
+        let Some(engine) = self.0.upgrade() else { return 0 };
+        let writers = engine.writers.all();
+        // Chunks cost a little more than the records in them, splits of the tree among it.
+        let owed = writers.iter().map(|writer| writer.unsaved_bytes() / 8 * 9 + WRITER_BYTES);
+        owed.sum::<u64>() + engine.undo_store.leftovers().len() as u64 * WRITER_BYTES
+    }
+
+    fn is_releasing(&self) -> bool {
+        self.0.upgrade().is_some_and(|engine| engine.undo_store.is_saving(engine.settings.has_threads))
     }
 }

@@ -10,7 +10,7 @@ use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use std::collections::BTreeSet;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{Lsn, TransactionId};
 use txn::undo::{put_varint, take_bytes};
@@ -27,6 +27,17 @@ pub(crate) struct UndoStore {
     leftovers: Mutex<Vec<Leftover>>,
     /// Log before this LSN is in the way of new log; 0 if none is.
     pub(crate) wanted: AtomicU64,
+    /// Rounds of saving that are under way.
+    rounds: AtomicU32,
+}
+
+/// A round of saving; it ends when this is dropped.
+pub(crate) struct Round<'a>(&'a AtomicU32);
+
+impl Drop for Round<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// A finished writer that the undo tree still holds something of.
@@ -66,7 +77,7 @@ impl Chunk {
 
 impl UndoStore {
     pub(crate) fn new(tree: Tree) -> UndoStore {
-        UndoStore { tree, leftovers: Mutex::default(), wanted: AtomicU64::new(0) }
+        UndoStore { tree, leftovers: Mutex::default(), wanted: AtomicU64::new(0), rounds: AtomicU32::new(0) }
     }
 
     /// The tree, for checks.
@@ -77,6 +88,17 @@ impl UndoStore {
     /// Asks for the undo that keeps log before an LSN to be saved.
     pub(crate) fn want_saved_before(&self, lsn: Lsn) {
         self.wanted.fetch_max(lsn.0, Ordering::AcqRel);
+    }
+
+    /// Begins to do what was asked for.
+    pub(crate) fn begin_round(&self) -> Round<'_> {
+        self.rounds.fetch_add(1, Ordering::AcqRel);
+        Round(&self.rounds)
+    }
+
+    /// Whether a round is under way, or will be because somebody has asked for it and there is a thread for it.
+    pub(crate) fn is_saving(&self, has_thread: bool) -> bool {
+        (has_thread && self.wanted.load(Ordering::Acquire) != 0) || self.rounds.load(Ordering::Acquire) > 0
     }
 
     /// Whether that was asked for and is still to be begun.
@@ -94,26 +116,39 @@ impl UndoStore {
         self.leftovers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets go of log that only the end records of finished writers keep.
+    pub(crate) fn keep_less_log(&self, engine: &EngineInner) -> EngineResult<()> {
+        let open: Vec<Arc<Writer>> = self.leftovers().iter().map(|left| left.writer.clone()).collect();
+        for writer in open {
+            engine.keep_less_log(&writer)?;
+        }
+        Ok(())
+    }
+
     /// Removes the chunks of finished writers. Who returns finds the tree at rest, but for writers that go on.
     pub(crate) fn discard_finished(&self, engine: &EngineInner) -> EngineResult<()> {
-        let open: Vec<TransactionId> = self
+        let open: Vec<Arc<Writer>> = self
             .leftovers()
             .iter()
             .filter(|left| left.removed.is_none())
-            .map(|left| left.writer.id)
+            .map(|left| left.writer.clone())
             .collect();
         // A save that began before its writer ended may still be adding chunks; one that begins now finds that it has ended.
         // Others may save meanwhile: there may be many chunks.
         drop(engine.undo_saver.lock().unwrap_or_else(PoisonError::into_inner));
+        self.keep_less_log(engine)?;
         // They keep log from being used again.
         let _reserve = buffer::use_reserve();
-        for id in open {
-            self.tree.remove_range(&engine.pool, keys_of(id), &mut || engine.pool.check_writable())?;
+        for writer in &open {
+            self.tree.remove_range(&engine.pool, keys_of(writer.id), &mut || {
+                engine.keep_less_log(writer)?;
+                engine.pool.check_writable()
+            })?;
             let end = engine.pool.redo().end_lsn();
-            for left in self.leftovers().iter_mut().filter(|left| left.writer.id == id) {
+            for left in self.leftovers().iter_mut().filter(|left| left.writer.id == writer.id) {
                 left.removed = Some(end);
             }
-            engine.writers.remove(id);
+            engine.writers.remove(writer.id);
         }
         Ok(())
     }

@@ -283,6 +283,7 @@ impl EngineInner {
         mini.log(KIND_UNDO, log);
         mini.commit();
         undo.list.push(record);
+        writer.add_unsaved(log.len() as u64);
         undo.list.bound(self.settings.undo_memory_bytes_max, &self.spill_file);
         writer.owner.rows_changed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }

@@ -19,6 +19,10 @@ pub(crate) struct Writer {
     undo: Mutex<Undo>,
     /// The log from here on holds undo records that are nowhere else.
     needed_lsn: AtomicU64,
+    /// Bytes of undo that were logged since it was last saved, and something for what was undone: what it takes to save it.
+    unsaved_bytes: AtomicU64,
+    /// Its rollback does not ask for room before the log is that long.
+    asks_from: AtomicU64,
     /// Number of the next long value.
     next_value: AtomicU32,
     /// Its last change was a DELETE: its undo may take the room that is kept.
@@ -60,6 +64,8 @@ impl Writer {
             owner,
             undo: Mutex::default(),
             needed_lsn: AtomicU64::new(needed.0),
+            unsaved_bytes: AtomicU64::new(0),
+            asks_from: AtomicU64::new(0),
             next_value: AtomicU32::new(0),
             frees_room: AtomicBool::new(false),
         }
@@ -76,6 +82,7 @@ impl Writer {
     pub(crate) fn end(&self) -> bool {
         let mut undo = self.undo();
         undo.ended = true;
+        self.unsaved_bytes.store(0, Ordering::Relaxed);
         undo.in_tree
     }
 
@@ -101,6 +108,30 @@ impl Writer {
         let taken =
             self.next_value.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1));
         taken.ok()
+    }
+
+    /// How many bytes it takes to save its undo.
+    pub(crate) fn unsaved_bytes(&self) -> u64 {
+        self.unsaved_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Notes that so much undo was logged. Called with the undo list locked.
+    #[inline]
+    pub(crate) fn add_unsaved(&self, bytes: u64) {
+        self.unsaved_bytes.store(self.unsaved_bytes() + bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn asks_from(&self) -> Lsn {
+        Lsn(self.asks_from.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_asks_from(&self, lsn: Lsn) {
+        self.asks_from.store(lsn.0, Ordering::Relaxed);
+    }
+
+    /// Notes that so much of it was saved. Called with the undo list locked.
+    pub(crate) fn take_saved(&self, bytes: u64) {
+        self.unsaved_bytes.store(self.unsaved_bytes().saturating_sub(bytes), Ordering::Relaxed);
     }
 
     pub(crate) fn needed_lsn(&self) -> Lsn {

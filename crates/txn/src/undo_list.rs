@@ -82,6 +82,26 @@ impl UndoList {
         whole
     }
 
+    /// Lets go of blocks with nothing but records before that position: they are elsewhere too.
+    pub fn forget_before(&mut self, position: u64) {
+        let count = self.block_of(position.min(self.count));
+        for block in self.blocks.drain(..count) {
+            if let Place::Memory(records) = &block.place {
+                self.memory_bytes -= records.memory_bytes() as u64;
+            }
+        }
+    }
+
+    /// Bytes of all records from that position on, and of a few before it.
+    pub fn bytes_from(&self, position: u64) -> u64 {
+        let blocks = &self.blocks[self.block_of(position)..];
+        let bytes = blocks.iter().map(|block| match &block.place {
+            Place::Memory(records) => records.memory_bytes(),
+            Place::File { extent, .. } => extent.length(),
+        });
+        bytes.sum::<usize>() as u64
+    }
+
     /// Number of records: the position of the next one.
     pub fn len(&self) -> u64 {
         self.count

@@ -106,6 +106,7 @@ impl EngineInner {
                 // The notes of a transaction that is still being rolled back go with its changes.
                 let is_committed = matches!(self.commits.state(writer), TransactionState::Committed(_));
                 let table = self.open_index(index).and_then(|open| open.table);
+                self.pool.check_writable()?;
                 if is_committed && table.is_none_or(|table| table.check_usable().is_ok()) {
                     match self.remove_dead(writer, index, reference) {
                         Err(EngineError::Corrupt(_)) => {}
