@@ -6,11 +6,14 @@ use crate::error::{EngineError, EngineResult};
 use crate::table::Table;
 use crate::transaction::Transaction;
 use btree::{Cursor, CursorRange, Direction, Taken};
+use dictionary::TableDefinition;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Values that one write of the limit covers: after a crash at most so many are skipped.
 const LIMIT_STEP: u64 = 256;
+/// Not more than one in so many that the column has left: a small column that crashes do not use up.
+const LEFT_PER_SKIPPED: u64 = 1024;
 
 impl EngineInner {
     /// Sees to it that the dictionary's limit is above all values handed out; notes what the reply must wait for.
@@ -24,7 +27,8 @@ impl EngineInner {
         let _one_writer = counter.limit_writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let next = counter.peek();
         if next > counter.limit.load(Ordering::Acquire) {
-            let limit = next.saturating_add(LIMIT_STEP);
+            let left = greatest_value(&table.definition).saturating_sub(next);
+            let limit = next.saturating_add(LIMIT_STEP.min(left / LEFT_PER_SKIPPED));
             let lsn = self.store.put_auto_increment(&self.pool, table.id(), limit)?;
             counter.limit_lsn.store(lsn.0, Ordering::Release);
             counter.limit.store(limit, Ordering::Release);
@@ -62,6 +66,13 @@ impl EngineInner {
         let key: [u8; 8] = key.try_into().map_err(|_| EngineError::Corrupt("hidden row id".to_owned()))?;
         Ok(u64::from_be_bytes(key))
     }
+}
+
+/// The greatest value that the AUTO_INCREMENT column of a table holds.
+fn greatest_value(definition: &TableDefinition) -> u64 {
+    let column = definition.columns.iter().find(|column| column.auto_increment);
+    let range = column.and_then(|column| column.column_type.integer_range());
+    range.map_or(u64::MAX, |(_, greatest)| greatest)
 }
 
 impl Transaction {

@@ -6,13 +6,13 @@
 use crate::before::Before;
 use crate::engine::{Engine, EngineInner};
 use crate::entry::{Entry, EntryKind, Head};
-use crate::error::EngineResult;
-use crate::lob::Wanted;
+use crate::error::{EngineError, EngineResult};
+use crate::lob::{RowForm, StoredRow, Wanted, references_of};
 use crate::open::SYSTEM_SPACE;
 use crate::options::TransactionOptions;
 use crate::read::bad_header;
 use crate::rows::append_clustered_key;
-use crate::scan::{RowBatch, ScanOptions};
+use crate::scan::{KeyRange, RowBatch, ScanOptions};
 use crate::table::Table;
 use crate::transaction::Transaction;
 use btree::{Cursor, CursorRange, Direction, LeafView, Taken, Tree, TreeReport, check_space};
@@ -20,7 +20,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId};
-use txn::TransactionState;
+use txn::{KillFlag, TransactionState};
+use values::row::ColumnSet;
 
 /// Findings after which the check of a table's rows ends.
 const FAULTS_MAX: usize = 50;
@@ -37,7 +38,8 @@ impl Engine {
         self.check_pages(table.space(), &name, &pages, &mut faults)?;
         if faults.is_empty() {
             self.check_undo_addresses(table, &name, &mut faults)?;
-            self.check_content(table, &name, &mut faults)?;
+            let found = self.check_rows(table, false, &KillFlag::default())?;
+            faults.extend(found.iter().map(|fault| format!("{name}: {fault}")));
         }
         Ok(faults)
     }
@@ -64,17 +66,37 @@ impl Engine {
         Ok(())
     }
 
-    fn check_content(&self, table: &Arc<Table>, name: &str, faults: &mut Vec<String>) -> EngineResult<()> {
+    /// Checks the rows of a table as they stand at one snapshot, while others may change them: that they decode and stand under their
+    /// keys, that indexes and long values agree with them. Only that indexes have as many entries, if it is to be
+    /// `quick`. Returns what is wrong in words. Errors: Killed, and failed reads.
+    pub fn check_rows(&self, table: &Arc<Table>, quick: bool, kill: &KillFlag) -> EngineResult<Vec<String>> {
         let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
-        let transaction = self.begin(TransactionOptions { sees_at_least, ..TransactionOptions::default() });
-        let rows = check_rows(&transaction, table, name, faults)?;
+        let options =
+            TransactionOptions { sees_at_least, kill: kill.clone(), ..TransactionOptions::default() };
+        let transaction = self.begin(options);
+        let mut faults = Vec::new();
+        let rows = match quick {
+            true => transaction.count(table, 0, &KeyRange::all())?,
+            false => check_rows(&transaction, table, &mut faults)?,
+        };
+        // Indexes are compared with what cannot be read only once.
+        if !faults.is_empty() {
+            return Ok(faults);
+        }
         for number in 1..table.indexes.len() {
-            let entries = check_entries(&transaction, table, number, name, faults)?;
+            let entries = match quick {
+                true => transaction.count(table, number, &KeyRange::all())?,
+                false => check_entries(&transaction, table, number, &mut faults)?,
+            };
             if entries != rows && faults.len() < FAULTS_MAX {
-                faults.push(format!("{name}: index {number} has {entries} entries for {rows} rows"));
+                let name = index_name(table, number);
+                faults.push(format!("index {name} contains {entries} entries, should be {rows}"));
             }
         }
-        Ok(())
+        if !quick {
+            faults.extend(self.inner.lost_values(table, kill)?);
+        }
+        Ok(faults)
     }
 
     /// Checks everything: all tables, the system tablespace, and that files and dictionary agree.
@@ -93,11 +115,6 @@ impl Engine {
         for schema in self.dictionary().schemas() {
             for table in self.dictionary().tables(&schema.name) {
                 faults.extend(self.check_table(&table)?);
-                let table_name = &table.definition().name.table;
-                let lost = self.lost_values(&table)?;
-                faults.extend(
-                    lost.iter().map(|value| format!("{}.{table_name}: {value} is nobody's", schema.name)),
-                );
                 if files.remove(&table.space()).is_none() {
                     faults.push(format!("{}.{} has no file", schema.name, table.definition().name.table));
                 }
@@ -199,45 +216,66 @@ impl EngineInner {
     }
 }
 
-/// Checks that every row decodes and has the key it stands under. Returns the number of rows.
-fn check_rows(
-    transaction: &Transaction,
-    table: &Arc<Table>,
-    name: &str,
-    faults: &mut Vec<String>,
-) -> EngineResult<u64> {
-    let mut scan = transaction.scan(table, ScanOptions::default())?;
+/// Checks that every row decodes, has the key it stands under, and long values where it refers to some. Returns the number of rows.
+fn check_rows(transaction: &Transaction, table: &Arc<Table>, faults: &mut Vec<String>) -> EngineResult<u64> {
+    // Long values stay where they are.
+    let options = ScanOptions { columns: ColumnSet::none(), ..ScanOptions::default() };
+    let mut scan = transaction.scan(table, options)?;
     let (mut batch, mut rows) = (RowBatch::new(), 0);
     while scan.next_batch(transaction, &mut batch, BATCH_ROWS)? {
         rows += batch.len() as u64;
         for at in 0..batch.len() {
-            let sound = table.view(batch.row(at)).and_then(|view| {
-                view.check().map_err(|error| table.corrupt(error))?;
-                let mut key = Vec::new();
-                if !table.has_hidden_key() {
-                    table.primary_key_of(&view, &mut key)?;
+            let before = faults.len();
+            let sound = check_row(transaction, table, batch.key(at), batch.row(at), faults);
+            if !matches!(sound, Ok(true)) || faults.len() > before {
+                let found = faults.split_off(before).join(", ");
+                if let Err(error @ (EngineError::Killed | EngineError::Io(_))) = sound {
+                    return Err(error);
                 }
-                Ok(table.has_hidden_key() || key == batch.key(at))
-            });
-            if !matches!(sound, Ok(true)) && faults.len() < FAULTS_MAX {
-                faults.push(format!("{name}: row under key {:02x?}: {sound:?}", batch.key(at)));
+                if faults.len() < FAULTS_MAX {
+                    faults.push(format!("row under key {:02x?}: {sound:?} {found}", batch.key(at)));
+                }
             }
         }
     }
     Ok(rows)
 }
 
-/// Checks that every entry of a secondary index belongs to a row and agrees with it. Returns the number of entries.
+/// Whether a row stands under its key. What is wrong with its long values is added to `faults`.
+fn check_row(
+    transaction: &Transaction,
+    table: &Table,
+    key: &[u8],
+    row: &[u8],
+    faults: &mut Vec<String>,
+) -> EngineResult<bool> {
+    let view = table.view(row)?;
+    view.check().map_err(|error| table.corrupt(error))?;
+    let mut references = Vec::new();
+    references_of(&view, &mut references);
+    transaction.engine.check_values(table, &references, faults)?;
+    if table.has_hidden_key() || !faults.is_empty() {
+        return Ok(true);
+    }
+    let stored = StoredRow { bytes: row, form: RowForm::of_references(&references) };
+    let source = transaction.engine.key_source(table, stored, &table.clustered().key_set())?;
+    let mut own = Vec::new();
+    table.primary_key_of(&table.view(&source)?, &mut own)?;
+    Ok(own == key)
+}
+
+/// Checks that every entry of a secondary index belongs to a row, stands under its key and agrees with it. Returns the number of
+/// entries.
 fn check_entries(
     transaction: &Transaction,
     table: &Arc<Table>,
     number: usize,
-    name: &str,
     faults: &mut Vec<String>,
 ) -> EngineResult<u64> {
     let mut entries = 0;
     let (mut previous, mut row) = (Vec::new(), Vec::new());
-    let view = transaction.view()?;
+    let (view, engine) = (transaction.view()?, &transaction.engine);
+    let tree = &table.index(number)?.tree;
     let mut scan =
         transaction.scan(table, ScanOptions { index: number, covering: true, ..ScanOptions::default() })?;
     let mut batch = RowBatch::new();
@@ -248,18 +286,27 @@ fn check_entries(
             let clustered_key = batch.key(at);
             let show = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
             let wanted = Wanted::for_keys(&table.indexed);
-            let found = transaction.engine.get_visible(view, table, clustered_key, wanted, show)?.is_some();
+            let found = engine.get_visible(view, table, clustered_key, wanted, show)?.is_some();
             let key = if found { entry_of(table, number, &row, clustered_key, batch.row(at))? } else { None };
+            // Keys ascend and are all there: then there are no others, if there are as many as rows.
             match key {
-                Some(key) if key > previous => previous = key,
+                Some(key) if key > previous && tree.get(&engine.pool, &key, |_| ())?.is_some() => {
+                    previous = key;
+                }
                 _ if faults.len() < FAULTS_MAX => {
-                    faults.push(format!("{name}: index {number} and row {clustered_key:02x?} disagree"));
+                    let name = index_name(table, number);
+                    faults.push(format!("index {name} and row {clustered_key:02x?} disagree"));
                 }
                 _ => return Ok(entries),
             }
         }
     }
     Ok(entries)
+}
+
+fn index_name(table: &Table, number: usize) -> String {
+    let definition = table.indexes[number].definition(table);
+    definition.map_or_else(|| number.to_string(), |definition| definition.name.clone())
 }
 
 /// The key of a row's entry, if the entry stores what the row says.

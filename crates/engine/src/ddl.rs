@@ -462,9 +462,7 @@ fn carry_over(old: &Table, new: &Table) {
     to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
     new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
     let statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    if new.indexes.len() == old.indexes.len() {
-        *new.statistics.lock().unwrap_or_else(PoisonError::into_inner) = statistics;
-    }
+    *new.statistics.lock().unwrap_or_else(PoisonError::into_inner) = statistics;
 }
 
 /// Whether rows and keys of two definitions have the same bytes.

@@ -61,6 +61,10 @@ impl<'a> Filling<'a> {
                 Ok(()) => continue,
                 Err(gone) => gone,
             };
+            if engine.is_forced() {
+                batch.remove(at);
+                continue;
+            }
             let Some(view) = view.filter(|view| view.snapshot.is_none()) else { return Err(gone.into()) };
             let (key, mut row) = (batch.key(at).to_vec(), Vec::new());
             let show = &mut |bytes: &[u8]| row.extend_from_slice(bytes);

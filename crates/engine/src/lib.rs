@@ -10,6 +10,9 @@ mod background;
 mod before;
 mod bulk;
 mod check;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod check_tests;
 mod commit;
 mod cut_keys;
 mod damage;

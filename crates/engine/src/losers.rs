@@ -150,6 +150,11 @@ impl EngineInner {
         lock(&self.rollbacks.open).iter().any(|loser| loser.may_have_changed(tables))
     }
 
+    /// Whether some are left.
+    pub(crate) fn has_rollbacks_to_do(&self) -> bool {
+        !lock(&self.rollbacks.open).is_empty()
+    }
+
     /// Leaves the rest of a rollback that failed to the background: its rows stay locked until then.
     pub(crate) fn roll_back_later(&self, writer: &Arc<Writer>) {
         let unfinished = Unfinished { writer: writer.clone(), touched: Arc::new(Touched::any()) };

@@ -125,6 +125,9 @@ impl EngineInner {
                     Err(gone) => gone,
                 },
             };
+            if self.is_forced() {
+                return Ok(None);
+            }
             // Without a snapshot nothing keeps the values of a row that was read: it has others now, or is gone.
             let mut again = None;
             if view.snapshot.is_none()
@@ -248,7 +251,9 @@ impl Transaction {
         failed?;
         if let Some(row) = kept {
             let mut whole = Vec::new();
-            self.engine.fetch(table, row.as_stored(), Wanted::whole(wanted), &mut whole)??;
+            if let Err(gone) = self.engine.fetch(table, row.as_stored(), Wanted::whole(wanted), &mut whole)? {
+                return if self.engine.is_forced() { Ok(false) } else { Err(gone.into()) };
+            }
             found(&whole);
         }
         Ok(is_there)

@@ -11,7 +11,7 @@ use crate::scan::KeyRange;
 use crate::table::{Index, Table};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use std::sync::{Arc, PoisonError};
-use stdx::ids::SpaceId;
+use stdx::ids::{IndexId, SpaceId};
 use txn::undo::{put_varint, take_varint};
 
 /// Leaves of an index that ANALYZE reads, spread over the index.
@@ -40,7 +40,7 @@ pub(crate) struct StoredStatistics {
     /// Rows then.
     pub(crate) rows: u64,
     /// Per index and number of parts: distinct values then.
-    pub(crate) distinct: Vec<Vec<u64>>,
+    pub(crate) distinct: Vec<(IndexId, Vec<u64>)>,
 }
 
 impl StoredStatistics {
@@ -48,9 +48,10 @@ impl StoredStatistics {
         let mut out = Vec::new();
         put_varint(&mut out, self.rows);
         put_varint(&mut out, self.distinct.len() as u64);
-        for index in &self.distinct {
-            put_varint(&mut out, index.len() as u64);
-            index.iter().for_each(|count| put_varint(&mut out, *count));
+        for (index, counts) in &self.distinct {
+            put_varint(&mut out, index.0);
+            put_varint(&mut out, counts.len() as u64);
+            counts.iter().for_each(|count| put_varint(&mut out, *count));
         }
         out
     }
@@ -59,11 +60,12 @@ impl StoredStatistics {
         let rows = take_varint(&mut bytes)?;
         let mut distinct = Vec::new();
         for _ in 0..take_varint(&mut bytes)?.min(1000) {
+            let index = IndexId(take_varint(&mut bytes)?);
             let mut counts = Vec::new();
             for _ in 0..take_varint(&mut bytes)?.min(1000) {
                 counts.push(take_varint(&mut bytes)?);
             }
-            distinct.push(counts);
+            distinct.push((index, counts));
         }
         bytes.is_empty().then_some(StoredStatistics { rows, distinct })
     }
@@ -88,11 +90,12 @@ impl Engine {
         let distinct = table
             .indexes
             .iter()
-            .enumerate()
-            .map(|(number, index)| {
-                let found = stored.as_ref().and_then(|stored| stored.distinct.get(number));
-                match (found, &stored) {
-                    (Some(found), Some(stored)) => scaled(found, stored.rows, rows),
+            .map(|index| {
+                let stored = stored.as_ref();
+                let found =
+                    stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
+                match (found, stored) {
+                    (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
                     _ => guessed(index, rows),
                 }
             })
@@ -106,7 +109,7 @@ impl Engine {
         let rows = self.estimated_rows(table);
         let mut distinct = Vec::new();
         for index in &table.indexes {
-            distinct.push(extrapolate(index, &self.sample(index)?, rows));
+            distinct.push((index.id(), extrapolate(index, &self.sample(index)?, rows)));
         }
         let stored = StoredStatistics { rows, distinct };
         let put = Change::Put(DictionaryStore::statistics_key(table.id()), stored.encode());

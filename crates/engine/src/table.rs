@@ -389,6 +389,11 @@ impl Index {
         Ok(())
     }
 
+    /// The columns of the own parts.
+    pub(crate) fn key_set(&self) -> ColumnSet {
+        ColumnSet::of(self.key_columns.iter().copied())
+    }
+
     /// Whether a row has NULL in one of the own parts: then a unique index takes it any number of times.
     pub(crate) fn has_null(&self, row: &RowView<'_>) -> bool {
         self.key_columns.iter().any(|column| row.is_null(*column))

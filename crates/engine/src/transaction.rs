@@ -101,6 +101,12 @@ impl Transaction {
         self.options.isolation
     }
 
+    /// Whether the long values of rows that consistent reads show stay where they are, and can be read later: not without a snapshot,
+    /// nor by force, where rows whose values cannot be read are left out.
+    pub fn keeps_long_values(&self) -> bool {
+        self.options.isolation != Isolation::ReadUncommitted && !self.engine.is_forced()
+    }
+
     /// The id, given at the first write.
     pub fn id(&self) -> Option<TransactionId> {
         self.writer.get().map(|writer| writer.id)

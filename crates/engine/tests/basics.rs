@@ -210,6 +210,47 @@ fn auto_increment_survives_restart() {
 }
 
 #[test]
+fn crashes_do_not_use_up_a_small_counter() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    create(&engine, "other");
+    let mut definition = definition("t");
+    definition.columns[0].column_type.kind = values::TypeKind::TinyInt;
+    engine.create_table(definition, &KillFlag::default()).unwrap();
+    drop(engine);
+    let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: 127 };
+    let mut disk = disk.restart_after_kill();
+    for value in 1..=5 {
+        let engine = open(&disk);
+        let transaction = begin(&engine);
+        assert_eq!(transaction.reserve_auto_increment(&table(&engine, "t"), request).unwrap().first, value);
+        engine.sync_log(transaction.reply_lsn()).unwrap();
+        drop((transaction, engine));
+        disk = disk.restart_with_durable_state();
+    }
+}
+
+#[test]
+fn statistics_stay_with_their_index() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &(0..100).map(|id| row(id, id, &format!("{}", id % 4))).collect::<Vec<_>>());
+    engine.analyze(&t).unwrap();
+    let of = |engine: &Engine, at: usize| engine.statistics(&table(engine, "t")).distinct[at].clone();
+    assert_eq!(of(&engine, 2), [4]);
+    let kill = KillFlag::default();
+    engine.drop_indexes(&name("t"), &["u".to_owned()], &kill).unwrap();
+    assert_eq!(of(&engine, 1), [4]);
+    engine.add_indexes(&name("t"), vec![index("c", dictionary::IndexKind::Plain, 1)], &kill).unwrap();
+    assert_eq!((of(&engine, 1), of(&engine, 2)), (vec![4], vec![10]));
+    engine.shutdown().unwrap();
+    drop(engine);
+    let engine = open(&disk.restart_with_durable_state());
+    assert_eq!((of(&engine, 1), of(&engine, 2)), (vec![4], vec![10]));
+}
+
+#[test]
 fn a_counter_that_alter_table_set_outlives_other_changes() {
     let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: i64::MAX as u64 };
     let kill = KillFlag::default();

@@ -290,3 +290,44 @@ fn files_are_shown_as_they_are_without_a_log() {
     assert!(refused.contains("innodb_force_recovery=6"), "{refused}");
     assert_eq!(check_untouched(&disk, ForceRecovery::WithoutLog).0, 400);
 }
+
+/// Rows of a long value that cannot be read are left out where it is asked for, and shown where it is not.
+#[test]
+fn a_damaged_long_value_takes_its_row_along() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    let long = |id: i64| format!("{}marker{id}{}", "x".repeat(20_000), "y".repeat(20_000));
+    for id in 1..=3 {
+        insert(&engine, &t, &[row(id, id, &long(id))]);
+    }
+    engine.shutdown().unwrap();
+    drop(engine);
+    let disk = disk.restart_with_durable_state();
+    let bytes = disk.contents(path(FILE)).unwrap();
+    let at = bytes.windows(7).position(|window| window == b"marker2").unwrap();
+    disk.corrupt(path(FILE), at, b"Marker2");
+
+    let engine = start(&disk, ForceRecovery::Off).unwrap();
+    let read_all = |engine: &Engine| scan(&begin(engine), &table(engine, "t"), 0, ReadMode::Consistent);
+    assert!(matches!(read_all(&engine), Err(EngineError::Corrupt(_))));
+    drop(engine);
+    let disk = disk.restart_after_kill();
+    let engine = start(&disk, ForceRecovery::PastDamage).unwrap();
+    let whole = [row(1, 1, &long(1)), row(3, 3, &long(3))];
+    let table = table(&engine, "t");
+    for index in 0..3 {
+        assert_eq!(scan(&begin(&engine), &table, index, ReadMode::Consistent).unwrap(), whole);
+    }
+    for id in 1..=3 {
+        let mut found = false;
+        let found = begin(&engine)
+            .get(&table, 0, &key(&table, id), ReadMode::Consistent, &mut |_| found = true)
+            .unwrap();
+        assert_eq!(found, id != 2);
+    }
+    let others = ScanOptions { columns: values::row::ColumnSet::of([0, 1]), ..ScanOptions::default() };
+    let (transaction, mut batch) = (begin(&engine), RowBatch::new());
+    assert!(transaction.scan(&table, others).unwrap().next_batch(&transaction, &mut batch, 100).unwrap());
+    assert_eq!(batch.len(), 3);
+}

@@ -441,3 +441,72 @@ fn with_reference(t: &Table, row: &Row, reference: &[u8; 24]) -> Vec<u8> {
     t.layout().rewrite(&view, &[Piece::Outside(reference)], &mut bytes).unwrap();
     bytes
 }
+
+/// Asks for an end the third time.
+#[derive(Default)]
+struct Impatient(std::cell::Cell<u32>);
+
+impl env::blocking::Hook for Impatient {
+    fn enter(&self) {}
+    fn exit(&self) {}
+    fn is_interrupted(&self) -> bool {
+        self.0.set(self.0.get() + 1);
+        self.0.get() > 2
+    }
+}
+
+#[test]
+fn kill_ends_the_reading_of_one_value() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_large(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 10, &text(1, LONG))]);
+    let transaction = begin(&engine);
+    env::blocking::set_hook(std::rc::Rc::new(Impatient::default()));
+    let outcome = transaction.get(&t, 0, &key(&t, 1), ReadMode::Consistent, &mut |_| {});
+    env::blocking::clear_hook();
+    assert_eq!(outcome, Err(EngineError::Killed));
+    assert_eq!(read(&transaction, &t, 1), Some(row(1, 10, &text(1, LONG))));
+}
+
+/// Nobody's values are not found where they only are on their way.
+#[test]
+fn a_check_beside_changes_finds_nothing() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_large(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &(1..20).map(|id| row(id, id, &text(id as u64, 9000))).collect::<Vec<_>>());
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (engine, t, done) = (&engine, &t, &done);
+            scope.spawn(move || {
+                for round in 0.. {
+                    if done.load(std::sync::atomic::Ordering::Relaxed) {
+                        break;
+                    }
+                    let transaction = begin(engine);
+                    let id = 1 + 2 * (round % 9) + thread;
+                    let other = row(id, id, &text(round as u64, 7000 + round as usize % 5000));
+                    transaction.update(t, &key(t, id), &encode(t, &other)).unwrap();
+                    if round % 3 == 0 {
+                        transaction.delete(t, &key(t, id)).unwrap();
+                        transaction.rollback().unwrap();
+                    } else {
+                        transaction.commit().unwrap();
+                    }
+                    if round % 10 == 0 {
+                        engine.purge().unwrap();
+                    }
+                }
+            });
+        }
+        for _ in 0..30 {
+            let faults = engine.check_rows(&t, false, &KillFlag::default()).unwrap();
+            assert!(faults.is_empty(), "{faults:?}");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    engine.purge().unwrap();
+    sound(&engine);
+}

@@ -224,3 +224,25 @@ fn a_huge_transaction_keeps_its_undo_in_the_file() {
     assert_eq!(all(&begin(&engine), &t), all_at(20));
     assert!(engine.check().unwrap().is_empty());
 }
+
+/// Nothing of a rollback that fails is left for good: the background goes on with it.
+#[test]
+fn a_rollback_that_fails_goes_on_later() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open_small(&disk);
+    let t = filled(&engine);
+    update_all(&engine, &t, 1..=1);
+    engine.purge().unwrap();
+    let huge = begin(&engine);
+    (2..=20).for_each(|round| (0..ROWS).for_each(|id| update(&huge, &t, id, round)));
+    let kind = FaultKind::InputOutput;
+    disk.add_fault(Fault { class: OperationClass::Read, nth: disk.counts().reads, kind });
+    assert!(matches!(huge.rollback(), Err(EngineError::Io(_))), "undo is read from the file");
+    assert_eq!(all(&begin(&engine), &t), all_at(1));
+    assert_eq!(engine.roll_back_unfinished(usize::MAX), Ok(0));
+    assert_eq!(all(&begin(&engine), &t), all_at(1));
+    update_all(&engine, &t, 2..=2);
+    engine.purge().unwrap();
+    assert_eq!(engine.status().old_versions, 0);
+    assert!(engine.check().unwrap().is_empty());
+}

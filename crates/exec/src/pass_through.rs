@@ -8,7 +8,6 @@ use crate::operator::limit::limit_value;
 use crate::operator::table::{TableReader, stored_layout, stored_position};
 use crate::run::Run;
 use charset::CollationId;
-use engine::Isolation;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, ExpressionKind};
 use plan::QueryPlan;
@@ -116,8 +115,7 @@ impl PassThrough {
         let Some((access, limit, _)) = parts(query) else { return Ok(StatementOutcome::default()) };
         let offset = limit_value(limit.and_then(|limit| limit.offset.as_ref()), run)?.unwrap_or(0);
         let count = limit_value(limit.and_then(|limit| limit.count.as_ref()), run)?.unwrap_or(u64::MAX);
-        // Without a snapshot nothing keeps a value where it is until it is sent.
-        let sends_pieces = run.statement.transaction.isolation() != Isolation::ReadUncommitted;
+        let sends_pieces = run.statement.transaction.keeps_long_values();
         let wanted = if sends_pieces { &self.looked_at } else { &access.wanted };
         let mut reader = TableReader::fetching(access, wanted);
         let mut slots = vec![Value::Null; access.width];

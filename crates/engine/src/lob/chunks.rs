@@ -124,7 +124,11 @@ impl EngineInner {
         let mut skipped = (range.start % CHUNK_BYTES as u64) as usize;
         let mut cursor = Cursor::new(chunks_from(reference, number), Direction::Forward);
         while left > 0 {
-            let read = cursor.next_leaf(tree, &self.pool, |leaf| {
+            // Values may be long: KILL ends the reading of one.
+            if env::blocking::is_interrupted() {
+                return Err(EngineError::Killed);
+            }
+            let next = cursor.next_leaf(tree, &self.pool, |leaf| {
                 let mut read = || {
                     for at in 0..leaf.len() {
                         let (mut key, value) = (Vec::with_capacity(KEY_BYTES), leaf.entry(at)?.1);
@@ -140,7 +144,12 @@ impl EngineInner {
                     Ok::<bool, StorageError>(true)
                 };
                 (Taken::All, read())
-            })?;
+            });
+            let read = match next {
+                // Rows are left out as those in pages that cannot be read are (rule R8).
+                Err(error) if self.is_forced() && error.damage().is_some() => return Ok(Err(Gone)),
+                next => next?,
+            };
             match read.transpose()? {
                 Some(true) => {}
                 // None at all: they were removed. Some, but not all: so they are just now, or they are damaged.

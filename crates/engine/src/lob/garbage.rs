@@ -78,12 +78,20 @@ impl EngineInner {
         self.garbage.remove(&self.pool, writer, index, dead)
     }
 
-    /// All values that are noted, for checks.
-    pub(super) fn noted_garbage(&self) -> EngineResult<Vec<LobReference>> {
-        let tree = &self.garbage.tree;
-        let keys = tree.keys(&self.pool, CursorRange::all(), Direction::Forward, usize::MAX)?;
-        let reference = |key: &Vec<u8>| LobReference::decode(parse(key)?.2.try_into().ok()?);
-        Ok(keys.iter().filter_map(reference).collect())
+    /// Shows all values that are noted, with the clustered index of their table, for checks.
+    pub(super) fn visit_garbage(&self, visit: &mut dyn FnMut(IndexId, LobReference)) -> EngineResult<()> {
+        let mut range = CursorRange::all();
+        loop {
+            let keys =
+                self.garbage.tree.keys(&self.pool, range.clone(), Direction::Forward, NOTES_AT_ONCE)?;
+            let Some(last) = keys.last() else { return Ok(()) };
+            range.lower = Bound::Excluded(last.clone());
+            for key in &keys {
+                let (_, index, reference) = parse(key).ok_or_else(corrupt)?;
+                let reference = reference.try_into().ok().and_then(LobReference::decode);
+                visit(index, reference.ok_or_else(corrupt)?);
+            }
+        }
     }
 
     /// Removes what transactions from before the start had left to purge. Every snapshot sees them. What a closed table or a damaged

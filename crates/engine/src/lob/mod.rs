@@ -52,6 +52,11 @@ impl RowForm {
         RowForm(flags & (Self::VALUES_OUTSIDE.0 | Self::ROW_OUTSIDE.0))
     }
 
+    /// The form of a row that itself stands in its entry and refers to these values.
+    pub(crate) const fn of_references(references: &[u8]) -> RowForm {
+        if references.is_empty() { Self::WHOLE } else { Self::VALUES_OUTSIDE }
+    }
+
     /// The form that the start of an entry tells.
     pub(crate) fn of_head(head: &[u8; txn::HEAD_BYTES]) -> RowForm {
         RowForm::of_flags(head[txn::HEAD_BYTES - 1])

@@ -130,9 +130,12 @@ fn lengths_are_counted_and_limited() {
     assert_eq!(part(&ColumnType::big_int(), false).declared_bytes(), 8);
     let layout = KeyLayout::new([&part(&ColumnType::varchar(2000, utf8), false)]);
     let mut key = vec![1];
-    let hangul = Value::Bytes("\u{ac01}".repeat(700).into());
-    assert_eq!(layout.encode(&[hangul], &mut key), Err(KeyError::TooLong));
+    let expanding = |characters| Value::Bytes("\u{fdfa}".repeat(characters).into());
+    assert_eq!(layout.encode(&[expanding(40_000)], &mut key), Err(KeyError::TooLong));
     assert_eq!(key, [1]);
+    assert_eq!(layout.encode(&[expanding(768)], &mut key), Ok(()));
+    assert!(key.len() > 3 * DECLARED_BYTES_MAX as usize);
+    key.truncate(1);
     let han = Value::Bytes("\u{4e00}".repeat(768).into());
     assert_eq!(layout.encode(&[han], &mut key), Ok(()));
     assert_eq!(successor(&[1, 0xff, 0xff]), Some(vec![2]));
