@@ -370,10 +370,7 @@ impl Session {
         let collation = found.unwrap_or(draft.definition.collation);
         draft.definition.collation = collation;
         for column in &mut draft.definition.columns {
-            let kind = column.column_type.kind;
-            if kind.is_text() || kind.has_members() {
-                column.column_type.collation = collation;
-            }
+            self.convert_column(column, collation)?;
         }
         check_converted_keys(&draft.definition)
     }

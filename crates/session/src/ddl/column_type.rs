@@ -11,6 +11,8 @@ use values::{ColumnType, TypeKind};
 
 const CHAR_CHARACTERS_MAX: u64 = 255;
 const VARCHAR_BYTES_MAX: u64 = 65_535;
+/// Of texts of any type, as declared.
+const LENGTH_MAX: u64 = u32::MAX as u64;
 
 impl Session {
     /// The type that a declaration means. `collation` is the COLLATE attribute, `default` the table's collation.
@@ -31,6 +33,9 @@ impl Session {
             D::Vector => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "VECTOR columns")),
             _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial columns")),
         };
+        if kind.is_string() && declared.length.is_some_and(|length| length > LENGTH_MAX) {
+            return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, LENGTH_MAX));
+        }
         match kind {
             kind if kind.is_integer() => self.integer_type(name, kind, declared),
             TypeKind::Decimal => self.decimal_type(name, declared),
@@ -43,7 +48,9 @@ impl Session {
                 Ok(ColumnType::new(TypeKind::Year))
             }
             TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => temporal_type(name, kind, declared),
-            TypeKind::Binary | TypeKind::VarBinary => binary_type(name, kind, declared.length.unwrap_or(1)),
+            TypeKind::Binary | TypeKind::VarBinary => {
+                self.binary_type(name, kind, declared.length.unwrap_or(1))
+            }
             TypeKind::Blob => Ok(ColumnType::new(blob_kind(declared.length))),
             TypeKind::Date | TypeKind::TinyBlob | TypeKind::MediumBlob | TypeKind::LongBlob => {
                 Ok(ColumnType::new(kind))
@@ -210,24 +217,16 @@ impl Session {
                 let length = declared.length.unwrap_or(1);
                 let fixed = declared.kind == D::Stored(TypeKind::Char);
                 if binary {
-                    return binary_type(
-                        name,
-                        if fixed { TypeKind::Binary } else { TypeKind::VarBinary },
-                        length,
-                    );
+                    let kind = if fixed { TypeKind::Binary } else { TypeKind::VarBinary };
+                    return self.binary_type(name, kind, length);
                 }
-                let limit = match fixed {
-                    true => CHAR_CHARACTERS_MAX,
-                    false => VARCHAR_BYTES_MAX / u64::from(charset.max_bytes),
-                };
-                if length > limit {
-                    return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit));
+                if !fixed {
+                    return self.varchar_type(name, length, collation);
                 }
-                let length = length as u32;
-                Ok(match fixed {
-                    true => ColumnType::char(length, collation),
-                    false => ColumnType::varchar(length, collation),
-                })
+                if length > CHAR_CHARACTERS_MAX {
+                    return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, CHAR_CHARACTERS_MAX));
+                }
+                Ok(ColumnType::char(length as u32, collation))
             }
             D::Stored(TypeKind::Enum | TypeKind::Set) => self.members_type(name, declared, collation),
             _ => {
@@ -241,6 +240,56 @@ impl Session {
                 Ok(if binary { ColumnType::new(as_blob(kind)) } else { ColumnType::text(kind, collation) })
             }
         }
+    }
+
+    /// VARCHAR, or without strict mode the TEXT that is long enough.
+    pub(super) fn varchar_type(
+        &self,
+        name: &str,
+        length: u64,
+        collation: CollationId,
+    ) -> SqlResult<ColumnType> {
+        let characters_max = varchar_characters_max(collation);
+        if length <= characters_max {
+            return Ok(ColumnType::varchar(length as u32, collation));
+        }
+        if self.sql_mode().is_strict() {
+            return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, characters_max));
+        }
+        let bytes = length.saturating_mul(u64::from(collation.charset().max_bytes));
+        Ok(ColumnType::text(text_kind(Some(bytes)), collation))
+    }
+
+    /// BINARY or VARBINARY, or without strict mode the BLOB that is long enough.
+    fn binary_type(&self, name: &str, kind: TypeKind, length: u64) -> SqlResult<ColumnType> {
+        let limit = if kind == TypeKind::Binary { CHAR_CHARACTERS_MAX } else { VARCHAR_BYTES_MAX };
+        match kind {
+            _ if length > limit && (kind == TypeKind::Binary || self.sql_mode().is_strict()) => {
+                Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit))
+            }
+            _ if length > limit => Ok(ColumnType::new(blob_kind(Some(length)))),
+            TypeKind::Binary => Ok(ColumnType::binary(length as u32)),
+            _ => Ok(ColumnType::varbinary(length as u32)),
+        }
+    }
+
+    /// Says that a VARCHAR or VARBINARY is a large object now. Error 1074 for one with a default.
+    pub(super) fn note_lengthened(
+        &mut self,
+        name: &str,
+        column_type: &ColumnType,
+        has_default: bool,
+    ) -> SqlResult<()> {
+        if has_default {
+            let limit = varchar_characters_max(column_type.collation);
+            return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit));
+        }
+        let (from, to) = match column_type.kind.is_text() {
+            true => ("VARCHAR", "TEXT"),
+            false => ("VARBINARY", "BLOB"),
+        };
+        self.diagnostics.note(sql_error!(ER_AUTO_CONVERT, name, from, to));
+        Ok(())
     }
 
     fn members_type(
@@ -327,16 +376,18 @@ fn temporal_type(name: &str, kind: TypeKind, declared: &DataType) -> SqlResult<C
     Ok(ColumnType::temporal(kind, digits as u8))
 }
 
-fn binary_type(name: &str, kind: TypeKind, length: u64) -> SqlResult<ColumnType> {
-    let limit = if kind == TypeKind::Binary { 255 } else { VARCHAR_BYTES_MAX };
-    if length > limit {
-        return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit));
+fn varchar_characters_max(collation: CollationId) -> u64 {
+    VARCHAR_BYTES_MAX / u64::from(collation.charset().max_bytes)
+}
+
+/// The text type whose values hold as many characters in another character set, of more bytes at most.
+pub(super) fn widened(kind: TypeKind) -> TypeKind {
+    match kind {
+        TypeKind::TinyText => TypeKind::Text,
+        TypeKind::Text => TypeKind::MediumText,
+        TypeKind::MediumText => TypeKind::LongText,
+        other => other,
     }
-    Ok(if kind == TypeKind::Binary {
-        ColumnType::binary(length as u32)
-    } else {
-        ColumnType::varbinary(length as u32)
-    })
 }
 
 /// TEXT(n): the smallest kind that holds so many bytes.
@@ -353,7 +404,7 @@ fn blob_kind(bytes: Option<u64>) -> TypeKind {
     as_blob(text_kind(bytes))
 }
 
-fn as_blob(kind: TypeKind) -> TypeKind {
+pub(super) fn as_blob(kind: TypeKind) -> TypeKind {
     match kind {
         TypeKind::TinyText => TypeKind::TinyBlob,
         TypeKind::MediumText => TypeKind::MediumBlob,

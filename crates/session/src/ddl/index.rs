@@ -5,7 +5,7 @@ use dictionary::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableD
 use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::{IndexOption, IndexSpecification, IndexType, KeyPart, KeyPartTarget};
 use stdx::ids::IndexId;
-use values::TypeKind;
+use values::{ColumnType, TypeKind};
 
 /// The index that a specification means. `taken` are names in use; a nameless index gets its first column's name.
 /// Errors: 1059, 1061, 1068, 1070, 1071, 1072, 1089, 1170, 1235, 1280, 1060.
@@ -14,6 +14,7 @@ pub(super) fn build_index(
     columns: &[ColumnDefinition],
     taken: &[IndexDefinition],
     diagnostics: &mut Diagnostics,
+    is_strict: bool,
 ) -> SqlResult<IndexDefinition> {
     let kind = match specification.kind {
         IndexType::Primary => IndexKind::Primary,
@@ -34,8 +35,22 @@ pub(super) fn build_index(
     for option in &specification.options {
         apply_option(&mut index, option, diagnostics)?;
     }
+    if kind == IndexKind::Plain && !is_strict {
+        shorten_parts(&mut index, columns, diagnostics);
+    }
     check_key_bytes(&index, columns)?;
     Ok(index)
+}
+
+/// Without strict mode a column that is too long for a key is in it with its beginning.
+fn shorten_parts(index: &mut IndexDefinition, columns: &[ColumnDefinition], diagnostics: &mut Diagnostics) {
+    for part in &mut index.parts {
+        if part_bytes(part, columns) > limits::KEY_BYTES_MAX {
+            let length = limits::KEY_BYTES_MAX / character_bytes(&columns[part.column].column_type);
+            part.prefix_length = u32::try_from(length).ok();
+            diagnostics.warning(sql_error!(ER_TOO_LONG_KEY, limits::KEY_BYTES_MAX));
+        }
+    }
 }
 
 fn build_parts(parts: &[KeyPart], columns: &[ColumnDefinition]) -> SqlResult<Vec<IndexPart>> {
@@ -171,15 +186,20 @@ pub(super) fn check_converted_keys(definition: &TableDefinition) -> SqlResult<()
 /// Bytes of the longest value of a part.
 fn part_bytes(part: &IndexPart, columns: &[ColumnDefinition]) -> u64 {
     let column_type = &columns[part.column].column_type;
-    let width = match column_type.kind.is_text() {
-        true => u64::from(column_type.collation.charset().max_bytes),
-        false => 1,
-    };
+    let width = character_bytes(column_type);
     match (part.prefix_length, column_type.length) {
         (Some(length), _) => u64::from(length) * width,
         (None, length) if column_type.kind.is_text() => u64::from(length.unwrap_or(1)) * width,
         (None, Some(length)) if column_type.kind == TypeKind::VarBinary => u64::from(length),
         (None, _) => u64::from(column_type.row_bytes()),
+    }
+}
+
+/// What a prefix of one takes.
+fn character_bytes(column_type: &ColumnType) -> u64 {
+    match column_type.kind.is_text() {
+        true => u64::from(column_type.collation.charset().max_bytes),
+        false => 1,
     }
 }
 
@@ -190,18 +210,19 @@ pub(super) fn sort_indexes(definition: &mut TableDefinition) {
 }
 
 /// Positions of the indexes in the order in which MySQL prints them: primary key, unique ones without NULL, other
-/// unique ones, plain.
+/// unique ones, plain. Unique ones of whole columns go before those of prefixes.
 pub(crate) fn printed_order(definition: &TableDefinition) -> Vec<usize> {
     let mut order: Vec<usize> = (0..definition.indexes.len()).collect();
     order.sort_by_key(|at| {
         let index = &definition.indexes[*at];
+        let has_prefix = index.parts.iter().any(|part| part.prefix_length.is_some());
         match index.kind {
-            IndexKind::Primary => 0,
+            IndexKind::Primary => (0, false),
             IndexKind::Unique if index.parts.iter().all(|part| !definition.columns[part.column].nullable) => {
-                1
+                (1, has_prefix)
             }
-            IndexKind::Unique => 2,
-            IndexKind::Plain => 3,
+            IndexKind::Unique => (2, has_prefix),
+            IndexKind::Plain => (3, false),
         }
     });
     order

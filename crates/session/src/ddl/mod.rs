@@ -6,6 +6,7 @@ mod alter;
 mod alter_plan;
 mod column;
 mod column_type;
+mod converted;
 mod database;
 pub mod engines;
 mod index;

@@ -246,6 +246,14 @@ fn duplicate_entry(
     Some((shown.unwrap_or_default(), key))
 }
 
+/// Whether nothing of a type but its length changes.
+fn becomes_shorter(from: &ColumnType, to: &ColumnType) -> bool {
+    use TypeKind::{Binary, Char, VarBinary, VarChar};
+    matches!(from.kind, Char | VarChar | Binary | VarBinary)
+        && from.kind == to.kind
+        && from.collation == to.collation
+}
+
 impl RowConverter<'_> {
     fn convert(&mut self, row: &[u8], out: &mut Vec<u8>) -> Result<(), CopyError> {
         self.row += 1;
@@ -321,7 +329,15 @@ impl RowConverter<'_> {
             source,
             diagnostics: self.diagnostics,
         };
-        let stored = store(value, from, &to.column_type, &mut context).map_err(CopyError::Sql)?;
+        let stored = store(value, from, &to.column_type, &mut context).map_err(|error| {
+            // MySQL copies what only becomes shorter, and says that it cut it.
+            let is_cut = source == Source::Rebuild && becomes_shorter(from, &to.column_type);
+            let is_long = error.number() == errors::code::ER_DATA_TOO_LONG.number;
+            CopyError::Sql(match is_cut && is_long {
+                true => sql_error!(WARN_DATA_TRUNCATED, to.name, self.row),
+                false => error,
+            })
+        })?;
         Ok(match stored {
             Value::DateTime(moment) if to.column_type.kind == TypeKind::Timestamp => {
                 Value::DateTime(self.time_zone.stored(moment))

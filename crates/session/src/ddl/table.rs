@@ -216,10 +216,6 @@ impl Session {
                 TableElement::Column(_) => {}
             }
         }
-        // Named keys first, so that made-up names do not take theirs.
-        keys.sort_by_key(|key| {
-            key.name.is_none() && key.constraint.is_none() && key.kind != IndexType::Primary
-        });
         for key in &keys {
             self.add_index(definition, key, drafts)?;
         }
@@ -234,7 +230,9 @@ impl Session {
         key: &IndexSpecification,
         drafts: &[ColumnDraft],
     ) -> SqlResult<()> {
-        let index = build_index(key, &definition.columns, &definition.indexes, &mut self.diagnostics)?;
+        let is_strict = self.sql_mode().is_strict();
+        let (columns, taken) = (&definition.columns, &definition.indexes);
+        let index = build_index(key, columns, taken, &mut self.diagnostics, is_strict)?;
         if index.kind == IndexKind::Primary {
             for part in &index.parts {
                 let column = &mut definition.columns[part.column];
@@ -620,7 +618,9 @@ pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
         }
     }
     let bytes: u64 = definition.columns.iter().map(|column| declared_row_bytes(&column.column_type)).sum();
-    if bytes > limits::ROW_BYTES_MAX {
+    // A bit of the row says that a column is NULL.
+    let nulls = definition.columns.iter().filter(|column| column.nullable).count().div_ceil(8);
+    if bytes + nulls as u64 > limits::ROW_BYTES_MAX {
         return Err(sql_error!(ER_TOO_BIG_ROWSIZE, limits::ROW_BYTES_MAX));
     }
     Ok(())
