@@ -161,7 +161,7 @@ impl Table {
     }
 
     /// Whether the table is being filled by the statement that makes it.
-    pub(crate) fn is_hidden(&self) -> bool {
+    pub fn is_hidden(&self) -> bool {
         self.hidden.load(Ordering::Acquire)
     }
 

@@ -162,6 +162,7 @@ impl Session {
         if !self.schema_exists(&name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
+        self.wait_while_made(&name)?;
         if !self.table_exists(&name.schema, &name.table) {
             return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
         }
@@ -177,6 +178,18 @@ impl Session {
             || grants.schema(&name.schema).contains(Privileges::SELECT)
             || grants.table_grant(&name.schema, &name.table).is_some();
         if open { Ok(()) } else { Err(self.denied_table("SELECT", &name.table)) }
+    }
+
+    /// Waits while a statement makes a table of that name and fills it: until then nobody knows whether there will be one. Errors:
+    /// 1205, 1317.
+    fn wait_while_made(&mut self, name: &TableName) -> SqlResult<()> {
+        let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
+        if table.is_some_and(|table| table.is_hidden()) {
+            let key = LockKey::table(&name.schema, &name.table);
+            self.lock_for_statement(vec![(key.clone(), LockMode::Read)])?;
+            self.unlock_for_statement(&key);
+        }
+        Ok(())
     }
 
     /// SHOW COLUMNS and DESCRIBE.
@@ -281,6 +294,7 @@ impl Session {
         if !system_tables::is_system_schema(&name.schema) {
             self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
+        self.wait_while_made(&name)?;
         let zone = &self.settings().facts.time_zone;
         let engine = self.state.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
