@@ -53,7 +53,8 @@ pub struct BufferPool {
     pub(crate) is_new: bool,
     pub(crate) forced: Forced,
     pub(crate) reserve_pages: u32,
-    pub(crate) _lock: Box<dyn FileLock>,
+    /// Of the data directory and of its log.
+    pub(crate) _locks: Vec<Box<dyn FileLock>>,
 }
 
 impl BufferPool {
@@ -347,7 +348,7 @@ impl BufferPool {
         environment: Environment,
         options: &PoolOptions,
         redo: RedoLog,
-        lock: Box<dyn FileLock>,
+        locks: Vec<Box<dyn FileLock>>,
     ) -> Result<BufferPool, StorageError> {
         let frame_count = (options.pool_bytes / PAGE_BYTES as u64).clamp(FRAMES_MIN, FRAMES_MAX);
         let frames = Frames::reserve(frame_count as usize).ok_or(StorageError::PoolExhausted)?;
@@ -374,7 +375,7 @@ impl BufferPool {
             is_new: false,
             forced: options.forced,
             reserve_pages: options.reserve_pages,
-            _lock: lock,
+            _locks: locks,
         })
     }
 }

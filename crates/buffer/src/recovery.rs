@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use env::{Environment, OpenMode};
+use env::{DiskError, DiskErrorKind, Environment, OpenMode};
 use page::{PAGE_BYTES, SpaceHeaderRef};
 use redo::{Lineage, LogReader, RedoLog, RedoOptions};
 use stdx::aligned::AlignedBuffer;
@@ -39,11 +39,13 @@ impl BufferPool {
         handler: &mut dyn RecoveryHandler,
     ) -> Result<Arc<BufferPool>, StorageError> {
         environment.disk.create_directory(Path::new(""))?;
-        let lock = environment.disk.lock(Path::new(LOCK_NAME))?;
+        let mut locks = vec![environment.disk.lock(Path::new(LOCK_NAME))?];
+        locks.extend(RedoLog::lock(&environment)?);
+        let has_lock_of_log = locks.len() > 1;
         if options.forced == Forced::WithoutLog {
             RedoLog::remove(&environment)?;
         } else if !RedoLog::exists(&environment)?
-            && let Some(file) = data_files(&environment)?.into_iter().find(|path| is_data_file(path))
+            && let Some(file) = data_files(&environment)?.files.into_iter().find(|path| is_data_file(path))
         {
             return Err(StorageError::LogMissing(file));
         }
@@ -55,12 +57,16 @@ impl BufferPool {
         };
         let begun = environment.clock.monotonic();
         let opened = RedoLog::open(&environment, &redo_options)?;
+        // Not of one that is in memory only.
+        if !has_lock_of_log && options.forced != Forced::WithoutLog {
+            locks.extend(RedoLog::lock(&environment)?);
+        }
         let LogExtent { end, is_new, pages } = log_extent(opened.reader(), opened.lineage())?;
         opened.sync()?;
         let readers = opened.readers();
         let log_bytes = end.0 - opened.checkpoint().0;
         let copies = Doublewrite::copies(&environment)?;
-        let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, lock)?;
+        let mut pool = BufferPool::assemble(environment, &options, opened.start(end)?, locks)?;
         pool.is_new = is_new && options.forced != Forced::WithoutLog;
         let pool = Arc::new(pool);
         pool.log_epoch();
@@ -120,12 +126,21 @@ impl BufferPool {
 
     /// Opens every tablespace file; removes those that were never finished.
     fn find_files(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
-        for path in data_files(&self.environment)? {
+        let found = data_files(&self.environment)?;
+        let unreadable = found.unreadable.into_iter();
+        lock(&self.damaged_files)
+            .extend(unreadable.map(|error| (error.path.clone(), unreadable_file(&error))));
+        for path in found.files {
             if !is_data_file(&path) {
-                self.environment.disk.remove(&path)?;
-            } else if let Some(fault) = self.open_found_file(&path, copies)? {
-                lock(&self.damaged_files).push((path, fault));
+                // Its name never comes again, so it is in nobody's way.
+                let _ = self.environment.disk.remove(&path);
+                continue;
             }
+            let fault = match self.open_found_file(&path, copies) {
+                Err(StorageError::Disk(error)) if is_of_one_file(&error) => Some(unreadable_file(&error)),
+                fault => fault?,
+            };
+            lock(&self.damaged_files).extend(fault.map(|fault| (path, fault)));
         }
         Ok(())
     }
@@ -228,18 +243,37 @@ pub struct RecoveryReport {
     pub pages_changed: u64,
 }
 
-/// Why a file that looks like a tablespace was left alone at start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a file that looks like a tablespace, or a directory, was left alone at start.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileFault {
+    /// The operating system does not let it be read; why.
+    Unreadable(String),
     /// Its header is not whole, or it has none.
     Damaged,
     /// It is of another server, or needs features that this one does not have.
     Foreign,
 }
 
+fn unreadable_file(error: &DiskError) -> FileFault {
+    FileFault::Unreadable(error.to_string())
+}
+
+/// Whether a disk call failed because of the file that it was for: then the others can do without it.
+fn is_of_one_file(error: &DiskError) -> bool {
+    use DiskErrorKind::{NotFound, Other, PermissionDenied, UnexpectedEnd};
+    matches!(error.kind, NotFound | PermissionDenied | UnexpectedEnd | Other)
+}
+
+/// What looks like tablespaces.
+struct DataFiles {
+    files: Vec<PathBuf>,
+    /// Directories that cannot be looked into: those of other accounts, such as `lost+found` where a file system has its root.
+    unreadable: Vec<DiskError>,
+}
+
 /// The files in the root and in the directories below it that are tablespaces by their names, or were to become some
 /// ([`NEW_SUFFIX`]).
-fn data_files(environment: &Environment) -> Result<Vec<PathBuf>, StorageError> {
+fn data_files(environment: &Environment) -> Result<DataFiles, StorageError> {
     let disk = &environment.disk;
     let mut directories = vec![PathBuf::new()];
     for name in disk.list(Path::new(""))? {
@@ -248,13 +282,19 @@ fn data_files(environment: &Environment) -> Result<Vec<PathBuf>, StorageError> {
         directories.extend(name.filter(is_ours).map(PathBuf::from));
     }
     let unfinished = format!("{DATA_FILE_SUFFIX}{NEW_SUFFIX}");
-    let mut files = Vec::new();
+    let mut found = DataFiles { files: Vec::new(), unreadable: Vec::new() };
     for directory in directories {
-        let names = disk.list(&directory)?.into_iter();
+        let names = match disk.list(&directory) {
+            Err(error) if is_of_one_file(&error) => {
+                found.unreadable.push(error);
+                continue;
+            }
+            names => names?.into_iter(),
+        };
         let ours = names.filter(|name| name.ends_with(DATA_FILE_SUFFIX) || name.ends_with(&unfinished));
-        files.extend(ours.map(|name| directory.join(name)));
+        found.files.extend(ours.map(|name| directory.join(name)));
     }
-    Ok(files)
+    Ok(found)
 }
 
 /// What a first reading of the log finds.

@@ -23,6 +23,11 @@ pub const DATA_FILE_SUFFIX: &str = ".ibd";
 /// Added to the name of a file that is being made.
 pub(crate) const NEW_SUFFIX: &str = ".new";
 
+/// Longer names of lost files are cut, so that there is room for a number.
+const LOST_NAME_BYTES_MAX: usize = 240;
+/// Pages of a damaged file that are looked at to tell whose it is.
+const PAGES_LOOKED_AT: u32 = 256;
+
 const PAGE: u64 = PAGE_BYTES as u64;
 /// A new file has the space header and room for a few small trees.
 const FIRST_PAGES: u32 = 8;
@@ -42,7 +47,7 @@ impl BufferPool {
             return Err(StorageError::SpaceExists(space));
         }
         let directory = parent_of(path);
-        let new_path = new_name(path);
+        let new_path = new_path(space, path);
         let file = loop {
             let made =
                 self.make_directory(directory).and_then(|()| self.write_new_file(space, kind, &new_path));
@@ -105,6 +110,11 @@ impl BufferPool {
         }
     }
 
+    /// Whether there is a file of that name, whosever it is.
+    pub fn has_file_named(&self, path: &Path) -> Result<bool, StorageError> {
+        self.file_exists(path)
+    }
+
     /// A directory that cannot be synced is a failed sync as any other (I2).
     fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
         blocking::region(|| self.environment.disk.sync_directory(directory))
@@ -129,6 +139,18 @@ impl BufferPool {
         self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
     }
 
+    /// Whether a file, whose header is damaged, holds whole pages of that space.
+    pub fn holds_pages_of(&self, path: &Path, space: SpaceId) -> bool {
+        let Ok(file) = self.environment.disk.open(path, OpenMode::Existing) else { return false };
+        let pages = file_pages(file.as_ref()).unwrap_or(0).min(PAGES_LOOKED_AT);
+        let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
+        (1..pages).any(|number| {
+            let page = PageId { space, number: PageNumber(number) };
+            let read = file.read_at(&mut bytes, u64::from(number) * PAGE);
+            read.is_ok() && page::page_id(&bytes) == page && page_transform::open(&bytes, page).is_ok()
+        })
+    }
+
     /// Writes the dirty pages of a space and forgets it. Nobody else may use it meanwhile.
     pub fn close_space(&self, space: SpaceId) -> Result<(), StorageError> {
         while self.flush_space_some(space)? > 0 {}
@@ -149,7 +171,10 @@ impl BufferPool {
         let path = self.detach_space(space)?.path;
         let directory = Path::new(LOST_DIRECTORY);
         self.make_directory(directory)?;
-        let name = path.to_string_lossy().replace('/', ".");
+        let mut name = path.to_string_lossy().replace('/', ".");
+        if name.len() > LOST_NAME_BYTES_MAX {
+            name = format!("{space}{DATA_FILE_SUFFIX}");
+        }
         let mut target = directory.join(&name);
         for attempt in 2.. {
             if !self.file_exists(&target)? {
@@ -260,10 +285,9 @@ pub(crate) fn is_data_file(path: &Path) -> bool {
     path.to_str().is_some_and(|name| name.ends_with(DATA_FILE_SUFFIX))
 }
 
-fn new_name(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(NEW_SUFFIX);
-    PathBuf::from(name)
+/// What a file is called while it is made: its own name may have no room for anything more.
+fn new_path(space: SpaceId, path: &Path) -> PathBuf {
+    path.with_file_name(format!("#{space}{DATA_FILE_SUFFIX}{NEW_SUFFIX}"))
 }
 
 fn parent_of(path: &Path) -> &Path {

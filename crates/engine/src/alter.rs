@@ -186,10 +186,11 @@ impl Engine {
         }
     }
 
-    /// Checks that a table may get that name. Errors: NoSuchSchema, TableExists.
+    /// Checks that a table may get that name. Errors: NoSuchSchema, TableExists, RenameFailed.
     fn need_place(&self, old: &TableName, new: &TableName) -> EngineResult<()> {
         if new != old {
             self.inner.need_free_name(new)?;
+            self.need_free_file_for(old, new)?;
         }
         self.inner.need_schema(&new.schema).map(|_| ())
     }

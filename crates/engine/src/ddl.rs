@@ -1,13 +1,13 @@
 //! DDL: every change is one dictionary transaction, atomic over a crash. When a call returns, the change is durable.
-//! The caller holds metadata locks: no other session uses the tables meanwhile. Order of each statement (rule D1 in
-//! README.md): make files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
+//! The caller holds metadata locks: no other session uses the tables meanwhile. Order of each statement (rules D1 and D6 in
+//! README.md): make and rename files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
 //! in line at the next start. `kill` ends the wait for other DDL, and what the method says besides.
 
 use crate::ddl_turn::DdlTurn;
 use crate::dictionary_store::{DictionaryStore, TableRecord, has_parts, part_key, parts_of};
 use crate::engine::{Engine, EngineInner};
 use crate::error::{EngineError, EngineResult};
-use crate::file_names::{table_path, temporary_path};
+use crate::file_names::{encoded, is_too_long, table_path, temporary_path};
 use crate::lob::StoredRow;
 use crate::options::TransactionOptions;
 use crate::table::Table;
@@ -33,6 +33,10 @@ impl Engine {
         let _ddl = self.inner.ddl_turn(kill)?;
         if self.inner.dictionary.schema(&definition.name).is_some() {
             return Err(EngineError::SchemaExists(definition.name));
+        }
+        let directory = encoded(&definition.name);
+        if is_too_long(Path::new(&directory)) {
+            return Err(EngineError::SchemaNameTooLong(format!("./{directory}")));
         }
         self.put_schema(definition)
     }
@@ -63,16 +67,17 @@ impl Engine {
         self.inner.dictionary.remove_schema(name);
         self.discard_all(&tables)?;
         // The directory may hold files of other programs: then it stays.
-        let _ = self.inner.environment.disk.remove_directory(Path::new(&crate::file_names::encoded(name)));
+        let _ = self.inner.environment.disk.remove_directory(Path::new(&encoded(name)));
         Ok(tables.len())
     }
 
     /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
-    /// Errors: TableExists, NoSuchSchema, NoSpace.
+    /// Errors: TableExists, NoSuchSchema, NoSpace, NameTooLong, FileExists.
     pub fn create_table(&self, definition: TableDefinition, kill: &KillFlag) -> EngineResult<Arc<Table>> {
         let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(&definition.name.schema)?;
         self.inner.need_free_name(&definition.name)?;
+        self.need_free_file(&definition.name)?;
         let record = self.build_storage(definition, false)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
         let table = self.open_committed(record, vec![put])?;
@@ -94,7 +99,8 @@ impl Engine {
         self.discard_all(&tables)
     }
 
-    /// RENAME TABLE of (old, new) pairs from left to right, in one step. Errors: NoSuchTable, TableExists, NoSuchSchema.
+    /// RENAME TABLE of (old, new) pairs from left to right, in one step. Errors: NoSuchTable, TableExists, NoSuchSchema,
+    /// RenameFailed.
     pub fn rename_tables(&self, renames: &[(TableName, TableName)], kill: &KillFlag) -> EngineResult<()> {
         let _ddl = self.inner.ddl_turn(kill)?;
         // Names as they are after the steps so far: which table stands behind each changed one.
@@ -228,8 +234,9 @@ impl Engine {
         table.auto_increment.restore(next);
         self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
-        self.discard(old)?;
-        self.inner.pool.rename_space(table.space, &path)?;
+        self.discard_all(std::slice::from_ref(old))?;
+        let renamed = self.inner.pool.rename_space(table.space, &path).map_err(EngineError::from);
+        self.note_leftover(renamed, "A file keeps another name than its table's")?;
         Ok(table)
     }
 
@@ -290,7 +297,14 @@ impl Engine {
                 changes.push(Change::Put(key, next.to_le_bytes().to_vec()));
             }
         }
-        let commit = self.commit_changes(changes)?;
+        let moves = self.move_files(olds.iter().zip(records.iter().map(|record| &record.definition)))?;
+        let commit = match self.commit_changes(changes) {
+            Ok(commit) => commit,
+            Err(error) => {
+                self.take_back(moves);
+                return Err(error);
+            }
+        };
         let mut removed = Vec::new();
         let mut added = Vec::new();
         for (old, record) in olds.iter().zip(records) {
@@ -307,34 +321,18 @@ impl Engine {
             added.push(table);
         }
         self.inner.dictionary.replace_tables(&removed, added.clone());
-        self.rename_files(olds, &added)?;
         Ok(added)
     }
 
-    fn rename_files(&self, olds: &[Arc<Table>], news: &[Arc<Table>]) -> EngineResult<()> {
-        let pool = &self.inner.pool;
-        let moved: Vec<_> = olds
-            .iter()
-            .zip(news)
-            .filter(|(old, new)| old.definition.name != new.definition.name && pool.has_file(new.space))
-            .map(|(_, new)| (new.space, table_path(&new.definition.name)))
-            .collect();
-        // A name may still be another's: with more than one table, all leave their names first.
-        if moved.len() > 1 {
-            for (space, path) in &moved {
-                pool.rename_space(*space, &temporary_path(path, *space))?;
-            }
-        }
-        for (space, path) in &moved {
-            pool.rename_space(*space, path)?;
-        }
-        Ok(())
-    }
-
-    /// Removes the storage of tables that the dictionary does not have any more: of all, whatever fails. Answers with the first
-    /// error; what could not be removed is left to the next start.
+    /// Removes the storage of tables that the dictionary does not have any more: of all, whatever fails. What could not be removed
+    /// is left to the next start.
     fn discard_all(&self, tables: &[Arc<Table>]) -> EngineResult<()> {
-        tables.iter().map(|table| self.discard(table)).fold(Ok(()), EngineResult::and)
+        let discarded = |table: &Arc<Table>| {
+            self.note_leftover(self.discard(table), "The storage of a dropped table could not be removed")
+        };
+        let result = tables.iter().map(discarded).fold(Ok(()), EngineResult::and);
+        self.inner.end_losers_of_nothing();
+        result
     }
 
     /// Removes the storage of a table that the dictionary does not have any more.
@@ -419,8 +417,11 @@ impl Transaction {
 }
 
 impl EngineInner {
-    /// The right to change the dictionary. Errors: Killed, ReadOnlyEngine.
+    /// The right to change the dictionary. Errors: Killed, ReadOnlyEngine, ReadOnlyMode.
     pub(crate) fn ddl_turn(&self, kill: &KillFlag) -> EngineResult<DdlTurn> {
+        if self.settings.read_only_option {
+            return Err(EngineError::ReadOnlyMode);
+        }
         if self.settings.is_read_only {
             return Err(EngineError::ReadOnlyEngine);
         }
@@ -447,12 +448,12 @@ fn no_such_table(name: &TableName) -> EngineError {
     EngineError::NoSuchTable(name.schema.clone(), name.table.clone())
 }
 
-/// Takes the live counters of a table over to its successor.
 /// The counter of a table under a new definition: it never goes down.
 fn counter_of(old: &Table, new: &TableDefinition) -> u64 {
     old.auto_increment.peek().max(new.options.auto_increment.unwrap_or(1))
 }
 
+/// Takes the live counters of a table over to its successor, and what is known of the indexes that it keeps.
 fn carry_over(old: &Table, new: &Table) {
     let (from, to) = (&old.auto_increment, &new.auto_increment);
     let next = counter_of(old, &new.definition);

@@ -110,6 +110,8 @@ pub(crate) struct Settings {
     pub(crate) is_read_only: bool,
     /// Background threads run.
     pub(crate) has_threads: bool,
+    /// That was asked for by innodb_read_only.
+    pub(crate) read_only_option: bool,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
     pub(crate) undo_log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
@@ -132,6 +134,7 @@ impl Settings {
             force_recovery: options.force_recovery,
             is_read_only,
             has_threads: options.background_threads && !is_read_only,
+            read_only_option: options.read_only,
             undo_log_bytes_max: options.redo_log_bytes / 8,
             undo_memory_bytes_max: (options.version_memory_bytes / UNDO_SHARE).max(UNDO_BYTES_MIN),
         };

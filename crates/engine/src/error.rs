@@ -43,6 +43,10 @@ pub enum EngineError {
     ForcedRecovery,
     /// Nothing can be changed: the engine does not touch its data directory.
     ReadOnlyEngine,
+    /// Rows cannot be written: the engine was opened for reading only.
+    ReadOnlyTables,
+    /// Definitions cannot be changed: the engine was opened for reading only.
+    ReadOnlyMode,
     /// A table of that name exists.
     TableExists(String),
     /// No such table; schema and table name.
@@ -53,6 +57,14 @@ pub enum EngineError {
     NoSuchSchema(String),
     /// No such index in the table.
     NoSuchIndex(String),
+    /// A table cannot have that name: no file can.
+    NameTooLong,
+    /// A schema cannot have that name: no directory can. The text is the directory.
+    SchemaNameTooLong(String),
+    /// A file that is not the server's has the name that the file of a new table needs.
+    FileExists(Box<TableName>),
+    /// The file of a table cannot get its new name: that is too long, or another file has it.
+    RenameFailed(Box<FailedRename>),
     /// The table was dropped or rebuilt after the caller looked it up.
     TableDefinitionChanged,
     /// The file of that table was not there when the engine was opened.
@@ -82,6 +94,21 @@ pub struct DuplicateKey {
     pub row_ordinal: u64,
 }
 
+/// A file that did not get another name. Paths without suffix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedRename {
+    /// The file.
+    pub from: String,
+    /// The name that it should have got.
+    pub to: String,
+}
+
+/// Numbers of errors that clients see in messages.
+const HA_ERR_TABLE_READONLY: i64 = 165;
+const HA_ERR_GENERIC: i64 = 168;
+const HA_ERR_TABLESPACE_EXISTS: i64 = 184;
+const ENAMETOOLONG: i64 = 36;
+
 impl EngineError {
     /// Whether the whole transaction is gone (the session must forget it).
     pub fn rolled_back_transaction(&self) -> bool {
@@ -104,11 +131,29 @@ impl EngineError {
             EngineError::ReadOnlyTransaction => sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION),
             EngineError::ForcedRecovery => sql_error!(ER_INNODB_FORCED_RECOVERY),
             EngineError::ReadOnlyEngine => sql_error!(ER_INNODB_READ_ONLY),
+            EngineError::ReadOnlyTables => {
+                sql_error!(ER_CANT_LOCK, HA_ERR_TABLE_READONLY, "Table is read only")
+            }
+            EngineError::ReadOnlyMode => sql_error!(ER_READ_ONLY_MODE),
             EngineError::TableExists(name) => sql_error!(ER_TABLE_EXISTS_ERROR, name),
             EngineError::NoSuchTable(schema, table) => sql_error!(ER_NO_SUCH_TABLE, schema, table),
             EngineError::SchemaExists(name) => sql_error!(ER_DB_CREATE_EXISTS, name),
             EngineError::NoSuchSchema(name) => sql_error!(ER_BAD_DB_ERROR, name),
             EngineError::NoSuchIndex(name) => sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name),
+            EngineError::NameTooLong => {
+                sql_error!(ER_GET_ERRNO, HA_ERR_GENERIC, "Unknown (generic) error from engine")
+            }
+            EngineError::SchemaNameTooLong(directory) => {
+                sql_error!(EE_STAT, directory, ENAMETOOLONG, "File name too long")
+            }
+            EngineError::FileExists(name) => {
+                sql_error!(ER_TABLESPACE_EXISTS, format!("`{}`.`{}`", name.schema, name.table))
+            }
+            EngineError::RenameFailed(rename) => {
+                let FailedRename { from, to } = *rename;
+                let reason = "Tablespace already exists";
+                sql_error!(ER_ERROR_ON_RENAME, from, to, HA_ERR_TABLESPACE_EXISTS, reason)
+            }
             EngineError::TableDefinitionChanged => sql_error!(ER_TABLE_DEF_CHANGED),
             EngineError::FileMissing(table) => sql_error!(ER_TABLESPACE_MISSING, table),
             EngineError::TableDamaged(name) => sql_error!(ER_TABLE_CORRUPT, name.schema, name.table),

@@ -15,6 +15,14 @@ pub(crate) fn temporary_path(path: &Path, space: SpaceId) -> PathBuf {
     path.with_file_name(format!("#sql-{}{}", space.0, buffer::DATA_FILE_SUFFIX))
 }
 
+/// Longest name that Linux file systems take, in bytes.
+const NAME_BYTES_MAX: usize = 255;
+
+/// Whether a part of a path is longer than a file system takes.
+pub(crate) fn is_too_long(path: &Path) -> bool {
+    path.iter().any(|part| part.len() > NAME_BYTES_MAX)
+}
+
 /// A name with every character but ASCII letters, digits and underscores as `@` and four hexadecimal digits (more for
 /// characters beyond the basic plane).
 pub(crate) fn encoded(name: &str) -> String {

@@ -32,6 +32,7 @@ pub(crate) struct OpenedPool {
 
 /// Opens the pool as far as the options ask for.
 pub(crate) fn open_pool(environment: Environment, options: &EngineOptions) -> EngineResult<OpenedPool> {
+    let environment = if options.read_only { environment.untouched() } else { environment };
     match options.force_recovery {
         ForceRecovery::Off => open(environment, options, Forced::No).map_err(EngineError::from),
         ForceRecovery::WithoutLog => {
@@ -69,7 +70,7 @@ fn open(
     options: &EngineOptions,
     forced: Forced,
 ) -> Result<OpenedPool, StorageError> {
-    let is_read_only = matches!(forced, Forced::PastDamagedLog | Forced::WithoutLog);
+    let is_read_only = options.read_only || matches!(forced, Forced::PastDamagedLog | Forced::WithoutLog);
     let log_bytes = match forced {
         Forced::WithoutLog => UNREAD_LOG_BYTES,
         _ => options.redo_log_bytes,

@@ -24,6 +24,7 @@ impl Engine {
         let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(&definition.name.schema)?;
         self.inner.need_free_name(&definition.name)?;
+        self.need_free_file(&definition.name)?;
         let record = self.build_storage(definition, false)?;
         let table = Arc::new(Table::open(record));
         table.set_hidden(true);

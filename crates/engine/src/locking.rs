@@ -69,9 +69,11 @@ impl Transaction {
         Ok(self.writer.get_or_init(|| writer).clone())
     }
 
-    /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery.
+    /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery,
+    /// ReadOnlyTables.
     pub(crate) fn check_may_write(&self, table: &Table) -> EngineResult<()> {
         match self.engine.settings.force_recovery {
+            _ if self.engine.settings.read_only_option => Err(EngineError::ReadOnlyTables),
             ForceRecovery::Off => table.check_usable(),
             _ => Err(EngineError::ForcedRecovery),
         }

@@ -13,7 +13,7 @@ use crate::writer::Writer;
 use buffer::BufferPool;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use stdx::ids::TransactionId;
+use stdx::ids::{IndexId, Lsn, TransactionId};
 use stdx::sync::lock;
 use txn::{KillFlag, UndoList};
 
@@ -46,6 +46,11 @@ impl Losers {
         self.ended.retain(|id, _| in_tree.binary_search(id).is_ok());
         for id in in_tree {
             self.greatest = self.greatest.max(id);
+            if store.has_ended(pool, id) {
+                self.by_id.remove(&id);
+                // The tree tells it: no log must be kept for that.
+                self.ended.insert(id, Lsn(u64::MAX));
+            }
             if !self.ended.contains_key(&id) {
                 let loser = self.by_id.entry(id).or_insert_with(|| Loser::first_seen_at(end));
                 loser.complete(pool, store, id)?;
@@ -122,12 +127,13 @@ impl EngineInner {
         let (mut entries, mut others) = (0, Vec::new());
         for unfinished in writers {
             let writer = &unfinished.writer;
-            let mut newest = self.newest_undo_index(writer)?;
-            while newest == Some(DICTIONARY_INDEX) {
-                self.undo_newest(writer, 0, false)?;
-                newest = self.newest_undo_index(writer)?;
+            // Others need not be read for a start: their undo may be damaged.
+            if unfinished.touched.may_have(DICTIONARY_INDEX) {
+                while self.newest_undo_index(writer)? == Some(DICTIONARY_INDEX) {
+                    self.undo_newest(writer, 0, false)?;
+                }
             }
-            if newest.is_none() {
+            if writer.undo().list.is_empty() {
                 self.end_rollback(writer);
             } else {
                 entries += unfinished.touched.entries;
@@ -201,7 +207,11 @@ impl EngineInner {
     /// Undoes some records of a loser; true if it has ended.
     fn roll_back_some(&self, writer: &Arc<Writer>, records: usize) -> EngineResult<bool> {
         let _turn = lock(&self.rollbacks.turn);
-        if !lock(&self.rollbacks.open).iter().any(|open| Arc::ptr_eq(&open.writer, writer)) {
+        let open = lock(&self.rollbacks.open).clone();
+        let Some(loser) = open.into_iter().find(|open| Arc::ptr_eq(&open.writer, writer)) else {
+            return Ok(true);
+        };
+        if self.end_if_nothing_is_left(&loser) {
             return Ok(true);
         }
         // What is undone gives room back.
@@ -209,16 +219,39 @@ impl EngineInner {
         for _ in 0..records {
             self.make_room_to_undo(writer)?;
             if !self.undo_newest(writer, 0, false)? {
-                self.end_rollback(writer);
-                let mut open = lock(&self.rollbacks.open);
-                open.retain(|open| !Arc::ptr_eq(&open.writer, writer));
-                if open.is_empty() {
-                    self.tell("All transactions that were left unfinished are rolled back.".to_owned());
-                }
+                self.end_loser(writer);
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Ends the rollback of a loser of whose changes nothing is left, because the tables were dropped: its undo need not be read.
+    fn end_if_nothing_is_left(&self, loser: &Unfinished) -> bool {
+        let is_there = |index: &IndexId| self.open_index(*index).is_some();
+        let is_over = !self.settings.is_read_only && !loser.touched.has_any(is_there);
+        if is_over {
+            self.end_loser(&loser.writer);
+        }
+        is_over
+    }
+
+    fn end_loser(&self, writer: &Arc<Writer>) {
+        self.end_rollback(writer);
+        let mut open = lock(&self.rollbacks.open);
+        open.retain(|open| !Arc::ptr_eq(&open.writer, writer));
+        if open.is_empty() {
+            self.tell("All transactions that were left unfinished are rolled back.".to_owned());
+        }
+    }
+
+    /// Ends the losers of whose changes nothing is left. Behind DDL that drops tables, and at the start, which may come behind one.
+    pub(crate) fn end_losers_of_nothing(&self) {
+        let _turn = lock(&self.rollbacks.turn);
+        let open = lock(&self.rollbacks.open).clone();
+        for loser in open {
+            self.end_if_nothing_is_left(&loser);
+        }
     }
 
     /// Rolls back the losers that have changed these tables. DDL calls it before it touches their storage.

@@ -15,7 +15,7 @@ use crate::table::Table;
 use crate::undo_saving::LogNeeds;
 use crate::undo_store::UndoStore;
 use btree::{Tree, TreeId};
-use buffer::{BufferPool, SpaceKind, StorageError};
+use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
 use env::Environment;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -33,6 +33,12 @@ const UNDO_INDEX: IndexId = IndexId(2);
 const UNDO_ROOT: PageNumber = PageNumber(2);
 const GARBAGE_INDEX: IndexId = IndexId(3);
 const GARBAGE_ROOT: PageNumber = PageNumber(3);
+/// In the order in which they are made.
+const ROOTS: [(IndexId, PageNumber, &str); 3] = [
+    (DICTIONARY_INDEX, DICTIONARY_ROOT, "the data dictionary"),
+    (UNDO_INDEX, UNDO_ROOT, "the undo tree"),
+    (GARBAGE_INDEX, GARBAGE_ROOT, "the tree of long values to be removed"),
+];
 
 impl Engine {
     /// Opens the data directory that the environment's disk is rooted at, or makes a new one. Recovers after a crash: pages first, then
@@ -70,13 +76,13 @@ impl Engine {
         let clock = Arc::clone(&environment.clock);
         let pool_opened = clock.monotonic();
         environment.remove_temporary_leftovers().map_err(StorageError::from)?;
-        create_system_space(&pool)?;
+        let without_log = options.force_recovery == ForceRecovery::WithoutLog;
+        create_system_space(&pool, without_log)?;
         check_system_pages(&pool)?;
         let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
         let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
         let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
         let garbage = GarbageNotes::new(tree(GARBAGE_INDEX, GARBAGE_ROOT, |_| true));
-        let without_log = options.force_recovery == ForceRecovery::WithoutLog;
         let next_id = if without_log {
             store.tree.skip_damage();
             FIRST_ID_WITHOUT_LOG
@@ -140,12 +146,16 @@ impl Engine {
 /// Makes what is missing of the system tablespace: all of it in a new directory, the rest after a crash in between. A directory is
 /// new while nothing was ever logged, for the first thing that is logged is the dictionary's root. What is missing of any other
 /// directory was lost, and to make it anew would lose the rest.
-fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
+fn create_system_space(pool: &BufferPool, without_log: bool) -> EngineResult<()> {
     let spaces = pool.spaces();
     let is_new = pool.is_new();
     if !spaces.iter().any(|(space, _)| *space == SYSTEM_SPACE) {
-        if pool.damaged_files().iter().any(|(path, _)| path == Path::new(SYSTEM_FILE)) {
-            return Err(EngineError::Corrupt(format!("the header of '{SYSTEM_FILE}' is damaged")));
+        match pool.damaged_files().into_iter().find(|(path, _)| path == Path::new(SYSTEM_FILE)) {
+            Some((_, FileFault::Unreadable(reason))) => return Err(EngineError::Io(reason)),
+            Some(_) => {
+                return Err(EngineError::Corrupt(format!("the header of '{SYSTEM_FILE}' is damaged")));
+            }
+            None => {}
         }
         let sign = match spaces.first() {
             Some((_, path)) => Some(format!("'{}'", path.display())),
@@ -159,23 +169,17 @@ fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
         }
         pool.create_space(SYSTEM_SPACE, SpaceKind::System, Path::new(SYSTEM_FILE))?;
     }
-    if !is_new && !has_root(pool, DICTIONARY_INDEX, DICTIONARY_ROOT)? {
-        return Err(EngineError::Corrupt(format!(
-            "the root of the data dictionary in '{SYSTEM_FILE}' is damaged"
-        )));
-    }
-    let roots = [(DICTIONARY_INDEX, DICTIONARY_ROOT), (UNDO_INDEX, UNDO_ROOT), (GARBAGE_INDEX, GARBAGE_ROOT)];
-    for (index, root) in roots {
-        if has_root(pool, index, root)? {
+    for (index, root, what) in ROOTS {
+        if was_made(pool, root)? {
+            check_root(pool, index, root, what, without_log)?;
             continue;
         }
-        let mut mini = pool.mini_transaction();
-        let made = Tree::create(&mut mini, SYSTEM_SPACE, index)?;
-        let lsn = mini.commit();
-        if made != root {
-            // The space has given this page away before: the root is damaged, not missing.
-            return Err(EngineError::Corrupt(format!("root page {root} of the system tablespace")));
+        if !is_new && index == DICTIONARY_INDEX {
+            return Err(root_damaged(what, root));
         }
+        let mut mini = pool.mini_transaction();
+        Tree::create(&mut mini, SYSTEM_SPACE, index)?;
+        let lsn = mini.commit();
         pool.redo().flush_to(lsn)?;
     }
     // What was not there yet is no damage.
@@ -183,14 +187,33 @@ fn create_system_space(pool: &BufferPool) -> EngineResult<()> {
     Ok(())
 }
 
-/// Whether a root page of the system tablespace was ever made. A page that was never used is beyond the end of the file or zero.
-fn has_root(pool: &BufferPool, index: IndexId, root: PageNumber) -> EngineResult<bool> {
-    let page = PageId { space: SYSTEM_SPACE, number: root };
-    match pool.shared(page) {
-        Ok(bytes) => Ok(page::NodeRef::new(&bytes).is_ok_and(|node| node.index() == index)),
-        Err(StorageError::PageOutOfRange(_) | StorageError::Corrupt { .. }) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+/// Whether a root page of the system tablespace was ever given away: they are the first pages that are.
+fn was_made(pool: &BufferPool, root: PageNumber) -> EngineResult<bool> {
+    let page = PageId { space: SYSTEM_SPACE, number: PageNumber(0) };
+    let header = pool.shared(page)?;
+    let header = page::SpaceHeaderRef::new(&header).map_err(|error| StorageError::corrupt(page, error))?;
+    Ok(header.used_pages() > root.0)
+}
+
+/// Without the log nothing is undone or purged, so only the dictionary is needed.
+fn check_root(
+    pool: &BufferPool,
+    index: IndexId,
+    root: PageNumber,
+    what: &str,
+    without_log: bool,
+) -> EngineResult<()> {
+    let page = pool.shared(PageId { space: SYSTEM_SPACE, number: root });
+    let is_root = match page {
+        Ok(bytes) => page::NodeRef::new(&bytes).is_ok_and(|node| node.index() == index),
+        Err(error) if error.damage().is_some() => false,
+        Err(error) => return Err(error.into()),
+    };
+    if is_root || (without_log && index != DICTIONARY_INDEX) { Ok(()) } else { Err(root_damaged(what, root)) }
+}
+
+fn root_damaged(what: &str, root: PageNumber) -> EngineError {
+    EngineError::Corrupt(format!("the root of {what} (page {root} of '{SYSTEM_FILE}') is damaged"))
 }
 
 /// Dictionary and undo say what is true of all tables: without a page of them nothing can be served.
@@ -215,6 +238,7 @@ impl EngineInner {
         if self.open_tables(contents)? {
             self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
         }
+        self.end_losers_of_nothing();
         self.name_missing_files()?;
         if self.settings.is_read_only {
             return Ok(clock.monotonic().saturating_sub(loaded));

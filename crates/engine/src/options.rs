@@ -42,6 +42,8 @@ pub struct EngineOptions {
     pub background_threads: bool,
     /// innodb_force_recovery.
     pub force_recovery: ForceRecovery,
+    /// Nothing is changed, and the data directory is not touched; what a crash left is recovered in memory (innodb_read_only).
+    pub read_only: bool,
     /// Room on disk that is kept for statements that free room, in bytes.
     pub reserve_bytes: u64,
 }
@@ -102,6 +104,7 @@ impl Default for EngineOptions {
             version_memory_bytes: 256 << 20,
             background_threads: true,
             force_recovery: ForceRecovery::Off,
+            read_only: false,
             reserve_bytes: 0,
         }
     }

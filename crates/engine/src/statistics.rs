@@ -106,6 +106,9 @@ impl Engine {
     /// ANALYZE TABLE: samples every index and stores the result.
     pub fn analyze(&self, table: &Arc<Table>) -> EngineResult<TableStatistics> {
         table.check_usable()?;
+        if self.inner.settings.read_only_option {
+            return Err(EngineError::ReadOnlyMode);
+        }
         let rows = self.estimated_rows(table);
         let mut distinct = Vec::new();
         for index in &table.indexes {

@@ -7,7 +7,7 @@ use crate::error::{EngineError, EngineResult};
 use crate::file_names::{table_path, temporary_path};
 use crate::open::SYSTEM_SPACE;
 use crate::table::Table;
-use buffer::{FileFault, NeededPage};
+use buffer::{FileFault, NeededPage, StorageError};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,8 +50,8 @@ impl EngineInner {
         }
         // What was read meanwhile is told of by table.
         self.pool.take_damage_messages();
+        self.rename_misnamed_files(&wanted, &mut findings);
         lock(&self.messages).append(&mut findings.messages);
-        self.rename_misnamed_files(&wanted, &findings)?;
         Ok(noted)
     }
 
@@ -88,19 +88,24 @@ impl EngineInner {
             .iter()
             .filter(|(space, _)| **space != SYSTEM_SPACE && !wanted.contains_key(space));
         for (space, path) in strangers {
-            if leftovers.contains(space) {
-                self.pool.remove_space(*space)?;
-                continue;
-            }
-            let target = match self.pool.set_space_aside(*space) {
-                // The next start tries again.
+            let told = if leftovers.contains(space) {
+                match self.pool.remove_space(*space) {
+                    Ok(()) => continue,
+                    Err(error) => Err(error),
+                }
+            } else {
+                self.pool.set_space_aside(*space)
+            };
+            // Where it cannot be moved, the next start tries again.
+            let what = match told {
+                Err(StorageError::Stopped) => return Err(EngineError::Stopped),
                 Err(error) if error.is_full_disk() => continue,
-                target => target?,
+                Err(error) => format!("It stays where it is: {error}."),
+                Ok(target) => format!("It was moved to '{}'.", target.display()),
             };
             findings.messages.push(format!(
-                "The file '{}' (tablespace {space}) belongs to no table. It was moved to '{}'.",
-                path.display(),
-                target.display()
+                "The file '{}' (tablespace {space}) belongs to no table. {what}",
+                path.display()
             ));
         }
         Ok(())
@@ -109,6 +114,10 @@ impl EngineInner {
     /// Files with damaged headers that have the name of a table are opened as its file, so that dropping the table removes them.
     fn open_damaged_files(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
         for (path, fault) in std::mem::take(&mut findings.damaged) {
+            if let FileFault::Unreadable(reason) = &fault {
+                findings.messages.push(format!("'{}' is left out: {reason}.", path.display()));
+                continue;
+            }
             let table = tables.iter().find(|table| table_path(&table.definition.name) == path);
             let Some(table) = table.filter(|_| fault == FileFault::Damaged) else {
                 findings.messages.push(format!(
@@ -118,12 +127,17 @@ impl EngineInner {
                 continue;
             };
             if let Some(other) = findings.present.get(&table.space) {
-                return Err(EngineError::Corrupt(format!(
-                    "the header of '{}' is damaged, and '{}' is of the same table: move the one that is not to be used out of \
-                     the data directory",
-                    path.display(),
-                    other.display()
-                )));
+                let (damaged, other) = (path.display(), other.display());
+                let text =
+                    format!("the header of '{damaged}' is damaged, and '{other}' is of the same table");
+                // Only a person knows which of two is the copy; but what holds no page of the table is no copy of it.
+                if !self.is_forced() && self.pool.holds_pages_of(&path, table.space) {
+                    return Err(EngineError::Corrupt(format!(
+                        "{text}: move the one that is not to be used out of the data directory"
+                    )));
+                }
+                findings.messages.push(format!("'{other}' is used: {text}."));
+                continue;
             }
             self.pool.open_damaged_space(table.space, &path)?;
             self.close_unless_forced(table);
@@ -147,7 +161,7 @@ impl EngineInner {
             if self.is_forced() {
                 self.closed.add(table.space);
             }
-            missing.push(missing_file(table));
+            missing.push(self.missing_file(table));
         }
         if has_lost_changes && !self.is_forced() {
             let all = missing.join(" ");
@@ -226,29 +240,34 @@ impl EngineInner {
         (!mark.reason.is_empty()).then(|| self.pool.describe(mark.page, &mark.reason))
     }
 
-    /// A file may stand where another belongs: all misnamed ones leave their names first.
-    fn rename_misnamed_files(
-        &self,
-        wanted: &HashMap<SpaceId, PathBuf>,
-        findings: &Findings,
-    ) -> EngineResult<()> {
-        let misnamed: Vec<_> = findings
+    /// Gives files the names of their tables. One that cannot have it (something else has it, it is too long, the disk is full)
+    /// keeps the name that it has: what matters is what is in it.
+    fn rename_misnamed_files(&self, wanted: &HashMap<SpaceId, PathBuf>, findings: &mut Findings) {
+        let is_wanted = |path: &PathBuf, space: SpaceId| wanted.get(&space).is_some_and(|name| name == path);
+        let mut misnamed: Vec<(SpaceId, PathBuf, &PathBuf)> = findings
             .present
             .iter()
-            .filter_map(|(space, path)| {
-                Some((*space, path, wanted.get(space).filter(|wanted| *wanted != path)?))
-            })
+            .filter(|(space, path)| !is_wanted(path, **space))
+            .filter_map(|(space, path)| Some((*space, path.clone(), wanted.get(space)?)))
             .collect();
-        for (space, path, wanted) in &misnamed {
-            let temporary = temporary_path(wanted, *space);
-            if **path != temporary {
-                self.pool.rename_space(*space, &temporary)?;
+        let names: BTreeSet<PathBuf> = misnamed.iter().map(|(_, _, name)| (*name).clone()).collect();
+        // A file may stand where another belongs: such files leave their names first.
+        for (space, path, _) in misnamed.iter_mut().filter(|(_, path, _)| names.contains(path)) {
+            let temporary = temporary_path(path, *space);
+            if self.pool.rename_space(*space, &temporary).is_ok() {
+                *path = temporary;
             }
         }
-        for (space, _, wanted) in &misnamed {
-            self.pool.rename_space(*space, wanted)?;
+        for (space, path, name) in misnamed {
+            if let Err(error) = self.pool.rename_space(space, name) {
+                let (path, name) = (path.display(), name.display());
+                let reason = match error {
+                    StorageError::SpaceExists(_) => "another file has that name".to_owned(),
+                    error => error.to_string(),
+                };
+                findings.messages.push(format!("The file '{path}' cannot be called '{name}': {reason}."));
+            }
         }
-        Ok(())
     }
 
     /// Refuses a start without a file that a rollback needs.
@@ -260,15 +279,23 @@ impl EngineInner {
         if !self.losers_may_have_changed(&missing) {
             return Ok(());
         }
-        let texts: Vec<String> = missing.iter().map(|table| missing_file(table)).collect();
+        let texts: Vec<String> = missing.iter().map(|table| self.missing_file(table)).collect();
         Err(EngineError::Corrupt(format!(
             "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
             texts.join(" ")
         )))
     }
-}
 
-fn missing_file(table: &Table) -> String {
-    let (name, path) = (&table.definition.name, table_path(&table.definition.name));
-    format!("The file '{}' of table `{}`.`{}` is missing.", path.display(), name.schema, name.table)
+    fn missing_file(&self, table: &Table) -> String {
+        let (name, path) = (&table.definition.name, table_path(&table.definition.name));
+        // The file itself, or the directory that it would be in.
+        let unreadable = self.pool.damaged_files().into_iter().find_map(|(other, fault)| match fault {
+            FileFault::Unreadable(reason) if path.starts_with(&other) => {
+                Some(format!("cannot be used: {reason}"))
+            }
+            _ => None,
+        });
+        let what = unreadable.unwrap_or_else(|| "is missing".to_owned());
+        format!("The file '{}' of table `{}`.`{}` {what}.", path.display(), name.schema, name.table)
+    }
 }

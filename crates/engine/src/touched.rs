@@ -9,6 +9,8 @@ use txn::{KeyList, Old, UndoRecord};
 const INDEXES_MAX: usize = 400;
 /// First byte of a state: the transaction is active. Prepared ones will have another.
 const ACTIVE: u8 = 1;
+/// The transaction has ended, and what the undo tree still holds of it could not be removed, because pages are damaged.
+pub(crate) const ENDED: u8 = 2;
 /// Fields of a state. Others are passed over.
 const INDEXES: u64 = 1;
 const ENTRIES: u64 = 2;
@@ -79,6 +81,11 @@ impl Touched {
         self.indexes.as_ref().is_none_or(|indexes| indexes.contains(&index))
     }
 
+    /// Whether any of the indexes that were written to is there still, as `is_there` tells.
+    pub(crate) fn has_any(&self, is_there: impl FnMut(&IndexId) -> bool) -> bool {
+        self.indexes.as_ref().is_none_or(|indexes| indexes.iter().any(is_there))
+    }
+
     /// The state of an active transaction that has done this.
     pub(crate) fn encode_state(&self) -> Vec<u8> {
         let mut out = vec![ACTIVE];
@@ -141,7 +148,7 @@ mod tests {
         }
         let later = [&bytes[..], &[9, 2, 1, 1]].concat();
         assert_eq!(Touched::decode_state(&later).unwrap().entries, 8, "an unknown field is passed over");
-        assert_eq!(Touched::decode_state(&[2]), None, "no other kind is known");
+        assert_eq!(Touched::decode_state(&[ENDED]), None, "no other kind is active");
     }
 
     #[test]

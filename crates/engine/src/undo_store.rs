@@ -5,6 +5,7 @@
 
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
+use crate::touched::ENDED;
 use crate::writer::Writer;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
@@ -140,10 +141,17 @@ impl UndoStore {
         // They keep log from being used again.
         let _reserve = buffer::use_reserve();
         for writer in &open {
-            self.tree.remove_range(&engine.pool, keys_of(writer.id), &mut || {
+            let removed = self.tree.remove_range(&engine.pool, keys_of(writer.id), &mut || {
                 engine.keep_less_log(writer)?;
                 engine.pool.check_writable()
-            })?;
+            });
+            match removed {
+                // What cannot be read stays. That the transaction has ended must not be forgotten with the log.
+                Err(error) if error.damage().is_some() => {
+                    self.put_state(&engine.pool, writer.id, &[ENDED])?;
+                }
+                removed => removed?,
+            }
             let end = engine.pool.redo().end_lsn();
             for left in self.leftovers().iter_mut().filter(|left| left.writer.id == writer.id) {
                 left.removed = Some(end);
@@ -199,6 +207,11 @@ impl UndoStore {
     /// The state of a transaction.
     pub(crate) fn state(&self, pool: &BufferPool, id: TransactionId) -> EngineResult<Option<Vec<u8>>> {
         self.read(pool, id, STATE)
+    }
+
+    /// Whether the tree tells of a transaction that it has ended.
+    pub(crate) fn has_ended(&self, pool: &BufferPool, id: TransactionId) -> bool {
+        self.state(pool, id).is_ok_and(|state| state.is_some_and(|state| state == [ENDED]))
     }
 
     /// The least transaction id, from that one on, that the tree holds something of.

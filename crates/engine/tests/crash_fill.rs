@@ -52,7 +52,7 @@ fn check_after(disk: &SimulatedDisk, acknowledged: bool) -> bool {
     let engine = try_open(disk).unwrap();
     assert_eq!(engine.check().unwrap(), Vec::<String>::new());
     let messages = engine.take_messages();
-    assert!(messages.iter().all(|message| message.contains("rolled back in the background")), "{messages:?}");
+    assert!(messages.iter().all(|message| message.contains("rolled back")), "{messages:?}");
     match engine.dictionary().table("test", "made") {
         Some(made) => {
             assert_eq!(all(&begin(&engine), &made).len() as i64, ROWS, "a table that is not full");

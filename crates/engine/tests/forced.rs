@@ -331,3 +331,61 @@ fn a_damaged_long_value_takes_its_row_along() {
     assert!(transaction.scan(&table, others).unwrap().next_batch(&transaction, &mut batch, 100).unwrap());
     assert_eq!(batch.len(), 3);
 }
+
+#[test]
+fn only_the_dictionary_is_needed_without_the_log() {
+    const ROOTS: [(usize, &str); 3] = [(1, "the data dictionary"), (2, "the undo tree"), (3, "long values")];
+    for (root, what) in ROOTS {
+        let disk = directory(true);
+        let system = path("iruka_system.ibd");
+        let whole = disk.contents(system).unwrap()[root * PAGE + 200];
+        disk.corrupt(system, root * PAGE + 200, &[whole ^ 0xFF]);
+        for force in [ForceRecovery::Off, ForceRecovery::PastDamage] {
+            let before = disk.contents(system).unwrap();
+            let error = start(&disk, force).err().unwrap().to_string();
+            assert!(error.contains(what) && error.contains(&format!("page {root} of")), "{error}");
+            assert!(disk.contents(system).unwrap() == before, "a refused start makes no other root");
+        }
+        match start(&disk, ForceRecovery::WithoutLog) {
+            Err(error) => assert!(root == 1, "{error}"),
+            Ok(engine) => assert_eq!(all(&begin(&engine), &table(&engine, "t")).len(), 600),
+        }
+        disk.corrupt(system, root * PAGE + 200, &[whole]);
+        let engine = start(&disk, ForceRecovery::Off).unwrap();
+        assert_eq!(all(&begin(&engine), &table(&engine, "t")).len(), 600);
+        assert_eq!(engine.check().unwrap(), Vec::<String>::new());
+        drop(engine);
+    }
+}
+
+/// innodb_read_only: what a crash left is recovered in memory, and nothing is written.
+#[test]
+fn an_engine_for_reading_only_touches_nothing() {
+    let disk = directory(false);
+    let before = files(&disk);
+    for _ in 0..2 {
+        let options = EngineOptions { read_only: true, ..options() };
+        let engine = Engine::open(Environment::simulated(disk.clone(), 1), options).unwrap();
+        let t = table(&engine, "t");
+        assert_eq!(all(&begin(&engine), &t).len(), 600);
+        let transaction = begin(&engine);
+        assert_eq!(
+            transaction.insert(&t, &encode(&t, &text_row(700))).err(),
+            Some(EngineError::ReadOnlyTables)
+        );
+        assert_eq!(transaction.delete(&t, &key(&t, 1)).err(), Some(EngineError::ReadOnlyTables));
+        drop(transaction);
+        let kill = KillFlag::default();
+        let refused = Some(EngineError::ReadOnlyMode);
+        assert_eq!(engine.drop_tables(&[name("t")], &kill).err(), refused);
+        assert_eq!(engine.truncate_table(&name("t"), &kill).err(), refused);
+        assert_eq!(engine.create_table(definition("n"), &kill).err(), refused);
+        assert_eq!(engine.rename_tables(&[(name("t"), name("n"))], &kill).err(), refused);
+        assert_eq!(engine.analyze(&t).err(), refused);
+        engine.shutdown().unwrap();
+        drop(engine);
+        assert!(files(&disk) == before, "a file has changed");
+    }
+    let engine = start(&disk, ForceRecovery::Off).unwrap();
+    assert_eq!(all(&begin(&engine), &table(&engine, "t")).len(), 600);
+}

@@ -7,8 +7,8 @@ mod common;
 use common::model::sound;
 use common::*;
 use engine::*;
-use env::Environment;
 use env::simulated::SimulatedDisk;
+use env::{Disk, Environment};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -325,4 +325,73 @@ fn a_start_on_a_full_disk_serves_rows_and_rolls_back_when_there_is_room() {
     while engine.roll_back_unfinished(100).unwrap() > 0 {}
     assert_eq!(rows_of(&engine), expected);
     sound(&engine);
+}
+
+/// Leaves of the undo tree on disk, by what the loser's rows were.
+fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
+    const PAGE: usize = 16_384;
+    let bytes = disk.contents(SYSTEM_FILE.as_ref()).unwrap();
+    let has_undo = |page: &[u8]| page.windows(16).any(|text| text == b"before the crash");
+    bytes
+        .chunks(PAGE)
+        .enumerate()
+        .skip(4)
+        .filter(|(_, page)| has_undo(page))
+        .map(|(at, _)| at * PAGE)
+        .collect()
+}
+
+const SYSTEM_FILE: &str = "iruka_system.ibd";
+
+/// Undo that cannot be read is in nobody's way who does not need it: starts, other tables, and DROP of what it is for, for good.
+#[test]
+fn a_table_whose_undo_is_damaged_can_be_dropped() {
+    for truncates in [false, true] {
+        let disk = crash_with_loser(&SimulatedDisk::new(1));
+        let engine = open_small(&disk);
+        create(&engine, "other");
+        engine.shutdown().unwrap();
+        let disk = disk.restart_with_durable_state();
+        disk.remove("redo/doublewrite".as_ref()).unwrap();
+        let pages = undo_pages(&disk);
+        disk.corrupt(SYSTEM_FILE.as_ref(), pages[pages.len() / 2] + 8000, &[0x5A; 64]);
+        let engine = open_small(&disk);
+        while engine.roll_back_unfinished(100).is_ok() {}
+        // The newest undo that is left cannot be read now, and the next starts serve all the same.
+        engine.shutdown().unwrap();
+        let disk = disk.restart_with_durable_state();
+        let engine = open_small(&disk);
+        assert!(engine.roll_back_unfinished(100).is_err());
+        let other = table(&engine, "other");
+        insert(&engine, &other, &[row(1, 1, "x")]);
+        if truncates {
+            engine.truncate_table(&name("t"), &KillFlag::default()).unwrap();
+        } else {
+            engine.drop_tables(&[name("t")], &KillFlag::default()).unwrap();
+        }
+        assert_eq!(engine.roll_back_unfinished(100), Ok(0));
+        // Nothing of it keeps the log from being used again.
+        for round in 0..40 {
+            insert(
+                &engine,
+                &other,
+                &(0..60)
+                    .map(|at| row(2 + round * 60 + at, 0, &"y".repeat(900)))
+                    .map(|(id, _, text)| (id, None, text))
+                    .collect::<Vec<_>>(),
+            );
+            engine.purge().unwrap();
+            engine.checkpoint().unwrap();
+        }
+        let count = all(&begin(&engine), &other).len();
+        drop(engine);
+        let disk = disk.restart_after_kill();
+        for _ in 0..2 {
+            let engine = open_small(&disk);
+            assert_eq!((engine.roll_back_unfinished(100), engine.status().writers.len()), (Ok(0), 0));
+            assert_eq!(engine.dictionary().table("test", "t").is_some(), truncates);
+            assert_eq!(all(&begin(&engine), &table(&engine, "other")).len(), count);
+            engine.shutdown().unwrap();
+        }
+    }
 }

@@ -287,3 +287,87 @@ fn reopened(disk: SimulatedDisk, engine: Engine) -> (SimulatedDisk, Engine) {
     let engine = open(&disk);
     (disk, engine)
 }
+
+/// The log has a lock of its own: somebody may remove the other lock file.
+#[test]
+fn two_servers_never_share_a_directory() {
+    let disk = directory(true);
+    let engine = try_open(&disk).unwrap();
+    assert!(try_open(&disk).is_err());
+    disk.remove(path("iruka.lock")).unwrap();
+    for force_recovery in [ForceRecovery::Off, ForceRecovery::PastDamage, ForceRecovery::WithoutLog] {
+        let options = EngineOptions { force_recovery, ..options() };
+        let error = Engine::open(Environment::simulated(disk.clone(), 1), options).err().unwrap();
+        assert!(error.to_string().contains("locked by another process"), "{error}");
+    }
+    drop(engine);
+    assert!(try_open(&disk).is_ok());
+    // A first start has it too.
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    disk.remove(path("iruka.lock")).unwrap();
+    assert!(try_open(&disk).is_err());
+    drop(engine);
+}
+
+/// A crash skips values of long columns only, and none at their ends.
+#[test]
+fn a_crash_does_not_use_up_a_short_column() {
+    use values::TypeKind;
+    for (kind, greatest, from, skipped) in [
+        (TypeKind::TinyInt, 127, 1, 0),
+        (TypeKind::SmallInt, 32_767, 1, 32),
+        (TypeKind::MediumInt, 8_388_607, 1, 256),
+        (TypeKind::Int, 2_147_483_647, 1, 256),
+        (TypeKind::Int, 2_147_483_647, 2_147_483_000, 0),
+    ] {
+        let mut disk = SimulatedDisk::new(1);
+        let engine = open(&disk);
+        create(&engine, "t");
+        let mut definition = definition("s");
+        definition.columns[0].column_type.kind = kind;
+        definition.options.auto_increment = Some(from);
+        engine.create_table(definition, &KillFlag::default()).unwrap();
+        drop(engine);
+        let mut next = from;
+        for _ in 0..5 {
+            disk = disk.restart_after_kill();
+            let engine = open(&disk);
+            let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: greatest };
+            let transaction = begin(&engine);
+            let range = transaction.reserve_auto_increment(&table(&engine, "s"), request).unwrap();
+            assert!((next..=next + skipped).contains(&range.first), "{kind:?} {range:?}");
+            next = range.first + 1;
+            engine.sync_log(engine.status().log_end).unwrap();
+            drop(transaction);
+            drop(engine);
+        }
+    }
+}
+
+#[test]
+fn statistics_stay_with_their_index() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &(0..200).map(|id| row(id, id, &format!("{}", id % 4))).collect::<Vec<_>>());
+    engine.analyze(&t).unwrap();
+    let first_part = |engine: &Engine| -> Vec<(String, u64)> {
+        let table = table(engine, "t");
+        let names = table.definition().indexes.iter().map(|index| index.name.clone());
+        names.zip(engine.statistics(&table).distinct).map(|(name, counts)| (name, counts[0])).collect()
+    };
+    let named =
+        |found: &[(String, u64)], name: &str| found.iter().find(|(index, _)| index == name).unwrap().1;
+    assert_eq!(named(&first_part(&engine), "k"), 4);
+    engine
+        .add_indexes(&name("t"), vec![index("a", dictionary::IndexKind::Plain, 1)], &KillFlag::default())
+        .unwrap();
+    engine.drop_indexes(&name("t"), &["u".to_owned()], &KillFlag::default()).unwrap();
+    let found = first_part(&engine);
+    assert_eq!(named(&found, "k"), 4);
+    engine.drop_indexes(&name("t"), &["a".to_owned()], &KillFlag::default()).unwrap();
+    assert_eq!(named(&first_part(&engine), "k"), 4);
+    let (_, engine) = reopened(disk, engine);
+    assert_eq!(named(&first_part(&engine), "k"), 4);
+}

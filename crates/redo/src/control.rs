@@ -155,7 +155,7 @@ pub(crate) struct Control {
 /// The file's name, in the directory of the log.
 pub(crate) const NAME: &str = "control";
 
-fn control_path() -> PathBuf {
+pub(crate) fn control_path() -> PathBuf {
     Path::new(LOG_DIRECTORY).join(NAME)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use env::{DiskError, Environment, blocking};
+use env::{DiskError, DiskErrorKind, Environment, FileLock, OpenMode, blocking};
 use metrics::Counter;
 use stdx::ids::Lsn;
 use stdx::sync::lock;
@@ -166,6 +166,17 @@ impl RedoLog {
     /// Whether there is a log below the data directory.
     pub fn exists(environment: &Environment) -> Result<bool, RedoError> {
         Ok(Control::open(environment)?.is_some())
+    }
+
+    /// Takes the lock of the log, if there is one: without it a second server would write to the same files, whatever has become
+    /// of other lock files.
+    pub fn lock(environment: &Environment) -> Result<Option<Box<dyn FileLock>>, RedoError> {
+        let path = control::control_path();
+        match environment.disk.open(&path, OpenMode::Existing) {
+            Ok(_) => Ok(Some(environment.disk.lock(&path)?)),
+            Err(error) if error.kind == DiskErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes the log, but for the doublewrite file.

@@ -287,6 +287,7 @@ pub fn engine_options(values: &ValueTable) -> EngineOptions {
             6 => ForceRecovery::WithoutLog,
             _ => ForceRecovery::Off,
         },
+        read_only: values.get(id::INNODB_READ_ONLY).is_on(),
         reserve_bytes: RESERVE_BYTES,
         ..EngineOptions::default()
     }

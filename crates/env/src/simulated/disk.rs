@@ -30,6 +30,8 @@ pub(super) struct State {
     durable_names: Names,
     unsynced_entries: Vec<EntryChange>,
     locked: BTreeSet<PathBuf>,
+    /// Files and directories of another account.
+    denied: BTreeSet<PathBuf>,
     counts: OperationCounts,
     faults: Vec<Fault>,
     crash_at: Option<u64>,
@@ -109,6 +111,7 @@ impl SimulatedDisk {
             names,
             unsynced_entries: Vec::new(),
             locked: BTreeSet::new(),
+            denied: BTreeSet::new(),
             counts: OperationCounts::default(),
             faults: Vec::new(),
             crash_at: None,
@@ -146,6 +149,11 @@ impl SimulatedDisk {
     /// Whether the machine has crashed.
     pub fn has_crashed(&self) -> bool {
         self.state().crashed
+    }
+
+    /// Lets nobody open that file, or list that directory.
+    pub fn deny(&self, path: &Path) {
+        self.state().denied.insert(path.to_path_buf());
     }
 
     /// The operations so far.
@@ -310,6 +318,9 @@ impl Disk for SimulatedDisk {
         if state.crashed {
             return Err(DiskError::new(DiskErrorKind::Crashed, "open", path));
         }
+        if state.denied.contains(path) {
+            return Err(DiskError::new(DiskErrorKind::PermissionDenied, "open", path));
+        }
         let found = state.names.entries.get(path).copied();
         let file = match (found, mode) {
             (Some(_), OpenMode::CreateNew) => {
@@ -339,6 +350,11 @@ impl Disk for SimulatedDisk {
     fn remove(&self, path: &Path) -> DiskResult<()> {
         let mut state = self.state();
         state.begin(OperationClass::Namespace, "remove", path)?;
+        // A file that is made under this name is another one.
+        let was_locked = state.locked.remove(path);
+        if was_locked && !state.names.entries.contains_key(path) {
+            return Ok(());
+        }
         if state.names.entries.remove(path).is_none() {
             return Err(DiskError::new(DiskErrorKind::NotFound, "remove", path));
         }
@@ -362,6 +378,9 @@ impl Disk for SimulatedDisk {
         let state = self.state();
         if state.crashed {
             return Err(DiskError::new(DiskErrorKind::Crashed, "list", directory));
+        }
+        if state.denied.contains(directory) {
+            return Err(DiskError::new(DiskErrorKind::PermissionDenied, "list", directory));
         }
         if !directory.as_os_str().is_empty() && !state.names.directories.contains(directory) {
             return Err(DiskError::new(DiskErrorKind::NotFound, "list", directory));

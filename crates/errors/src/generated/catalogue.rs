@@ -3,6 +3,7 @@
 
 use crate::ErrorCode;
 
+pub const EE_STAT: ErrorCode = ErrorCode { number: 13, state: "HY000", name: "EE_STAT", format: "Can't get stat of '%s' (OS errno %d - %s)" };
 pub const ER_CANT_CREATE_FILE: ErrorCode = ErrorCode { number: 1004, state: "HY000", name: "ER_CANT_CREATE_FILE", format: "Can't create file '%-.200s' (errno: %d - %s)" };
 pub const ER_CANT_CREATE_TABLE: ErrorCode = ErrorCode { number: 1005, state: "HY000", name: "ER_CANT_CREATE_TABLE", format: "Can't create table '%-.200s' (errno: %d - %s)" };
 pub const ER_CANT_CREATE_DB: ErrorCode = ErrorCode { number: 1006, state: "HY000", name: "ER_CANT_CREATE_DB", format: "Can't create database '%-.192s' (errno: %d - %s)" };
@@ -1952,6 +1953,7 @@ pub const ER_JDV_UNEXPECTED_INVALID_VALUE: ErrorCode = ErrorCode { number: 6579,
 
 /// Every entry, by number.
 pub static ALL: &[&ErrorCode] = &[
+    &EE_STAT,
     &ER_CANT_CREATE_FILE,
     &ER_CANT_CREATE_TABLE,
     &ER_CANT_CREATE_DB,

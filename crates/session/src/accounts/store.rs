@@ -146,6 +146,17 @@ pub fn save(instance: &Instance, changed: AccountTable, names: &[AccountName]) -
     Ok(lsn)
 }
 
+/// Why the engine does not take a change of accounts.
+fn refused(error: EngineError) -> SqlError {
+    const HA_ERR_TABLE_READONLY: i64 = 165;
+    match error {
+        EngineError::ReadOnlyTables => {
+            sql_error!(ER_ACL_OPERATION_FAILED, HA_ERR_TABLE_READONLY, "Table is read only")
+        }
+        error => error.into_sql(ACCOUNTS),
+    }
+}
+
 fn write(instance: &Instance, changes: &[(AccountName, Option<Account>)]) -> SqlResult<Lsn> {
     let engine = instance.engine();
     let table = engine.dictionary().table(SYSTEM_SCHEMA, ACCOUNTS);
@@ -159,14 +170,14 @@ fn write(instance: &Instance, changes: &[(AccountName, Option<Account>)]) -> Sql
         layout.encode(&names, &mut key).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account key"))?;
         match transaction.delete(&table, &key) {
             Ok(()) | Err(EngineError::RowNotFound) => {}
-            Err(error) => return Err(error.into_sql(ACCOUNTS)),
+            Err(error) => return Err(refused(error)),
         }
         if let Some(account) = account {
             let [user, host] = names;
             let row = [user, host, Value::Bytes(account.encode().into_bytes())];
             let row =
                 table.layout().encode(&row).map_err(|_| sql_error!(ER_INTERNAL_ERROR, "account row"))?;
-            transaction.insert(&table, &row).map_err(|error| error.into_sql(ACCOUNTS))?;
+            transaction.insert(&table, &row).map_err(refused)?;
         }
     }
     transaction.commit().map_err(|error| error.into_sql(ACCOUNTS))
