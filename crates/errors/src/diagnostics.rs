@@ -67,6 +67,8 @@ pub struct Diagnostics {
     error_count: u64,
     escalates: bool,
     raised: Option<SqlError>,
+    /// An error that comes behind the one that ends the statement.
+    second: Option<SqlError>,
 }
 
 /// How much was reported at a moment.
@@ -87,6 +89,7 @@ impl Diagnostics {
             error_count: 0,
             escalates: false,
             raised: None,
+            second: None,
         }
     }
 
@@ -95,6 +98,7 @@ impl Diagnostics {
         self.conditions.clear();
         self.count = 0;
         self.error_count = 0;
+        self.second = None;
         self.escalate(false);
     }
 
@@ -163,6 +167,19 @@ impl Diagnostics {
     /// As [`Diagnostics::raised`], which is forgotten.
     pub fn take_raised(&mut self) -> Option<SqlError> {
         self.raised.take()
+    }
+
+    /// If an error ends the statement, this one stands behind it.
+    pub fn expect_second(&mut self, error: SqlError) {
+        self.second = Some(error);
+    }
+
+    /// Adds the error that ends the statement.
+    pub fn push_last(&mut self, error: SqlError) {
+        self.push(Level::Error, error);
+        if let Some(second) = self.second.take() {
+            self.push(Level::Error, second);
+        }
     }
 
     /// The conditions that were kept, oldest first.

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::status::id as status;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use crate::variables::id;
-use errors::{Level, SqlError, SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use exec::ParameterTyping;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -184,7 +184,7 @@ impl Session {
         let error = self.explain_kill(error);
         self.state.row_count = -1;
         self.state.insert_id = None;
-        self.diagnostics.push(Level::Error, error.clone());
+        self.diagnostics.push_last(error.clone());
         sink.error_in(&error, self.results_collation());
     }
 

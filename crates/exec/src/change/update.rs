@@ -98,7 +98,13 @@ impl<'p> Updating<'p> {
             }
         }
         for (position, waiting) in waiting.iter().enumerate() {
-            self.change_waiting(position, &waiting.rows, run)?;
+            self.change_waiting(position, &waiting.rows, run).inspect_err(|error| {
+                // MySQL's second word on rows that fail after the search.
+                if !error.is(&errors::code::ER_QUERY_INTERRUPTED) {
+                    let text = "An error occurred in multi-table update";
+                    run.statement.diagnostics.expect_second(errors::code::ER_UNKNOWN_ERROR.message(text));
+                }
+            })?;
         }
         Ok(())
     }
