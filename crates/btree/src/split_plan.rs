@@ -96,6 +96,10 @@ pub(crate) fn cut_in_run(
         true => separator_between(node, slot - 1, Some(key), slot)?,
         false => shortest_above(key, &whole_key(node, slot)?),
     };
+    // A leaf that keeps all of its cells needs room for the longer fence.
+    if slot == node.count() && separator.len() > node.free_bytes() {
+        return Ok(None);
+    }
     Ok(Some(Cut { slot, separator }))
 }
 
