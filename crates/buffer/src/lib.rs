@@ -40,7 +40,7 @@ pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, Nothin
 pub use damage::NeededPage;
 pub use error::StorageError;
 pub use group_text::group_lines;
-pub use log_room::{ReleasesLog, release_log};
+pub use log_room::{LogRoomWaits, ReleasesLog, release_log};
 pub use mini_transaction::{MiniTransaction, PageSlot};
 pub use options::{Forced, PoolOptions};
 pub use page::{PAGE_BYTES, SpaceKind};

@@ -57,6 +57,17 @@ pub(crate) struct LogLimits {
     statements: AtomicU64,
     /// Log files that are ready keep so many bytes for open mini-transactions and for what releases log.
     kept_bytes: AtomicU64,
+    waits: AtomicU64,
+    waited_us: AtomicU64,
+}
+
+/// How often mini-transactions had to make room in the log before they started, and how long that took them together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogRoomWaits {
+    /// Number.
+    pub waits: u64,
+    /// Time.
+    pub waited: Duration,
 }
 
 impl LogLimits {
@@ -65,6 +76,8 @@ impl LogLimits {
             throttle: AtomicU64::new(u64::MAX),
             statements: AtomicU64::new(0),
             kept_bytes: AtomicU64::new(0),
+            waits: AtomicU64::new(0),
+            waited_us: AtomicU64::new(0),
         }
     }
 }
@@ -191,6 +204,20 @@ impl BufferPool {
         if RELEASES.get() > 0 && self.may_start() {
             return;
         }
+        let began = self.environment.clock.monotonic();
+        self.make_room_to_start();
+        let waited = self.environment.clock.monotonic().saturating_sub(began);
+        self.limits.waits.fetch_add(1, Ordering::Relaxed);
+        self.limits.waited_us.fetch_add(waited.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// For the monitor.
+    pub fn log_room_waits(&self) -> LogRoomWaits {
+        let waited = Duration::from_micros(self.limits.waited_us.load(Ordering::Relaxed));
+        LogRoomWaits { waits: self.limits.waits.load(Ordering::Relaxed), waited }
+    }
+
+    fn make_room_to_start(&self) {
         self.make_log_room();
         if self.participant().is_none() {
             return;

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::writer::Writer;
+use buffer::LogRoomWaits;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::locks::LockInfo;
@@ -35,6 +36,8 @@ pub struct EngineStatus {
     pub log_end: Lsn,
     /// Durable log.
     pub log_durable: Lsn,
+    /// Waits for room in the log.
+    pub log_room_waits: LogRoomWaits,
 }
 
 /// An unfinished transaction that has written.
@@ -85,6 +88,7 @@ impl Engine {
             last_commit: CommitTimestamp(inner.last_committed.load(Ordering::Acquire)),
             log_end: inner.pool.redo().end_lsn(),
             log_durable: inner.pool.redo().durable_lsn(),
+            log_room_waits: inner.pool.log_room_waits(),
         }
     }
 

@@ -206,10 +206,13 @@ impl Session {
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();
         let transactions = transactions_section(instance);
+        let waits = instance.engine().status().log_room_waits;
+        let waited_ms = waits.waited.as_millis();
         let pages = instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
         format!(
             "\n{line}\n{:04}-{:02}-{:02} {:02}:{:02}:{:02} 0 INNODB MONITOR OUTPUT\n{line}\n\
              Per second averages calculated from the last {} seconds\n{transactions}---\nLOG\n---\nLog flushed up to   {lsn}\n\
+             Waits for room in the log {}, {waited_ms} ms\n\
              ----------------------\nBUFFER POOL AND MEMORY\n----------------------\nBuffer pool size   {pages}\n\
              ----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",
             now.date.year,
@@ -219,6 +222,7 @@ impl Session {
             now.minute,
             now.second,
             instance.uptime_seconds().max(1),
+            waits.waits,
         )
     }
 
