@@ -94,7 +94,7 @@ impl Instance {
     /// Opens the engine in `environment`'s data directory, reads accounts and persisted variables.
     /// Errors: an option that does not exist or has a wrong value; what the engine reports.
     pub fn open(environment: Environment, options: InstanceOptions) -> SqlResult<Arc<Instance>> {
-        let persisted = PersistedVariables::load(&environment);
+        let persisted = PersistedVariables::load(&environment)?;
         let start = crate::options::start_values(&environment, &options, &persisted)?;
         let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
             .map_err(|error| error.into_sql(""))?;

@@ -3,7 +3,7 @@
 use crate::instance::{InstanceOptions, OptionSetting};
 use crate::persisted::PersistedVariables;
 use crate::variables::value::check;
-use crate::variables::{Assigned, Kind, SystemValue, ValueTable, VariableId, find, id};
+use crate::variables::{Assigned, Kind, SystemValue, ValueTable, VariableId, find, id, is_never_persisted};
 use engine::{EngineOptions, FlushLevel, ForceRecovery};
 use env::{Environment, OpenMode};
 use errors::{SqlError, SqlResult, sql_error};
@@ -118,6 +118,10 @@ pub fn start_values(
     for (name, value) in persisted.iter() {
         if let Some(id) = find(name) {
             let variable = id.variable();
+            if is_never_persisted(variable.name) {
+                start.messages.push(format!("[Warning] {name} cannot be set by mysqld-auto.cnf: left out."));
+                continue;
+            }
             let assigned = Assigned::Option(value.to_owned());
             let default = SystemValue::default_of(variable);
             let value = check(variable, &assigned, &default, &default)?.value;

@@ -1,14 +1,13 @@
 //! `mysqld-auto.cnf`: what SET PERSIST keeps. Main type: [`PersistedVariables`].
 //! The file is JSON of the shape that MySQL writes; a file is replaced as a whole, so a crash leaves the old or the new.
 
-use env::{Environment, OpenMode};
+use env::{DiskErrorKind, Environment, OpenMode};
 use errors::{SqlResult, sql_error};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 const FILE: &str = "mysqld-auto.cnf";
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Persisted values as text, by variable name.
 #[derive(Clone, Debug, Default)]
@@ -17,16 +16,27 @@ pub struct PersistedVariables {
 }
 
 impl PersistedVariables {
-    /// Reads the file; nothing if there is none.
-    pub fn load(environment: &Environment) -> PersistedVariables {
-        let read = || {
-            let file = environment.disk.open(Path::new(FILE), OpenMode::Existing).ok()?;
-            let length = file.len().ok().filter(|length| *length <= FILE_BYTES_MAX)?;
-            let mut bytes = vec![0; length as usize];
-            file.read_at(&mut bytes, 0).ok()?;
-            String::from_utf8(bytes).ok()
+    /// Reads the file; nothing if there is none. Error 1105 for one that cannot be read or is not whole: what it lacks would be gone
+    /// with the next SET PERSIST.
+    pub fn load(environment: &Environment) -> SqlResult<PersistedVariables> {
+        let refused = |reason: &dyn std::fmt::Display| {
+            let advice = "Put it right, or remove it: then no persisted variables are set.";
+            errors::code::ER_UNKNOWN_ERROR
+                .message(format!("Persisted config file '{FILE}' is corrupt ({reason}). {advice}"))
         };
-        PersistedVariables { values: read().map(|text| parse(&text)).unwrap_or_default() }
+        let file = match environment.disk.open(Path::new(FILE), OpenMode::Existing) {
+            Err(error) if error.kind == DiskErrorKind::NotFound => return Ok(PersistedVariables::default()),
+            opened => opened.map_err(|error| refused(&error))?,
+        };
+        let length = file.len().map_err(|error| refused(&error))?;
+        let mut bytes = vec![0; length as usize];
+        file.read_at(&mut bytes, 0).map_err(|error| refused(&error))?;
+        let text = String::from_utf8(bytes).map_err(|error| refused(&error))?;
+        // An empty file is one that MySQL has made and not written.
+        if !text.trim().is_empty() && !is_whole(&text) {
+            return Err(refused(&"it is no JSON object, or cut off"));
+        }
+        Ok(PersistedVariables { values: parse(&text) })
     }
 
     /// All values.
@@ -36,12 +46,18 @@ impl PersistedVariables {
 
     /// Keeps a value.
     pub fn set(&mut self, name: &str, value: String, environment: &Environment) -> SqlResult<()> {
-        self.values.insert(name.to_owned(), value);
-        self.save(environment)
+        let before = self.values.insert(name.to_owned(), value);
+        self.save(environment).inspect_err(|_| {
+            match before {
+                Some(value) => self.values.insert(name.to_owned(), value),
+                None => self.values.remove(name),
+            };
+        })
     }
 
     /// Forgets a value (all without name). Whether there was one.
     pub fn reset(&mut self, name: Option<&str>, environment: &Environment) -> SqlResult<bool> {
+        let before = self.values.clone();
         let found = match name {
             Some(name) => self.values.remove(name).is_some(),
             None => {
@@ -49,7 +65,7 @@ impl PersistedVariables {
                 true
             }
         };
-        self.save(environment)?;
+        self.save(environment).inspect_err(|_| self.values = before)?;
         Ok(found)
     }
 
@@ -94,6 +110,34 @@ fn json(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// Whether a text is one object: every brace and every string that begins in it ends, and nothing follows.
+fn is_whole(text: &str) -> bool {
+    let text = text.trim();
+    let (mut open, mut at) = (0u32, 0);
+    while at < text.len() {
+        match text.as_bytes()[at] {
+            b'"' => {
+                let end = parse_string(text, at + 1).1;
+                if !text[..end].ends_with('"') {
+                    return false;
+                }
+                at = end;
+                continue;
+            }
+            b'{' => open += 1,
+            b'}' if open == 0 => return false,
+            b'}' => open -= 1,
+            _ if open == 0 => return false,
+            _ => {}
+        }
+        at += 1;
+        if open == 0 && at < text.len() {
+            return false;
+        }
+    }
+    open == 0 && !text.is_empty()
 }
 
 /// Finds every `"name": {"Value": "text"` of the file, whatever objects are around it.
@@ -150,6 +194,7 @@ fn parse_string(text: &str, at: usize) -> (String, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use env::simulated::SimulatedDisk;
 
     #[test]
     fn file_comes_back() {
@@ -157,6 +202,43 @@ mod tests {
         variables.values.insert("sql_mode".to_owned(), "A,\"B\"\\\n\u{1}".to_owned());
         variables.values.insert("max_connections".to_owned(), "200".to_owned());
         assert_eq!(parse(&variables.print()), variables.values);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_rotten_is_refused() {
+        let disk = SimulatedDisk::new(1);
+        let environment = Environment::simulated(disk.clone(), 1);
+        let mut variables = PersistedVariables::default();
+        variables.set("init_connect", "x".repeat(2 << 20), &environment).unwrap();
+        variables.set("sql_mode", "{\"".to_owned(), &environment).unwrap();
+        let loaded = PersistedVariables::load(&environment).unwrap();
+        assert_eq!(loaded.values, variables.values);
+        let text = variables.print();
+        for cut in [1, 40, text.len() - 2, text.len() - 30] {
+            let file = environment.disk.open(Path::new(FILE), OpenMode::Existing).unwrap();
+            file.set_len(cut as u64).unwrap();
+            assert!(PersistedVariables::load(&environment).is_err(), "{cut}");
+            variables.save(&environment).unwrap();
+        }
+        let file = environment.disk.open(Path::new(FILE), OpenMode::Existing).unwrap();
+        file.write_at(b"\xff", 0).unwrap();
+        assert!(PersistedVariables::load(&environment).is_err());
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_not_kept() {
+        let disk = SimulatedDisk::new(1);
+        let environment = Environment::simulated(disk.clone(), 1);
+        let mut variables = PersistedVariables::default();
+        variables.set("max_connections", "1".to_owned(), &environment).unwrap();
+        disk.set_capacity_bytes(Some(0));
+        assert!(variables.set("max_connections", "2".to_owned(), &environment).is_err());
+        assert!(variables.set("sort_buffer_size", "3".to_owned(), &environment).is_err());
+        disk.set_capacity_bytes(None);
+        variables.set("sql_mode", String::new(), &environment).unwrap();
+        let kept: Vec<_> = variables.iter().collect();
+        assert_eq!(kept, [("max_connections", "1"), ("sql_mode", "")]);
+        assert_eq!(PersistedVariables::load(&environment).unwrap().values, variables.values);
     }
 
     #[test]

@@ -5,7 +5,9 @@ use crate::session::Session;
 use crate::transaction::{isolation_at, isolation_of};
 use crate::user_variables::UserVariables;
 use crate::variables::value::check;
-use crate::variables::{Assigned, Scope, SystemValue, VariableId, check_session_privilege, find, id};
+use crate::variables::{
+    Assigned, Scope, SystemValue, VariableId, check_session_privilege, find, id, is_never_persisted,
+};
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue};
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
@@ -143,6 +145,10 @@ impl Session {
         let scope = target(name.scope);
         if !variable.dynamic && scope != Target::PersistOnly {
             return Err(sql_error!(ER_INCORRECT_GLOBAL_LOCAL_VAR, variable.name, "read only"));
+        }
+        if scope == Target::PersistOnly && is_never_persisted(variable.name) {
+            let kind = "non persistent read only";
+            return Err(sql_error!(ER_INCORRECT_GLOBAL_LOCAL_VAR, variable.name, kind));
         }
         match (scope, variable.scope) {
             (Target::Session, Scope::Global) => return Err(sql_error!(ER_GLOBAL_VARIABLE, variable.name)),

@@ -360,6 +360,12 @@ impl Connection {
 
     /// Sends the answers, waiting for the client to take them. For threads that gave their reactor away.
     pub fn send_waiting(&mut self) -> Result<(), NetworkError> {
+        if self.control.is_closing() {
+            // Whoever asked for the end while the command ran has woken nobody: this must not begin to wait for a client that may never
+            // read. Asked for later, it shuts the socket.
+            let _ = self.transport.send(self.encoder.output.bytes());
+            return Err(NetworkError::Closed);
+        }
         let timeout = self.session.as_ref().map_or(LINGER, |session| session.network_timeouts().1);
         let sent =
             self.transport.send_all(self.encoder.output.bytes(), |socket| Ok(socket.wait_writable(timeout)?));
