@@ -431,6 +431,32 @@ fn runs_that_come_at_once_fill_their_leaves() {
     assert!(report.leaf_pages <= 600 / 3 + 6, "{} leaves for 600 values", report.leaf_pages);
 }
 
+/// Leaves that are full to the last bytes, and fences of all lengths.
+#[test]
+fn runs_of_any_size_are_cut_where_they_fit() {
+    for seed in 0..40_u64 {
+        let pool = test_pool();
+        let tree = new_tree(&pool).filled_in_runs();
+        let (mut model, mut random) = (BTreeMap::new(), seed * 2 + 1);
+        let mut below = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        for _ in 0..60 {
+            let (run, number) = (below(6) as u8, below(40) as u8);
+            for chunk in 0..below(7) as u8 {
+                // What tells two keys of a run apart comes last, so that fences within it are long, and short beside it.
+                let key = [&[run][..], &vec![5; usize::from(run) * 40], &[number, chunk]].concat();
+                let longest = (CELL_BYTES_MAX - CELL_OVERHEAD_BYTES - key.len()) as u64;
+                let bytes = if below(4) > 0 { longest - below(80) } else { below(longest) };
+                put(&tree, &pool, &key, &vec![run; bytes as usize]);
+                model.insert(key, vec![run; bytes as usize]);
+            }
+        }
+        check_sound(&tree, &pool, Some(&model));
+    }
+}
+
 #[test]
 #[should_panic(expected = "value of 5380 bytes")]
 fn a_value_that_does_not_fit_a_cell_is_refused() {

@@ -11,6 +11,7 @@ use crate::read::bad_header;
 use crate::table::Table;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use std::ops::Bound;
+use std::time::Duration;
 use stdx::ids::TransactionId;
 use txn::{KillFlag, TransactionState};
 use values::row::REFERENCE_BYTES;
@@ -23,6 +24,8 @@ const VALUES_AT_ONCE: usize = 1 << 20;
 /// How often rows and notes are read before a value counts as lost: a change takes a value out of its row, or puts it back, in one
 /// mini-transaction, and notes that in another.
 const LOOKS: usize = 3;
+/// Pause between them.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Values whose owners are looked for, in order.
 #[derive(Default)]
@@ -78,9 +81,14 @@ impl EngineInner {
             let mut sought = Sought::default();
             let more = self.next_values(lobs, &mut lower, &mut sought.ids, kill)?;
             sought.found = vec![false; sought.ids.len()];
-            for _ in 0..LOOKS {
+            for look in 0..LOOKS {
                 if sought.ids.is_empty() {
                     break;
+                }
+                if look > 0 {
+                    // What is on its way from a row to a note, or back, gets there.
+                    let clock = &self.pool.environment().clock;
+                    env::blocking::region(|| clock.sleep(BETWEEN_LOOKS));
                 }
                 self.look_in_rows(table, &mut sought, kill)?;
                 self.look_in_notes(table, &mut sought)?;
