@@ -218,6 +218,12 @@ impl BufferPool {
     }
 
     fn make_room_to_start(&self) {
+        // Nobody may have made files ahead: that is no reason to write pages.
+        let _ = self.redo.prepare_files(self.ahead_bytes());
+        self.update_throttle();
+        if self.may_start() && !self.log_is_nearly_full() {
+            return;
+        }
         self.make_log_room();
         if self.participant().is_none() {
             return;
@@ -249,6 +255,11 @@ impl BufferPool {
         if RELEASES.get() > 0 { self.open_bytes() / 4 } else { self.open_bytes() }
     }
 
+    /// Bytes that files are made for ahead of the log's end where none are ready.
+    fn ahead_bytes(&self) -> u64 {
+        self.redo.segment_bytes().max(self.kept_bytes() + self.statement_bytes())
+    }
+
     /// Whether the log up to that place has found room, as it must once checkpoints move (rule G1).
     pub(crate) fn log_is_in_files(&self, end: Lsn) -> bool {
         self.redo.ready_bytes() > 0
@@ -274,8 +285,7 @@ impl BufferPool {
         self.release_before(target);
         let _ = self.flush_older_than(target, usize::MAX);
         let _ = self.advance_checkpoint();
-        let wanted = self.redo.segment_bytes().max(self.kept_bytes() + self.statement_bytes());
-        let _ = self.redo.prepare_files(wanted);
+        let _ = self.redo.prepare_files(self.ahead_bytes());
         self.update_throttle();
         if self.log_is_nearly_full() {
             self.throttle_later();

@@ -258,10 +258,10 @@ fn unreadable_file(error: &DiskError) -> FileFault {
     FileFault::Unreadable(error.to_string())
 }
 
-/// Whether a disk call failed because of the file that it was for: then the others can do without it.
+/// Whether a disk call failed because of the file that it was for: then the others can do without it. A disk that fails is no
+/// such case: what it holds is not given up.
 fn is_of_one_file(error: &DiskError) -> bool {
-    use DiskErrorKind::{NotFound, Other, PermissionDenied, UnexpectedEnd};
-    matches!(error.kind, NotFound | PermissionDenied | UnexpectedEnd | Other)
+    matches!(error.kind, DiskErrorKind::NotFound | DiskErrorKind::PermissionDenied)
 }
 
 /// What looks like tablespaces.
