@@ -70,6 +70,10 @@ impl BufferPool {
         pool.is_new = is_new && options.forced != Forced::WithoutLog;
         let pool = Arc::new(pool);
         pool.log_epoch();
+        // The log of this start must not be lost in silence either. A full disk may have no room for it yet.
+        if pool.redo.ready_bytes() > 0 {
+            pool.redo.note_durable(pool.redo.end_lsn())?;
+        }
         let checked = pool.environment.clock.monotonic();
         let recovered = pool.recover(&copies, &readers, (end, pages), handler, &options);
         let mut report = recovered.map_err(|error| pool.name_failure(error))?;

@@ -478,15 +478,32 @@ impl RedoLog {
         }
         // I1: a checkpoint beyond the durable log would skip groups that recovery cannot find.
         assert!(lsn <= self.durable_lsn());
-        let record = CheckpointRecord { checkpoint: lsn, durable: self.durable_lsn(), ..old };
-        if let Err(error) = control.write(record) {
-            if let RedoError::Disk(error) = &error {
-                self.fail(error.clone());
-            }
-            return Err(error);
-        }
+        self.write_control(
+            &mut control,
+            CheckpointRecord { checkpoint: lsn, durable: self.durable_lsn(), ..old },
+        )?;
         self.checkpoint.store(lsn.0, Ordering::Release);
         Ok(())
+    }
+
+    /// Makes the log durable up to there and says so in the control record: a start refuses a log that ends before.
+    pub fn note_durable(&self, lsn: Lsn) -> Result<(), RedoError> {
+        self.flush_to(lsn)?;
+        let mut control = lock(&self.control);
+        let (old, durable) = (control.record, self.durable_lsn());
+        match self.failure() {
+            Some(error) => Err(error),
+            None if durable <= old.durable => Ok(()),
+            None => self.write_control(&mut control, CheckpointRecord { durable, ..old }),
+        }
+    }
+
+    fn write_control(&self, control: &mut Control, record: CheckpointRecord) -> Result<(), RedoError> {
+        control.write(record).inspect_err(|error| {
+            if let RedoError::Disk(error) = error {
+                self.fail(error.clone());
+            }
+        })
     }
 
     /// Bytes that can be appended before the log has to move its checkpoint: up to the files that are ready, or that can
@@ -519,9 +536,16 @@ impl RedoLog {
         if !self.prepare_ahead(ahead_bytes, false)? {
             return Ok(false);
         }
-        let mut segments = lock(&self.segments);
-        segments.remove_surplus(self.checkpoint_lsn()).map_err(RedoError::Disk)?;
+        lock(&self.segments).remove_surplus(self.checkpoint_lsn()).map_err(RedoError::Disk)?;
+        self.note_new_file()?;
         Ok(true)
+    }
+
+    /// A file that got its first groups since the control record was written must not be lost in silence.
+    fn note_new_file(&self) -> Result<(), RedoError> {
+        let file_of = |lsn: Lsn| lsn.0 / self.segment_bytes;
+        let (durable, noted) = (self.durable_lsn(), lock(&self.control).record.durable);
+        if file_of(durable) > file_of(noted) { self.note_durable(durable) } else { Ok(()) }
     }
 
     /// Whether the disk had no room for another file when one was last wanted.

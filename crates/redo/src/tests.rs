@@ -219,6 +219,26 @@ fn a_log_that_lost_its_durable_end_is_refused() {
 }
 
 #[test]
+fn a_file_that_is_lost_in_whole_is_missed() {
+    for (lost, groups) in [(0, 1), (1, 4), (2, 4), (2, 7)] {
+        let disk = SimulatedDisk::new(1);
+        let (log, _) = open(&disk).unwrap();
+        log.note_durable(append(&log, &[9; 10])).unwrap();
+        for number in 0..groups {
+            let end = append(&log, &[number; 5000]);
+            log.flush_to(end).unwrap();
+            log.prepare_files(16 << 10).unwrap();
+        }
+        drop(log);
+        let disk = disk.restart_with_durable_state();
+        let path = format!("redo/log_{lost:016}");
+        let length = disk.contents(Path::new(&path)).unwrap().len();
+        disk.corrupt(Path::new(&path), 0, &vec![0; length]);
+        assert!(matches!(open(&disk), Err(RedoError::Corrupt { .. })), "file {lost}");
+    }
+}
+
+#[test]
 fn a_full_disk_leaves_the_log_usable() {
     let disk = SimulatedDisk::new(1);
     let (log, _) = open(&disk).unwrap();
