@@ -12,6 +12,7 @@ use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, ExpressionKind};
 use plan::QueryPlan;
 use plan::physical::{Node, RowLimit, RowLock, TableAccess};
+use plan::range::conditions_are_implied;
 use values::row::{ColumnSet, Piece, RowView};
 use values::temporal::TimeZone;
 use values::{ColumnEncoder, TypeKind, Value};
@@ -30,6 +31,8 @@ pub(crate) struct PassThrough {
     columns: Vec<(usize, ColumnEncoder)>,
     /// Columns of the table that conditions look at.
     looked_at: ColumnSet,
+    /// Every row of the ranges meets the conditions.
+    implied: bool,
 }
 
 /// The parts of a plan that passes through: the table and the part of the rows.
@@ -97,7 +100,13 @@ impl PassThrough {
         };
         let encoders = slots(node, columns.len())?.into_iter().map(encoder).collect::<Option<Vec<_>>>()?;
         let definitions = EncodedColumns::new(columns, results);
-        Some(PassThrough { definitions, results, columns: encoders, looked_at: looked_at(access) })
+        Some(PassThrough {
+            definitions,
+            results,
+            columns: encoders,
+            looked_at: looked_at(access),
+            implied: conditions_are_implied(access),
+        })
     }
 
     /// Whether it serves a session with that character set of results.
@@ -117,7 +126,7 @@ impl PassThrough {
         let count = limit_value(limit.and_then(|limit| limit.count.as_ref()), run)?.unwrap_or(u64::MAX);
         let sends_pieces = run.statement.transaction.keeps_long_values();
         let wanted = if sends_pieces { &self.looked_at } else { &access.wanted };
-        let mut reader = TableReader::fetching(access, wanted);
+        let mut reader = TableReader::fetching(access, wanted, self.implied);
         let mut slots = vec![Value::Null; access.width];
         let binary = rows.is_binary();
         let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };

@@ -95,11 +95,11 @@ pub struct TableReader<'p> {
 
 impl<'p> TableReader<'p> {
     pub fn new(access: &'p TableAccess) -> TableReader<'p> {
-        TableReader::fetching(access, &access.wanted)
+        TableReader::fetching(access, &access.wanted, conditions_are_implied(access))
     }
 
-    /// A reader that fetches long values of these columns only.
-    pub fn fetching(access: &'p TableAccess, fetched: &'p ColumnSet) -> TableReader<'p> {
+    /// A reader that fetches long values of these columns only. `implied`: what [`conditions_are_implied`] says of the access.
+    pub fn fetching(access: &'p TableAccess, fetched: &'p ColumnSet, implied: bool) -> TableReader<'p> {
         TableReader {
             access,
             fetched,
@@ -114,7 +114,7 @@ impl<'p> TableReader<'p> {
             filters: None,
             found: Vec::new(),
             found_key: Vec::new(),
-            implied: conditions_are_implied(access),
+            implied,
             bytes_read: 0,
         }
     }
