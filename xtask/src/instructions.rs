@@ -16,10 +16,7 @@ const TOLERANCE_ELSEWHERE: f64 = 0.25;
 /// The figure's file says here what it was recorded with.
 const ENVIRONMENT: &str = "environment";
 /// Instruction set extensions that glibc and the product must not choose: the count would depend on the machine.
-const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM";
-
-/// Operations that crate `instructions` has.
-const MEASURED: usize = 6;
+pub const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM";
 
 /// Instructions of one operation, by its name.
 type Figures = BTreeMap<String, u64>;
@@ -62,7 +59,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 /// What decides about counts beside the product: versions of compiler, valgrind and C library.
-fn environment() -> Result<String, String> {
+pub fn environment() -> Result<String, String> {
     let versions = [("rustc", "--version"), ("valgrind", "--version"), ("getconf", "GNU_LIBC_VERSION")];
     let version = |(program, argument): (&str, &str)| {
         let output = Command::new(program).arg(argument).output();
@@ -72,7 +69,8 @@ fn environment() -> Result<String, String> {
     Ok(versions.into_iter().map(version).collect::<Result<Vec<_>, String>>()?.join(", "))
 }
 
-fn build() -> Result<String, String> {
+/// Builds the benchmark; its path.
+pub fn build() -> Result<String, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let status = Command::new(cargo)
         .args(["build", "--quiet", "--profile", "quick", "--package", "instructions"])
@@ -97,36 +95,44 @@ fn measure(binary: &str) -> Result<Figures, String> {
         .output()
         .map_err(|error| format!("valgrind: {error} (tests/install.sh installs it)"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let times = text.trim().strip_prefix("times ").and_then(|times| times.parse().ok());
-    let figures = match times {
-        Some(times) if output.status.success() => read_profile(&profile, times),
+    let figures = match times_in(&text) {
+        Some(times) if output.status.success() => read_profile(&profile, &times),
         _ => Err(format!("the benchmark failed: {text}{}", String::from_utf8_lossy(&output.stderr))),
     };
     files::remove_folder(&folder);
     figures
 }
 
-/// Inclusive counts of the functions called `measured_*`.
-fn read_profile(profile: &str, times: u64) -> Result<Figures, String> {
+/// How often each operation was run, a line each.
+fn times_in(output: &str) -> Option<Figures> {
+    let operation =
+        |line: &str| Some((line.split_once(' ')?.0.to_owned(), line.split_once(' ')?.1.parse().ok()?));
+    let times: Figures = output.lines().map(operation).collect::<Option<_>>()?;
+    (!times.is_empty() && !times.values().any(|times| *times == 0)).then_some(times)
+}
+
+/// Counts of one operation, out of the inclusive counts of the functions called `measured_*`.
+fn read_profile(profile: &str, times: &Figures) -> Result<Figures, String> {
     let output = Command::new("callgrind_annotate")
         .args(["--inclusive=yes", "--threshold=100", "--auto=no", "--show-percs=no", profile])
         .output()
         .map_err(|error| format!("callgrind_annotate: {error}"))?;
     let figures = figures_in(&String::from_utf8_lossy(&output.stdout), times);
-    if figures.len() == MEASURED {
+    if figures.keys().eq(times.keys()) {
         Ok(figures)
     } else {
-        Err(format!("measured functions are missing: {figures:?}"))
+        Err(format!("functions {figures:?} were measured, operations {times:?} were run"))
     }
 }
 
-fn figures_in(annotated: &str, times: u64) -> Figures {
+fn figures_in(annotated: &str, times: &Figures) -> Figures {
     let mut figures = Figures::new();
     for line in annotated.lines() {
         let Some((count, function)) = line.trim().split_once(' ') else { continue };
         let Some((_, name)) = function.split_once("::measured_") else { continue };
-        let name: String = name.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-        if let Ok(count) = count.replace(',', "").parse::<u64>() {
+        let name: String =
+            name.chars().take_while(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == '_').collect();
+        if let (Ok(count), Some(times)) = (count.replace(',', "").parse::<u64>(), times.get(&name)) {
             let figure = figures.entry(name).or_default();
             *figure = (*figure).max(count / times);
         }
@@ -193,8 +199,20 @@ mod tests {
     #[test]
     fn counts_are_read_from_the_annotation() {
         let text = "Ir\n1,234,000  main.rs:instructions::measured_point_read [/x/instructions]\n\
-                    400  ???:instructions::measured_commit'2 [x]\n12  other::function [x]\n";
-        assert_eq!(figures_in(text, 400), figures(&[("commit", 1), ("point_read", 3085)]));
+                    400  ???:instructions::measured_commit'2 [x]\n\
+                    800  planning.rs:instructions::planning::measured_plan_join2 [x]\n12  other::function [x]\n";
+        let times = times_in("commit 400\npoint_read 400\nplan_join2 40\n").unwrap();
+        assert_eq!(
+            figures_in(text, &times),
+            figures(&[("commit", 1), ("plan_join2", 20), ("point_read", 3085)])
+        );
+    }
+
+    #[test]
+    fn a_benchmark_that_failed_has_no_figures() {
+        for output in ["", "commit", "commit x\n", "commit 0\n", "commit 1\nboom\n"] {
+            assert_eq!(times_in(output), None, "{output}");
+        }
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The operations whose instructions `cargo xtask instructions` counts: a session over the real engine in a directory
-//! of its own, without sockets. Each `measured_*` function runs its operation [`TIMES`] times; callgrind adds up what
-//! happened below it. Data, order and number of operations are fixed, so that counts are the same in every run.
+//! of its own, without sockets. Each `measured_*` function runs its operation so many times as is printed; callgrind adds up
+//! what happened below it. Data, order and number of operations are fixed, so that counts are the same in every run.
 #![forbid(unsafe_code)]
 
 mod answers;
+mod planning;
 
 use answers::Answers;
 use env::Environment;
@@ -20,7 +21,7 @@ use wire::command::Command;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How often each operation is run; `xtask` divides by it.
+/// How often an operation is run, but for those of `planning`.
 const TIMES: u32 = 400;
 /// Run before the measured ones, so that caches are as warm as in a server that runs.
 const WARM_UP: u32 = 40;
@@ -40,15 +41,18 @@ struct Client {
 }
 
 fn main() -> ExitCode {
-    let Some(directory) = std::env::args().nth(1) else {
-        eprintln!("usage: instructions EMPTY-DIRECTORY (see cargo xtask instructions)");
-        return ExitCode::FAILURE;
-    };
-    match run(Path::new(&directory)) {
-        Ok(()) => {
-            println!("times {TIMES}");
-            ExitCode::SUCCESS
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [directory] => run(Path::new(directory)),
+        _ => {
+            eprintln!(
+                "usage: instructions EMPTY-DIRECTORY (see cargo xtask instructions)"
+            );
+            return ExitCode::FAILURE;
         }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}", error.message());
             ExitCode::FAILURE
@@ -58,18 +62,7 @@ fn main() -> ExitCode {
 
 fn run(directory: &Path) -> SqlResult<()> {
     let instance = open(directory)?;
-    let mut client = connect(&instance, "")?;
-    client.query("CREATE DATABASE bench")?;
-    client.query("USE bench")?;
-    client.query(
-        "CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
-         c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id), KEY k_1 (k))",
-    )?;
-    client.query("BEGIN")?;
-    for id in 1..=ROWS {
-        client.query(&insert(id))?;
-    }
-    client.query("COMMIT")?;
+    let mut client = prepare(&instance)?;
     let statements: Vec<String> = (0..WARM_UP + TIMES).map(|at| format!("{SELECT}{}", row(at))).collect();
     let (warm_up, measured) = statements.split_at(WARM_UP as usize);
     parse(warm_up)?;
@@ -95,7 +88,33 @@ fn run(directory: &Path) -> SqlResult<()> {
     client.run_all(warm_up)?;
     measured_update(&mut client, measured)?;
     client.query("COMMIT")?;
+    planning::run(&mut client)?;
     drop(client);
+    close(&instance)?;
+    let of_this_file =
+        ["parse", "point_read", "connect", "insert", "commit", "update"].map(|name| (name, TIMES));
+    of_this_file.into_iter().chain(planning::TIMES_RUN).for_each(|(name, times)| println!("{name} {times}"));
+    Ok(())
+}
+
+/// A client of a new schema with the table of all operations but those of `planning`.
+fn prepare(instance: &Arc<Instance>) -> SqlResult<Client> {
+    let mut client = connect(instance, "")?;
+    client.query("CREATE DATABASE bench")?;
+    client.query("USE bench")?;
+    client.query(
+        "CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
+         c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id), KEY k_1 (k))",
+    )?;
+    client.query("BEGIN")?;
+    for id in 1..=ROWS {
+        client.query(&insert(id))?;
+    }
+    client.query("COMMIT")?;
+    Ok(client)
+}
+
+fn close(instance: &Instance) -> SqlResult<()> {
     let closed = instance.engine().shutdown();
     closed.map_err(|error| sql_error!(ER_INTERNAL_ERROR, error))
 }
