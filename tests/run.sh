@@ -13,6 +13,7 @@ step tests;   cargo test --workspace --quiet
 step server;  cargo build --profile quick --bin iruka --quiet
 binary=$target/quick/iruka
 step instructions; cargo xtask instructions
+step contention; cargo xtask contention
 step load;    "$python" tests/load/run.py --binary "$binary"
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all {target}
 step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}

@@ -9,6 +9,11 @@ pub fn read(path: &str) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
 }
 
+/// Reads a file of any bytes.
+pub fn read_bytes(path: &str) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|error| format!("{path}: {error}"))
+}
+
 /// Writes a text file and the folders it needs.
 pub fn write(path: &str, text: &str) -> Result<(), String> {
     if let Some(folder) = Path::new(path).parent() {

@@ -5,6 +5,7 @@
 
 mod answers;
 mod planning;
+mod single;
 
 use answers::Answers;
 use env::Environment;
@@ -44,9 +45,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [directory] => run(Path::new(directory)),
+        [directory, "contention"] => single::run(Path::new(directory)),
         _ => {
             eprintln!(
-                "usage: instructions EMPTY-DIRECTORY (see cargo xtask instructions)"
+                "usage: instructions EMPTY-DIRECTORY [contention] (see cargo xtask instructions, contention)"
             );
             return ExitCode::FAILURE;
         }
