@@ -364,6 +364,8 @@ pub struct VirtualAccess {
 pub struct DerivedAccess {
     /// The subquery; the uses of a common table share it.
     pub query: Arc<QueryPlan>,
+    /// Alias.
+    pub alias: String,
     /// Number of the common table in the plan, if it is one.
     pub common_table: Option<usize>,
     /// Columns that are needed: (position, slot).

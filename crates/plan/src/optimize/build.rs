@@ -193,12 +193,12 @@ impl Binder<'_> {
             Source::Derived(query, common_table) => {
                 let name = match bound.derived_number {
                     Some(number) => format!("<derived{number}>"),
-                    None => alias,
+                    None => alias.clone(),
                 };
                 let (query, common_table) = (query.clone(), *common_table);
                 let kept = bound.derived_number.is_some_and(|number| self.assigning.contains(&number));
                 let conditions = Vec::new();
-                let access = DerivedAccess { query, common_table, columns, width, conditions, kept };
+                let access = DerivedAccess { query, alias, common_table, columns, width, conditions, kept };
                 (Node::Derived(Box::new(access)), scan_row(name))
             }
             Source::Recursion(id) => (Node::RecursiveInput { id: *id, columns, width }, scan_row(alias)),
