@@ -1,8 +1,10 @@
 """Golden SQL: runs `*.test` files over a real connection and compares with (or records) the answers beside them.
 
-    run.py check  HOST:PORT [FILE...]     compare with FILE.result; prints differences
-    run.py record HOST:PORT [FILE...]     write FILE.result; the server is MySQL 9.7, the reference
-    run.py note   HOST:PORT [FILE...]     write today's differences to FILE.known; `check` allows these and no others
+    run.py check  HOST:PORT [FILE|FOLDER ...]     compare with FILE.result; prints differences
+    run.py record HOST:PORT [FILE|FOLDER ...]     write FILE.result; the server is MySQL 9.7, the reference
+    run.py note   HOST:PORT [FILE|FOLDER ...]     write today's differences to FILE.known; `check` allows these and no others
+
+expected_failures.txt names tests that fail today, with the reason; `check` fails when one of them passes. See README.md.
 
 A test is statements that end with `;` at a line's end. `-- connection NAME` switches to a named connection,
 `-- background` runs the next statement without waiting for it, `-- reap` waits for the connection's statement,
@@ -20,6 +22,8 @@ import pymysql
 from pymysql.constants import CLIENT, FIELD_TYPE
 
 HERE = pathlib.Path(__file__).resolve().parent
+# How the result of a test begins that could not be run.
+BROKEN = "harness: "
 TYPE_NAMES = {value: name for name, value in vars(FIELD_TYPE).items() if isinstance(value, int)}
 
 
@@ -136,6 +140,8 @@ def play(host, port, path):
     schema = "golden"
     admin = connect(host, port, None)
     with admin.cursor() as cursor:
+        # Others may record at the same server.
+        cursor.execute(f"SELECT GET_LOCK('{schema}', 600)")
         cursor.execute(f"DROP DATABASE IF EXISTS {schema}")
         cursor.execute(f"CREATE DATABASE {schema}")
     runner = Runner(host, port, schema)
@@ -153,9 +159,72 @@ def play(host, port, path):
     return "\n".join(lines) + "\n"
 
 
+def played(host, port, path):
+    """The result; a lost connection is a failed test, and the next one still runs."""
+    try:
+        return play(host, port, path)
+    except Exception as error:
+        return f"{BROKEN}{error!r}\n"
+
+
+def record(host, port, path):
+    """Writes the result, if a second run gives the same."""
+    got, again = played(host, port, path), played(host, port, path)
+    if got != again or got.startswith(BROKEN):
+        why = got if got.startswith(BROKEN) else "a second run gave another result"
+        print(f"{path}: not written, {why}")
+        return False
+    path.with_suffix(".result").write_text(got, encoding="utf8")
+    return True
+
+
 def column_names(result):
     """The result with only the names of its columns."""
     return re.sub(r":[A-Z_0-9]+\(\d+,\d+\)[NPUKuZBA]*(?= \| |$)", "", result, flags=re.MULTILINE)
+
+
+def chosen(names):
+    """The test files below the folders and among the files that are named, or all."""
+    paths = [pathlib.Path(name).resolve() for name in names] or [HERE]
+    return sorted(test for path in paths for test in ([path] if path.is_file() else path.rglob("*.test")))
+
+
+def read_expected_failures():
+    """Reasons by the test's name. Each line is `FOLDER/NAME: reason`."""
+    lines = (HERE / "expected_failures.txt").read_text(encoding="utf8").splitlines()
+    reasons = dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+    missing = [name for name in reasons if not (HERE / f"{name}.test").exists()]
+    if missing:
+        sys.exit(f"expected_failures.txt names tests that are not there: {', '.join(missing)}")
+    return reasons
+
+
+def differences(path, got, names_only):
+    """The differences from the recorded result with what is around them, and their lines alone."""
+    expected = path.with_suffix(".result").read_text(encoding="utf8")
+    if names_only:
+        expected, got = column_names(expected), column_names(got)
+    difference = list(difflib.unified_diff(expected.splitlines(), got.splitlines(), "MySQL 9.7", "this server", lineterm="", n=2))
+    return difference, [line for line in difference[2:] if line[0] in "+-"]
+
+
+def note(known, changed):
+    """Writes the differences that are allowed."""
+    if changed:
+        known.write_text("".join(line + "\n" for line in changed), encoding="utf8")
+    else:
+        known.unlink(missing_ok=True)
+
+
+def is_known(path, changed):
+    """Whether there are no other differences than those that were noted; says so when some of these are gone."""
+    known = path.with_suffix(".known")
+    allowed = known.read_text(encoding="utf8").splitlines() if known.exists() else []
+    if any(line not in allowed for line in changed):
+        return False
+    if len(changed) < len(allowed):
+        print(f"{path}: some known differences are gone: run.py note {path.name}")
+    return True
 
 
 def main():
@@ -167,36 +236,30 @@ def main():
                         help="compare types, lengths and flags of result columns too, or only their names")
     options = parser.parse_args()
     host, port = options.target.split(":")
-    files = [pathlib.Path(name).resolve() for name in options.files] or sorted(HERE.rglob("*.test"))
+    files = chosen(options.files)
     os.chdir(HERE)
-    failed = 0
-    names_only = options.columns == "names"
+    expected_failures = read_expected_failures()
+    failed = expected = 0
     for path in files:
-        golden = path.with_suffix(".result")
-        try:
-            got = play(host, int(port), path)
-        except Exception as error:  # a lost connection is a failed test, and the next one still runs
-            got = f"harness: {error!r}\n"
         if options.mode == "record":
-            golden.write_text(got, encoding="utf8")
+            failed += not record(host, int(port), path)
             continue
-        expected = golden.read_text(encoding="utf8")
-        if names_only:
-            expected, got = column_names(expected), column_names(got)
-        known = path.with_suffix(".known")
-        allowed = known.read_text(encoding="utf8").splitlines() if known.exists() else []
-        difference = list(difflib.unified_diff(expected.splitlines(), got.splitlines(), "MySQL 9.7", "this server", lineterm="", n=2))
-        changed = [line for line in difference[2:] if line[0] in "+-"]
+        got = played(host, int(port), path)
+        difference, changed = differences(path, got, options.columns == "names")
+        reason = expected_failures.get(path.relative_to(HERE).with_suffix("").as_posix())
         if options.mode == "note":
-            known.write_text("".join(line + "\n" for line in changed), encoding="utf8") if changed else known.unlink(missing_ok=True)
-            continue
-        if any(line not in allowed for line in changed):
+            if not reason:
+                note(path.with_suffix(".known"), changed)
+        elif reason and is_known(path, changed):
+            failed += 1
+            print(f"{path} passes, but expected_failures.txt has it: {reason}")
+        elif reason:
+            expected += 1
+        elif not is_known(path, changed):
             failed += 1
             print(f"--- {path}")
             print("\n".join(difference[:60]))
-        elif len(changed) < len(allowed):
-            print(f"{path}: some known differences are gone: run.py note {path.name}")
-    print(f"{len(files) - failed} passed, {failed} failed")
+    print(f"{len(files) - failed - expected} passed, {failed} failed, {expected} fail as expected")
     sys.exit(failed > 0)
 
 
