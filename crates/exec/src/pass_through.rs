@@ -145,9 +145,6 @@ impl PassThrough {
                 let view = RowView::new(stored_layout(access), stored)
                     .map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
                 if view.has_outside() {
-                    let stored = stored.to_vec();
-                    let view = RowView::new(stored_layout(access), &stored);
-                    let view = view.map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
                     self.long_row(&view, binary, access, run)?.send(rows, &access.table, run)?;
                 } else {
                     rows.row(&mut |out| self.encode(&view, binary, out))?;

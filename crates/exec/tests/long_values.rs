@@ -65,7 +65,7 @@ fn rows(world: &mut World) -> Vec<String> {
     world.run("SELECT * FROM t ORDER BY id")
 }
 
-const STATEMENTS: [&str; 16] = [
+const STATEMENTS: [&str; 18] = [
     "INSERT INTO t (id, b) VALUES (1, ?)",
     "INSERT INTO t (id, s) VALUES (2, ?)",
     "INSERT INTO t (id, n, b) VALUES (3, 3, 'short'), (4, 4, ?)",
@@ -77,6 +77,8 @@ const STATEMENTS: [&str; 16] = [
     "UPDATE t SET s = ?, n = 9 WHERE id IN (2, 3)",
     "UPDATE IGNORE t SET b = ?, n = 4 WHERE id > 2",
     "UPDATE t SET b = ?, n = LENGTH(b) WHERE id = 3",
+    "UPDATE t SET b = ?, b = 'replaced' WHERE id = 3",
+    "INSERT INTO t (id, b) VALUES (1, 'x') ON DUPLICATE KEY UPDATE b = ?, b = 'replaced too'",
     "INSERT INTO t (id, m) VALUES (10, ?)",
     "INSERT INTO t (id, c) VALUES (11, ?)",
     "INSERT INTO t (id, b) VALUES (12, CONCAT(?, 'x'))",

@@ -97,6 +97,11 @@ impl Expression {
         found
     }
 
+    /// Whether it looks at a column of the row that it is evaluated on.
+    pub fn reads_columns(&self) -> bool {
+        self.any(&|part| matches!(part.kind, ExpressionKind::Column(_)))
+    }
+
     /// Calls `visit` for this expression and all parts of it, outside in.
     pub fn visit<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
         visit(self);

@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::spill::LongHeld;
 use engine::Table;
 use errors::SqlResult;
-use expression::ExpressionKind;
+use expression::Expression;
 use plan::{Assignment, DefaultValue};
 use values::Value;
 
@@ -49,6 +49,8 @@ impl Assigning<'_> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let (mut held, mut bytes) = (LongHeld::default(), 0);
+        let reads_columns =
+            |assignment: &Assignment| assignment.value.as_ref().is_some_and(Expression::reads_columns);
         if run.statement.long_parameters.is_none() || assignments.iter().any(reads_columns) {
             long = None;
         }
@@ -60,6 +62,9 @@ impl Assigning<'_> {
             {
                 changed[position] = start;
                 continue;
+            }
+            if let Some(long) = &mut long {
+                long.forget(position);
             }
             let stored = match &assignment.value {
                 Some(expression) => {
@@ -87,9 +92,4 @@ impl Assigning<'_> {
         }
         Ok(())
     }
-}
-
-fn reads_columns(assignment: &Assignment) -> bool {
-    let reads = |part: &expression::Expression| matches!(part.kind, ExpressionKind::Column(_));
-    assignment.value.as_ref().is_some_and(|value| value.any(&reads))
 }

@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::spill::{LongHeld, RowCursor};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
-use expression::{EvaluationContext, Expression, ExpressionKind};
+use expression::{EvaluationContext, Expression};
 use plan::physical::Node;
 use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan};
 use std::borrow::Cow;
@@ -123,10 +123,10 @@ fn value_row(
 
 /// Whether anything in a statement reads the values of its new rows.
 fn reads_values(plan: &InsertPlan, values: &[Option<Expression>]) -> bool {
-    let reads =
-        |expression: &Expression| expression.any(&|part| matches!(part.kind, ExpressionKind::Column(_)));
     let computes = |default: &DefaultValue| matches!(default, DefaultValue::Expression(_));
-    !plan.on_duplicate.is_empty() || values.iter().flatten().any(reads) || plan.defaults.iter().any(computes)
+    !plan.on_duplicate.is_empty()
+        || values.iter().flatten().any(Expression::reads_columns)
+        || plan.defaults.iter().any(computes)
 }
 
 /// Gives the columns without value their defaults.

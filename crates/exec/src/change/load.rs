@@ -122,17 +122,18 @@ impl<'p> LineRow<'p> {
                     let typed = TypedValue { value, column_type: self.text_type.clone() };
                     run.statement.session.set_user_variable(name, typed)?;
                 }
-                LoadTarget::Column(column) if index < reader.count() => {
-                    self.given[*column] = true;
-                    match reader.long_field(index) {
-                        Some(spool) => self.store_long(run, *column, spool, row_number)?,
-                        None => self.store(run, *column, reader.field(index), row_number)?,
-                    }
-                }
                 LoadTarget::Column(column) => {
-                    run.diagnostics().warning(sql_error!(ER_WARN_TOO_FEW_RECORDS, row_number));
                     self.given[*column] = true;
-                    self.row[*column] = self.missing(run, *column, row_number)?;
+                    // The column may stand in the list twice.
+                    self.long.forget(*column);
+                    if index >= reader.count() {
+                        run.diagnostics().warning(sql_error!(ER_WARN_TOO_FEW_RECORDS, row_number));
+                        self.row[*column] = self.missing(run, *column, row_number)?;
+                    } else if let Some(spool) = reader.long_field(index) {
+                        self.store_long(run, *column, spool, row_number)?;
+                    } else {
+                        self.store(run, *column, reader.field(index), row_number)?;
+                    }
                 }
             }
         }
@@ -176,8 +177,10 @@ impl<'p> LineRow<'p> {
     ) -> SqlResult<()> {
         let table = &self.plan.insert.table;
         let collation = self.plan.collation;
-        // Binary columns refuse what is no text of the file's character set, too.
-        let is_text = collation.charset().is_binary() || is_unchanged(spool, collation, collation)?;
+        // Binary columns refuse what is no text of the file's character set, too; others see to that themselves.
+        let is_binary = table.definition().columns[column].column_type.kind.is_binary();
+        let is_text =
+            !is_binary || collation.charset().is_binary() || is_unchanged(spool, collation, collation)?;
         let stored = if is_text { self.long.store(spool, &self.text_type, column, table)? } else { None };
         match stored {
             Some(start) => self.row[column] = start,

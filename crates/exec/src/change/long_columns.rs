@@ -32,6 +32,11 @@ impl LongColumns {
         self.0.clear();
     }
 
+    /// Forgets the value of a column, which gets another one.
+    pub fn forget(&mut self, column: usize) {
+        self.0.retain(|(other, _)| *other != column);
+    }
+
     /// Stores a value in a column as it is. Returns what stands in the row; None if the column would change or refuse it, or needs it
     /// in memory: then the value must be loaded and stored like others.
     pub fn store(
@@ -44,7 +49,7 @@ impl LongColumns {
         if !takes(table.definition(), column) || !is_kept(spool, from, &table.definition().columns[column])? {
             return Ok(None);
         }
-        self.0.retain(|(other, _)| *other != column);
+        self.forget(column);
         self.0.push((column, Arc::clone(spool)));
         Ok(Some(Value::Bytes(spool.start(START_BYTES)?)))
     }
