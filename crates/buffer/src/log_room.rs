@@ -2,13 +2,13 @@
 //! README.md). Main functions: [`BufferPool::check_writable`], [`release_log`].
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use env::blocking;
 use stdx::ids::Lsn;
+use stdx::nesting::Nested;
 use stdx::sync::read;
 
 use crate::{BufferPool, CheckpointParticipant, StorageError, reserve};
@@ -35,18 +35,13 @@ thread_local! {
 
 /// While it lives, its thread writes so that the log need not be kept: it takes the room that is kept for that.
 #[derive(Debug)]
-pub struct ReleasesLog(PhantomData<*const ()>);
+pub struct ReleasesLog {
+    _within: Nested,
+}
 
 /// Lets the thread take the log's last room, for what releases log.
 pub fn release_log() -> ReleasesLog {
-    RELEASES.set(RELEASES.get() + 1);
-    ReleasesLog(PhantomData)
-}
-
-impl Drop for ReleasesLog {
-    fn drop(&mut self) {
-        RELEASES.set(RELEASES.get() - 1);
-    }
+    ReleasesLog { _within: Nested::enter(&RELEASES) }
 }
 
 /// Up to where the log may be written before somebody looks again.

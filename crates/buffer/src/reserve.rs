@@ -2,11 +2,11 @@
 //! [`use_reserve`]. See rule B14 in README.md.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use env::{DiskErrorKind, Environment, OpenMode};
 use stdx::ids::{PageId, PageNumber, SpaceId};
+use stdx::nesting::Nested;
 
 use page::SpaceHeaderRef;
 
@@ -25,18 +25,13 @@ thread_local! {
 
 /// While it lives, its thread may take what is kept.
 #[derive(Debug)]
-pub struct ReserveUse(PhantomData<*const ()>);
+pub struct ReserveUse {
+    _within: Nested,
+}
 
 /// Lets the thread take what is kept for statements that free room, and for what must not fail.
 pub fn use_reserve() -> ReserveUse {
-    USES.set(USES.get() + 1);
-    ReserveUse(PhantomData)
-}
-
-impl Drop for ReserveUse {
-    fn drop(&mut self) {
-        USES.set(USES.get() - 1);
-    }
+    ReserveUse { _within: Nested::enter(&USES) }
 }
 
 pub(crate) fn may_use() -> bool {

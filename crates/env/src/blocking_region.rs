@@ -5,8 +5,9 @@
 //! Threads without a hook pay one thread-local load. Nested regions are reported once.
 
 use std::cell::{Cell, RefCell};
-use std::marker::PhantomData;
 use std::rc::Rc;
+
+use stdx::nesting::Nested;
 
 /// What a thread's owner wants to know.
 pub trait Hook {
@@ -22,7 +23,9 @@ pub trait Hook {
 
 /// While it lives, the thread's waits are not given up: what it does must come to its end (a rollback). Nests.
 #[derive(Debug)]
-pub struct Uninterrupted(PhantomData<*const ()>);
+pub struct Uninterrupted {
+    _within: Nested,
+}
 
 thread_local! {
     static HOOK: RefCell<Option<Rc<dyn Hook>>> = const { RefCell::new(None) };
@@ -54,14 +57,7 @@ pub fn is_interrupted() -> bool {
 
 /// From here on until it is dropped, no wait of this thread is given up.
 pub fn uninterrupted() -> Uninterrupted {
-    UNINTERRUPTED.set(UNINTERRUPTED.get() + 1);
-    Uninterrupted(PhantomData)
-}
-
-impl Drop for Uninterrupted {
-    fn drop(&mut self) {
-        UNINTERRUPTED.set(UNINTERRUPTED.get() - 1);
-    }
+    Uninterrupted { _within: Nested::enter(&UNINTERRUPTED) }
 }
 
 /// Runs `wait`, which may block for long, and tells the thread's hook before and after.

@@ -5,6 +5,7 @@ pub mod aligned;
 pub mod checksum;
 pub mod ids;
 pub mod known_hash;
+pub mod nesting;
 pub mod sort;
 pub mod stack;
 pub mod sync;
