@@ -5,6 +5,7 @@
 use buffer::StorageError;
 use dictionary::TableName;
 use env::DiskErrorKind;
+use errors::handler::{ENAMETOOLONG, HA_ERR_GENERIC, HA_ERR_TABLE_READONLY, HA_ERR_TABLESPACE_EXISTS};
 use errors::{SqlError, sql_error};
 
 /// The result of an engine call.
@@ -102,12 +103,6 @@ pub struct FailedRename {
     /// The name that it should have got.
     pub to: String,
 }
-
-/// Numbers of errors that clients see in messages.
-const HA_ERR_TABLE_READONLY: i64 = 165;
-const HA_ERR_GENERIC: i64 = 168;
-const HA_ERR_TABLESPACE_EXISTS: i64 = 184;
-const ENAMETOOLONG: i64 = 36;
 
 impl EngineError {
     /// Whether the whole transaction is gone (the session must forget it).

@@ -6,6 +6,7 @@
 
 mod diagnostics;
 mod format;
+pub mod handler;
 #[rustfmt::skip]
 #[path = "generated/catalogue.rs"]
 pub mod code;

@@ -13,6 +13,7 @@ use dictionary::{
     TableDefinition, TableName, TableOptions,
 };
 use engine::{EngineError, KillFlag, RowBatch, ScanOptions, Table, TransactionOptions};
+use errors::handler::HA_ERR_TABLE_READONLY;
 use errors::{SqlError, SqlResult, sql_error};
 use std::sync::Arc;
 use stdx::ids::{IndexId, Lsn, TableId};
@@ -148,7 +149,6 @@ pub fn save(instance: &Instance, changed: AccountTable, names: &[AccountName]) -
 
 /// Why the engine does not take a change of accounts.
 fn refused(error: EngineError) -> SqlError {
-    const HA_ERR_TABLE_READONLY: i64 = 165;
     match error {
         EngineError::ReadOnlyTables => {
             sql_error!(ER_ACL_OPERATION_FAILED, HA_ERR_TABLE_READONLY, "Table is read only")
