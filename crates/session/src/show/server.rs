@@ -205,8 +205,9 @@ impl Session {
         let now = expression::TimeZone::UTC.local(instance.wall_microseconds());
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();
-        let transactions = transactions_section(instance);
-        let waits = instance.engine().status().log_room_waits;
+        let status = instance.engine().status();
+        let transactions = transactions_section(instance, &status);
+        let waits = status.log_room_waits;
         let waited_ms = waits.waited.as_millis();
         let pages = instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
         format!(
@@ -364,8 +365,7 @@ impl Session {
 }
 
 /// The TRANSACTIONS part of the status: InnoDB's lines, then where old row versions are.
-fn transactions_section(instance: &crate::instance::Instance) -> String {
-    let status = instance.engine().status();
+fn transactions_section(instance: &crate::instance::Instance, status: &engine::EngineStatus) -> String {
     let seconds = instance.uptime_seconds();
     let unfinished = instance.engine().unfinished().into_iter().map(|writer| {
         format!(
