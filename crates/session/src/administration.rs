@@ -2,11 +2,11 @@
 
 use crate::accounts::statements::SYSTEM_USER;
 use crate::accounts::{AccountName, Privileges};
-use crate::metadata_lock::{LockKey, LockMode};
 use crate::registry::SessionShared;
 use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
 use crate::table_checksum::TableChecksum;
+use catalog::{LockKey, LockMode};
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};

@@ -2,7 +2,6 @@
 
 use crate::accounts::Privileges;
 use crate::files::SessionFiles;
-use crate::metadata_lock::Intent;
 use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::privileges::GrantCheck;
 use crate::result::Collector;
@@ -10,6 +9,7 @@ use crate::session::Session;
 use crate::status::id as status;
 use crate::system_tables::SystemTables;
 use crate::variables::id;
+use catalog::Intent;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};

@@ -3,7 +3,6 @@
 
 use crate::accounts::{AccountTable, AuthenticationAccount};
 use crate::connection::ClientHost;
-use crate::metadata_lock::MetadataLocks;
 use crate::persisted::PersistedVariables;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
@@ -13,6 +12,7 @@ use crate::session_start::SessionStarts;
 use crate::status::Counters;
 use crate::user_lock::UserLocks;
 use crate::variables::{SystemValue, ValueTable, VariableId, id};
+use catalog::MetadataLocks;
 use engine::{Engine, SpillFile};
 use env::Environment;
 use errors::{SqlError, SqlResult};

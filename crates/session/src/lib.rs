@@ -17,7 +17,6 @@ mod instance;
 #[cfg(test)]
 mod lock_tests;
 mod long_data;
-mod metadata_lock;
 mod options;
 mod persisted;
 mod plan_cache;

@@ -1,6 +1,6 @@
 //! Metadata locks, user locks and row locks between sessions that run at once. What can be said statement by statement is
 //! in `tests/sql/transaction/`; here are races, and what waits across kinds of locks.
-//! What these are to see: DROP DATABASE without [`crate::metadata_lock::Namespace::Schema`] locks of CREATE TABLE; the look for an
+//! What these are to see: DROP DATABASE without [`catalog::Namespace::Schema`] locks of CREATE TABLE; the look for an
 //! existing table before its lock only; a search for deadlocks over metadata locks alone.
 
 use crate::instance::Instance;

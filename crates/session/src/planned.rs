@@ -1,10 +1,10 @@
 //! Statements as the session runs them: what it must know of one before it runs, and a plan that is kept for further
 //! executions. Main types: [`StatementTraits`], [`Planned`].
 
-use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
 use crate::status::StatusId;
 use crate::tables_used::tables_used;
+use catalog::{LockKey, LockMode};
 use exec::Prepared;
 use parser::ast::{ExplainTarget, Query, SetItem, Show, Statement};
 use std::time::Duration;

@@ -2,11 +2,9 @@
 //! FLUSH TABLES WITH READ LOCK. Main type: [`HeldLocks`].
 //! All that is taken for one statement is given back in one place, however the statement ends.
 
-use crate::metadata_lock::{
-    Intent, LockDuration, LockKey, LockMode, LockRequest, SessionIntents, WaitEnd, WaitLimit,
-};
 use crate::planned::TableLocks;
 use crate::session::Session;
+use catalog::{Intent, LockDuration, LockKey, LockMode, LockRequest, SessionIntents, WaitEnd, WaitLimit};
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! LOCK TABLES, UNLOCK TABLES and FLUSH TABLES WITH READ LOCK. Main type: [`ExplicitLocks`].
 
 use crate::accounts::Privileges;
-use crate::metadata_lock::{Intent, LockDuration, LockKey, LockMode};
 use crate::planned::LockUse;
 use crate::session::Session;
+use catalog::{Intent, LockDuration, LockKey, LockMode};
 use errors::{SqlResult, sql_error};
 use parser::ast::{LockTable, TableLockMode};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! The tables that a statement names, with the metadata lock that each needs. Main function: [`tables_used`].
 //! Names of common tables are resolved as the binder does it: by the scope in which they stand.
 
-use crate::metadata_lock::LockMode;
+use catalog::LockMode;
 use parser::ast::*;
 
 /// One place of a statement where a table is named.

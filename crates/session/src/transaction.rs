@@ -1,9 +1,9 @@
 //! Transactions of a session: BEGIN to COMMIT, autocommit, savepoints, SET TRANSACTION. Main type: [`TransactionState`].
 
 use crate::instance::Instance;
-use crate::metadata_lock::Intent;
 use crate::session::Session;
 use crate::variables::id;
+use catalog::Intent;
 use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};

@@ -3,7 +3,7 @@
 //! metadata locks of a namespace of their own, so that a cycle of user locks, metadata locks and row locks is found.
 //! Thread rules: one mutex for the counts, never held while waiting; a name's count is changed by its holder only.
 
-use crate::metadata_lock::{LockDuration, LockKey, LockMode, LockRequest, MetadataLocks, WaitEnd, WaitLimit};
+use catalog::{LockDuration, LockKey, LockMode, LockRequest, MetadataLocks, WaitEnd, WaitLimit};
 use engine::KillFlag;
 use errors::{SqlResult, sql_error};
 use std::collections::HashMap;

@@ -2,10 +2,10 @@
 
 use super::limits;
 use crate::accounts::Privileges;
-use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
 use crate::system_tables;
 use crate::variables::id;
+use catalog::{LockKey, LockMode};
 use charset::CollationId;
 use dictionary::SchemaDefinition;
 use engine::{EngineError, Table};

@@ -4,9 +4,9 @@ use super::column::{ColumnDraft, declared_row_bytes};
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
 use crate::accounts::Privileges;
-use crate::metadata_lock::{LockKey, LockMode};
 use crate::session::Session;
 use crate::system_tables;
+use catalog::{LockKey, LockMode};
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
     TableOptions,

@@ -3,12 +3,12 @@
 use super::Listing;
 use super::create::{create_database, create_table};
 use crate::accounts::Privileges;
-use crate::metadata_lock::{LockKey, LockMode, Namespace};
 use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
 };
 use crate::session::Session;
 use crate::system_tables;
+use catalog::{LockKey, LockMode, Namespace};
 use dictionary::{SchemaDefinition, TableName};
 use errors::{SqlResult, sql_error};
 use parser::ast::{ObjectName, Show, ShowFilter};

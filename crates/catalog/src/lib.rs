@@ -1,0 +1,9 @@
+//! What statements hold on to while they use objects by name: metadata locks. Main type: [`MetadataLocks`].
+#![forbid(unsafe_code)]
+
+mod metadata_lock;
+
+pub use metadata_lock::{
+    Intent, LockDuration, LockKey, LockMode, LockRequest, LockRow, MetadataLocks, Namespace, SessionIntents,
+    WaitEnd, WaitLimit,
+};
