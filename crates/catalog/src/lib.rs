@@ -4,6 +4,6 @@
 mod metadata_lock;
 
 pub use metadata_lock::{
-    Intent, LockDuration, LockKey, LockMode, LockRequest, LockRow, MetadataLocks, Namespace, SessionIntents,
-    WaitEnd, WaitLimit,
+    CellId, Intent, LockDuration, LockKey, LockMode, LockRequest, LockRow, MetadataLocks, Namespace,
+    ObjectCell, RowClass, SHARDS, SLOTS, SeenCell, SessionLocks, SlotTaken, TableLock, WaitEnd, WaitLimit,
 };

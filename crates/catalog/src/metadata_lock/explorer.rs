@@ -12,6 +12,7 @@ use engine::KillFlag;
 use std::collections::HashMap;
 use std::time::Duration;
 
+const TABLES: [&str; 2] = ["a", "b"];
 const SESSIONS: u32 = 5;
 const STEPS: usize = 70;
 const SCHEDULES: u64 = 200;
@@ -45,7 +46,11 @@ struct Schedule {
     locks: MetadataLocks,
     random: u64,
     step: usize,
-    intents: Vec<Arc<SessionIntents>>,
+    intents: Vec<Arc<SessionLocks>>,
+    /// What a session's first slots hold: one slot for each table.
+    slots: HashMap<(u32, usize), LockKey>,
+    /// What the plan that is kept for each table was made for.
+    plans: [Option<SeenCell>; TABLES.len()],
     waits: HashMap<u32, ModelWait>,
     /// max_write_lock_count is low.
     has_barriers: bool,
@@ -61,7 +66,17 @@ impl Schedule {
         if has_barriers {
             locks.set_passes_max(1 + seed / 4 % 3);
         }
-        Schedule { locks, random, step: 0, intents, waits: HashMap::new(), has_barriers, log: Vec::new() }
+        Schedule {
+            locks,
+            random,
+            step: 0,
+            intents,
+            slots: HashMap::new(),
+            plans: [None, None],
+            waits: HashMap::new(),
+            has_barriers,
+            log: Vec::new(),
+        }
     }
 
     fn below(&mut self, limit: u64) -> u64 {
@@ -72,7 +87,7 @@ impl Schedule {
     }
 
     fn request(&mut self) -> (LockKey, LockMode, LockDuration) {
-        let table = ["a", "b"][self.below(2) as usize];
+        let table = TABLES[self.below(2) as usize];
         if self.has_barriers {
             let mode = [Read, Write, ReadOnly, NoReadWrite, Exclusive][self.below(5) as usize];
             let table = if self.below(8) == 0 { table } else { "a" };
@@ -108,7 +123,8 @@ impl Schedule {
             return self.look_at_wait(session, waits);
         }
         match self.below(10) {
-            0..=4 => self.ask(session),
+            0 | 1 => self.ask(session),
+            2..=4 => self.run_plan(session),
             5 | 6 if self.has_barriers => self.ask(session),
             5 | 6 => self.intend(session),
             7 => {
@@ -121,10 +137,60 @@ impl Schedule {
                 if !held.is_empty() {
                     let row = held[self.below(held.len() as u64) as usize].clone();
                     self.log.push(format!("{session} gives back {:?} {:?}", row.key, row.mode));
-                    self.locks.release(session, &row.key, row.duration);
+                    return self.give_back(&row);
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// A statement with a kept plan: in a slot if it may, else as without plan, and then the plan is made anew.
+    fn run_plan(&mut self, session: u32) -> Result<(), String> {
+        let table = self.below(2) as usize;
+        let (key, mode) = (LockKey::table("s", TABLES[table]), [Read, Write][self.below(2) as usize]);
+        let is_strong = |row: &LockRow| row.key == key && row.mode.is_strong();
+        let may_refuse = self.locks.rows().iter().any(is_strong);
+        let must_wait = !self.blockers(&self.locks.rows(), session, &key, mode, usize::MAX).is_empty();
+        let own = Arc::clone(&self.intents[session as usize]);
+        let seen = self.plans[table].clone().filter(SeenCell::is_current);
+        let is_taken = self.slots.contains_key(&(session, table));
+        let done = match seen {
+            Some(_) if is_taken => mode == Read || self.locks.strengthen_slot(&own, table, mode),
+            Some(seen) => match self.locks.take_slot(&own, table, &seen, mode) {
+                SlotTaken::Held => self.slots.insert((session, table), key.clone()).is_none(),
+                SlotTaken::InQueue => return Err("moved while nobody moves".to_owned()),
+                SlotTaken::Refused if may_refuse => false,
+                SlotTaken::Refused => return Err(format!("{session} finds a mark that nobody has left")),
+            },
+            None => false,
+        };
+        self.log.push(format!("{session} runs a plan over {} {mode:?}: {done}", TABLES[table]));
+        if done && !is_taken && must_wait {
+            return Err("takes a slot though it must wait".to_owned());
+        }
+        if !done {
+            self.ask_for(session, key.clone(), mode, LockDuration::Transaction)?;
+            if !self.waits.contains_key(&session) {
+                self.plans[table] = Some(self.locks.see(&key, RowClass::default));
+            }
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, row: &LockRow) -> Result<(), String> {
+        let table = TABLES.iter().position(|table| row.key == LockKey::table("s", table));
+        let of_transaction = row.duration == LockDuration::Transaction;
+        if let Some(table) = table.filter(|_| of_transaction)
+            && self.slots.remove(&(row.session, table)).is_some()
+        {
+            self.locks.release_slot(&self.intents[row.session as usize], table);
+        } else {
+            self.locks.release(row.session, &row.key, row.duration);
+        }
+        let is_kept = |seen: &SeenCell| row.mode == Exclusive && seen.is_current();
+        match table.and_then(|table| self.plans[table].as_ref()).is_some_and(is_kept) {
+            true => Err("a plan outlives an exclusive lock".to_owned()),
+            false => Ok(()),
         }
     }
 
@@ -136,6 +202,16 @@ impl Schedule {
 
     fn ask(&mut self, session: u32) -> Result<(), String> {
         let (key, mode, duration) = self.request();
+        self.ask_for(session, key, mode, duration)
+    }
+
+    fn ask_for(
+        &mut self,
+        session: u32,
+        key: LockKey,
+        mode: LockMode,
+        duration: LockDuration,
+    ) -> Result<(), String> {
         if key.namespace() == Namespace::Global && self.intents[session as usize].has(Intent::Statement) {
             // It has what it wants without a queue, or is refused above (1223, 1192).
             return Ok(());
@@ -330,7 +406,7 @@ impl Schedule {
             let _ended = self.locks.finish(&waits.begun, WaitEnd::Killed);
         }
         for row in self.locks.table.rows() {
-            self.locks.release(row.session, &row.key, row.duration);
+            self.give_back(&row)?;
         }
         let gate = self.locks.table.intentions.is_gate_raised(Namespace::Global);
         let left = self.locks.table.rows();

@@ -7,11 +7,7 @@
 //! whoever may have seen it, and queues like everybody.
 
 use super::{LockKey, Namespace};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-const SHARDS: usize = 64;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Why a session holds an intention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,50 +30,20 @@ impl Intent {
             Intent::Commit => Namespace::Commit,
         }
     }
-}
 
-/// What one session intends. Written by the session alone.
-#[derive(Debug)]
-pub struct SessionIntents {
-    session: u32,
-    bits: AtomicU8,
-}
-
-impl SessionIntents {
-    pub(super) fn session(&self) -> u32 {
-        self.session
-    }
-
-    /// Whether that intention is held.
-    pub fn has(&self, intent: Intent) -> bool {
-        self.bits.load(Ordering::Relaxed) & intent as u8 != 0
-    }
-
-    pub(super) fn has_any(&self, namespace: Namespace) -> bool {
-        self.bits.load(Ordering::SeqCst) & mask(namespace) != 0
-    }
-
-    pub(super) fn set(&self, intent: Intent) {
-        self.bits.store(self.bits.load(Ordering::Relaxed) | intent as u8, Ordering::SeqCst);
-    }
-
-    pub(super) fn clear(&self, intent: Intent) {
-        self.bits.store(self.bits.load(Ordering::Relaxed) & !(intent as u8), Ordering::SeqCst);
+    /// The intentions that a lock of that name is against.
+    pub(super) fn mask(namespace: Namespace) -> u8 {
+        match namespace {
+            Namespace::Global => Intent::GLOBAL,
+            Namespace::Commit => Intent::Commit as u8,
+            _ => 0,
+        }
     }
 }
 
-fn mask(namespace: Namespace) -> u8 {
-    match namespace {
-        Namespace::Global => Intent::GLOBAL,
-        Namespace::Commit => Intent::Commit as u8,
-        _ => 0,
-    }
-}
-
-/// Intentions of all sessions that ever had one.
+/// What stands against intentions; they themselves are in [`super::SessionLocks`].
 #[derive(Debug)]
 pub(super) struct Intentions {
-    sessions: Vec<Mutex<HashMap<u32, Arc<SessionIntents>>>>,
     /// Locks against intentions on the server and on commits that are held or asked for.
     gates: [AtomicU32; 2],
     global: LockKey,
@@ -87,7 +53,6 @@ pub(super) struct Intentions {
 impl Intentions {
     pub fn new() -> Intentions {
         Intentions {
-            sessions: (0..SHARDS).map(|_| Mutex::default()).collect(),
             gates: Default::default(),
             global: LockKey::new(Namespace::Global, "", ""),
             commit: LockKey::new(Namespace::Commit, "", ""),
@@ -113,32 +78,5 @@ impl Intentions {
 
     pub fn is_gate_raised(&self, namespace: Namespace) -> bool {
         self.gate(namespace).load(Ordering::SeqCst) != 0
-    }
-
-    fn shard(&self, session: u32) -> MutexGuard<'_, HashMap<u32, Arc<SessionIntents>>> {
-        self.sessions[session as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The place of a session's intentions, made when it first changes something.
-    pub fn enrol(&self, session: u32) -> Arc<SessionIntents> {
-        let intents = Arc::new(SessionIntents { session, bits: AtomicU8::new(0) });
-        self.shard(session).insert(session, Arc::clone(&intents));
-        intents
-    }
-
-    /// The session ends; it intends nothing any more.
-    pub fn leave(&self, session: u32) {
-        self.shard(session).remove(&session);
-    }
-
-    /// Other sessions that intend to change something there.
-    pub fn holders(&self, namespace: Namespace, except: u32) -> Vec<u32> {
-        let holds =
-            |intents: &&Arc<SessionIntents>| intents.session() != except && intents.has_any(namespace);
-        let of_shard = |shard: u32| {
-            let shard = self.shard(shard);
-            shard.values().filter(holds).map(|intents| intents.session()).collect::<Vec<u32>>()
-        };
-        (0..SHARDS as u32).flat_map(of_shard).collect()
     }
 }

@@ -22,6 +22,16 @@ pub(super) enum Mistake {
     SearchesHoldersOnly,
     /// A session that holds a name waits behind those that wait for it.
     QueuesHolders,
+    /// A reader or writer keeps its slot beside a strong lock.
+    OverlooksMarks,
+    /// A strong request does not look at slots.
+    OverlooksSlots,
+    /// A lock that was moved out of its slot is never given back.
+    ForgetsMoves,
+    /// The end of a strong lock leaves the mark.
+    LeavesMarks,
+    /// An exclusive lock leaves plans as they are.
+    LeavesPlans,
 }
 
 #[cfg(not(test))]
@@ -42,7 +52,7 @@ mod planting {
     }
 
     impl Mistake {
-        pub(in super::super) const ALL: [Mistake; 9] = [
+        pub(in super::super) const ALL: [Mistake; 14] = [
             Mistake::GrantsBesideLocks,
             Mistake::LeavesWaiters,
             Mistake::GivesUpAlone,
@@ -52,6 +62,11 @@ mod planting {
             Mistake::LeavesTheGate,
             Mistake::SearchesHoldersOnly,
             Mistake::QueuesHolders,
+            Mistake::OverlooksMarks,
+            Mistake::OverlooksSlots,
+            Mistake::ForgetsMoves,
+            Mistake::LeavesMarks,
+            Mistake::LeavesPlans,
         ];
     }
 

@@ -9,11 +9,13 @@
 //! 3. Who goes first is in `queue.rs`: waiting DDL goes before readers and writers, also before those that came earlier.
 //! 4. Waits take part in the engine's graph of waits (`txn::WaitGraph`), with those for rows. No edge is stored: the search
 //!    asks the queues. A cycle is error 1213 (3058 in GET_LOCK) for its lightest member.
-//! 5. A statement that changes anything intends to (`intention.rs`), and a commit of changes too; FLUSH TABLES WITH READ
+//! 5. Readers and writers with a kept plan take their locks in slots of their own (`cell.rs`), without any mutex.
+//! 6. A statement that changes anything intends to (`intention.rs`), and a commit of changes too; FLUSH TABLES WITH READ
 //!    LOCK waits for running statements, then keeps new ones and commits waiting.
 //!
 //! Thread rules: see `table.rs`; no mutex is held while waiting.
 
+mod cell;
 #[cfg(test)]
 mod explorer;
 mod intention;
@@ -21,19 +23,23 @@ mod key;
 mod mistakes;
 mod mode;
 mod queue;
+mod session_locks;
 mod table;
 #[cfg(test)]
 mod tests;
 mod wait;
 
-pub use intention::{Intent, SessionIntents};
+pub use cell::{CellId, ObjectCell, RowClass, SeenCell, TableLock};
+pub use intention::Intent;
 pub use key::{LockKey, Namespace};
 pub use mode::{LockDuration, LockMode};
+pub use session_locks::{SLOTS, SessionLocks, SlotTaken};
 pub use wait::{WaitEnd, WaitLimit};
 
 use env::Clock;
 use mistakes::{Mistake, planted};
 use std::sync::Arc;
+pub use table::SHARDS;
 use table::{LockTable, Requested};
 use txn::{WaitGraph, WaiterId};
 use wait::{MetadataWait, Waiter};
@@ -144,19 +150,55 @@ impl MetadataLocks {
         self.table.release(session, key, duration);
     }
 
-    /// The place of a session's intentions.
-    pub fn enrol(&self, session: u32) -> Arc<SessionIntents> {
-        self.table.intentions.enrol(session)
+    /// The place of a session's slots and intentions, made when it first locks something.
+    pub fn enrol(&self, session: u32) -> Arc<SessionLocks> {
+        self.table.sessions.enrol(session)
     }
 
-    /// The session ends.
+    /// The session ends; it holds nothing in its slots.
     pub fn leave(&self, session: u32) {
-        self.table.intentions.leave(session);
+        self.table.sessions.leave(session);
+    }
+
+    /// The cell of a table that the caller has locked, for a plan that it keeps.
+    /// `class` is asked if no plan has used it yet.
+    pub fn see(&self, key: &LockKey, class: impl FnOnce() -> RowClass) -> SeenCell {
+        self.table.see(key, class)
+    }
+
+    /// Takes a reader's or writer's lock to the end of the transaction in a slot that is free.
+    #[inline]
+    pub fn take_slot(&self, locks: &SessionLocks, slot: usize, seen: &SeenCell, mode: LockMode) -> SlotTaken {
+        locks.take(slot, seen, mode)
+    }
+
+    /// Makes a reader's lock in a slot a writer's. False if it is in the queue by now, where the stronger one must be asked for.
+    pub fn strengthen_slot(&self, locks: &SessionLocks, slot: usize, mode: LockMode) -> bool {
+        locks.strengthen(slot, mode)
+    }
+
+    /// Gives back what a slot holds.
+    #[inline]
+    pub fn release_slot(&self, locks: &SessionLocks, slot: usize) {
+        if let Some(key) = locks.give_back(slot) {
+            self.release(locks.session(), &key, LockDuration::Transaction);
+        }
+    }
+
+    /// Plans that use the table are to be made anew, as after ANALYZE TABLE.
+    pub fn renew(&self, key: &LockKey) {
+        self.table.renew(key);
+    }
+
+    /// Looks again how many rows the tables have that kept plans use, those of one of [`SHARDS`] parts; plans for far less or more are
+    /// made anew.
+    pub fn refresh_classes(&self, part: usize, class_of: &dyn Fn(&LockKey) -> Option<RowClass>) {
+        self.table.refresh_classes(part, class_of);
     }
 
     /// Takes an intention, or waits for whoever holds the server or its commits still.
     #[inline]
-    pub fn intend(&self, intents: &SessionIntents, intent: Intent, limit: WaitLimit<'_>) -> WaitEnd {
+    pub fn intend(&self, intents: &SessionLocks, intent: Intent, limit: WaitLimit<'_>) -> WaitEnd {
         let namespace = intent.namespace();
         let has_other = intents.has_any(namespace);
         intents.set(intent);
@@ -168,7 +210,7 @@ impl MetadataLocks {
     }
 
     #[cold]
-    fn queue_intent(&self, intents: &SessionIntents, intent: Intent, limit: WaitLimit<'_>) -> WaitEnd {
+    fn queue_intent(&self, intents: &SessionLocks, intent: Intent, limit: WaitLimit<'_>) -> WaitEnd {
         let (session, key) = (intents.session(), self.table.intentions.key(intent.namespace()));
         intents.clear(intent);
         // Whoever raised the gate may have seen the intention and wait for its end.
@@ -186,7 +228,7 @@ impl MetadataLocks {
 
     /// Gives an intention back.
     #[inline]
-    pub fn relent(&self, intents: &SessionIntents, intent: Intent) {
+    pub fn relent(&self, intents: &SessionLocks, intent: Intent) {
         intents.clear(intent);
         let namespace = intent.namespace();
         if self.table.intentions.is_gate_raised(namespace) {
@@ -219,7 +261,7 @@ impl MetadataLocks {
     pub fn rows(&self) -> Vec<LockRow> {
         let mut rows = self.table.rows();
         for namespace in [Namespace::Global, Namespace::Commit] {
-            rows.extend(self.table.intentions.holders(namespace, 0).into_iter().map(|session| LockRow {
+            rows.extend(self.table.sessions.intending(namespace, 0).into_iter().map(|session| LockRow {
                 key: self.table.intentions.key(namespace).clone(),
                 session,
                 mode: LockMode::Intention,

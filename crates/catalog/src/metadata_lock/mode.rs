@@ -97,6 +97,11 @@ impl LockMode {
         }
     }
 
+    /// Whether it excludes any reader or writer: such locks are asked for seldom.
+    pub(super) fn is_strong(self) -> bool {
+        matches!(self, LockMode::ReadOnly | LockMode::NoReadWrite | LockMode::Exclusive)
+    }
+
     /// Whether holding `self` allows everything that `other` allows.
     pub fn covers(self, other: LockMode) -> bool {
         let on_rows = |mode| matches!(mode, LockMode::Intention | LockMode::Shared);

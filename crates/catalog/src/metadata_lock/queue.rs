@@ -60,6 +60,12 @@ impl Queue {
         !self.waiting.is_empty()
     }
 
+    /// Whether a strong lock is held or waited for.
+    pub fn has_strong(&self) -> bool {
+        self.granted.iter().any(|held| held.mode.is_strong())
+            || MODES.iter().any(|mode| mode.is_strong() && self.waiting_modes[*mode as usize] > 0)
+    }
+
     pub fn is_idle(&self) -> bool {
         self.granted.is_empty() && self.waiting.is_empty()
     }

@@ -1,10 +1,12 @@
 //! The queues of all names. Main type: [`LockTable`]; nothing here sleeps.
 //! Thread rules: one mutex a shard of names; it is held while a waiter is told its end (which takes the waiter's own).
 
+use super::cell::{CellId, ObjectCell, RowClass, SeenCell};
 use super::intention::Intentions;
 use super::mistakes::{Mistake, planted};
 use super::mode::{LockDuration, LockMode, Modes};
 use super::queue::{Fairness, Queue, Ticket, Waiting};
+use super::session_locks::Sessions;
 use super::wait::{WaitEnd, Waiter};
 use super::{LockKey, LockRequest, LockRow, Namespace};
 use std::collections::HashMap;
@@ -13,11 +15,45 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdx::known_hash::BuildKnownHash;
 use txn::WaiterId;
 
-const SHARDS: usize = 64;
+/// Names are kept in so many parts.
+pub const SHARDS: usize = 64;
 /// Names of a shard that stay when nobody holds them: they will be used again.
 const IDLE_NAMES_MAX: usize = 64;
 
-type Shard = HashMap<LockKey, Queue, BuildKnownHash>;
+type Shard = HashMap<LockKey, Name, BuildKnownHash>;
+
+/// What is kept of a name.
+#[derive(Debug, Default)]
+struct Name {
+    queue: Queue,
+    /// While kept plans use it.
+    cell: Option<Arc<ObjectCell>>,
+}
+
+impl Name {
+    fn is_idle(&self) -> bool {
+        self.queue.is_idle() && self.cell.is_none()
+    }
+
+    /// A strong lock may have gone: without any, readers and writers may use their slots again.
+    fn settle(&self) {
+        if let Some(cell) = self.cell.as_ref().filter(|cell| cell.is_marked())
+            && !self.queue.has_strong()
+            && !planted(Mistake::LeavesMarks)
+        {
+            cell.unmark();
+        }
+    }
+
+    /// The name was held exclusively: what it means may have changed.
+    fn end_cell(&mut self) {
+        if !planted(Mistake::LeavesPlans)
+            && let Some(cell) = self.cell.take()
+        {
+            cell.end();
+        }
+    }
+}
 
 /// What became of a request.
 pub(super) enum Requested {
@@ -31,7 +67,9 @@ pub(super) enum Requested {
 pub(super) struct LockTable {
     shards: Vec<Mutex<Shard>>,
     pub(super) intentions: Intentions,
+    pub(super) sessions: Sessions,
     next_number: AtomicU64,
+    next_cell: AtomicU64,
     /// max_write_lock_count.
     passes_max: AtomicU64,
 }
@@ -41,7 +79,9 @@ impl LockTable {
         LockTable {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             intentions: Intentions::new(),
+            sessions: Sessions::new(),
             next_number: AtomicU64::new(1),
+            next_cell: AtomicU64::new(1),
             passes_max: AtomicU64::new(u64::MAX),
         }
     }
@@ -54,8 +94,8 @@ impl LockTable {
     pub fn set_passes_max(&self, passes_max: u64) {
         self.passes_max.store(passes_max, Ordering::Relaxed);
         for shard in &self.shards {
-            for (key, queue) in shard.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-                self.serve_queue(key, queue);
+            for (key, name) in shard.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+                self.serve_queue(key, &mut name.queue);
             }
         }
     }
@@ -72,13 +112,17 @@ impl LockTable {
         let ticket = Ticket { session, mode, duration };
         let fairness = self.fairness();
         let mut shard = self.shard(key);
-        let queue = match shard.get_mut(key) {
-            Some(queue) => queue,
+        let name = match shard.get_mut(key) {
+            Some(name) => name,
             None => shard.entry(key.clone()).or_default(),
         };
-        if queue.covers(ticket) {
+        if name.queue.covers(ticket) {
             return Requested::Granted;
         }
+        if mode.is_strong() {
+            self.call_in(key, name);
+        }
+        let queue = &mut name.queue;
         if closes_gate(key, mode) {
             self.intentions.raise_gate(key.namespace());
         }
@@ -94,17 +138,67 @@ impl LockTable {
         Requested::Queued(number, waiter)
     }
 
+    /// A strong lock is asked for: from now on readers and writers queue, and those in slots stand in the queue.
+    fn call_in(&self, key: &LockKey, name: &mut Name) {
+        let Name { queue, cell: Some(cell) } = name else { return };
+        if cell.mark() && !planted(Mistake::OverlooksSlots) {
+            let fairness = self.fairness();
+            self.sessions.move_out(cell.id(), key, |session, mode| {
+                // Nothing waits that it could pass: only strong requests keep others waiting.
+                queue.grant(Ticket { session, mode, duration: LockDuration::Transaction }, None, fairness);
+            });
+        }
+    }
+
+    /// The cell of a table that the caller has locked, for a plan that it keeps. `class` is asked if there is none yet.
+    pub fn see(&self, key: &LockKey, class: impl FnOnce() -> RowClass) -> SeenCell {
+        if let Some(cell) = self.shard(key).get(key).and_then(|name| name.cell.as_ref()) {
+            return SeenCell::new(cell);
+        }
+        let class = class();
+        let mut shard = self.shard(key);
+        let name = shard.entry(key.clone()).or_default();
+        let is_strong = name.queue.has_strong();
+        let cell = name.cell.get_or_insert_with(|| {
+            let id = CellId(self.next_cell.fetch_add(1, Ordering::Relaxed));
+            Arc::new(ObjectCell::new(id, class, is_strong))
+        });
+        SeenCell::new(cell)
+    }
+
+    /// Plans that use the table are to be made anew.
+    pub fn renew(&self, key: &LockKey) {
+        if let Some(cell) = self.shard(key).get(key).and_then(|name| name.cell.as_ref()) {
+            cell.renew();
+        }
+    }
+
+    /// Looks again how many rows the tables of a part have that kept plans use.
+    pub fn refresh_classes(&self, part: usize, class_of: &dyn Fn(&LockKey) -> Option<RowClass>) {
+        if let Some(shard) = self.shards.get(part) {
+            let cells: Vec<(LockKey, Arc<ObjectCell>)> = {
+                let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+                let with_cell =
+                    |(key, name): (&LockKey, &Name)| Some((key.clone(), Arc::clone(name.cell.as_ref()?)));
+                shard.iter().filter_map(with_cell).collect()
+            };
+            for (key, cell) in cells {
+                class_of(&key).into_iter().for_each(|class| cell.set_class(class));
+            }
+        }
+    }
+
     /// Whether sessions that are in no queue keep the request waiting.
     fn is_held_back(&self, key: &LockKey, ticket: Ticket) -> bool {
         closes_gate(key, ticket.mode)
             && !planted(Mistake::OverlooksIntentions)
-            && !self.intentions.holders(key.namespace(), ticket.session).is_empty()
+            && !self.sessions.intending(key.namespace(), ticket.session).is_empty()
     }
 
     /// Grants what can be granted now: somebody who is in no queue stands back.
     pub fn serve(&self, key: &LockKey) {
-        if let Some(queue) = self.shard(key).get_mut(key) {
-            self.serve_queue(key, queue);
+        if let Some(name) = self.shard(key).get_mut(key) {
+            self.serve_queue(key, &mut name.queue);
         }
     }
 
@@ -115,32 +209,37 @@ impl LockTable {
     /// Takes a waiting request out of its queue and tells its waiter why. False if it has ended already.
     pub fn withdraw(&self, key: &LockKey, number: u64, end: WaitEnd) -> bool {
         let mut shard = self.shard(key);
-        let Some(queue) = shard.get_mut(key) else { return false };
-        let Some(withdrawn) = queue.withdraw(number) else { return false };
+        let Some(name) = shard.get_mut(key) else { return false };
+        let Some(withdrawn) = name.queue.withdraw(number) else { return false };
         if closes_gate(key, withdrawn.ticket.mode) && !planted(Mistake::LeavesTheGate) {
             self.intentions.lower_gate(key.namespace());
         }
         withdrawn.waiter.end(end);
         if !planted(Mistake::GivesUpAlone) {
-            self.serve_queue(key, queue);
+            self.serve_queue(key, &mut name.queue);
         }
+        name.settle();
         true
     }
 
     /// Gives back what a session holds for that time.
     pub fn release(&self, session: u32, key: &LockKey, duration: LockDuration) {
         let mut shard = self.shard(key);
-        let Some(queue) = shard.get_mut(key) else { return };
-        let Some(released) = queue.release(session, duration) else { return };
+        let Some(name) = shard.get_mut(key) else { return };
+        let Some(released) = name.queue.release(session, duration) else { return };
+        if released.contains(LockMode::Exclusive) {
+            name.end_cell();
+        }
         if matches!(key.namespace(), Namespace::Global | Namespace::Commit)
             && released.meets(const { Modes::of(&[LockMode::Shared]) })
         {
             self.intentions.lower_gate(key.namespace());
         }
-        if queue.has_waiting() && !planted(Mistake::LeavesWaiters) {
-            self.serve_queue(key, queue);
+        if name.queue.has_waiting() && !planted(Mistake::LeavesWaiters) {
+            self.serve_queue(key, &mut name.queue);
         }
-        if queue.is_idle() && shard.len() > IDLE_NAMES_MAX {
+        name.settle();
+        if name.is_idle() && shard.len() > IDLE_NAMES_MAX {
             shard.remove(key);
         }
     }
@@ -154,22 +253,24 @@ impl LockTable {
         tell: &mut dyn FnMut(u32),
     ) -> bool {
         let shard = self.shard(key);
-        let Some(queue) = shard.get(key) else { return false };
+        let Some(Name { queue, .. }) = shard.get(key) else { return false };
         let is_wanted = |session: u32| WaiterId::session(u64::from(session)) == wanted;
         let Some(ticket) = queue.tell_blockers(number, &is_wanted, self.fairness(), tell) else {
             return false;
         };
         if closes_gate(key, ticket.mode) {
-            self.intentions.holders(key.namespace(), ticket.session).into_iter().for_each(tell);
+            self.sessions.intending(key.namespace(), ticket.session).into_iter().for_each(tell);
         }
         true
     }
 
     /// Every lock and request, but for intentions.
     pub fn rows(&self) -> Vec<LockRow> {
-        let mut rows = Vec::new();
+        let (mut rows, mut cells) = (Vec::new(), HashMap::new());
         for shard in &self.shards {
-            for (key, queue) in shard.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            for (key, name) in shard.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                let queue = &name.queue;
+                cells.extend(name.cell.iter().map(|cell| (cell.id(), key.clone())));
                 let granted = queue.granted().iter().map(|ticket| (*ticket, true));
                 let waiting = queue.waiting().map(|waiting| (waiting.ticket, false));
                 rows.extend(granted.chain(waiting).map(|(ticket, granted)| LockRow {
@@ -181,6 +282,11 @@ impl LockTable {
                 }));
             }
         }
+        let (granted, duration) = (true, LockDuration::Transaction);
+        self.sessions.visit_slots(|session, cell, mode| {
+            let key = cells.get(&cell).cloned();
+            rows.extend(key.map(|key| LockRow { key, session, mode, duration, granted }));
+        });
         rows
     }
 }
