@@ -5,5 +5,5 @@ mod metadata_lock;
 
 pub use metadata_lock::{
     CellId, Intent, LockDuration, LockKey, LockMode, LockRequest, LockRow, MetadataLocks, Namespace,
-    ObjectCell, RowClass, SHARDS, SLOTS, SeenCell, SessionLocks, SlotTaken, TableLock, WaitEnd, WaitLimit,
+    ObjectCell, RowClass, SLOTS, SeenCell, SessionLocks, SlotTaken, TableLock, WaitEnd, WaitLimit,
 };

@@ -1,17 +1,16 @@
 //! The data dictionary as sessions see it: schemas and open tables by name, in memory. Main type: [`Dictionary`].
-//! Readers take a short shared lock and get `Arc`s; DDL publishes changes after their commit and raises the epoch.
+//! Readers take a short shared lock and get `Arc`s; DDL publishes changes after their commit. Who keeps an `Arc` knows by other
+//! means when the name stands for something else.
 
 use crate::table::Table;
 use dictionary::SchemaDefinition;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Schemas and tables by name.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     schemas: RwLock<BTreeMap<String, SchemaEntry>>,
-    epoch: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -21,11 +20,6 @@ struct SchemaEntry {
 }
 
 impl Dictionary {
-    /// Rises with every change of any definition. A plan made under the same epoch is still right.
-    pub fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Acquire)
-    }
-
     /// The schema of that name.
     pub fn schema(&self, name: &str) -> Option<Arc<SchemaDefinition>> {
         self.read().get(name).map(|entry| entry.definition.clone())
@@ -64,13 +58,11 @@ impl Dictionary {
             .entry(definition.name.clone())
             .and_modify(|entry| entry.definition = definition.clone())
             .or_insert(SchemaEntry { definition, tables: BTreeMap::new() });
-        self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Removes a schema with its tables.
     pub(crate) fn remove_schema(&self, name: &str) {
         self.write().remove(name);
-        self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Removes and adds tables in one step, so that no reader sees a state between.
@@ -86,6 +78,5 @@ impl Dictionary {
                 entry.tables.insert(table.definition().name.table.clone(), table);
             }
         }
-        self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 }

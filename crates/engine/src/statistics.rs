@@ -154,7 +154,8 @@ impl Engine {
         Ok(parts.into_iter().map(|part| KeyRange { lower: part.lower, upper: part.upper }).collect())
     }
 
-    fn estimated_rows(&self, table: &Table) -> u64 {
+    /// Estimated number of rows: a descent or two.
+    pub fn estimated_rows(&self, table: &Table) -> u64 {
         let estimate = table.clustered().tree.estimate(&self.inner.pool, &CursorRange::all());
         estimate.map_or(0, |estimate| estimate.rows.max(0.0).round() as u64)
     }

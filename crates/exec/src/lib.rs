@@ -3,7 +3,7 @@
 //!
 //! A caller (the session) does, for each query or data-changing statement:
 //! 1. fills a [`StatementContext`];
-//! 2. `let prepared = exec::prepare(&statement, typing, &mut context, true)?` or takes a cached one that `is_current`;
+//! 2. `let prepared = exec::prepare(&statement, typing, &mut context, true)?` or takes a kept one that `fits`;
 //! 3. `let outcome = exec::execute_prepared(&prepared, &mut context, channel)?`;
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
@@ -27,7 +27,6 @@ pub use context::{
 };
 pub use spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 
-use engine::Engine;
 use errors::SqlResult;
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;
@@ -57,17 +56,11 @@ fn parameter_kind(parameter: &TypedValue) -> (TypeKind, bool) {
 }
 
 impl Prepared {
-    /// Whether no definition that it was made for has changed since.
-    pub fn is_current(&self, engine: &Engine) -> bool {
-        self.plan.dictionary_epoch == engine.dictionary().epoch()
-    }
-
-    /// Whether it may run as it is: no definition has changed, the parameters have the types that it was made for,
-    /// nothing in it must be looked up again, and it was made on the day `today`: a constant TIME becomes a DATETIME by the date.
-    /// The caller keeps plans apart by the session's variables and default schema.
-    pub fn fits(&self, engine: &Engine, today: i64, parameters: &[TypedValue]) -> bool {
-        self.is_current(engine)
-            && !self.plan.volatile
+    /// Whether it may run as it is: the parameters have the types that it was made for, nothing in it must be looked up again, and
+    /// it was made on the day `today`: a constant TIME becomes a DATETIME by the date.
+    /// The caller keeps plans apart by the session's variables and default schema, and knows whether a definition has changed.
+    pub fn fits(&self, today: i64, parameters: &[TypedValue]) -> bool {
+        !self.plan.volatile
             && self.made_on == today
             && self.parameter_kinds.iter().copied().eq(parameters.iter().map(parameter_kind))
     }

@@ -46,8 +46,6 @@ pub struct Plan {
     pub privileges: PrivilegesNeeded,
     /// Base tables that it reads or changes.
     pub tables: Vec<Arc<Table>>,
-    /// [`engine::Dictionary::epoch`] when it was made.
-    pub dictionary_epoch: u64,
     /// It depends on variables' types or views: plan again for each execution.
     pub volatile: bool,
     /// It assigns user variables: each row goes all the way before the next one is read, so that it finds what was
@@ -156,7 +154,6 @@ fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> Sq
 
 /// Plans a query or data-changing statement for a user who has the privileges that it needs.
 pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
-    let dictionary_epoch = input.engine.dictionary().epoch();
     check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
     let reported = input.context.diagnostics().mark();
     let mut binder = binder_for(statement, input);
@@ -187,7 +184,6 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         common_tables: binder.common_table_uses,
         privileges: PrivilegesNeeded::new(binder.privileges),
         tables: binder.tables,
-        dictionary_epoch,
         volatile: binder.volatile,
         row_by_row: binder.assigns,
         parameters: binder.parameters,

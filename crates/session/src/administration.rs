@@ -275,6 +275,7 @@ impl Session {
                 let outcome = self.with_locked(name, LockMode::Read, |_| {
                     engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
                 });
+                self.state.instance.metadata_locks().renew(&LockKey::table(&name.schema, &name.table));
                 Ok(vec![line_of(outcome)?])
             }
             MaintenanceCommand::Check => {

@@ -64,7 +64,7 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
         let parameters = Arc::clone(&self.parameters);
-        self.run_prepared(statement, ParameterTyping::FromValues, &mut None, &parameters, channel)
+        self.run_prepared(statement, ParameterTyping::FromValues, None, &parameters, channel)
     }
 
     /// The same with a plan that is kept: made if there is none, made anew when it does not fit or was chosen by the
@@ -73,11 +73,11 @@ impl Session {
         &mut self,
         statement: &Statement,
         typing: ParameterTyping<'_>,
-        kept: &mut Option<Planned>,
+        mut kept: Option<&mut Option<Planned>>,
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        if let Some(planned) = kept
+        if let Some(Some(planned)) = &kept
             && planned.prepared.is_repeatable()
             && self.run_planned(planned, parameters, channel)?
         {
@@ -94,21 +94,26 @@ impl Session {
         {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
-        let locks = self.locks_needed(statement);
-        let fingerprint = self.settings().fingerprint;
+        let mut locks = self.locks_needed(statement);
+        let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
+            if kept.is_some() {
+                seen = session.see(&locks);
+            }
             session.with_context(reads_lock, parameters, |context| {
                 let prepared = exec::prepare(statement, typing, context, true)?;
                 refused?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
-                let locks = TableLocks::default();
-                *kept = Some(Planned { prepared, fingerprint, traits, locks });
+                if let Some(kept) = &mut kept {
+                    **kept = Some(Planned::new(prepared, fingerprint, traits));
+                }
                 outcome
             })
         });
-        if let Some(planned) = kept {
+        if let Some(Some(planned)) = kept {
+            locks.remember(seen);
             planned.locks = locks;
         }
         self.answer(outcome?, channel)
@@ -126,13 +131,14 @@ impl Session {
         if planned.fingerprint != settings.fingerprint {
             return Ok(false);
         }
+        self.watch_growth(planned);
         let today = settings.facts.time_zone.local_day(self.state.statement_time_microseconds);
         if planned.locks.write() {
             self.refuse_read_only_transaction()?;
             self.refuse_read_only_server()?;
         }
         let run = |session: &mut Session, reads_lock| {
-            if !planned.prepared.fits(session.state.instance.engine(), today, parameters) {
+            if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
                 return Ok(None);
             }
             session.with_context(reads_lock, parameters, |context| {

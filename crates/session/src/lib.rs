@@ -13,6 +13,7 @@ mod ddl;
 mod execute;
 mod field_list;
 mod files;
+mod growth;
 mod instance;
 #[cfg(test)]
 mod lock_tests;

@@ -1,10 +1,11 @@
 //! Statements as the session runs them: what it must know of one before it runs, and a plan that is kept for further
 //! executions. Main types: [`StatementTraits`], [`Planned`].
 
+use crate::growth::GrowthWatch;
 use crate::session::Session;
 use crate::status::StatusId;
 use crate::tables_used::tables_used;
-use catalog::{LockKey, LockMode};
+use catalog::{LockKey, LockMode, SeenCell, TableLock};
 use exec::Prepared;
 use parser::ast::{ExplainTarget, Query, SetItem, Show, Statement};
 use std::time::Duration;
@@ -80,7 +81,7 @@ fn keeps_diagnostics(statement: &Statement) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct TableLocks {
     /// Each table once with its strongest mode, in the order in which they are locked.
-    pub locks: Vec<(LockKey, LockMode)>,
+    pub locks: Vec<TableLock>,
     /// Each use of a table: LOCK TABLES wants them one by one, by alias.
     pub uses: Vec<LockUse>,
 }
@@ -103,18 +104,38 @@ pub(crate) struct Planned {
     pub traits: StatementTraits,
     /// The tables that it uses.
     pub locks: TableLocks,
+    /// When their sizes were looked at.
+    pub growth: GrowthWatch,
+}
+
+impl Planned {
+    /// A plan whose locks are still to be told.
+    pub fn new(prepared: Prepared, fingerprint: u64, traits: StatementTraits) -> Planned {
+        let (locks, growth) = (TableLocks::default(), GrowthWatch::default());
+        Planned { prepared, fingerprint, traits, locks, growth }
+    }
 }
 
 impl TableLocks {
     /// Whether rows are changed, or locked as if they were.
     pub fn write(&self) -> bool {
-        self.locks.iter().any(|(_, mode)| *mode == LockMode::Write)
+        self.locks.iter().any(|lock| lock.mode == LockMode::Write)
     }
 
     /// Those of a locking read whose rows nobody reads: EXPLAIN.
     pub fn only_read(&mut self) {
-        self.locks.iter_mut().for_each(|(_, mode)| *mode = LockMode::Read);
+        self.locks.iter_mut().for_each(|lock| lock.mode = LockMode::Read);
         self.uses.iter_mut().for_each(|used| used.mode = LockMode::Read);
+    }
+
+    /// Whether a plan that was made under these locks may still be used.
+    pub fn are_current(&self) -> bool {
+        self.locks.iter().all(TableLock::is_current)
+    }
+
+    /// What the plan was made for, that is kept with these locks.
+    pub fn remember(&mut self, seen: Vec<SeenCell>) {
+        self.locks.iter_mut().zip(seen).for_each(|(lock, seen)| lock.seen = Some(seen));
     }
 }
 
@@ -128,14 +149,22 @@ impl Session {
                 continue;
             }
             let key = LockKey::table(&full.schema, &full.table);
-            match needed.locks.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, mode)) if mode.covers(found.mode) => {}
-                Some((_, mode)) => *mode = found.mode,
-                None => needed.locks.push((key.clone(), found.mode)),
+            match needed.locks.iter_mut().find(|known| known.key == key) {
+                Some(known) if known.mode.covers(found.mode) => {}
+                Some(known) => known.mode = found.mode,
+                None => needed.locks.push(TableLock::new(key.clone(), found.mode)),
             }
             needed.uses.push(LockUse { key, alias: found.alias, mode: found.mode });
         }
-        needed.locks.sort_by(|(left, _), (right, _)| left.cmp(right));
+        needed.locks.sort_by(|left, right| left.key.cmp(&right.key));
         needed
+    }
+
+    /// The tables of a plan as they are, under these locks, which are held.
+    pub(crate) fn see(&self, locks: &TableLocks) -> Vec<SeenCell> {
+        let instance = &self.state.instance;
+        let class = |key: &LockKey| instance.row_class(key).unwrap_or_default();
+        let see = |lock: &TableLock| instance.metadata_locks().see(&lock.key, || class(&lock.key));
+        locks.locks.iter().map(see).collect()
     }
 }

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::status::id as status;
 use crate::variables::id;
 use errors::{SqlResult, sql_error};
-use exec::{LongParameters, ParameterTyping};
+use exec::LongParameters;
 use expression::TypedValue;
 use parser::ParseOptions;
 use parser::ast::{PrepareSource, Statement};
@@ -186,23 +186,19 @@ impl Session {
         Ok((entry, columns))
     }
 
-    /// The plan of a statement, to be kept for it.
+    /// The plan of a statement, to be kept for it; the transaction that planning needs is not kept.
     fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
-        let prepared = self.plan_statement(statement, settled.typing())?;
-        let (fingerprint, locks) = (self.settings().fingerprint, self.locks_needed(statement));
-        Ok(Planned { prepared, fingerprint, traits: StatementTraits::of(statement), locks })
-    }
-
-    /// Plans without running; the transaction that planning needs is not kept.
-    fn plan_statement(
-        &mut self,
-        statement: &Statement,
-        typing: ParameterTyping<'_>,
-    ) -> SqlResult<exec::Prepared> {
-        let locks = self.locks_needed(statement);
-        self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &[], |context| exec::prepare(statement, typing, context, false))
-        })
+        let mut locks = self.locks_needed(statement);
+        let (prepared, seen) = self.run_in_transaction(&locks, false, |session, reads_lock| {
+            let seen = session.see(&locks);
+            let prepared = session.with_context(reads_lock, &[], |context| {
+                exec::prepare(statement, settled.typing(), context, false)
+            })?;
+            Ok((prepared, seen))
+        })?;
+        locks.remember(seen);
+        let fingerprint = self.settings().fingerprint;
+        Ok(Planned { locks, ..Planned::new(prepared, fingerprint, StatementTraits::of(statement)) })
     }
 
     /// What decoding COM_STMT_EXECUTE of that statement needs. Error 1243.
@@ -295,7 +291,7 @@ impl Session {
                 *plan = Some(session.planned(statement, settled)?);
             }
             let parameters = session.fit(settled, plan, parameters)?;
-            session.run_prepared(statement, settled.typing(), plan, &parameters, channel)
+            session.run_prepared(statement, settled.typing(), Some(plan), &parameters, channel)
         });
     }
 
@@ -316,7 +312,7 @@ impl Session {
             }
             let mut filled = Cursor::new(session.state.instance.cursor_file());
             let parameters = session.fit(settled, plan, parameters)?;
-            session.run_prepared(statement, settled.typing(), plan, &parameters, &mut filled)?;
+            session.run_prepared(statement, settled.typing(), Some(plan), &parameters, &mut filled)?;
             filled.rows.finish()?;
             channel.columns(&filled.columns, session.results_collation())?;
             let mut end = session.statement_end(0, 0, String::new());
@@ -536,7 +532,13 @@ impl Session {
             }
             let fitting = entry.settled.fit(&mut entry.plan, parameters, &mut self.diagnostics);
             let outcome = fitting.and_then(|parameters| {
-                self.run_prepared(&statement, entry.settled.typing(), &mut entry.plan, &parameters, channel)
+                self.run_prepared(
+                    &statement,
+                    entry.settled.typing(),
+                    Some(&mut entry.plan),
+                    &parameters,
+                    channel,
+                )
             });
             entry.rest();
             outcome

@@ -105,7 +105,7 @@ impl Session {
         let mut planned = None;
         let succeeded =
             self.run_guarded(StatementTraits::of(statement), text, channel, |session, channel| {
-                session.run_prepared(statement, ParameterTyping::FromValues, &mut planned, &[], channel)
+                session.run_prepared(statement, ParameterTyping::FromValues, Some(&mut planned), &[], channel)
             });
         self.learn(lesson, planned.as_ref());
         succeeded

@@ -4,7 +4,10 @@
 
 use crate::planned::TableLocks;
 use crate::session::Session;
-use catalog::{Intent, LockDuration, LockKey, LockMode, LockRequest, SessionIntents, WaitEnd, WaitLimit};
+use catalog::{
+    CellId, Intent, LockDuration, LockKey, LockMode, LockRequest, SLOTS, SessionLocks, SlotTaken, TableLock,
+    WaitEnd, WaitLimit,
+};
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
 
@@ -14,12 +17,16 @@ const KEPT_LOCKS_MAX: usize = 16;
 /// Metadata locks that a session holds, but for those of LOCK TABLES.
 #[derive(Default)]
 pub struct HeldLocks {
-    /// To the end of the transaction.
+    /// To the end of the transaction, in queues.
     transaction: Vec<(LockKey, LockMode)>,
+    /// To the end of the transaction, each in the slot of its place.
+    slots: Vec<(CellId, LockMode)>,
     /// To the end of the statement.
     statement: Vec<LockKey>,
-    /// Made when the session first changes something.
-    intents: Option<Arc<SessionIntents>>,
+    /// Slots and intentions; made when the session first needs intentions, or slots for the second time: many sessions run one
+    /// statement only, and a queue costs less than a place for slots.
+    own: Option<Arc<SessionLocks>>,
+    wanted_slot: bool,
 }
 
 impl Session {
@@ -34,7 +41,40 @@ impl Session {
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
     pub(crate) fn take_table_locks(&mut self, needed: &TableLocks) -> SqlResult<()> {
         self.explicit_locks.check_uses(&needed.uses)?;
-        needed.locks.iter().try_for_each(|(key, mode)| self.lock_metadata(key, *mode))
+        needed.locks.iter().try_for_each(|lock| {
+            if self.lock_in_slot(lock) { Ok(()) } else { self.lock_metadata(&lock.key, lock.mode) }
+        })
+    }
+
+    /// Takes the lock of a kept plan to the end of the transaction, if that can be done without its queue.
+    #[inline]
+    fn lock_in_slot(&mut self, lock: &TableLock) -> bool {
+        let Some(seen) = lock.seen.as_ref().filter(|_| !self.explicit_locks.in_force()) else { return false };
+        if !std::mem::replace(&mut self.locks.wanted_slot, true) {
+            return false;
+        }
+        self.enrol();
+        let (held, locks) = (&mut self.locks, self.state.instance.metadata_locks());
+        let Some(own) = &held.own else { return false };
+        if let Some((slot, (_, mode))) =
+            held.slots.iter_mut().enumerate().find(|(_, (id, _))| *id == seen.id())
+        {
+            let is_enough = mode.covers(lock.mode) || locks.strengthen_slot(own, slot, lock.mode);
+            if is_enough && !mode.covers(lock.mode) {
+                *mode = lock.mode;
+            }
+            return is_enough;
+        }
+        let slot = held.slots.len();
+        if slot == SLOTS {
+            return false;
+        }
+        match locks.take_slot(own, slot, seen, lock.mode) {
+            SlotTaken::Held => held.slots.push((seen.id(), lock.mode)),
+            SlotTaken::InQueue => held.transaction.push((lock.key.clone(), lock.mode)),
+            SlotTaken::Refused => return false,
+        }
+        true
     }
 
     /// Takes a metadata lock to the end of the transaction.
@@ -57,6 +97,10 @@ impl Session {
     /// Gives back the metadata locks of the transaction; those of LOCK TABLES and of the running statement stay.
     pub(crate) fn release_transaction_locks(&mut self) {
         let (session, locks) = (self.state.shared.id, self.state.instance.metadata_locks());
+        if let Some(own) = &self.locks.own {
+            (0..self.locks.slots.len()).for_each(|slot| locks.release_slot(own, slot));
+            self.locks.slots.clear();
+        }
         while let Some((key, _)) = self.locks.transaction.pop() {
             locks.release(session, &key, LockDuration::Transaction);
         }
@@ -126,7 +170,7 @@ impl Session {
         self.intend(&intents, Intent::LockedTables)
     }
 
-    fn intend(&self, intents: &SessionIntents, intent: Intent) -> SqlResult<()> {
+    fn intend(&self, intents: &SessionLocks, intent: Intent) -> SqlResult<()> {
         if self.explicit_locks.global && intent != Intent::Commit {
             return Err(sql_error!(ER_CANT_UPDATE_WITH_READLOCK));
         }
@@ -135,14 +179,18 @@ impl Session {
         self.state.instance.metadata_locks().intend(intents, intent, limit).into_sql()
     }
 
-    fn intents(&mut self) -> Arc<SessionIntents> {
+    fn intents(&mut self) -> Arc<SessionLocks> {
+        Arc::clone(self.enrol())
+    }
+
+    fn enrol(&mut self) -> &Arc<SessionLocks> {
         let (id, instance) = (self.state.shared.id, &self.state.instance);
-        Arc::clone(self.locks.intents.get_or_insert_with(|| instance.metadata_locks().enrol(id)))
+        self.locks.own.get_or_insert_with(|| instance.metadata_locks().enrol(id))
     }
 
     /// Gives an intention back if it is held: the end of LOCK TABLES, and of a statement that panicked.
     pub(crate) fn relent(&mut self, intent: Intent) {
-        if let Some(intents) = self.locks.intents.as_ref().filter(|intents| intents.has(intent)) {
+        if let Some(intents) = self.locks.own.as_ref().filter(|intents| intents.has(intent)) {
             self.state.instance.metadata_locks().relent(intents, intent);
         }
     }
@@ -156,7 +204,7 @@ impl Session {
 
     /// The session ends.
     pub(crate) fn forget_intents(&mut self) {
-        if self.locks.intents.take().is_some() {
+        if self.locks.own.take().is_some() {
             self.state.instance.metadata_locks().leave(self.state.shared.id);
         }
     }

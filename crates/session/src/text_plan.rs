@@ -76,7 +76,7 @@ impl Session {
 
     fn run_key(&mut self, key: &ShapeKey<'_>, text: &[u8], channel: &mut dyn ClientChannel) -> ByShape {
         let instance = &self.state.instance;
-        let is_current = |planned: &Arc<Planned>| planned.prepared.is_current(instance.engine());
+        let is_current = |planned: &Arc<Planned>| planned.locks.are_current();
         let recent = self.text_plans.recent.find(key).filter(|(_, planned)| is_current(planned)).cloned();
         let is_recent = recent.is_some();
         let found = match recent {
@@ -143,7 +143,13 @@ impl Session {
         let mut kept = None;
         let traits = StatementTraits::of(&statement);
         self.run_guarded(traits, text, channel, |session, channel| {
-            session.run_prepared(&statement, ParameterTyping::FromValues, &mut kept, parameters, channel)
+            session.run_prepared(
+                &statement,
+                ParameterTyping::FromValues,
+                Some(&mut kept),
+                parameters,
+                channel,
+            )
         });
         let shape = match kept {
             Some(planned) if planned.prepared.is_repeatable() => Shape::Kept(Arc::new(planned)),

@@ -130,6 +130,11 @@ impl SeenCell {
         self.cell.is(self.word)
     }
 
+    /// The table has that many rows now; plans for far less or more are made anew.
+    pub fn set_class(&self, class: RowClass) {
+        self.cell.set_class(class);
+    }
+
     /// Whether it is as it was, and nobody asks for a strong lock.
     #[inline]
     pub(super) fn is_free(&self) -> bool {

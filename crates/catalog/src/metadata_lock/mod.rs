@@ -39,7 +39,6 @@ pub use wait::{WaitEnd, WaitLimit};
 use env::Clock;
 use mistakes::{Mistake, planted};
 use std::sync::Arc;
-pub use table::SHARDS;
 use table::{LockTable, Requested};
 use txn::{WaitGraph, WaiterId};
 use wait::{MetadataWait, Waiter};
@@ -188,12 +187,6 @@ impl MetadataLocks {
     /// Plans that use the table are to be made anew, as after ANALYZE TABLE.
     pub fn renew(&self, key: &LockKey) {
         self.table.renew(key);
-    }
-
-    /// Looks again how many rows the tables have that kept plans use, those of one of [`SHARDS`] parts; plans for far less or more are
-    /// made anew.
-    pub fn refresh_classes(&self, part: usize, class_of: &dyn Fn(&LockKey) -> Option<RowClass>) {
-        self.table.refresh_classes(part, class_of);
     }
 
     /// Takes an intention, or waits for whoever holds the server or its commits still.

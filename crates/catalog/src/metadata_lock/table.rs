@@ -15,8 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdx::known_hash::BuildKnownHash;
 use txn::WaiterId;
 
-/// Names are kept in so many parts.
-pub const SHARDS: usize = 64;
+const SHARDS: usize = 64;
 /// Names of a shard that stay when nobody holds them: they will be used again.
 const IDLE_NAMES_MAX: usize = 64;
 
@@ -170,21 +169,6 @@ impl LockTable {
     pub fn renew(&self, key: &LockKey) {
         if let Some(cell) = self.shard(key).get(key).and_then(|name| name.cell.as_ref()) {
             cell.renew();
-        }
-    }
-
-    /// Looks again how many rows the tables of a part have that kept plans use.
-    pub fn refresh_classes(&self, part: usize, class_of: &dyn Fn(&LockKey) -> Option<RowClass>) {
-        if let Some(shard) = self.shards.get(part) {
-            let cells: Vec<(LockKey, Arc<ObjectCell>)> = {
-                let shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-                let with_cell =
-                    |(key, name): (&LockKey, &Name)| Some((key.clone(), Arc::clone(name.cell.as_ref()?)));
-                shard.iter().filter_map(with_cell).collect()
-            };
-            for (key, cell) in cells {
-                class_of(&key).into_iter().for_each(|class| cell.set_class(class));
-            }
         }
     }
 

@@ -149,7 +149,6 @@ impl Binder<'_> {
             subqueries: std::mem::take(&mut self.subqueries),
             privileges: PrivilegesNeeded::new(Vec::new()),
             tables: Vec::new(),
-            dictionary_epoch: self.input.engine.dictionary().epoch(),
             volatile: true,
             row_by_row: self.assigns,
             repeatable: false,

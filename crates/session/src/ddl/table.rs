@@ -52,7 +52,8 @@ impl Session {
             return Ok(vec![(LockKey::table(&other.schema, &other.table), LockMode::Read)]);
         }
         let query = create.query.as_ref().map(|query| Statement::Query(query.clone()));
-        Ok(query.map_or_else(Vec::new, |query| self.locks_needed(&query).locks))
+        let locks = query.map_or_else(Vec::new, |query| self.locks_needed(&query).locks);
+        Ok(locks.into_iter().map(|lock| (lock.key, lock.mode)).collect())
     }
 
     /// Looks whether the table is there under a lock that lets others use it; only then is its name locked exclusively,

@@ -1,7 +1,9 @@
 //! Statements by kept plans answer as the same statements planned anew.
 
+use crate::planned::Planned;
 use crate::session::Session;
 use crate::tests::{connect, environment, run, start};
+use std::sync::Arc;
 
 const TABLE: &str = "create table t (id int primary key, u bigint unsigned, c varchar(20), d decimal(10, 3), \
                      m datetime, f double, e enum('a', 'b'), unique key (u), key (c, d))";
@@ -144,22 +146,94 @@ fn a_shape_is_kept_when_it_comes_again() {
 #[test]
 fn a_definition_that_changes_costs_one_plan() {
     let mut session = fresh(false);
-    let kept = |session: &mut Session| {
-        assert!(run(session, "select c from t where id = 1").is_empty());
-        let mut literals = Vec::new();
-        let key = session.shape_key(b"select c from t where id = 1", &mut literals).unwrap();
-        match session.state.instance.plan_cache().find(&key) {
-            Some((_, crate::plan_cache::Shape::Kept(planned))) => Some(planned),
-            _ => None,
-        }
-    };
     assert!(kept(&mut session).is_none());
     let first = kept(&mut session).unwrap();
     run(&mut session, "alter table t add key (m)");
     let second = kept(&mut session).unwrap();
-    assert!(!std::sync::Arc::ptr_eq(&first, &second));
+    assert!(!Arc::ptr_eq(&first, &second));
     let third = kept(&mut session).unwrap();
-    assert!(std::sync::Arc::ptr_eq(&second, &third));
+    assert!(Arc::ptr_eq(&second, &third));
+    run(&mut session, "analyze table t");
+    assert!(!Arc::ptr_eq(&third, &kept(&mut session).unwrap()));
+}
+
+/// The plan that is kept for a query, after running it.
+fn kept(session: &mut Session) -> Option<Arc<Planned>> {
+    assert!(run(session, "select c from t where id = 1").is_empty());
+    let mut literals = Vec::new();
+    let key = session.shape_key(b"select c from t where id = 1", &mut literals).unwrap();
+    match session.state.instance.plan_cache().find(&key) {
+        Some((_, crate::plan_cache::Shape::Kept(planned))) => Some(planned),
+        _ => None,
+    }
+}
+
+#[test]
+fn definitions_of_other_tables_cost_no_plan() {
+    let mut session = fresh(false);
+    kept(&mut session);
+    let first = kept(&mut session).unwrap();
+    let mut other = connect(session.instance(), "root").unwrap();
+    for sql in
+        ["create table d.o (a int)", "alter table d.o add b int", "create database e", "drop table d.o"]
+    {
+        assert!(run(&mut other, sql)[0].starts_with("OK"), "{sql}");
+        assert!(Arc::ptr_eq(&first, &kept(&mut session).unwrap()), "{sql}");
+    }
+    run(&mut other, "rename table d.t to e.t");
+    assert!(run(&mut session, "select c from t where id = 1")[0].starts_with("ERROR 1146"));
+}
+
+#[test]
+fn a_table_that_grows_is_planned_anew() {
+    let mut session = fresh(false);
+    kept(&mut session);
+    let first = kept(&mut session).unwrap();
+    let look = |session: &Session| session.instance().look_at_growth(&first, 0);
+    run(&mut session, "insert into t (id) values (2), (3)");
+    look(&session);
+    assert!(Arc::ptr_eq(&first, &kept(&mut session).unwrap()));
+    let rows: Vec<String> = (10..100).map(|id| format!("({id})")).collect();
+    run(&mut session, &format!("insert into t (id) values {}", rows.join(", ")));
+    look(&session);
+    assert!(!Arc::ptr_eq(&first, &kept(&mut session).unwrap()));
+}
+
+#[test]
+fn kept_plans_lock_their_tables_to_the_end_of_the_transaction() {
+    let mut session = fresh(false);
+    let tables: Vec<String> = (0..20).map(|number| format!("m{number}")).collect();
+    tables
+        .iter()
+        .for_each(|table| drop(run(&mut session, &format!("create table {table} (id int primary key)"))));
+    let mut other = connect(session.instance(), "root").unwrap();
+    for round in 0..4 {
+        run(&mut session, "begin");
+        for table in &tables {
+            assert!(run(&mut session, &format!("select id from {table} where id = {round}")).is_empty());
+            let deleted = run(&mut session, &format!("delete from {table} where id = {round}"));
+            assert_eq!(deleted, ["OK 0"]);
+        }
+        let rows = session.instance().metadata_locks().rows();
+        for table in &tables {
+            let is_held = |row: &catalog::LockRow| {
+                row.key.object_name() == table && row.granted && row.mode == catalog::LockMode::Write
+            };
+            assert!(rows.iter().any(is_held), "{table}: {rows:?}");
+        }
+        std::thread::scope(|scope| {
+            let locked = scope.spawn(|| run(&mut other, "lock tables d.m0 write, d.m19 write"));
+            let instance = Arc::clone(session.instance());
+            while instance.metadata_locks().rows().iter().all(|row| row.granted) {
+                std::thread::yield_now();
+            }
+            assert!(!locked.is_finished());
+            run(&mut session, "commit");
+            assert_eq!(locked.join().unwrap(), ["OK 0"]);
+        });
+        run(&mut other, "unlock tables");
+        assert!(session.instance().metadata_locks().rows().is_empty(), "round {round}");
+    }
 }
 
 #[test]
