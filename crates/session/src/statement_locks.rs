@@ -154,33 +154,29 @@ impl Session {
         intent: Intent,
         change: impl FnOnce(&mut Session) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let intents = self.intents();
-        if intents.has(intent) {
+        if self.enrol().has(intent) {
             return change(self);
         }
-        self.intend(&intents, intent)?;
+        self.intend(intent)?;
         let outcome = change(self);
-        self.state.instance.metadata_locks().relent(&intents, intent);
+        self.relent(intent);
         outcome
     }
 
     /// LOCK TABLES .. WRITE changes the server for as long as it is in force.
     pub(crate) fn intend_locked_tables(&mut self) -> SqlResult<()> {
-        let intents = self.intents();
-        self.intend(&intents, Intent::LockedTables)
+        self.intend(Intent::LockedTables)
     }
 
-    fn intend(&self, intents: &SessionLocks, intent: Intent) -> SqlResult<()> {
+    fn intend(&mut self, intent: Intent) -> SqlResult<()> {
         if self.explicit_locks.global && intent != Intent::Commit {
             return Err(sql_error!(ER_CANT_UPDATE_WITH_READLOCK));
         }
+        self.enrol();
+        let Some(own) = &self.locks.own else { return Ok(()) };
         let limit =
             WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &self.state.shared.kill };
-        self.state.instance.metadata_locks().intend(intents, intent, limit).into_sql()
-    }
-
-    fn intents(&mut self) -> Arc<SessionLocks> {
-        Arc::clone(self.enrol())
+        self.state.instance.metadata_locks().intend(own, intent, limit).into_sql()
     }
 
     fn enrol(&mut self) -> &Arc<SessionLocks> {
