@@ -28,5 +28,6 @@ step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 12 --full
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 20 --growth-max 1.25
 step streaming; "$python" tests/streaming/run.py --binary "$binary"
 step full_disk; unshare -m "$python" tests/full_disk/run.py "$binary"
+step descriptors; "$python" tests/descriptors/run.py --binary "$binary"
 step resources; "$python" tests/resources/run.py --binary "$binary" --brief
 step done

@@ -29,12 +29,14 @@ class Server:
         self.log_path = log_path or self.folder.with_suffix(".log")
         self.port = port or free_port()
         self.process = None
+        # What the new process does before it becomes the server: limits of its own.
+        self.preexec = None
 
     def start(self, timeout_seconds=60):
         log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [self.binary, "serve", "--datadir", str(self.folder), "--port", str(self.port),
-             "--socket", str(self.folder / "s.sock"), *self.options], stdout=log, stderr=log)
+             "--socket", str(self.folder / "s.sock"), *self.options], stdout=log, stderr=log, preexec_fn=self.preexec)
         end = time.monotonic() + timeout_seconds
         while time.monotonic() < end:
             if self.process.poll() is not None:

@@ -138,9 +138,7 @@ impl BufferPool {
 
     /// A page and its file, and what is wrong.
     pub fn describe(&self, page: PageId, reason: &str) -> String {
-        let path = self.spaces.require(page.space);
-        let path = path.and_then(|space| space.with_file(page.space, |file| file.path.clone()));
-        match path {
+        match self.path_of(page.space) {
             Ok(path) => format!("Page {} of '{}' is damaged: {reason}.", page.number, path.display()),
             Err(_) => format!("Page {} of tablespace {} is damaged: {reason}.", page.number, page.space),
         }

@@ -63,6 +63,11 @@ impl StorageError {
         }
     }
 
+    /// Whether there would be no error if the process had a descriptor left.
+    pub fn is_lack_of_descriptors(&self) -> bool {
+        matches!(self, StorageError::Disk(error) if error.kind == DiskErrorKind::TooManyFiles)
+    }
+
     /// What is wrong with a page that cannot be used because of what is, or is not, in its file; None for other errors.
     pub fn damage(&self) -> Option<&'static str> {
         match self {

@@ -4,12 +4,12 @@
 //! sync it stays in its frame, and its `flushing_since` holds the checkpoint back. A failed write or sync stops the engine
 //! (I2); a full disk leaves the pages dirty for a later attempt (I4). Batches never wait for a latch.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use env::{DiskErrorKind, Environment, File, blocking};
+use env::{DiskErrorKind, DiskResult, Environment, File, blocking};
 use metrics::Counter;
 use page::PAGE_BYTES;
 use stdx::aligned::AlignedBuffer;
@@ -17,6 +17,7 @@ use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
 use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, HEADER_BYTES};
+use crate::open_files::TableFile;
 use crate::{BufferPool, PoolOptions, StorageError, page_transform, reserve};
 
 /// What the one who writes pages needs.
@@ -32,12 +33,14 @@ pub(crate) struct FlushState {
 const QUEUE_MAX: usize = 8192;
 /// Batches of pools that are too small for the maximum.
 const BATCH_PAGES_MIN: usize = 8;
+/// Most files that are open at a time while a batch is written.
+const FILES_AT_ONCE: usize = 16;
 
 /// A page of a batch.
 struct BatchPage {
     page: PageId,
     index: u32,
-    file: Arc<dyn File>,
+    file: Arc<TableFile>,
     /// No copy in the doublewrite file is needed.
     created: bool,
 }
@@ -152,7 +155,7 @@ impl BufferPool {
         let outcome = blocking::region(|| write_batch(state.doublewrite.as_mut(), batch, &pages));
         match outcome {
             Ok(()) => {}
-            Err(error) if error.kind == DiskErrorKind::NoSpace => return Err(StorageError::Disk(error)),
+            Err(error) if leaves_pages_dirty(error.kind) => return Err(StorageError::Disk(error)),
             Err(error) => return Err(self.stop(&error)),
         }
         for page in &pages {
@@ -174,7 +177,7 @@ impl BufferPool {
             let Some(frame) = self.frames.try_shared_before_writers(index) else { continue };
             let header = frame.header();
             let (Some(page), Some(oldest)) = (header.page(), header.oldest_change()) else { continue };
-            let file = self.spaces.require(page.space).and_then(|space| space.file(page.space));
+            let file = self.spaces.require(page.space).and_then(|space| space.table_file(page.space));
             // Pages of a space that is going away need not be written.
             let Ok(file) = file else { continue };
             let created = header.created.load(Ordering::Acquire);
@@ -193,39 +196,84 @@ impl BufferPool {
     }
 }
 
-/// One durable copy of all that need one, then each page in its place, then one sync for each file. `batch` has the pages
-/// behind room for the header.
+/// Whether a write may succeed later. Nobody has to stop for it, and the pages wait.
+fn leaves_pages_dirty(kind: DiskErrorKind) -> bool {
+    matches!(kind, DiskErrorKind::NoSpace | DiskErrorKind::TooManyFiles)
+}
+
+/// One durable copy of all that need one, then each page in its place, with one sync for each file. `batch` has the pages behind
+/// room for the header.
 fn write_batch(
     doublewrite: Option<&mut Doublewrite>,
     batch: &mut [u8],
     pages: &[BatchPage],
-) -> Result<(), env::DiskError> {
+) -> DiskResult<()> {
     let copied = pages.iter().take_while(|page| !page.created).count();
     if let Some(doublewrite) = doublewrite.filter(|_| copied > 0) {
         doublewrite.write(&mut batch[..HEADER_BYTES + copied * PAGE_BYTES])?;
     }
-    let written = write_in_place(&batch[HEADER_BYTES..], pages);
+    let bytes = &batch[HEADER_BYTES..];
+    let mut runs = runs(pages);
+    // The files of a batch need not all be open at a time.
+    runs.sort_by_key(|run| pages[run.start].page.space);
+    let mut rest = &runs[..];
+    while !rest.is_empty() {
+        let count = write_some(bytes, pages, rest)?;
+        rest = &rest[count..];
+    }
+    Ok(())
+}
+
+/// Writes runs of pages, which are sorted by their files, and syncs these through the descriptors that they were written by. Gives
+/// how many runs it has written: one at least, and no more than there are descriptors for.
+fn write_some(bytes: &[u8], pages: &[BatchPage], runs: &[Range<usize>]) -> DiskResult<usize> {
+    let mut files: Vec<(SpaceId, Arc<dyn File>)> = Vec::new();
+    let mut written = Ok(0);
+    for run in runs {
+        let BatchPage { page, file, .. } = &pages[run.start];
+        let file = match files.last() {
+            Some((space, file)) if *space == page.space => Ok(Arc::clone(file)),
+            Some(_) if files.len() == FILES_AT_ONCE => break,
+            _ => file.open().inspect(|file| files.push((page.space, Arc::clone(file)))),
+        };
+        let outcome = file.and_then(|file| write_run(file.as_ref(), bytes, *page, run));
+        match outcome {
+            Ok(()) => written = written.map(|count| count + 1),
+            // Those that are written leave their descriptors to the others.
+            Err(error) if error.kind == DiskErrorKind::TooManyFiles && !files.is_empty() => break,
+            Err(error) => {
+                written = Err(error);
+                break;
+            }
+        }
+    }
     // Also where the disk was full in between: the next batch overwrites the copies.
-    let files: BTreeMap<SpaceId, &BatchPage> = pages.iter().map(|page| (page.page.space, page)).collect();
-    for page in files.values() {
-        page.file.sync_data()?;
+    for (_, file) in &files {
+        file.sync_data()?;
         Counter::DataFsyncs.increment();
     }
     written
 }
 
-fn write_in_place(bytes: &[u8], pages: &[BatchPage]) -> Result<(), env::DiskError> {
+fn write_run(file: &dyn File, bytes: &[u8], first: PageId, run: &Range<usize>) -> DiskResult<()> {
+    let offset = u64::from(first.number.0) * PAGE_BYTES as u64;
+    file.write_at(&bytes[run.start * PAGE_BYTES..run.end * PAGE_BYTES], offset)?;
+    Counter::DataWrites.increment();
+    Counter::DataWritten.add((run.len() * PAGE_BYTES) as u64);
+    Counter::PagesWritten.add(run.len() as u64);
+    Ok(())
+}
+
+/// Pages that lie side by side in one file, in the order of the batch.
+fn runs(pages: &[BatchPage]) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
     let mut start = 0;
     while start < pages.len() {
-        let run = run_length(&pages[start..]);
-        let offset = u64::from(pages[start].page.number.0) * PAGE_BYTES as u64;
-        pages[start].file.write_at(&bytes[start * PAGE_BYTES..(start + run) * PAGE_BYTES], offset)?;
-        Counter::DataWrites.increment();
-        Counter::DataWritten.add((run * PAGE_BYTES) as u64);
-        Counter::PagesWritten.add(run as u64);
-        start += run;
+        let end = start + run_length(&pages[start..]);
+        runs.push(start..end);
+        start = end;
     }
-    Ok(())
+    runs
 }
 
 /// How many pages from the first on lie side by side in one file.

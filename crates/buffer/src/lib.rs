@@ -18,6 +18,7 @@ mod growing_array;
 mod latch;
 mod log_room;
 mod mini_transaction;
+mod open_files;
 mod options;
 mod page_count;
 mod page_transform;

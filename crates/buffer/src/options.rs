@@ -36,7 +36,12 @@ pub struct PoolOptions {
     pub reserve_pages: u32,
     /// Threads that apply the log at start; 0 for what suits the machine, 1 for none but the one that opens the pool.
     pub replay_lanes: usize,
+    /// Most tablespace files that stay open (innodb_open_files).
+    pub open_files_max: usize,
 }
+
+/// What innodb_open_files is if nobody says anything else.
+const OPEN_FILES_MAX: usize = 4000;
 
 impl Default for PoolOptions {
     fn default() -> Self {
@@ -50,6 +55,7 @@ impl Default for PoolOptions {
             forced: Forced::No,
             reserve_pages: 0,
             replay_lanes: 0,
+            open_files_max: OPEN_FILES_MAX,
         }
     }
 }
@@ -67,6 +73,7 @@ impl PoolOptions {
             forced: Forced::No,
             reserve_pages: 0,
             replay_lanes: 1,
+            open_files_max: OPEN_FILES_MAX,
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
 use crate::log_room::LogLimits;
+use crate::open_files::OpenFiles;
 use crate::recovery::{FileFault, RecoveryReport};
 use crate::spaces::Spaces;
 use crate::{CheckpointParticipant, Forced, MiniTransaction, PoolOptions, StorageError, page_transform};
@@ -32,6 +33,7 @@ pub struct BufferPool {
     /// Frames with changes that are not on disk.
     pub(crate) dirty: DirtyQueue,
     pub(crate) spaces: Spaces,
+    pub(crate) open_files: Arc<OpenFiles>,
     /// Frames below this index have been used.
     next_unused: AtomicUsize,
     /// Frames whose page went away.
@@ -324,6 +326,11 @@ impl BufferPool {
         used.fold((0, 0), |(pages, dirty), header| (pages + 1, dirty + usize::from(header.is_dirty())))
     }
 
+    /// How many tablespace files are open, and how many may be.
+    pub fn open_files(&self) -> (usize, usize) {
+        (self.open_files.count(), self.open_files.maximum())
+    }
+
     /// Whether a failed write has stopped the engine (I2).
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire) || self.redo.failure().is_some()
@@ -355,6 +362,7 @@ impl BufferPool {
         Ok(BufferPool {
             flush: Mutex::new(FlushState::new(&environment, options)?),
             batches_written: Default::default(),
+            open_files: OpenFiles::new(Arc::clone(&environment.disk), options.open_files_max),
             environment,
             redo,
             frames,

@@ -20,7 +20,6 @@ use crate::page_count::PageCount;
 use crate::record::{self, EpochRecord, Record, Records};
 use crate::replay::log_corrupt;
 use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
-use crate::spaces::SpaceFile;
 use crate::{
     BufferPool, DATA_FILE_SUFFIX, Forced, PoolOptions, RecoveryHandler, StorageError, page_transform,
 };
@@ -156,7 +155,7 @@ impl BufferPool {
         path: &Path,
         copies: &BTreeMap<PageId, Vec<u8>>,
     ) -> Result<Option<FileFault>, StorageError> {
-        let file = self.environment.disk.open(path, OpenMode::Existing)?;
+        let file = self.open_file(path, OpenMode::Existing)?;
         let pages = file_pages(file.as_ref())?;
         if pages == 0 {
             return Ok(Some(FileFault::Damaged));
@@ -175,12 +174,10 @@ impl BufferPool {
         if !self.is_ours(header) {
             return Ok(Some(FileFault::Foreign));
         }
-        let file = SpaceFile { space: page.space, path: path.to_path_buf(), file };
-        match self.spaces.add(file, pages) {
+        match self.spaces.add(self.space_file(page.space, path, file), pages) {
             Ok(()) => Ok(None),
             Err(StorageError::SpaceExists(space)) => {
-                let first = self.spaces.require(space)?.with_file(space, |file| file.path.clone())?;
-                Err(StorageError::SpaceTwice(space, first, path.to_path_buf()))
+                Err(StorageError::SpaceTwice(space, self.path_of(space)?, path.to_path_buf()))
             }
             Err(error) => Err(error),
         }
@@ -213,6 +210,7 @@ impl BufferPool {
             if page_transform::open(&bytes, *page).is_err() {
                 bytes[..PAGE_BYTES].copy_from_slice(copy);
                 file.write_at(&bytes, offset).map_err(|error| self.stop(&error))?;
+                file.sync_data().map_err(|error| self.stop(&error))?;
             }
         }
         Ok(())
@@ -222,7 +220,7 @@ impl BufferPool {
     /// it is, and no page that was read may count as written: the machine may still lose either.
     fn sync_files(&self) -> Result<(), StorageError> {
         for file in self.spaces.list() {
-            file.file.sync_data().map_err(|error| self.stop(&error))?;
+            file.file.open()?.sync_data().map_err(|error| self.stop(&error))?;
         }
         Ok(())
     }

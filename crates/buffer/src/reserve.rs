@@ -71,8 +71,7 @@ impl BufferPool {
             return Ok(());
         }
         match self.refill_pages().and_then(|()| self.refill_file()) {
-            Err(StorageError::NoSpace(_)) => Ok(()),
-            Err(StorageError::Disk(error)) if error.kind == DiskErrorKind::NoSpace => Ok(()),
+            Err(error) if error.is_full_disk() || error.is_lack_of_descriptors() => Ok(()),
             outcome => outcome,
         }
     }
@@ -95,7 +94,7 @@ impl BufferPool {
     }
 
     fn refill_file(&self) -> Result<(), StorageError> {
-        let file = self.environment.disk.open(&file_path(), OpenMode::CreateIfMissing)?;
+        let file = self.open_file(&file_path(), OpenMode::CreateIfMissing)?;
         let length = file.len()?;
         if length < FILE_BYTES {
             file.allocate(length, FILE_BYTES - length)?;
@@ -108,7 +107,7 @@ impl BufferPool {
         if !may_use() || self.reserve_pages == 0 {
             return Ok(false);
         }
-        let file = match self.environment.disk.open(&file_path(), OpenMode::Existing) {
+        let file = match self.open_file(&file_path(), OpenMode::Existing) {
             Ok(file) => file,
             Err(error) if error.kind == DiskErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error.into()),

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use env::{DiskErrorKind, File, OpenMode, blocking};
+use env::{Directory, DiskErrorKind, DiskResult, File, OpenMode, blocking};
 use metrics::Counter;
 use page::{PAGE_BYTES, PageOperation, SpaceKind, SpaceOrigin};
 use stdx::aligned::AlignedBuffer;
@@ -62,9 +62,19 @@ impl BufferPool {
                 }
             }
         };
-        disk.rename(&new_path, path)?;
-        self.sync_directory(directory)?;
-        self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, FIRST_PAGES)
+        let made = self.directory(directory).and_then(|directory| {
+            disk.rename(&new_path, path)?;
+            self.sync_directory(directory.as_ref())
+        });
+        if let Err(error) = made {
+            let _ = disk.remove(&new_path);
+            return Err(error);
+        }
+        self.spaces.add(self.space_file(space, path, file), FIRST_PAGES)
+    }
+
+    pub(crate) fn space_file(&self, space: SpaceId, path: &Path, file: Arc<dyn File>) -> SpaceFile {
+        SpaceFile { space, file: self.open_files.adopt(space, path, file) }
     }
 
     /// Makes a directory, or makes one durable that somebody else made; the second time it costs nothing.
@@ -74,8 +84,9 @@ impl BufferPool {
         if exists && (directory.as_os_str().is_empty() || durable.contains(directory)) {
             return Ok(());
         }
+        let parent = self.directory(parent_of(directory))?;
         self.environment.disk.create_directory(directory)?;
-        self.sync_directory(parent_of(directory))?;
+        self.sync_directory(parent.as_ref())?;
         durable.insert(directory.to_path_buf());
         Ok(())
     }
@@ -87,7 +98,7 @@ impl BufferPool {
         path: &Path,
     ) -> Result<Arc<dyn File>, StorageError> {
         let in_space = |error| StorageError::in_space(space, error);
-        let file = self.environment.disk.open(path, OpenMode::CreateIfMissing).map_err(in_space)?;
+        let file = self.open_file(path, OpenMode::CreateIfMissing).map_err(in_space)?;
         file.set_len(0).map_err(in_space)?;
         file.allocate(0, u64::from(FIRST_PAGES) * PAGE).map_err(in_space)?;
         let page = PageId { space, number: PageNumber(0) };
@@ -103,7 +114,7 @@ impl BufferPool {
     }
 
     fn file_exists(&self, path: &Path) -> Result<bool, StorageError> {
-        match self.environment.disk.open(path, OpenMode::Existing) {
+        match self.open_file(path, OpenMode::Existing) {
             Ok(_) => Ok(true),
             Err(error) if error.kind == DiskErrorKind::NotFound => Ok(false),
             Err(error) => Err(error.into()),
@@ -115,33 +126,42 @@ impl BufferPool {
         self.file_exists(path)
     }
 
+    /// Opens a file; others are closed for it where no descriptor is left.
+    pub(crate) fn open_file(&self, path: &Path, mode: OpenMode) -> DiskResult<Arc<dyn File>> {
+        self.open_files.with_descriptor(|| self.environment.disk.open(path, mode))
+    }
+
+    /// A directory whose entries are about to be changed. Without it nothing is begun: an error here is no failed sync.
+    fn directory(&self, path: &Path) -> Result<Arc<dyn Directory>, StorageError> {
+        Ok(self.open_files.with_descriptor(|| self.environment.disk.directory(path))?)
+    }
+
     /// A directory that cannot be synced is a failed sync as any other (I2).
-    fn sync_directory(&self, directory: &Path) -> Result<(), StorageError> {
-        blocking::region(|| self.environment.disk.sync_directory(directory))
-            .map_err(|error| self.stop(&error))
+    fn sync_directory(&self, directory: &dyn Directory) -> Result<(), StorageError> {
+        blocking::region(|| directory.sync()).map_err(|error| self.stop(&error))
     }
 
     /// Opens the file of a space that is not open.
     pub fn open_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        let file = self.environment.disk.open(path, OpenMode::Existing)?;
+        let file = self.open_file(path, OpenMode::Existing)?;
         let page = PageId { space, number: PageNumber(0) };
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
         file.read_at(&mut bytes, 0)?;
         page_transform::open(&bytes, page)?;
         let pages = file_pages(file.as_ref())?;
-        self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
+        self.spaces.add(self.space_file(space, path, file), pages)
     }
 
     /// Opens a file whose header cannot be read as that of a space: so it can be renamed and removed, and pages be read.
     pub fn open_damaged_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        let file = self.environment.disk.open(path, OpenMode::Existing)?;
+        let file = self.open_file(path, OpenMode::Existing)?;
         let pages = file_pages(file.as_ref())?;
-        self.spaces.add(SpaceFile { space, path: path.to_path_buf(), file }, pages)
+        self.spaces.add(self.space_file(space, path, file), pages)
     }
 
     /// Whether a file, whose header is damaged, holds whole pages of that space.
     pub fn holds_pages_of(&self, path: &Path, space: SpaceId) -> bool {
-        let Ok(file) = self.environment.disk.open(path, OpenMode::Existing) else { return false };
+        let Ok(file) = self.open_file(path, OpenMode::Existing) else { return false };
         let pages = file_pages(file.as_ref()).unwrap_or(0).min(PAGES_LOOKED_AT);
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
         (1..pages).any(|number| {
@@ -159,61 +179,70 @@ impl BufferPool {
 
     /// Forgets the pages of a space and removes its file, durably. Readers that come later get `SpaceMissing`.
     pub fn remove_space(&self, space: SpaceId) -> Result<(), StorageError> {
-        let file = self.detach_space(space)?;
-        self.environment.disk.remove(&file.path)?;
-        self.sync_directory(parent_of(&file.path))
+        let path = self.detach_space(space)?;
+        let directory = self.directory(parent_of(&path))?;
+        self.environment.disk.remove(&path)?;
+        self.sync_directory(directory.as_ref())
     }
 
     /// Writes the pages of a space that belongs to nobody, forgets it, and moves its file to the directory of lost files,
     /// durably. Returns the file's new path. For the start, when nobody else uses the space.
     pub fn set_space_aside(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
         while self.flush_space_some(space)? > 0 {}
-        let path = self.detach_space(space)?.path;
-        let directory = Path::new(LOST_DIRECTORY);
-        self.make_directory(directory)?;
+        let lost = Path::new(LOST_DIRECTORY);
+        self.make_directory(lost)?;
+        let path = self.path_of(space)?;
+        let directories = [self.directory(lost)?, self.directory(parent_of(&path))?];
         let mut name = path.to_string_lossy().replace('/', ".");
         if name.len() > LOST_NAME_BYTES_MAX {
             name = format!("{space}{DATA_FILE_SUFFIX}");
         }
-        let mut target = directory.join(&name);
+        let mut target = lost.join(&name);
         for attempt in 2.. {
             if !self.file_exists(&target)? {
                 break;
             }
-            target = directory.join(format!("{name}.{attempt}"));
+            target = lost.join(format!("{name}.{attempt}"));
         }
+        self.detach_space(space)?;
         self.environment.disk.rename(&path, &target)?;
-        self.sync_directory(directory)?;
-        self.sync_directory(parent_of(&path))?;
+        for directory in directories {
+            self.sync_directory(directory.as_ref())?;
+        }
         Ok(target)
     }
 
     /// Renames the file of a space, durably. The directory is made if it is missing.
     pub fn rename_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
         assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
-        let disk = &self.environment.disk;
-        let old_path = self.spaces.require(space)?.with_file(space, |file| file.path.clone())?;
+        let file = self.spaces.require(space)?.table_file(space)?;
         if self.file_exists(path)? {
             return Err(StorageError::SpaceExists(space));
         }
+        let old_path = file.path();
         let (old_directory, directory) = (parent_of(&old_path), parent_of(path));
         self.make_directory(directory)?;
-        disk.rename(&old_path, path)?;
-        self.sync_directory(directory)?;
+        let mut directories = vec![self.directory(directory)?];
         if old_directory != directory {
-            self.sync_directory(old_directory)?;
+            directories.push(self.directory(old_directory)?);
         }
-        self.spaces.set_path(space, path)
+        file.rename(path)?;
+        directories.iter().try_for_each(|directory| self.sync_directory(directory.as_ref()))
+    }
+
+    /// Where the file of a space lies.
+    pub(crate) fn path_of(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
+        Ok(self.spaces.require(space)?.table_file(space)?.path())
     }
 
     /// The open spaces and their files.
     pub fn spaces(&self) -> Vec<(SpaceId, PathBuf)> {
-        self.spaces.list().into_iter().map(|file| (file.space, file.path)).collect()
+        self.spaces.list().into_iter().map(|file| (file.space, file.file.path())).collect()
     }
 
-    /// Whether a file is open for the space.
+    /// Whether there is a file for the space.
     pub fn has_file(&self, space: SpaceId) -> bool {
-        self.spaces.get(space).is_some_and(|object| object.file(space).is_ok())
+        self.spaces.get(space).is_some_and(|object| object.with_file(space, |_| ()).is_ok())
     }
 
     /// Pages that the file of a space has.
@@ -227,8 +256,9 @@ impl BufferPool {
         lock(&self.damaged_files).clone()
     }
 
-    /// Takes file and pages of a space out of the pool. The flusher's mutex keeps pages that are being written in place.
-    fn detach_space(&self, space: SpaceId) -> Result<SpaceFile, StorageError> {
+    /// Takes file and pages of a space out of the pool; gives the file's path. The flusher's mutex keeps pages that are being written
+    /// in place.
+    fn detach_space(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
         let flush = lock(&self.flush);
         let file = self.spaces.detach(space)?;
         let object = self.spaces.require(space)?;
@@ -240,7 +270,7 @@ impl BufferPool {
         }
         self.spaces.forget(space);
         drop(flush);
-        Ok(file)
+        Ok(file.file.path())
     }
 
     /// Grows the file of a space, if it must be, until it has `needed` pages; gives the pages that it has. Called by the

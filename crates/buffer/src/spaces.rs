@@ -3,7 +3,6 @@
 //! A [`Space`] is found by id without a lock. Its memory is never freed while the pool lives; the object of a removed
 //! space serves the next one, so a reader that still holds the old reference at worst finds a frame that names another page.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
@@ -13,6 +12,7 @@ use stdx::sync::{lock, read, write};
 
 use crate::StorageError;
 use crate::growing_array::GrowingArray;
+use crate::open_files::TableFile;
 
 /// Most spaces that are open at a time.
 const SPACES_MAX: usize = 1 << 20;
@@ -23,8 +23,7 @@ const CHUNK: usize = 64;
 #[derive(Clone)]
 pub(crate) struct SpaceFile {
     pub space: SpaceId,
-    pub path: PathBuf,
-    pub file: Arc<dyn File>,
+    pub file: Arc<TableFile>,
 }
 
 /// One tablespace.
@@ -74,9 +73,18 @@ impl Space {
         }
     }
 
-    /// The file, which stays open as long as the returned reference.
-    pub fn file(&self, space: SpaceId) -> Result<Arc<dyn File>, StorageError> {
+    /// The file, which may be closed at present.
+    pub fn table_file(&self, space: SpaceId) -> Result<Arc<TableFile>, StorageError> {
         self.with_file(space, |file| Arc::clone(&file.file))
+    }
+
+    /// The file, which stays open as long as the returned reference. Whoever writes syncs before it lets go.
+    pub fn file(&self, space: SpaceId) -> Result<Arc<dyn File>, StorageError> {
+        self.table_file(space)?.open().or_else(|error| {
+            // It may have been removed meanwhile: that says more.
+            self.with_file(space, |_| ())?;
+            Err(error.into())
+        })
     }
 
     /// The frames in use, with the numbers of their pages.
@@ -163,17 +171,6 @@ impl Spaces {
                 entry.store(0, Ordering::Release);
             }
             places.unused.push(index);
-        }
-    }
-
-    /// Changes the path of an open space.
-    pub fn set_path(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        match &mut *write(&self.require(space)?.file) {
-            Some(file) if file.space == space => {
-                file.path = path.to_path_buf();
-                Ok(())
-            }
-            _ => Err(StorageError::SpaceMissing(space)),
         }
     }
 

@@ -452,6 +452,51 @@ fn a_full_disk_is_an_error_and_passes() {
 }
 
 #[test]
+fn without_descriptors_nothing_is_begun_and_nothing_stops() {
+    const SPACES: u32 = 20;
+    let disk = SimulatedDisk::new(1);
+    let pool = open_with(&disk, PoolOptions { open_files_max: 3, ..PoolOptions::small(64) }).unwrap();
+    let (own, path_of) = (disk.open_files(), |space: u32| format!("d{}/t{space}.ibd", space % 3));
+    let page_of = |space: u32| PageId { space: SpaceId(space), number: PageNumber(1) };
+    for space in 1..=SPACES {
+        pool.create_space(SpaceId(space), SpaceKind::Table, Path::new(&path_of(space))).unwrap();
+        let mut mini = pool.mini_transaction();
+        let slot = mini.allocate(SpaceId(space)).unwrap();
+        assert_eq!(mini.page_id(slot), page_of(space));
+        mini.commit();
+    }
+    // One batch has pages of all files.
+    (1..=SPACES).for_each(|space| set(&pool, page_of(space), space));
+    disk.set_open_files_max(Some(own + 3));
+    pool.checkpoint().unwrap();
+    assert!(disk.open_files() <= own + 3);
+    // A directory, the new file, and what the log needs: files are closed for them.
+    pool.create_space(SpaceId(50), SpaceKind::Table, Path::new("d/t50.ibd")).unwrap();
+    pool.rename_space(SpaceId(50), Path::new("other/t50.ibd")).unwrap();
+    pool.remove_space(SpaceId(50)).unwrap();
+
+    (1..=SPACES).for_each(|space| set(&pool, page_of(space), space + 100));
+    disk.set_open_files_max(Some(0));
+    let refused = [
+        pool.create_space(SpaceId(51), SpaceKind::Table, Path::new("new/t51.ibd")).unwrap_err(),
+        pool.rename_space(SpaceId(1), Path::new("new/t1.ibd")).unwrap_err(),
+        pool.remove_space(SpaceId(2)).unwrap_err(),
+        pool.checkpoint().unwrap_err(),
+    ];
+    assert!(refused.iter().all(StorageError::is_lack_of_descriptors), "{refused:?}");
+    pool.refill_reserve().unwrap();
+    assert!(!pool.redo().exceed_capacity(4 << 20).unwrap() && pool.redo().is_starved());
+    assert!(!pool.is_stopped());
+    disk.set_open_files_max(Some(own + 3));
+    pool.checkpoint().unwrap();
+    drop(pool);
+    let pool = open(&disk.restart_with_durable_state(), 64);
+    for space in (1..=SPACES).filter(|space| *space != 2) {
+        assert_eq!(value(&pool, page_of(space)).unwrap(), space + 100);
+    }
+}
+
+#[test]
 fn a_failed_page_write_stops_the_pool() {
     for class in [OperationClass::Write, OperationClass::Sync] {
         for nth in 0..2 {

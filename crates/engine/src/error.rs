@@ -5,7 +5,9 @@
 use buffer::StorageError;
 use dictionary::TableName;
 use env::DiskErrorKind;
-use errors::handler::{ENAMETOOLONG, HA_ERR_GENERIC, HA_ERR_TABLE_READONLY, HA_ERR_TABLESPACE_EXISTS};
+use errors::handler::{
+    EMFILE, ENAMETOOLONG, HA_ERR_GENERIC, HA_ERR_TABLE_READONLY, HA_ERR_TABLESPACE_EXISTS,
+};
 use errors::{SqlError, sql_error};
 
 /// The result of an engine call.
@@ -76,6 +78,8 @@ pub enum EngineError {
     Corrupt(String),
     /// The operating system refused an operation. The text names file and operation.
     Io(String),
+    /// The process has no file descriptor left. As `NoSpace`: the call may work later.
+    TooManyFiles,
     /// A bound that protects memory was reached (version store, lock table).
     OutOfResources(&'static str),
     /// The engine stopped after a failed flush (invariant I2) or is shut down; no write is possible.
@@ -154,6 +158,7 @@ impl EngineError {
             EngineError::TableDamaged(name) => sql_error!(ER_TABLE_CORRUPT, name.schema, name.table),
             EngineError::Corrupt(text) => sql_error!(ER_GET_ERRNO, 126, text),
             EngineError::Io(text) => sql_error!(ER_GET_ERRNO, 5, text),
+            EngineError::TooManyFiles => sql_error!(ER_GET_ERRNO, EMFILE, "Too many open files"),
             EngineError::OutOfResources(text) => sql_error!(ER_GET_ERRNO, 12, text),
             EngineError::Stopped => sql_error!(ER_SERVER_SHUTDOWN),
             EngineError::Unsupported(what) => sql_error!(ER_NOT_SUPPORTED_YET, what),
@@ -166,6 +171,7 @@ impl From<StorageError> for EngineError {
         match error {
             StorageError::NoSpace(_) | StorageError::LogFull => EngineError::NoSpace,
             StorageError::Disk(disk) if disk.kind == DiskErrorKind::NoSpace => EngineError::NoSpace,
+            StorageError::Disk(disk) if disk.kind == DiskErrorKind::TooManyFiles => EngineError::TooManyFiles,
             StorageError::Stopped => EngineError::Stopped,
             StorageError::Interrupted => EngineError::Killed,
             StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_) => {

@@ -83,6 +83,7 @@ fn open(
         background: options.background_threads && !is_read_only,
         forced,
         reserve_pages: if is_read_only { 0 } else { (options.reserve_bytes / PAGE_BYTES as u64) as u32 },
+        open_files_max: options.open_files_max,
         // Simulated disks count operations: there must be one order of them.
         replay_lanes: if options.background_threads { 0 } else { 1 },
         ..PoolOptions::default()

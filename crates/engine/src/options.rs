@@ -46,6 +46,8 @@ pub struct EngineOptions {
     pub read_only: bool,
     /// Room on disk that is kept for statements that free room, in bytes.
     pub reserve_bytes: u64,
+    /// Most tables' files that stay open (innodb_open_files).
+    pub open_files_max: usize,
 }
 
 /// When a commit reaches the disk (innodb_flush_log_at_trx_commit).
@@ -106,6 +108,7 @@ impl Default for EngineOptions {
             force_recovery: ForceRecovery::Off,
             read_only: false,
             reserve_bytes: 0,
+            open_files_max: 4000,
         }
     }
 }

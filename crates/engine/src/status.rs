@@ -119,6 +119,7 @@ impl Engine {
             ("Innodb_buffer_pool_bytes_data", pages as u64 * page_bytes),
             ("Innodb_buffer_pool_bytes_dirty", dirty as u64 * page_bytes),
             ("Innodb_page_size", page_bytes),
+            ("Innodb_num_open_files", self.inner.pool.open_files().0 as u64),
             ("Innodb_redo_log_current_lsn", self.inner.pool.redo().end_lsn().0),
             ("Innodb_redo_log_flushed_to_disk_lsn", self.inner.pool.redo().durable_lsn().0),
         ]

@@ -1,7 +1,7 @@
-//! The traits [`Disk`] and [`File`], and [`DiskError`]. No implementation.
+//! The traits [`Disk`], [`File`] and [`Directory`], and [`DiskError`]. No implementation.
 //!
 //! All calls are synchronous and may be made from any thread. Nothing is durable before a sync says so: file
-//! contents need `sync_data` (or `sync_all`), directory entries need `sync_directory` of their directory.
+//! contents need `sync_data` (or `sync_all`), directory entries need a sync of their directory.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ pub type DiskResult<T> = Result<T, DiskError>;
 pub trait Disk: Send + Sync {
     /// Opens a file for reading and writing.
     fn open(&self, path: &Path, mode: OpenMode) -> DiskResult<Arc<dyn File>>;
-    /// Removes a file. Durable after `sync_directory` of its directory.
+    /// Removes a file. Durable after a sync of its directory.
     fn remove(&self, path: &Path) -> DiskResult<()>;
-    /// Renames a file, replacing `to` if it exists. Durable after `sync_directory` of both directories.
+    /// Renames a file, replacing `to` if it exists. Durable after a sync of both directories.
     fn rename(&self, from: &Path, to: &Path) -> DiskResult<()>;
     /// The names of the files and directories in `directory`, sorted. Directories end in `/`.
     fn list(&self, directory: &Path) -> DiskResult<Vec<String>>;
@@ -26,8 +26,13 @@ pub trait Disk: Send + Sync {
     fn create_directory(&self, path: &Path) -> DiskResult<()>;
     /// Removes an empty directory.
     fn remove_directory(&self, path: &Path) -> DiskResult<()>;
-    /// Makes earlier creations, renames and removals in `directory` durable. The root is the empty path.
-    fn sync_directory(&self, directory: &Path) -> DiskResult<()>;
+    /// Opens a directory whose entries are to be made durable; the root is the empty path. Who changes entries has this first: an
+    /// open that fails (no descriptor is left) then fails something that was not begun, and is no failed sync.
+    fn directory(&self, path: &Path) -> DiskResult<Arc<dyn Directory>>;
+    /// Opens a directory and syncs it: for starts, where either failure ends the start.
+    fn sync_directory(&self, path: &Path) -> DiskResult<()> {
+        self.directory(path)?.sync()
+    }
     /// Makes an empty file without a name in `directory`, which is made if it is missing. The file is gone with the last
     /// handle of it or with the process, however that ends: nothing of it is ever found again. Never sync it.
     fn create_temporary(&self, directory: &Path) -> DiskResult<Arc<dyn File>>;
@@ -70,6 +75,12 @@ pub trait File: Send + Sync {
     fn is_empty(&self) -> DiskResult<bool> {
         Ok(self.len()? == 0)
     }
+}
+
+/// An open directory.
+pub trait Directory: Send + Sync {
+    /// Makes earlier creations, renames and removals in it durable. After an error nothing about them is known (I2).
+    fn sync(&self) -> DiskResult<()>;
 }
 
 /// Holds an exclusive lock until it is dropped.
@@ -119,7 +130,7 @@ pub enum DiskErrorKind {
     Locked,
     /// The operating system refuses access.
     PermissionDenied,
-    /// Too many open files.
+    /// The process or the machine has no descriptor left. Nothing was done, and it may work later.
     TooManyFiles,
     /// The simulated machine has crashed: no later call succeeds.
     Crashed,

@@ -27,7 +27,7 @@ pub mod blocking {
 
 pub use allocator::return_free;
 pub use clock::{Clock, RealClock};
-pub use disk::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+pub use disk::{Directory, Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 pub use environment::Environment;
 pub use memory::Region;
 pub use overlay::OverlayDisk;

@@ -1,11 +1,12 @@
 //! [`OverlayDisk`]: a disk over another one that is never written. What is written stays in memory and is read back from there;
-//! nothing of it survives. For looking at a data directory that must not be touched.
+//! nothing of it survives. For looking at a data directory that must not be touched. A file of the disk below is open as long as somebody
+//! has it open here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+use crate::{Directory, Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 
 /// Written bytes are kept in blocks of this size.
 const BLOCK: usize = 4096;
@@ -19,7 +20,7 @@ pub struct OverlayDisk {
 #[derive(Default)]
 struct State {
     /// Files that were opened or made; None for one that was removed.
-    files: BTreeMap<PathBuf, Option<Arc<OverlayFile>>>,
+    files: BTreeMap<PathBuf, Option<Arc<Written>>>,
     directories: BTreeSet<PathBuf>,
 }
 
@@ -34,19 +35,24 @@ impl OverlayDisk {
     }
 
     /// The file of that path, if there is one.
-    fn find(&self, state: &mut State, path: &Path) -> DiskResult<Option<Arc<OverlayFile>>> {
+    fn find(&self, state: &mut State, path: &Path) -> DiskResult<Option<OverlayFile>> {
         if let Some(known) = state.files.get(path) {
-            return Ok(known.clone());
+            return known.as_ref().map(|written| self.reopen(written)).transpose();
         }
         match self.below.open(path, OpenMode::Existing) {
             Ok(below) => {
-                let file = Arc::new(OverlayFile::over(below)?);
-                state.files.insert(path.to_path_buf(), Some(Arc::clone(&file)));
-                Ok(Some(file))
+                let written = Arc::new(Written::over(below.as_ref(), path)?);
+                state.files.insert(path.to_path_buf(), Some(Arc::clone(&written)));
+                Ok(Some(OverlayFile { below: Some(below), written }))
             }
             Err(error) if error.kind == DiskErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    fn reopen(&self, written: &Arc<Written>) -> DiskResult<OverlayFile> {
+        let below = written.origin.as_ref().map(|origin| self.below.open(origin, OpenMode::Existing));
+        Ok(OverlayFile { below: below.transpose()?, written: Arc::clone(written) })
     }
 }
 
@@ -56,12 +62,12 @@ impl Disk for OverlayDisk {
         let refused = |kind| Err(DiskError::new(kind, "open", path));
         match (self.find(&mut state, path)?, mode) {
             (Some(_), OpenMode::CreateNew) => refused(DiskErrorKind::AlreadyExists),
-            (Some(file), _) => Ok(file),
+            (Some(file), _) => Ok(Arc::new(file)),
             (None, OpenMode::Existing | OpenMode::ExistingDirect) => refused(DiskErrorKind::NotFound),
             (None, _) => {
-                let file = Arc::new(OverlayFile::default());
-                state.files.insert(path.to_path_buf(), Some(Arc::clone(&file)));
-                Ok(file)
+                let written = Arc::new(Written::default());
+                state.files.insert(path.to_path_buf(), Some(Arc::clone(&written)));
+                Ok(Arc::new(OverlayFile { below: None, written }))
             }
         }
     }
@@ -81,7 +87,7 @@ impl Disk for OverlayDisk {
             return Err(DiskError::new(DiskErrorKind::NotFound, "rename", from));
         };
         state.files.insert(from.to_path_buf(), None);
-        state.files.insert(to.to_path_buf(), Some(file));
+        state.files.insert(to.to_path_buf(), Some(file.written));
         Ok(())
     }
 
@@ -122,8 +128,8 @@ impl Disk for OverlayDisk {
         Ok(())
     }
 
-    fn sync_directory(&self, _directory: &Path) -> DiskResult<()> {
-        Ok(())
+    fn directory(&self, _path: &Path) -> DiskResult<Arc<dyn Directory>> {
+        Ok(Arc::new(OverlayDirectory))
     }
 
     /// Temporary files are no part of the directory: they are made below.
@@ -145,10 +151,26 @@ impl Disk for OverlayDisk {
     }
 }
 
-/// A file whose writes stay in memory.
-#[derive(Default)]
+/// Nothing in it needs to be durable.
+struct OverlayDirectory;
+
+impl Directory for OverlayDirectory {
+    fn sync(&self) -> DiskResult<()> {
+        Ok(())
+    }
+}
+
+/// An open file.
 struct OverlayFile {
     below: Option<Arc<dyn File>>,
+    written: Arc<Written>,
+}
+
+/// What was written to a file, whatever it is called by now.
+#[derive(Default)]
+struct Written {
+    /// Its path on the disk below, if it is from there.
+    origin: Option<PathBuf>,
     content: Mutex<Content>,
 }
 
@@ -160,15 +182,18 @@ struct Content {
     blocks: BTreeMap<u64, Box<[u8; BLOCK]>>,
 }
 
-impl OverlayFile {
-    fn over(below: Arc<dyn File>) -> DiskResult<OverlayFile> {
+impl Written {
+    /// Nothing yet, over a file of the disk below.
+    fn over(below: &dyn File, path: &Path) -> DiskResult<Written> {
         let length = below.len()?;
         let content = Mutex::new(Content { length, below_length: length, blocks: BTreeMap::new() });
-        Ok(OverlayFile { below: Some(below), content })
+        Ok(Written { origin: Some(path.to_path_buf()), content })
     }
+}
 
+impl OverlayFile {
     fn content(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+        self.written.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes as the file below has them, zero behind its end.
@@ -306,6 +331,26 @@ mod tests {
         expected.resize(10_100, 0);
         assert_eq!(read(&disk.open(path, OpenMode::CreateIfMissing).unwrap()), expected);
         assert_eq!(below.contents(path).unwrap(), original);
+    }
+
+    #[test]
+    fn files_below_are_open_as_long_as_those_above() {
+        let below = SimulatedDisk::new(1);
+        let names: Vec<String> = (0..5).map(|number| number.to_string()).collect();
+        for name in &names {
+            below.open(Path::new(name), OpenMode::CreateNew).unwrap().write_at(name.as_bytes(), 0).unwrap();
+        }
+        below.set_open_files_max(Some(2));
+        let disk = OverlayDisk::new(Arc::new(below.clone()));
+        for round in [b"+", b"-"] {
+            for name in &names {
+                let file = disk.open(Path::new(name), OpenMode::Existing).unwrap();
+                file.write_at(round, 1).unwrap();
+            }
+        }
+        disk.rename(Path::new("3"), Path::new("x")).unwrap();
+        let kept = disk.open(Path::new("x"), OpenMode::Existing).unwrap();
+        assert_eq!((read(&kept), below.open_files()), (b"3-".to_vec(), 1));
     }
 
     #[test]

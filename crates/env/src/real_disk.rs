@@ -11,7 +11,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::temporary::TEMPORARY_PREFIX;
-use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+use crate::{Directory, Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 
 /// What messages call a file without a name.
 const UNNAMED: &str = "(temporary file)";
@@ -161,9 +161,10 @@ impl Disk for RealDisk {
         std::fs::remove_dir(self.full(path)).map_err(|error| disk_error(error, "remove directory", path))
     }
 
-    fn sync_directory(&self, directory: &Path) -> DiskResult<()> {
-        let failed = |error| disk_error(error, "sync directory", directory);
-        std::fs::File::open(self.full(directory)).map_err(failed)?.sync_all().map_err(failed)
+    fn directory(&self, path: &Path) -> DiskResult<Arc<dyn Directory>> {
+        let file = std::fs::File::open(self.full(path));
+        let file = file.map_err(|error| disk_error(error, "open directory", path))?;
+        Ok(Arc::new(RealDirectory { file, path: path.to_path_buf() }))
     }
 
     fn create_temporary(&self, directory: &Path) -> DiskResult<Arc<dyn File>> {
@@ -269,6 +270,17 @@ impl RealFile {
     }
 }
 
+struct RealDirectory {
+    file: std::fs::File,
+    path: PathBuf,
+}
+
+impl Directory for RealDirectory {
+    fn sync(&self) -> DiskResult<()> {
+        self.file.sync_all().map_err(|error| disk_error(error, "sync directory", &self.path))
+    }
+}
+
 /// The lock lives as long as the open file.
 struct RealLock {
     _file: std::fs::File,
@@ -284,7 +296,7 @@ fn disk_error(error: std::io::Error, operation: &'static str, path: &Path) -> Di
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => DiskErrorKind::NoSpace,
         ErrorKind::UnexpectedEof => DiskErrorKind::UnexpectedEnd,
         ErrorKind::PermissionDenied => DiskErrorKind::PermissionDenied,
-        _ if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => DiskErrorKind::TooManyFiles,
+        _ if is_one_of(&error, &[Errno::MFILE, Errno::NFILE]) => DiskErrorKind::TooManyFiles,
         _ => DiskErrorKind::Other,
     };
     DiskError { kind, operation, path: path.to_path_buf(), errno: error.raw_os_error().unwrap_or(0) }

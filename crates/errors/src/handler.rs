@@ -8,3 +8,5 @@ pub const HA_ERR_GENERIC: i64 = 168;
 pub const HA_ERR_TABLESPACE_EXISTS: i64 = 184;
 /// A file's name is too long.
 pub const ENAMETOOLONG: i64 = 36;
+/// The process has no file descriptor left.
+pub const EMFILE: i64 = 24;

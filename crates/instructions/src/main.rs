@@ -209,8 +209,12 @@ fn open(directory: &Path) -> SqlResult<Arc<Instance>> {
     };
     let settings =
         vec![setting("innodb-buffer-pool-size", "32M"), setting("innodb_redo_log_capacity", "16M")];
-    let options =
-        InstanceOptions { settings, data_directory: directory.display().to_string(), loopback_only: true };
+    let options = InstanceOptions {
+        settings,
+        data_directory: directory.display().to_string(),
+        loopback_only: true,
+        descriptors_max: None,
+    };
     Instance::open(Environment::real(directory), options)
 }
 

@@ -55,7 +55,7 @@ pub struct RedoLog {
     durable: AtomicU64,
     checkpoint: AtomicU64,
     ready: AtomicU64,
-    /// Set when the disk had no room for another file; cleared when one could be created.
+    /// Set when there was no room, or no descriptor, for another file; cleared when one could be created.
     starved: AtomicBool,
     failure: OnceLock<DiskError>,
     turns: FlushTurns<LeaderMemory>,
@@ -217,7 +217,7 @@ impl RedoLog {
         let start = Lsn(FIRST_LSN);
         let segment_bytes = options.segment_bytes.max(BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
         environment.disk.sync_directory(Path::new(""))?;
-        let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, start);
+        let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, start)?;
         for _ in 0..Segments::FILES_MIN {
             segments.prepare_first(start)?;
         }
@@ -530,8 +530,8 @@ impl RedoLog {
         self.ready.load(Ordering::Acquire).saturating_sub(self.end_lsn().0)
     }
 
-    /// Keeps files for `ahead_bytes` ready behind the end of the log. False if the disk has no room or the maximum is
-    /// reached: then the checkpoint must move.
+    /// Keeps files for `ahead_bytes` ready behind the end of the log. False if the disk has no room, the process no descriptor, or the
+    /// maximum is reached: then the checkpoint must move.
     pub fn prepare_files(&self, ahead_bytes: u64) -> Result<bool, RedoError> {
         if !self.prepare_ahead(ahead_bytes, false)? {
             return Ok(false);
@@ -548,7 +548,7 @@ impl RedoLog {
         if file_of(durable) > file_of(noted) { self.note_durable(durable) } else { Ok(()) }
     }
 
-    /// Whether the disk had no room for another file when one was last wanted.
+    /// Whether there was no room, or no descriptor, for another file when one was last wanted.
     pub fn is_starved(&self) -> bool {
         self.starved.load(Ordering::Acquire)
     }
@@ -567,7 +567,7 @@ impl RedoLog {
             match self.prepare_one(self.end_lsn().0 + ahead_bytes, beyond_maximum) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(error) if error.kind == env::DiskErrorKind::NoSpace => {
+                Err(error) if is_lack(&error) => {
                     self.starved.store(true, Ordering::Release);
                     return Ok(false);
                 }
@@ -611,6 +611,11 @@ impl RedoLog {
     pub fn segment_bytes(&self) -> u64 {
         self.segment_bytes
     }
+}
+
+/// Whether a file cannot be made now and perhaps can later: the log goes on with those that it has.
+fn is_lack(error: &DiskError) -> bool {
+    matches!(error.kind, DiskErrorKind::NoSpace | DiskErrorKind::TooManyFiles)
 }
 
 /// How far a flush must go.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use env::{DiskError, Environment, File, OpenMode};
+use env::{Directory, DiskError, Environment, File, OpenMode};
 use stdx::ids::Lsn;
 
 use crate::{BLOCK_BYTES, LOG_DIRECTORY, RedoError, RedoOptions};
@@ -20,6 +20,8 @@ const ZERO_CHUNK_BYTES: u64 = 1 << 20;
 
 pub(crate) struct Segments {
     environment: Environment,
+    /// Open from the start on, so that files can be renamed durably when no descriptor is left.
+    directory: Arc<dyn Directory>,
     pub segment_bytes: u64,
     /// Most files that may exist; never below [`Segments::FILES_MIN`].
     files_max: u64,
@@ -49,7 +51,7 @@ impl Segments {
         segment_bytes: u64,
         checkpoint: Lsn,
     ) -> Result<Segments, RedoError> {
-        let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, checkpoint);
+        let mut segments = Segments::new(environment, segment_bytes, options.capacity_bytes, checkpoint)?;
         for name in environment.disk.list(Path::new(LOG_DIRECTORY))? {
             let number =
                 name.strip_prefix(NAME_PREFIX).and_then(|digits| u64::from_str_radix(digits, 16).ok());
@@ -111,14 +113,15 @@ impl Segments {
         segment_bytes: u64,
         capacity_bytes: u64,
         checkpoint: Lsn,
-    ) -> Segments {
-        Segments {
+    ) -> Result<Segments, DiskError> {
+        Ok(Segments {
             environment: environment.clone(),
+            directory: environment.disk.directory(Path::new(LOG_DIRECTORY))?,
             segment_bytes,
             files_max: (capacity_bytes / segment_bytes).max(Self::FILES_MIN),
             files: BTreeMap::new(),
             ready_end: checkpoint.0 / segment_bytes,
-        }
+        })
     }
 
     /// The LSN up to which files are ready to be written.
@@ -140,6 +143,7 @@ impl Segments {
         let may_create = beyond_maximum || (self.files.len() as u64) < self.files_max;
         (reused.is_some() || may_create).then(|| NextFile {
             environment: self.environment.clone(),
+            directory: Arc::clone(&self.directory),
             segment_bytes: self.segment_bytes,
             number: next,
             reused,
@@ -200,6 +204,7 @@ impl Segments {
 /// A file that is to become ready. The work is done without any lock: it takes a while.
 pub(crate) struct NextFile {
     environment: Environment,
+    directory: Arc<dyn Directory>,
     segment_bytes: u64,
     number: u64,
     /// The file that gets a new name, and its old number.
@@ -215,13 +220,12 @@ impl NextFile {
     /// Renames or creates the file, durably.
     pub fn carry_out(&self) -> Result<Arc<dyn File>, DiskError> {
         let disk = &self.environment.disk;
-        let directory = Path::new(LOG_DIRECTORY);
         let (old_path, file) = match &self.reused {
             Some((number, file)) => (path_of(*number), Arc::clone(file)),
-            None => (directory.join(NEW_NAME), self.create()?),
+            None => (Path::new(LOG_DIRECTORY).join(NEW_NAME), self.create()?),
         };
         disk.rename(&old_path, &path_of(self.number))?;
-        disk.sync_directory(directory)?;
+        self.directory.sync()?;
         Ok(file)
     }
 

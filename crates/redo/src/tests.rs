@@ -252,6 +252,26 @@ fn a_full_disk_leaves_the_log_usable() {
 }
 
 #[test]
+fn without_descriptors_files_are_used_again() {
+    let disk = SimulatedDisk::new(1);
+    let (log, _) = open(&disk).unwrap();
+    disk.set_open_files_max(Some(0));
+    assert!(!log.prepare_files(1 << 20).unwrap() && log.is_starved());
+    for round in 0..10 {
+        let end = append(&log, &[round; 7000]);
+        log.flush_to(end).unwrap();
+        log.set_checkpoint(end).unwrap();
+        assert!(log.prepare_files(16 << 10).unwrap(), "renamed, and the directory is open");
+    }
+    disk.set_open_files_max(None);
+    assert!(log.exceed_capacity(100 << 10).unwrap() && !log.is_starved());
+    let end = append(&log, &[77; 100]);
+    log.flush_to(end).unwrap();
+    drop(log);
+    assert_eq!(open(&disk.restart_with_durable_state()).unwrap().1.last().unwrap(), &[77; 100]);
+}
+
+#[test]
 fn many_threads_share_flushes() {
     const THREADS: u64 = 8;
     const COMMITS: u64 = 200;

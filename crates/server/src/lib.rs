@@ -4,6 +4,7 @@
 mod certificates;
 mod config;
 mod connection;
+mod descriptors;
 mod error_log;
 mod net;
 mod port;

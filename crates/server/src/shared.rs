@@ -1,6 +1,7 @@
 //! What all connections of a server share. Main type: [`Shared`].
 //! Thread rules: used by all threads; nothing in it is locked on the way of a query.
 
+use crate::descriptors::Descriptors;
 use crate::error_log::ErrorLog;
 use crate::port::SqlInstance;
 use crate::rsa_key::RsaKey;
@@ -27,6 +28,8 @@ pub struct Shared {
     pub tls: Option<Arc<rustls::ServerConfig>>,
     /// Open connections, those that log in included.
     pub connection_count: AtomicU32,
+    /// Of the process: a connection that leaves too few is turned away.
+    pub descriptors: Descriptors,
     /// No more commands are taken.
     pub is_stopping: AtomicBool,
 }

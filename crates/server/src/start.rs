@@ -2,13 +2,13 @@
 
 use crate::certificates;
 use crate::config::Configuration;
+use crate::descriptors::Descriptors;
 use crate::error_log::{ErrorLog, Priority};
 use crate::net::Listener;
 use crate::port::SqlInstance;
 use crate::reactor::Group;
 use crate::shared::Shared;
 use env::{Disk, DiskErrorKind, Environment, OpenMode};
-use rustix::process::{Resource, Rlimit};
 use session::{Instance, InstanceOptions, ServerControl};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
@@ -22,8 +22,6 @@ use wire::auth::cache::PasswordCache;
 const STOP_GRACE: Duration = Duration::from_secs(30);
 /// How soon a failed sync that no commit waits for ends the server.
 const FAILURE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// Descriptors that the server asks for: connections, tables, logs.
-const DESCRIPTORS_WANTED: u64 = 65_536;
 
 /// Why the server did not start; the text is for people.
 #[derive(Debug)]
@@ -71,12 +69,13 @@ fn run(
         10116,
         &format!("iruka {version} starting as process {}", std::process::id()),
     );
-    raise_descriptor_limit();
+    let descriptors = Descriptors::raised(configuration.descriptors_wanted);
     environment.disk.create_directory(Path::new(""))?;
     let options = InstanceOptions {
         settings: configuration.settings.clone(),
         data_directory: configuration.data_directory.display().to_string(),
         loopback_only: configuration.is_loopback_only(),
+        descriptors_max: Some(descriptors.limit()),
     };
     let instance =
         Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
@@ -98,6 +97,7 @@ fn run(
         key: Some(certificates::password_key(&*environment.disk, &|text| log.warning(text))?),
         tls: certificates::tls_configuration(&*environment.disk, configuration, &|text| log.warning(text))?,
         connection_count: AtomicU32::new(0),
+        descriptors,
         is_stopping: AtomicBool::new(false),
         environment: environment.clone(),
     });
@@ -171,18 +171,6 @@ fn listen(configuration: &Configuration, log: &ErrorLog) -> Result<Vec<Listener>
         }
     }
     Ok(listeners)
-}
-
-fn raise_descriptor_limit() {
-    let limit = rustix::process::getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.map_or(DESCRIPTORS_WANTED, |maximum| maximum.min(DESCRIPTORS_WANTED));
-    if limit.current.is_some_and(|current| current < wanted) {
-        // Fewer descriptors only mean fewer connections.
-        let _ = rustix::process::setrlimit(
-            Resource::Nofile,
-            Rlimit { current: Some(wanted), maximum: limit.maximum },
-        );
-    }
 }
 
 /// The order to stop, from a signal or from SHUTDOWN.

@@ -51,6 +51,8 @@ pub struct InstanceOptions {
     /// Whether the server listens on nothing but loopback addresses and the UNIX socket.
     /// Only then is root@localhost without password made on first start.
     pub loopback_only: bool,
+    /// File descriptors that the process may have; None if nobody knows.
+    pub descriptors_max: Option<u64>,
 }
 
 /// What all sessions share: engine, variables, accounts, sessions, counters.

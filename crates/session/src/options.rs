@@ -21,6 +21,11 @@ pub struct StartValues {
     pub messages: Vec<String>,
 }
 
+/// Fewer files than these are never kept open, as in MySQL.
+const OPEN_FILES_MIN: u64 = 10;
+/// Descriptors for the log's files, listening sockets, reactors and temporary files; half of the others is for tables.
+const OWN_DESCRIPTORS: u64 = 64;
+
 /// Options that earlier versions of MySQL and MariaDB knew: a warning, not an error.
 const OBSOLETE: &[&str] = &[
     "binlog_expire_logs_days",
@@ -131,7 +136,31 @@ pub fn start_values(
         }
     }
     check_force_recovery(&start.values)?;
+    settle_open_files(options.descriptors_max, &mut start);
     Ok(start)
+}
+
+/// How many tables' files stay open: as many as table_open_cache says, unless something else is asked for, and no more than leave
+/// descriptors for connections and for the server itself.
+fn settle_open_files(descriptors_max: Option<u64>, start: &mut StartValues) {
+    let asked = start.values.get(id::INNODB_OPEN_FILES).unsigned();
+    let wanted = match asked {
+        OPEN_FILES_MIN.. => asked,
+        _ => start.values.get(id::TABLE_OPEN_CACHE).unsigned().max(OPEN_FILES_MIN),
+    };
+    let mut settled = wanted;
+    if let Some(descriptors) = descriptors_max {
+        start.values.set(id::OPEN_FILES_LIMIT, SystemValue::Integer(i128::from(descriptors)));
+        let most = (descriptors.saturating_sub(OWN_DESCRIPTORS) / 2).max(OPEN_FILES_MIN);
+        settled = wanted.min(most);
+        if settled < wanted {
+            start.messages.push(format!(
+                "Changed limits: innodb_open_files: {settled} (requested {wanted}), because the process may have {descriptors} \
+                 file descriptors"
+            ));
+        }
+    }
+    start.values.set(id::INNODB_OPEN_FILES, SystemValue::Integer(i128::from(settled)));
 }
 
 /// Values that come from the machine and the build.
@@ -293,6 +322,7 @@ pub fn engine_options(values: &ValueTable) -> EngineOptions {
         },
         read_only: values.get(id::INNODB_READ_ONLY).is_on(),
         reserve_bytes: RESERVE_BYTES,
+        open_files_max: values.get(id::INNODB_OPEN_FILES).unsigned() as usize,
         ..EngineOptions::default()
     }
 }

@@ -132,7 +132,12 @@ pub(crate) fn start_with(environment: &Environment, options: &[(&str, &str)]) ->
     };
     let sizes = [("innodb-buffer-pool-size", "16M"), ("innodb_redo_log_capacity", "16M")];
     let settings = sizes.iter().chain(options).map(|(name, value)| setting(name, value)).collect();
-    let options = InstanceOptions { settings, data_directory: "/data".to_owned(), loopback_only: true };
+    let options = InstanceOptions {
+        settings,
+        data_directory: "/data".to_owned(),
+        loopback_only: true,
+        descriptors_max: None,
+    };
     Instance::open(environment.clone(), options).unwrap()
 }
 

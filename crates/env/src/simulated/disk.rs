@@ -2,16 +2,18 @@
 //!
 //! Contents are durable after a sync of the file, directory entries after a sync of the directory. Faults are aimed by
 //! operation number ([`Fault`]); after `crash_at(n)` the operation with number n and every later one fail with `Crashed`,
-//! and [`SimulatedDisk::restart`] gives the disk that the machine finds when it comes up again. One mutex guards all.
+//! and [`SimulatedDisk::restart`] gives the disk that the machine finds when it comes up again. How many files may be open at a time
+//! can be limited (`handles.rs`). One mutex guards all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::file_image::FileImage;
+use super::handles::{Handle, Handles};
 use super::temporary::{SimulatedTemporaryFile, TemporaryImage};
 use super::{Fault, FaultKind, OperationClass, OperationCounts, SimulatedRandom};
-use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
+use crate::{Directory, Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 
 /// A disk in memory. Clones share it.
 #[derive(Clone)]
@@ -37,6 +39,7 @@ pub(super) struct State {
     crash_at: Option<u64>,
     crashed: bool,
     capacity_bytes: Option<u64>,
+    pub(super) handles: Handles,
     random: SimulatedRandom,
 }
 
@@ -117,6 +120,7 @@ impl SimulatedDisk {
             crash_at: None,
             crashed: false,
             capacity_bytes: None,
+            handles: Handles::default(),
             random: SimulatedRandom::new(seed),
         };
         SimulatedDisk { state: Arc::new(Mutex::new(state)) }
@@ -164,6 +168,16 @@ impl SimulatedDisk {
     /// Limits the sum of file lengths; growth beyond it fails with `NoSpace`. None lifts the limit.
     pub fn set_capacity_bytes(&self, capacity: Option<u64>) {
         self.state().capacity_bytes = capacity;
+    }
+
+    /// Limits how many files and directories may be open at a time; what is open stays open. None lifts the limit.
+    pub fn set_open_files_max(&self, maximum: Option<usize>) {
+        self.state().handles.maximum = maximum;
+    }
+
+    /// How many files and directories are open.
+    pub fn open_files(&self) -> usize {
+        self.state().handles.open
     }
 
     /// The sum of file lengths; of temporary files, of their blocks.
@@ -322,6 +336,7 @@ impl Disk for SimulatedDisk {
             return Err(DiskError::new(DiskErrorKind::PermissionDenied, "open", path));
         }
         let found = state.names.entries.get(path).copied();
+        state.handles.check("open", path)?;
         let file = match (found, mode) {
             (Some(_), OpenMode::CreateNew) => {
                 return Err(DiskError::new(DiskErrorKind::AlreadyExists, "open", path));
@@ -344,7 +359,8 @@ impl Disk for SimulatedDisk {
                 file
             }
         };
-        Ok(Arc::new(SimulatedFile { disk: self.clone(), file, path: path.to_path_buf() }))
+        let handle = state.handles.take(self);
+        Ok(Arc::new(SimulatedFile { disk: self.clone(), file, path: path.to_path_buf(), _handle: handle }))
     }
 
     fn remove(&self, path: &Path) -> DiskResult<()> {
@@ -382,6 +398,7 @@ impl Disk for SimulatedDisk {
         if state.denied.contains(directory) {
             return Err(DiskError::new(DiskErrorKind::PermissionDenied, "list", directory));
         }
+        state.handles.check("list", directory)?;
         if !directory.as_os_str().is_empty() && !state.names.directories.contains(directory) {
             return Err(DiskError::new(DiskErrorKind::NotFound, "list", directory));
         }
@@ -437,22 +454,14 @@ impl Disk for SimulatedDisk {
         }
     }
 
-    fn sync_directory(&self, directory: &Path) -> DiskResult<()> {
+    fn directory(&self, path: &Path) -> DiskResult<Arc<dyn Directory>> {
         let mut state = self.state();
-        let fault = state.begin(OperationClass::Sync, "sync directory", directory)?;
-        if fault == Some(FaultKind::SilentlySkipped) {
-            return Ok(());
+        if state.crashed {
+            return Err(DiskError::new(DiskErrorKind::Crashed, "open directory", path));
         }
-        let changes = std::mem::take(&mut state.unsynced_entries);
-        let (synced, kept): (Vec<_>, Vec<_>) =
-            changes.into_iter().partition(|change| change.touches(directory));
-        state.unsynced_entries = kept;
-        for change in synced {
-            if fault.is_none() || state.random.one_in(2) {
-                change.apply(&mut state.durable_names);
-            }
-        }
-        if fault.is_some() { Err(input_output_error("sync directory", directory)) } else { Ok(()) }
+        state.handles.check("open directory", path)?;
+        let handle = state.handles.take(self);
+        Ok(Arc::new(SimulatedDirectory { disk: self.clone(), path: path.to_path_buf(), _handle: handle }))
     }
 
     fn create_temporary(&self, directory: &Path) -> DiskResult<Arc<dyn File>> {
@@ -484,10 +493,37 @@ impl Drop for SimulatedLock {
     }
 }
 
+struct SimulatedDirectory {
+    disk: SimulatedDisk,
+    path: PathBuf,
+    _handle: Handle,
+}
+
+impl Directory for SimulatedDirectory {
+    fn sync(&self) -> DiskResult<()> {
+        let mut state = self.disk.state();
+        let fault = state.begin(OperationClass::Sync, "sync directory", &self.path)?;
+        if fault == Some(FaultKind::SilentlySkipped) {
+            return Ok(());
+        }
+        let changes = std::mem::take(&mut state.unsynced_entries);
+        let (synced, kept): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.touches(&self.path));
+        state.unsynced_entries = kept;
+        for change in synced {
+            if fault.is_none() || state.random.one_in(2) {
+                change.apply(&mut state.durable_names);
+            }
+        }
+        if fault.is_some() { Err(input_output_error("sync directory", &self.path)) } else { Ok(()) }
+    }
+}
+
 struct SimulatedFile {
     disk: SimulatedDisk,
     file: u64,
     path: PathBuf,
+    _handle: Handle,
 }
 
 impl SimulatedFile {

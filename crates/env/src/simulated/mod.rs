@@ -4,6 +4,7 @@ mod clock;
 mod disk;
 mod faults;
 mod file_image;
+mod handles;
 mod random;
 mod temporary;
 #[cfg(test)]

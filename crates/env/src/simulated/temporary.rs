@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::handles::Handle;
 use super::{FaultKind, OperationClass, SimulatedDisk};
 use crate::{Disk, DiskError, DiskErrorKind, DiskResult, File};
 
@@ -82,6 +83,7 @@ pub(super) struct SimulatedTemporaryFile {
     disk: SimulatedDisk,
     file: u64,
     path: PathBuf,
+    _handle: Handle,
 }
 
 impl SimulatedTemporaryFile {
@@ -91,12 +93,14 @@ impl SimulatedTemporaryFile {
         }
         let path = directory.join("(temporary file)");
         let mut state = disk.state();
+        state.handles.check("create temporary file", &path)?;
         state.begin(OperationClass::Allocate, "create temporary file", &path)?;
         let file = state.next_file;
         state.next_file += 1;
         state.temporary.insert(file, TemporaryImage::default());
+        let handle = state.handles.take(disk);
         drop(state);
-        Ok(SimulatedTemporaryFile { disk: disk.clone(), file, path })
+        Ok(SimulatedTemporaryFile { disk: disk.clone(), file, path, _handle: handle })
     }
 
     /// Refuses ranges beyond what a file can have.

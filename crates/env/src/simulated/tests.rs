@@ -221,3 +221,26 @@ fn temporary_files_hold_blocks_fail_and_are_lost() {
     assert_eq!((killed.used_bytes(), killed.list(Path::new("t")).unwrap().len()), (0, 0));
     assert_eq!(file.write_at(&[1], 0).unwrap_err().kind, DiskErrorKind::Crashed);
 }
+
+#[test]
+fn a_disk_without_descriptors_opens_nothing_and_changes_nothing() {
+    let disk = SimulatedDisk::new(1);
+    let file = disk.open(Path::new("a"), OpenMode::CreateNew).unwrap();
+    let directory = disk.directory(Path::new("")).unwrap();
+    disk.set_open_files_max(Some(2));
+    let refused = [
+        disk.open(Path::new("a"), OpenMode::Existing).err().unwrap(),
+        disk.open(Path::new("b"), OpenMode::CreateIfMissing).err().unwrap(),
+        disk.directory(Path::new("")).err().unwrap(),
+        disk.create_temporary(Path::new("")).err().unwrap(),
+        disk.list(Path::new("")).unwrap_err(),
+    ];
+    assert!(refused.iter().all(|error| error.kind == DiskErrorKind::TooManyFiles && error.errno == 24));
+    // What is open works.
+    file.write_at(&[1], 0).unwrap();
+    directory.sync().unwrap();
+    drop(file);
+    assert_eq!(disk.list(Path::new("")).unwrap(), ["a"]);
+    drop(disk.create_temporary(Path::new("")).unwrap());
+    assert_eq!(disk.open_files(), 1);
+}

@@ -36,6 +36,8 @@ pub struct Configuration {
     pub pid_file: PathBuf,
     /// `log_error`, absolute; None for standard error.
     pub log_file: Option<PathBuf>,
+    /// `open_files_limit`; 0 for what the server likes.
+    pub descriptors_wanted: u64,
     /// `back_log`.
     pub backlog: i32,
     /// TLS is offered.
@@ -96,6 +98,7 @@ impl Configuration {
             log_file,
             tls_files,
             data_directory,
+            descriptors_wanted: look.number("open_files_limit").ok().flatten().unwrap_or(0),
             settings,
         };
         configuration.add_defaults();

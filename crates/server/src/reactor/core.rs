@@ -19,6 +19,8 @@ const EVENTS_MAX: usize = 128;
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// Spare buffers kept for connections with something to read.
 const BUFFERS_MAX: usize = 64;
+/// How long a listener is left alone after it could not accept: the client waits in its queue, and epoll would name it in every round.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 const TOKEN_WAKE: u64 = u64::MAX;
 /// Listener `n` has the token `TOKEN_LISTENER + n`.
 const TOKEN_LISTENER: u64 = u64::MAX - 64;
@@ -34,6 +36,8 @@ const READING_AND_WRITING: EventFlags = READING.union(EventFlags::OUT);
 pub(crate) struct Core {
     pub reactor: Arc<Reactor>,
     listeners: Arc<Vec<Listener>>,
+    /// Listeners that are not watched until that time.
+    paused: Vec<(usize, Duration)>,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Sockets that epoll named: the token, and whether the peer closed or the socket failed.
@@ -101,13 +105,12 @@ impl Core {
     pub fn new(reactor: Arc<Reactor>, listeners: Arc<Vec<Listener>>) -> Result<Core, Errno> {
         epoll::add(&reactor.epoll, &reactor.wake, EventData::new_u64(TOKEN_WAKE), EventFlags::IN)?;
         for (index, listener) in listeners.iter().enumerate() {
-            let token = EventData::new_u64(TOKEN_LISTENER + index as u64);
-            let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
-            epoll::add(&reactor.epoll, listener.descriptor(), token, flags)?;
+            watch(&reactor, index, listener)?;
         }
         Ok(Core {
             reactor,
             listeners,
+            paused: Vec::new(),
             slots: Vec::new(),
             free: Vec::new(),
             events: Vec::with_capacity(EVENTS_MAX),
@@ -127,6 +130,27 @@ impl Core {
     /// That listening socket; None once the reactor takes nothing new.
     pub fn listener(&self, index: usize) -> Option<&Listener> {
         self.listeners.get(index).filter(|_| !self.is_stopping)
+    }
+
+    /// Leaves a listener alone for a while: it cannot accept.
+    pub fn pause_listener(&mut self, index: usize) {
+        let Some(listener) = self.listeners.get(index) else { return };
+        if epoll::delete(&self.reactor.epoll, listener.descriptor()).is_ok() {
+            self.paused.push((index, self.now + ACCEPT_PAUSE));
+        }
+    }
+
+    /// Watches the listeners again whose pause is over.
+    pub fn resume_listeners(&mut self) {
+        let (reactor, listeners, now) = (&self.reactor, &self.listeners, self.now);
+        self.paused.retain_mut(|(index, until)| {
+            if *until > now {
+                return true;
+            }
+            let is_watched = listeners.get(*index).is_none_or(|found| watch(reactor, *index, found).is_ok());
+            *until = now + ACCEPT_PAUSE;
+            !is_watched
+        });
     }
 
     /// The next thing to do in this round; None when the round is over.
@@ -269,6 +293,8 @@ impl Core {
         let has_connections = self.slots.len() > self.free.len();
         let timeout = if !self.ready.is_empty() {
             Some(Duration::ZERO)
+        } else if !self.paused.is_empty() {
+            Some(ACCEPT_PAUSE)
         } else if has_connections {
             Some(SWEEP_INTERVAL)
         } else {
@@ -340,7 +366,14 @@ impl Core {
             let _ = epoll::delete(&self.reactor.epoll, listener.descriptor());
         }
         self.listeners = Arc::new(Vec::new());
+        self.paused.clear();
     }
+}
+
+/// Lets one of the reactors hear of clients.
+fn watch(reactor: &Reactor, index: usize, listener: &Listener) -> Result<(), Errno> {
+    let token = EventData::new_u64(TOKEN_LISTENER + index as u64);
+    epoll::add(&reactor.epoll, listener.descriptor(), token, EventFlags::IN | EventFlags::EXCLUSIVE)
 }
 
 fn token(slot: u32, generation: u32) -> EventData {

@@ -119,6 +119,7 @@ impl Worker {
     /// Everything that is ready; None if the core went to another thread meanwhile.
     fn round(&self, mut core: Box<Core>) -> Option<Box<Core>> {
         core.now = self.group.shared.environment.clock.monotonic();
+        core.resume_listeners();
         for _ in 0..core.ready_count() {
             let Some((slot, connection)) = core.take_ready() else { break };
             core = self.take_turn(core, slot, connection)?;
@@ -301,13 +302,19 @@ impl Worker {
         let (socket, host) = match core.listener(index).map(|listener| listener.accept()) {
             Some(Ok(Some(accepted))) => accepted,
             Some(Err(error)) => {
-                self.group.shared.log.warning(&format!("A connection cannot be accepted: {error}."));
-                return;
+                let what = format!("Connections cannot be accepted at present: {error}");
+                self.group.shared.descriptors.note_shortage(&self.group.shared.log, core.now, &what);
+                return core.pause_listener(index);
             }
             _ => return,
         };
         let shared = &self.group.shared;
         let count = shared.connection_count.fetch_add(1, Ordering::AcqRel) + 1;
+        if !shared.descriptors.may_be_connection(&socket.descriptor()) {
+            let what = "Connections are refused, because nearly all file descriptors are in use";
+            shared.descriptors.note_shortage(&shared.log, core.now, what);
+            return self.turn_away(&socket);
+        }
         // The session decides about the last one: it is for an administrator.
         if count > shared.instance.settings().connections_max.saturating_add(1) {
             return self.turn_away(&socket);

@@ -59,6 +59,7 @@ pub fn shared(instance: &Arc<FakeInstance>) -> (Arc<Shared>, String) {
         key: Some(RsaKey::generate().unwrap().0),
         tls: Some(crate::tls::server_config(&certificates.certificate, &certificates.key).unwrap()),
         connection_count: AtomicU32::new(0),
+        descriptors: crate::descriptors::Descriptors::of(1 << 20),
         is_stopping: AtomicBool::new(false),
     };
     (Arc::new(shared), certificates.authority)
