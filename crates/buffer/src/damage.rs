@@ -107,13 +107,20 @@ impl BufferPool {
     }
 
     /// Those of some spaces, with all other pages of these spaces that the log has changes of: a file that is put back later may lack
-    /// them too. Reads the log once more for them. To be asked once, before checkpoints may move.
-    pub fn needed_pages_of(&self, spaces: &BTreeSet<SpaceId>) -> Result<Vec<NeededPage>, StorageError> {
+    /// them too. So may those of `strange` spaces, whose files are not the ones that were changed. Reads the log once more for them. To be
+    /// asked once, before checkpoints may move.
+    pub fn needed_pages_of(
+        &self,
+        spaces: &BTreeSet<SpaceId>,
+        strange: &BTreeSet<SpaceId>,
+    ) -> Result<Vec<NeededPage>, StorageError> {
         let log = lock(&self.damage.log).take();
         let mut pages = self.passed_over_pages();
         pages.retain(|page| spaces.contains(&page.page.space));
-        let (Some((mut log, end)), false) = (log, pages.is_empty()) else { return Ok(pages) };
-        let spaces: BTreeSet<SpaceId> = pages.iter().map(|page| page.page.space).collect();
+        let is_needed = !(pages.is_empty() && strange.is_empty());
+        let (Some((mut log, end)), true) = (log, is_needed) else { return Ok(pages) };
+        let damaged = pages.iter().map(|page| page.page.space);
+        let spaces: BTreeSet<SpaceId> = damaged.chain(strange.iter().copied()).collect();
         let passed_over: BTreeSet<PageId> = pages.iter().map(|page| page.page).collect();
         let mut brought_up = BTreeMap::new();
         while log.position() < end {

@@ -19,7 +19,7 @@ use crate::doublewrite::Doublewrite;
 use crate::page_count::PageCount;
 use crate::record::{self, EpochRecord, Record, Records};
 use crate::replay::log_corrupt;
-use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file};
+use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file, store_id_in};
 use crate::{
     BufferPool, DATA_FILE_SUFFIX, Forced, PoolOptions, RecoveryHandler, StorageError, page_transform,
 };
@@ -174,7 +174,8 @@ impl BufferPool {
         if !self.is_ours(header) {
             return Ok(Some(FileFault::Foreign));
         }
-        match self.spaces.add(self.space_file(page.space, path, file), pages) {
+        let store_id = store_id_in(header);
+        match self.spaces.add(self.space_file(page.space, store_id, path, file), pages) {
             Ok(()) => Ok(None),
             Err(StorageError::SpaceExists(space)) => {
                 Err(StorageError::SpaceTwice(space, self.path_of(space)?, path.to_path_buf()))

@@ -145,7 +145,7 @@ fn outcome(disk: &SimulatedDisk, frames: u64, lanes: usize) -> Outcome {
     let marks = pool.frames.headers().iter().filter_map(crate::frames::FrameHeader::oldest_change);
     assert_eq!(pool.dirty.oldest(&pool.frames), marks.min());
     let passed_over = pool.passed_over_pages();
-    let needed = pool.needed_pages_of(&(1..=SPACES).map(SpaceId).collect()).unwrap();
+    let needed = pool.needed_pages_of(&(1..=SPACES).map(SpaceId).collect(), &Default::default()).unwrap();
     pool.set_checkpoint_participant(Arc::new(NothingNeeded));
     pool.shutdown().unwrap();
     let files = pool.spaces().into_iter().map(|(_, path)| {

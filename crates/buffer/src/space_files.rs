@@ -39,8 +39,8 @@ const DOUBLING_PAGES_MAX: u32 = 64;
 
 impl BufferPool {
     /// Creates the file of a new space (and its directory), durable on return. `path` is relative to the data directory
-    /// and ends in `.ibd`.
-    pub fn create_space(&self, space: SpaceId, kind: SpaceKind, path: &Path) -> Result<(), StorageError> {
+    /// and ends in `.ibd`. Gives its store id.
+    pub fn create_space(&self, space: SpaceId, kind: SpaceKind, path: &Path) -> Result<u64, StorageError> {
         assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
         let disk = &self.environment.disk;
         if self.spaces.get(space).is_some() || self.file_exists(path)? {
@@ -48,9 +48,12 @@ impl BufferPool {
         }
         let directory = parent_of(path);
         let new_path = new_path(space, path);
+        // 0 is what files have that are older than these ids.
+        let store_id = self.environment.random.next_u64().max(1);
         let file = loop {
-            let made =
-                self.make_directory(directory).and_then(|()| self.write_new_file(space, kind, &new_path));
+            let made = self
+                .make_directory(directory)
+                .and_then(|()| self.write_new_file(space, (kind, store_id), &new_path));
             match made {
                 Ok(file) => break file,
                 Err(error) => {
@@ -70,11 +73,18 @@ impl BufferPool {
             let _ = disk.remove(&new_path);
             return Err(error);
         }
-        self.spaces.add(self.space_file(space, path, file), FIRST_PAGES)
+        self.spaces.add(self.space_file(space, Some(store_id), path, file), FIRST_PAGES)?;
+        Ok(store_id)
     }
 
-    pub(crate) fn space_file(&self, space: SpaceId, path: &Path, file: Arc<dyn File>) -> SpaceFile {
-        SpaceFile { space, file: self.open_files.adopt(space, path, file) }
+    pub(crate) fn space_file(
+        &self,
+        space: SpaceId,
+        store_id: Option<u64>,
+        path: &Path,
+        file: Arc<dyn File>,
+    ) -> SpaceFile {
+        SpaceFile { space, store_id, file: self.open_files.adopt(space, path, file) }
     }
 
     /// Makes a directory, or makes one durable that somebody else made; the second time it costs nothing.
@@ -94,7 +104,7 @@ impl BufferPool {
     fn write_new_file(
         &self,
         space: SpaceId,
-        kind: SpaceKind,
+        (kind, store_id): (SpaceKind, u64),
         path: &Path,
     ) -> Result<Arc<dyn File>, StorageError> {
         let in_space = |error| StorageError::in_space(space, error);
@@ -104,7 +114,8 @@ impl BufferPool {
         let page = PageId { space, number: PageNumber(0) };
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
         zero_page(&mut bytes, page, Lsn(0));
-        let origin = SpaceOrigin { log_id: self.redo.lineage().id, created: self.redo.end_lsn(), kind };
+        let origin =
+            SpaceOrigin { log_id: self.redo.lineage().id, created: self.redo.end_lsn(), kind, store_id };
         let operation = PageOperation::InitSpaceHeader { size_pages: FIRST_PAGES, origin };
         operation.apply(&mut bytes).map_err(|error| StorageError::corrupt(page, error))?;
         page_transform::seal(&mut bytes);
@@ -149,14 +160,14 @@ impl BufferPool {
         file.read_at(&mut bytes, 0)?;
         page_transform::open(&bytes, page)?;
         let pages = file_pages(file.as_ref())?;
-        self.spaces.add(self.space_file(space, path, file), pages)
+        self.spaces.add(self.space_file(space, store_id_in(&bytes), path, file), pages)
     }
 
     /// Opens a file whose header cannot be read as that of a space: so it can be renamed and removed, and pages be read.
     pub fn open_damaged_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
         let file = self.open_file(path, OpenMode::Existing)?;
         let pages = file_pages(file.as_ref())?;
-        self.spaces.add(self.space_file(space, path, file), pages)
+        self.spaces.add(self.space_file(space, None, path, file), pages)
     }
 
     /// Whether a file, whose header is damaged, holds whole pages of that space.
@@ -245,6 +256,12 @@ impl BufferPool {
         self.spaces.get(space).is_some_and(|object| object.with_file(space, |_| ()).is_ok())
     }
 
+    /// The store id in the header of a space's file, as it was when the file was opened; None if there is no file, or its header is
+    /// damaged.
+    pub fn store_id(&self, space: SpaceId) -> Option<u64> {
+        self.spaces.get(space)?.with_file(space, |file| file.store_id).ok()?
+    }
+
     /// Pages that the file of a space has.
     pub fn space_pages(&self, space: SpaceId) -> Result<u32, StorageError> {
         let object = self.spaces.require(space)?;
@@ -304,6 +321,12 @@ impl BufferPool {
 
 fn grow(file: &dyn File, pages: u32, by: u32) -> Result<(), env::DiskError> {
     blocking::region(|| file.allocate(u64::from(pages) * PAGE, u64::from(by) * PAGE))
+}
+
+/// The store id in a space header; None if that is none.
+pub(crate) fn store_id_in(header: &[u8]) -> Option<u64> {
+    let origin = page::SpaceHeaderRef::new(header).and_then(|header| header.origin());
+    origin.ok().map(|origin| origin.store_id)
 }
 
 /// Whole pages of a file.

@@ -23,6 +23,8 @@ const CHUNK: usize = 64;
 #[derive(Clone)]
 pub(crate) struct SpaceFile {
     pub space: SpaceId,
+    /// As its header says; None if that is damaged.
+    pub store_id: Option<u64>,
     pub file: Arc<TableFile>,
 }
 

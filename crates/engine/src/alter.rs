@@ -51,7 +51,7 @@ impl Engine {
             roots.insert(at, self.create_tree(old.space, index.id)?);
             definition.indexes.push(index);
         }
-        let record = TableRecord { definition, space: old.space, roots };
+        let record = TableRecord { definition, space: old.space, store_id: old.store_id, roots };
         let built = Table::open(record.clone());
         drop(turn);
         let filled = self.fill_indexes(&old, &built, first_new, kill);
@@ -117,7 +117,7 @@ impl Engine {
             definition.indexes.iter().filter(|index| dropped(index)).map(|index| index.id).collect();
         definition.indexes.retain(|index| !dropped(index));
         let roots = old.roots().into_iter().filter(|(id, _)| !gone.contains(id)).collect();
-        let record = TableRecord { definition, space: old.space, roots };
+        let record = TableRecord { definition, space: old.space, store_id: old.store_id, roots };
         self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let table = self.one_table(self.replace_records(std::slice::from_ref(&old), vec![record])?)?;
         for id in gone {

@@ -193,9 +193,9 @@ impl Engine {
         inner.store.put_leftover(&inner.pool, space)?;
         // The ids must be taken for good before a file carries them.
         self.sync_log(inner.pool.redo().end_lsn())?;
-        inner.pool.create_space(space, buffer::SpaceKind::Table, &path)?;
+        let store_id = inner.pool.create_space(space, buffer::SpaceKind::Table, &path)?;
         match (first..first + tree_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
-            Ok(roots) => Ok(TableRecord { definition, space, roots }),
+            Ok(roots) => Ok(TableRecord { definition, space, store_id, roots }),
             Err(error) => {
                 self.abandon_storage(space)?;
                 Err(error)
@@ -272,6 +272,7 @@ impl Engine {
             .map(|(old, definition)| TableRecord {
                 definition: definition.clone(),
                 space: old.space,
+                store_id: old.store_id,
                 roots: old.roots(),
             })
             .collect();

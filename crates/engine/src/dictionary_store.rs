@@ -5,7 +5,7 @@
 //! | key | value behind the entry header |
 //! |---|---|
 //! | 1, schema name | schema definition |
-//! | 2, table id (8 bytes, big-endian) | space u32, number of trees u16, (index id u64, root u32) each, definition |
+//! | 2, table id (8 bytes, big-endian) | space u32, number of trees u16, with bit 15 set: store id u64 follows; (index id u64, root u32) each, definition |
 //! | 3, "table" / "index" / "space" / "transaction" | first id not given yet, u64 |
 //! | 4, table id | first AUTO_INCREMENT value that was not handed out, u64 |
 //! | 5, table id | statistics |
@@ -51,6 +51,8 @@ pub(crate) struct DictionaryStore {
 pub(crate) struct TableRecord {
     pub(crate) definition: TableDefinition,
     pub(crate) space: SpaceId,
+    /// As the header of the space's file has it; 0 for tables from before there were such ids.
+    pub(crate) store_id: u64,
     /// Index ids and root pages in the order of `Table::indexes`; then, if the table may have long values, those of its LOB tree.
     pub(crate) roots: Vec<(IndexId, PageNumber)>,
 }
@@ -241,6 +243,9 @@ impl DictionaryStore {
     }
 }
 
+/// Set in a table's number of trees where a store id follows. Entries of earlier builds have none.
+const HAS_STORE_ID: u16 = 1 << 15;
+
 /// Ids below this are the system's own.
 const FIRST_ID: u64 = 16;
 
@@ -307,7 +312,8 @@ impl TableRecord {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(&self.space.0.to_le_bytes());
-        out.extend_from_slice(&(self.roots.len() as u16).to_le_bytes());
+        out.extend_from_slice(&(self.roots.len() as u16 | HAS_STORE_ID).to_le_bytes());
+        out.extend_from_slice(&self.store_id.to_le_bytes());
         for (index, root) in &self.roots {
             out.extend_from_slice(&index.0.to_le_bytes());
             out.extend_from_slice(&root.0.to_le_bytes());
@@ -319,8 +325,14 @@ impl TableRecord {
     fn decode(bytes: &[u8]) -> Option<TableRecord> {
         let (space, rest) = bytes.split_first_chunk::<4>()?;
         let (count, mut rest) = rest.split_first_chunk::<2>()?;
+        let count = u16::from_le_bytes(*count);
+        let mut store_id = 0;
+        if count & HAS_STORE_ID != 0 {
+            let (id, after) = rest.split_first_chunk::<8>()?;
+            (store_id, rest) = (u64::from_le_bytes(*id), after);
+        }
         let mut roots = Vec::new();
-        for _ in 0..u16::from_le_bytes(*count) {
+        for _ in 0..count & !HAS_STORE_ID {
             let (index, after) = rest.split_first_chunk::<8>()?;
             let (root, after) = after.split_first_chunk::<4>()?;
             roots.push((IndexId(u64::from_le_bytes(*index)), PageNumber(u32::from_le_bytes(*root))));
@@ -330,6 +342,7 @@ impl TableRecord {
         (roots.len() == crate::table::tree_count(&definition)).then_some(TableRecord {
             definition,
             space: SpaceId(u32::from_le_bytes(*space)),
+            store_id,
             roots,
         })
     }
@@ -360,4 +373,32 @@ fn number(bytes: &[u8]) -> Option<u64> {
 
 fn big_endian(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dictionary::{TableName, TableOptions};
+
+    #[test]
+    fn an_entry_without_a_store_id_is_read() {
+        let definition = TableDefinition {
+            id: TableId(7),
+            name: TableName { schema: "s".to_owned(), table: "t".to_owned() },
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            collation: charset::CollationId::BINARY,
+            options: TableOptions::default(),
+        };
+        let roots = vec![(IndexId(9), PageNumber(1)); crate::table::tree_count(&definition)];
+        let record = TableRecord { definition, space: SpaceId(5), store_id: 0x1122_3344_5566_7788, roots };
+        let mut bytes = record.encode();
+        let read = TableRecord::decode(&bytes).unwrap();
+        assert_eq!((read.store_id, read.space, &read.roots), (record.store_id, record.space, &record.roots));
+        // As earlier builds wrote it.
+        bytes[5] &= 0x7f;
+        bytes.drain(6..14);
+        let read = TableRecord::decode(&bytes).unwrap();
+        assert_eq!((read.store_id, read.space, read.roots), (0, record.space, record.roots));
+    }
 }

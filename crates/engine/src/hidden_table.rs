@@ -62,7 +62,7 @@ impl Transaction {
             return Err(EngineError::TableDefinitionChanged);
         }
         let (definition, space, roots) = (table.definition.clone(), table.space, table.roots());
-        let record = TableRecord { definition, space, roots };
+        let record = TableRecord { definition, space, store_id: table.store_id, roots };
         let key = DictionaryStore::table_key(table.id());
         self.change_dictionary(&Change::Put(key, record.encode()))
     }

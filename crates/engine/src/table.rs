@@ -32,6 +32,8 @@ const DAMAGED: u8 = 3;
 pub struct Table {
     pub(crate) definition: TableDefinition,
     pub(crate) space: SpaceId,
+    /// As the header of its file must have it.
+    pub(crate) store_id: u64,
     pub(crate) layout: RowLayout,
     pub(crate) indexes: Vec<Index>,
     /// Values that stand outside their rows (`lob`); None for a table whose rows have a fixed length.
@@ -75,7 +77,7 @@ pub struct Index {
 impl Table {
     /// Opens a table over its trees.
     pub(crate) fn open(record: TableRecord) -> Table {
-        let TableRecord { definition, space, roots } = record;
+        let TableRecord { definition, space, store_id, roots } = record;
         let layout = layout_of(&definition);
         let hidden = definition.primary_key().is_none();
         let (index_roots, lob_root) = roots.split_at(definition.indexes.len() + usize::from(hidden));
@@ -98,6 +100,7 @@ impl Table {
             auto_increment: AutoIncrement::starting_at(definition.options.auto_increment.unwrap_or(1)),
             definition,
             space,
+            store_id,
             layout,
             indexes,
             lobs: lobs.map(Arc::new),

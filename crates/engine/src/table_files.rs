@@ -23,6 +23,8 @@ struct Findings {
     damaged: Vec<(PathBuf, FileFault)>,
     /// Pages that recovery could not bring up to date, with the others of their spaces.
     needed: BTreeMap<SpaceId, Vec<NeededPage>>,
+    /// Spaces whose files are of another history than the dictionary and the log.
+    strange: BTreeSet<SpaceId>,
     /// What earlier starts noted.
     marks: BTreeMap<SpaceId, Vec<DamageMark>>,
     messages: Vec<String>,
@@ -44,6 +46,7 @@ impl EngineInner {
         self.set_strangers_aside(&wanted, leftovers, &mut findings)?;
         self.open_damaged_files(tables, &mut findings)?;
         self.find_missing_files(tables, &mut findings)?;
+        self.close_strange_tables(tables, &mut findings)?;
         let noted = self.close_damaged_tables(tables, &mut findings)?;
         for space in findings.marks.keys().filter(|space| !wanted.contains_key(space)) {
             self.store.forget_damage(&self.pool, *space)?;
@@ -60,12 +63,15 @@ impl EngineInner {
             present: self.pool.spaces().into_iter().collect(),
             damaged: self.pool.damaged_files(),
             needed: BTreeMap::new(),
+            strange: BTreeSet::new(),
             marks: BTreeMap::new(),
             messages: Vec::new(),
         };
         // Others were dropped.
         let spaces = tables.iter().map(|table| table.space).collect();
-        for page in self.pool.needed_pages_of(&spaces)? {
+        let strange = tables.iter().filter(|table| self.strange_id(table).is_some());
+        findings.strange = strange.map(|table| table.space).collect();
+        for page in self.pool.needed_pages_of(&spaces, &findings.strange)? {
             findings.needed.entry(page.page.space).or_default().push(page);
         }
         for mark in marks {
@@ -174,6 +180,47 @@ impl EngineInner {
         Ok(())
     }
 
+    /// The store id of a table's file if it is not the one that the table has.
+    fn strange_id(&self, table: &Table) -> Option<u64> {
+        self.pool.store_id(table.space).filter(|found| *found != table.store_id)
+    }
+
+    /// Closes tables in the place of whose files others stand. Error: Corrupt, if the log has changes of such a table, or one of its
+    /// transactions must be rolled back: its file must be put back before they are given up.
+    fn close_strange_tables(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
+        let mut texts = Vec::new();
+        let mut closed = Vec::new();
+        let mut has_lost_changes = false;
+        for table in tables.iter().filter(|table| findings.strange.contains(&table.space)) {
+            let Some(path) = findings.present.get(&table.space) else { continue };
+            let name = &table.definition.name;
+            let found = self.strange_id(table).unwrap_or_default();
+            texts.push(format!(
+                "The file '{}' is not the one of table `{}`.`{}`, but has its number: its store id is {found:016x}, the table's \
+                 {:016x}.",
+                path.display(),
+                name.schema,
+                name.table,
+                table.store_id
+            ));
+            has_lost_changes |= findings.needed.contains_key(&table.space);
+            closed.push(Arc::clone(table));
+        }
+        if !self.is_forced() && (has_lost_changes || self.losers_may_have_changed(&closed)) {
+            let all = texts.join(" ");
+            return Err(EngineError::Corrupt(format!(
+                "{all} The redo log has changes for the right one: put it back. innodb_force_recovery=1 goes on without it, and these \
+                 changes are lost for good"
+            )));
+        }
+        for (table, text) in closed.iter().zip(texts) {
+            findings.messages.push(format!("{text} {}", self.closed_text(table)));
+            self.close_unless_forced(table);
+            self.closed.add(table.space);
+        }
+        Ok(())
+    }
+
     /// Closes tables whose files lack changes, and notes what they lack; opens those again whose files have it.
     fn close_damaged_tables(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<bool> {
         let mut noted = true;
@@ -184,14 +231,15 @@ impl EngineInner {
                 continue;
             }
             let file = table_path(&table.definition.name);
-            if needed.is_empty() && self.is_restored(&marks) {
+            let is_strange = findings.strange.contains(&table.space);
+            if needed.is_empty() && !is_strange && self.is_restored(&marks) {
                 self.store.forget_damage(&self.pool, table.space)?;
                 findings.messages.push(format!("The file '{}' has all its changes again.", file.display()));
                 continue;
             }
             let new: Vec<DamageMark> = needed.iter().map(DamageMark::of).collect();
             noted &= self.put_damage_marks(&new)?;
-            if !table.is_closed() {
+            if !table.is_closed() && !is_strange {
                 let lacks: BTreeSet<&DamageMark> = new.iter().chain(marks).collect();
                 findings.messages.push(format!("{} {}", self.lacks(&lacks), self.closed_text(table)));
                 self.close_unless_forced(table);
@@ -247,7 +295,7 @@ impl EngineInner {
         let mut misnamed: Vec<(SpaceId, PathBuf, &PathBuf)> = findings
             .present
             .iter()
-            .filter(|(space, path)| !is_wanted(path, **space))
+            .filter(|(space, path)| !is_wanted(path, **space) && !findings.strange.contains(space))
             .filter_map(|(space, path)| Some((*space, path.clone(), wanted.get(space)?)))
             .collect();
         let names: BTreeSet<PathBuf> = misnamed.iter().map(|(_, _, name)| (*name).clone()).collect();

@@ -33,7 +33,10 @@ fn body(kind: PageKind, bytes: &[u8], clustered: bool) -> Result<(), CorruptPage
         PageKind::SpaceHeader => {
             let header = SpaceHeaderRef::new(bytes)?;
             let origin = header.origin()?;
-            println!("of log {:016x}, made at LSN {}, for {:?}", origin.log_id, origin.created, origin.kind);
+            println!(
+                "of log {:016x}, made at LSN {}, for {:?}, store {:016x}",
+                origin.log_id, origin.created, origin.kind, origin.store_id
+            );
             println!("pages {}, used {}", header.size_pages(), header.used_pages());
             println!("free pages {}, first {:?}", header.free_pages(), header.free_head());
         }

@@ -172,6 +172,7 @@ impl<'a> PageOperation<'a> {
                 put_varint(out, origin.log_id);
                 put_varint(out, origin.created.0);
                 out.push(origin.kind as u8);
+                put_varint(out, origin.store_id);
             }
             Self::SetSpaceHeader { size_pages, used_pages, free_head, free_pages } => {
                 out.push(SET_SPACE_HEADER);
@@ -257,6 +258,7 @@ impl<'a> PageOperation<'a> {
                     log_id: reader.varint()?,
                     created: Lsn(reader.varint()?),
                     kind: SpaceKind::from_byte(reader.byte()?)?,
+                    store_id: reader.varint()?,
                 },
             },
             SET_SPACE_HEADER => Self::SetSpaceHeader {

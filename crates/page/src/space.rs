@@ -16,6 +16,7 @@ const READ_COMPATIBLE_OFFSET: usize = 52;
 const LOG_ID_OFFSET: usize = 68;
 const CREATED_OFFSET: usize = 76;
 const SPACE_KIND_OFFSET: usize = 84;
+const STORE_ID_OFFSET: usize = 88;
 const FREE_NEXT_OFFSET: usize = BODY_OFFSET;
 
 /// Version of all page formats of a file.
@@ -50,6 +51,9 @@ pub struct SpaceOrigin {
     pub created: Lsn,
     /// What it is for.
     pub kind: SpaceKind,
+    /// A random number that the dictionary has too: a file of another history that has the same name and number is told apart by it. 0
+    /// in files from before there was one.
+    pub store_id: u64,
 }
 
 /// The space header, read in place.
@@ -82,6 +86,7 @@ impl<'a> SpaceHeaderRef<'a> {
             log_id: u64_at(self.page, LOG_ID_OFFSET),
             created: Lsn(u64_at(self.page, CREATED_OFFSET)),
             kind: SpaceKind::from_byte(self.page[SPACE_KIND_OFFSET])?,
+            store_id: u64_at(self.page, STORE_ID_OFFSET),
         })
     }
 
@@ -124,6 +129,7 @@ pub(crate) fn write_origin(page: &mut Page, origin: SpaceOrigin) {
     set_u64(page, LOG_ID_OFFSET, origin.log_id);
     set_u64(page, CREATED_OFFSET, origin.created.0);
     page[SPACE_KIND_OFFSET] = origin.kind as u8;
+    set_u64(page, STORE_ID_OFFSET, origin.store_id);
 }
 
 pub(crate) fn write_sizes(

@@ -30,8 +30,22 @@ pub struct Features {
     pub compatible: u64,
 }
 
-/// The features that this server knows, and gives to a new log.
-pub const FEATURES: Features = Features { incompatible: 0, read_compatible: 0, compatible: 0 };
+/// Tables in the dictionary have store ids.
+const STORE_IDS: u64 = 1;
+
+/// The features that this server knows, and gives to a log that it opens.
+pub const FEATURES: Features = Features { incompatible: STORE_IDS, read_compatible: 0, compatible: 0 };
+
+impl Features {
+    /// With those of another set.
+    pub(crate) fn with(self, other: Features) -> Features {
+        Features {
+            incompatible: self.incompatible | other.incompatible,
+            read_compatible: self.read_compatible | other.read_compatible,
+            compatible: self.compatible | other.compatible,
+        }
+    }
+}
 
 /// Which log it is, and of which other one it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

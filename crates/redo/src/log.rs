@@ -125,8 +125,13 @@ impl OpenedLog {
     /// Starts a new epoch at `end`, where the reader stopped. The checkpoint stays where it is. Allocates nothing.
     pub fn start(mut self, end: Lsn) -> Result<RedoLog, RedoError> {
         let old = self.control.record;
-        let record =
-            CheckpointRecord { durable: end.max(old.durable), epoch: old.epoch + 1, epoch_start: end, ..old };
+        let record = CheckpointRecord {
+            durable: end.max(old.durable),
+            epoch: old.epoch + 1,
+            epoch_start: end,
+            features: old.features.with(FEATURES),
+            ..old
+        };
         self.control.write(record)?;
         let base = end.0 / BLOCK_BYTES * BLOCK_BYTES;
         let mut bytes = vec![0; (end.0 - base) as usize];
