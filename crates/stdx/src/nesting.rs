@@ -31,6 +31,9 @@ impl Drop for Nested {
 
 #[cfg(test)]
 mod tests {
+    // Nothing below has threads of its own to ask for.
+    #![allow(clippy::disallowed_methods)]
+
     use super::*;
 
     #[test]
