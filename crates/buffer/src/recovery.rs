@@ -39,6 +39,7 @@ impl BufferPool {
     ) -> Result<Arc<BufferPool>, StorageError> {
         environment.disk.create_directory(Path::new(""))?;
         let mut locks = vec![environment.disk.lock(Path::new(LOCK_NAME))?];
+        RedoLog::check_places(&environment)?;
         locks.extend(RedoLog::lock(&environment)?);
         let has_lock_of_log = locks.len() > 1;
         if options.forced == Forced::WithoutLog {

@@ -153,7 +153,9 @@ fn create_system_space(pool: &BufferPool, without_log: bool) -> EngineResult<()>
         match pool.damaged_files().into_iter().find(|(path, _)| path == Path::new(SYSTEM_FILE)) {
             Some((_, FileFault::Unreadable(reason))) => return Err(EngineError::Io(reason)),
             Some(_) => {
-                return Err(EngineError::Corrupt(format!("the header of '{SYSTEM_FILE}' is damaged")));
+                return Err(EngineError::Corrupt(format!(
+                    "the header of '{SYSTEM_FILE}' is damaged: put the file back as it was"
+                )));
             }
             None => {}
         }
@@ -164,7 +166,7 @@ fn create_system_space(pool: &BufferPool, without_log: bool) -> EngineResult<()>
         };
         if let Some(sign) = sign {
             return Err(EngineError::Corrupt(format!(
-                "'{SYSTEM_FILE}' is missing, but {sign} shows that the data directory was in use"
+                "'{SYSTEM_FILE}' is missing, but {sign} shows that the data directory was in use: put the file back"
             )));
         }
         pool.create_space(SYSTEM_SPACE, SpaceKind::System, Path::new(SYSTEM_FILE))?;

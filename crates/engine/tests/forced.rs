@@ -389,3 +389,57 @@ fn an_engine_for_reading_only_touches_nothing() {
     let engine = start(&disk, ForceRecovery::Off).unwrap();
     assert_eq!(all(&begin(&engine), &table(&engine, "t")).len(), 600);
 }
+
+/// A log file that lost its end, or all it had: refused, with its name and what to do, and by force what was there before it is shown.
+#[test]
+fn a_log_file_that_is_too_short_is_the_end_of_the_log() {
+    let whole = directory(false);
+    let logs: Vec<String> =
+        whole.list(path("redo")).unwrap().into_iter().filter(|name| name.starts_with("log_")).collect();
+    assert!(logs.len() > 2);
+    let mut shown = Vec::new();
+    for name in &logs {
+        for bytes in [0, 5000, 200_000] {
+            let disk = whole.restart_after_kill();
+            disk.open(&path("redo").join(name), OpenMode::Existing).unwrap().set_len(bytes).unwrap();
+            let before = files(&disk);
+            let refused = start(&disk, ForceRecovery::Off).err().unwrap().to_string();
+            for part in [&name[..], "innodb_force_recovery=1", "put it back"] {
+                assert!(refused.contains(part), "{refused}");
+            }
+            let engine = start(&disk, ForceRecovery::PastDamage).unwrap();
+            let rows = all(&begin(&engine), &table(&engine, "t"));
+            assert!((400..=600).contains(&rows.len()) && rows[0] == text_row(0), "{name}: {}", rows.len());
+            assert!(engine.take_messages().iter().any(|text| text.contains(&name[..])));
+            drop(engine);
+            assert!(files(&disk) == before, "the data directory is not touched");
+            shown.push(rows.len());
+        }
+    }
+    assert!(shown.contains(&600) && shown.iter().any(|rows| *rows < 600), "{shown:?}");
+}
+
+/// In the place of a file: refused in every way, until it is moved away.
+#[test]
+fn a_directory_in_the_place_of_a_log_file_is_named() {
+    for name in ["control", "doublewrite", "log.new", "log_0000000000000005", "reserve"] {
+        let disk = directory(false);
+        let (place, aside) = (path("redo").join(name), path("aside"));
+        let was_there = disk.contents(&place).is_some();
+        if was_there {
+            disk.rename(&place, aside).unwrap();
+        }
+        disk.create_directory(&place).unwrap();
+        for force in [ForceRecovery::Off, ForceRecovery::PastDamage, ForceRecovery::WithoutLog] {
+            let refused = start(&disk, force).err().unwrap().to_string();
+            let parts = [name, "is a directory", "move it out of the data directory"];
+            assert!(parts.iter().all(|part| refused.contains(part)), "{name}: {refused}");
+        }
+        disk.remove_directory(&place).unwrap();
+        if was_there {
+            disk.rename(aside, &place).unwrap();
+        }
+        let engine = start(&disk, ForceRecovery::Off).unwrap();
+        assert_eq!(all(&begin(&engine), &table(&engine, "t")).len(), 600, "{name}");
+    }
+}

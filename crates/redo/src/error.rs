@@ -1,6 +1,7 @@
 //! [`RedoError`]: a log that cannot be written, read or trusted.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use env::DiskError;
 use stdx::ids::Lsn;
@@ -13,7 +14,7 @@ pub enum RedoError {
     /// A disk call failed while the log was opened or read.
     Disk(DiskError),
     /// The control file is missing, but a log file was written: the directory is not new. The text names that file.
-    ControlMissing(std::path::PathBuf),
+    ControlMissing(PathBuf),
     /// The control file is damaged.
     ControlDamaged,
     /// The log was written in an older format, which this server does not read.
@@ -33,11 +34,34 @@ pub enum RedoError {
         /// Where the damage is.
         lsn: Lsn,
         /// The log file, and the offset there.
-        file: std::path::PathBuf,
+        file: PathBuf,
         /// Bytes from the start of the file.
         offset: u64,
         /// The group that shows it.
         later: Lsn,
+    },
+    /// A log file is missing, though later ones are there or recovery begins in it.
+    FileMissing {
+        /// The file.
+        file: PathBuf,
+        /// Recovery begins in it: there is nothing before it that could be read.
+        is_first: bool,
+    },
+    /// A log file is shorter than all are made.
+    FileShort {
+        /// The file.
+        file: PathBuf,
+        /// Bytes that it has.
+        bytes: u64,
+        /// Bytes that it was made with.
+        made: u64,
+    },
+    /// A directory stands where a file belongs, or a file in the place of the log's directory.
+    Misplaced {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// The log ends before a place that is known to have been durable, or its control file is damaged.
     Corrupt {
@@ -59,7 +83,8 @@ pub const WITHOUT_LOG_HINT: &str = "innodb_force_recovery=6 shows the data files
 impl RedoError {
     /// Whether the log was read and found damaged: it can be read up to there.
     pub fn is_damage(&self) -> bool {
-        matches!(self, RedoError::Hole { .. } | RedoError::Corrupt { .. })
+        use RedoError::{Corrupt, FileMissing, FileShort, Hole};
+        matches!(self, Hole { .. } | Corrupt { .. } | FileShort { .. } | FileMissing { is_first: false, .. })
     }
 
     /// Whether the simulated machine has crashed.
@@ -104,6 +129,18 @@ impl fmt::Display for RedoError {
                  {later} shows. {FORCE_HINT}",
                 file.display()
             ),
+            RedoError::FileMissing { file, is_first } => {
+                let hint = if *is_first { WITHOUT_LOG_HINT } else { FORCE_HINT };
+                write!(f, "redo log: '{}' is missing: put it back. {hint}", file.display())
+            }
+            RedoError::FileShort { file, bytes, made } => write!(
+                f,
+                "redo log: '{}' has {bytes} of {made} bytes: put it back as it was. {FORCE_HINT}",
+                file.display()
+            ),
+            RedoError::Misplaced { path, what } => {
+                write!(f, "redo log: '{}' is {what}: move it out of the data directory", path.display())
+            }
             RedoError::Failed(error) => write!(f, "redo log stopped: {error}"),
             RedoError::Corrupt { reason, lsn } => {
                 write!(f, "redo log is corrupt at LSN {lsn}: {reason}. {FORCE_HINT}")

@@ -173,6 +173,30 @@ impl RedoLog {
         Ok(Control::open(environment)?.is_some())
     }
 
+    /// Refuses what stands in the place of files that the log needs, or will need. Errors: Misplaced.
+    pub fn check_places(environment: &Environment) -> Result<(), RedoError> {
+        const OURS: [&str; 4] = ["control", "doublewrite", "log", "reserve"];
+        let (disk, directory) = (&environment.disk, Path::new(LOG_DIRECTORY));
+        if !disk.directory_exists(directory)? {
+            return match disk.open(directory, OpenMode::Existing) {
+                Ok(_) => {
+                    let what = "a file in the place of a directory";
+                    Err(RedoError::Misplaced { path: directory.to_path_buf(), what })
+                }
+                Err(_) => Ok(()),
+            };
+        }
+        let names = disk.list(directory)?;
+        let mut directories = names.iter().filter_map(|name| name.strip_suffix('/'));
+        match directories.find(|name| OURS.iter().any(|ours| name.starts_with(ours))) {
+            Some(name) => {
+                let what = "a directory in the place of a file";
+                Err(RedoError::Misplaced { path: directory.join(name), what })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Takes the lock of the log, if there is one: without it a second server would write to the same files, whatever has become
     /// of other lock files.
     pub fn lock(environment: &Environment) -> Result<Option<Box<dyn FileLock>>, RedoError> {

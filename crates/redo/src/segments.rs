@@ -57,6 +57,15 @@ impl Segments {
                 name.strip_prefix(NAME_PREFIX).and_then(|digits| u64::from_str_radix(digits, 16).ok());
             if let Some(number) = number {
                 let file = environment.disk.open(&path_of(number), OpenMode::Existing)?;
+                let bytes = file.len()?;
+                if bytes < segment_bytes {
+                    if !options.ends_at_damage {
+                        let (file, made) = (path_of(number), segment_bytes);
+                        return Err(RedoError::FileShort { file, bytes, made });
+                    }
+                    // Over an overlay: the log ends at the zeroes.
+                    file.set_len(segment_bytes)?;
+                }
                 segments.files.insert(number, file);
             }
         }
@@ -69,18 +78,18 @@ impl Segments {
             segments.files.retain(|number, _| *number < ready_end);
         }
         if segments.files.keys().next_back().is_some_and(|last| *last > ready_end) {
-            return Err(RedoError::Corrupt {
-                reason: "a log file is missing, and later ones are there",
-                lsn: Lsn(segments.ready_end * segment_bytes),
-            });
+            let is_first = segments.is_empty_from(checkpoint);
+            return Err(RedoError::FileMissing { file: path_of(segments.ready_end), is_first });
         }
-        if segments.ready_end == checkpoint.0 / segment_bytes {
-            return Err(RedoError::Corrupt {
-                reason: "the file of the checkpoint is missing",
-                lsn: checkpoint,
-            });
+        if segments.is_empty_from(checkpoint) {
+            return Err(RedoError::FileMissing { file: path_of(segments.ready_end), is_first: true });
         }
         Ok(segments)
+    }
+
+    /// Whether the file that recovery begins in is not there.
+    fn is_empty_from(&self, checkpoint: Lsn) -> bool {
+        self.ready_end == checkpoint.0 / self.segment_bytes
     }
 
     /// A log file that holds something, although there is no control file. A start that was cut short before the first

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk, SimulatedRandom};
-use env::{Environment, Threads};
+use env::{Disk, Environment, OpenMode, Threads};
 use stdx::ids::Lsn;
 
 use crate::{RedoError, RedoLog, RedoOptions, new_group};
@@ -236,6 +236,54 @@ fn a_file_that_is_lost_in_whole_is_missed() {
         disk.corrupt(Path::new(&path), 0, &vec![0; length]);
         assert!(matches!(open(&disk), Err(RedoError::Corrupt { .. })), "file {lost}");
     }
+}
+
+#[test]
+fn a_file_that_is_short_or_misplaced_is_named() {
+    let disk = SimulatedDisk::new(1);
+    let (log, _) = open(&disk).unwrap();
+    let mut end = Lsn(0);
+    for number in 0..30 {
+        end = append(&log, &[number; 700]);
+        log.flush_to(end).unwrap();
+        log.prepare_files(16 << 10).unwrap();
+    }
+    drop(log);
+    let at_end = disk.restart_with_durable_state();
+    let files: Vec<String> = at_end.list(Path::new("redo")).unwrap();
+    let refused = |disk: &SimulatedDisk, parts: &[&str]| {
+        let error = open(disk).err().unwrap();
+        assert!(parts.iter().all(|part| error.to_string().contains(part)), "{parts:?}: {error}");
+        error
+    };
+    for (number, name) in files.iter().filter(|name| name.starts_with("log_")).enumerate() {
+        let path = Path::new("redo").join(name);
+        for bytes in [0, 100, 5000] {
+            let disk = at_end.restart_with_durable_state();
+            disk.open(&path, OpenMode::Existing).unwrap().set_len(bytes).unwrap();
+            let has = format!("has {bytes} of 8192");
+            assert!(refused(&disk, &[name, &has, "put it back", "innodb_force_recovery=1"]).is_damage());
+            // By force the log ends there.
+            let overlay = Environment::simulated(disk, 1).untouched();
+            let forced = RedoOptions { ends_at_damage: true, ..options() };
+            let opened = RedoLog::open(&overlay, &forced).unwrap();
+            let mut reader = opened.reader();
+            while reader.next_group().unwrap().is_some() {}
+            let cut = Lsn((number as u64 * 8192 + bytes).max(crate::FIRST_LSN));
+            assert!(reader.position() <= cut.min(end) && reader.position().0 + 8192 > cut.min(end).0);
+        }
+        let disk = at_end.restart_with_durable_state();
+        disk.remove(&path).unwrap();
+        if number == 0 {
+            assert!(!refused(&disk, &[name, "is missing", "innodb_force_recovery=6"]).is_damage());
+        }
+        disk.create_directory(&path).unwrap();
+        let error = RedoLog::check_places(&environment(&disk)).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("move it out"), "{error}");
+    }
+    let disk = SimulatedDisk::new(1);
+    disk.open(Path::new("redo"), OpenMode::CreateNew).unwrap();
+    assert!(matches!(RedoLog::check_places(&environment(&disk)), Err(RedoError::Misplaced { .. })));
 }
 
 #[test]

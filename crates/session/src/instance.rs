@@ -15,7 +15,7 @@ use crate::variables::{SystemValue, ValueTable, VariableId, id};
 use catalog::MetadataLocks;
 use engine::{Engine, SpillFile};
 use env::Environment;
-use errors::{SqlError, SqlResult};
+use errors::{ErrorCode, SqlError, SqlResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -92,6 +92,20 @@ fn is_read_only(globals: &ValueTable) -> bool {
     globals.get(id::READ_ONLY).is_on() || globals.get(id::SUPER_READ_ONLY).is_on()
 }
 
+/// What ended a start, for the error log: in full, with what to do about it. Texts to clients are cut.
+fn start_error(error: engine::EngineError) -> SqlError {
+    const WHOLE: ErrorCode = ErrorCode {
+        number: 1030,
+        state: "HY000",
+        name: "ER_GET_ERRNO",
+        format: "The engine does not start: %s",
+    };
+    match error {
+        engine::EngineError::Corrupt(text) | engine::EngineError::Io(text) => WHOLE.with(&[&text]),
+        other => other.into_sql(""),
+    }
+}
+
 impl Instance {
     /// Opens the engine in `environment`'s data directory, reads accounts and persisted variables.
     /// Errors: an option that does not exist or has a wrong value; what the engine reports.
@@ -99,7 +113,7 @@ impl Instance {
         let persisted = PersistedVariables::load(&environment)?;
         let start = crate::options::start_values(&environment, &options, &persisted)?;
         let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
-            .map_err(|error| error.into_sql(""))?;
+            .map_err(start_error)?;
         let clock = Arc::clone(&environment.clock);
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());
