@@ -141,7 +141,7 @@ def play(host, port, path):
     admin = connect(host, port, None)
     with admin.cursor() as cursor:
         # Others may record at the same server.
-        cursor.execute(f"SELECT GET_LOCK('{schema}', 600)")
+        cursor.execute("SELECT GET_LOCK('recorder of golden tests', 600)")
         cursor.execute(f"DROP DATABASE IF EXISTS {schema}")
         cursor.execute(f"CREATE DATABASE {schema}")
     runner = Runner(host, port, schema)
