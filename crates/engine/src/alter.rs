@@ -11,8 +11,7 @@ use crate::scan::{RowBatch, ScanOptions};
 use crate::table::Table;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use stdx::ids::{IndexId, Lsn};
+use stdx::ids::IndexId;
 use txn::KillFlag;
 use values::row::ColumnSet;
 
@@ -237,7 +236,7 @@ impl Engine {
         kill: &KillFlag,
         visit: &mut VisitRow<'_, E>,
     ) -> Result<(), E> {
-        let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
+        let sees_at_least = self.inner.last_commit();
         let options =
             TransactionOptions { sees_at_least, kill: kill.clone(), ..TransactionOptions::default() };
         let transaction = self.begin(options);

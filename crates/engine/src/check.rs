@@ -18,8 +18,7 @@ use crate::transaction::Transaction;
 use btree::{Cursor, CursorRange, Direction, LeafView, Taken, Tree, TreeReport, check_space};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId};
+use stdx::ids::{CommitTimestamp, IndexId, PageNumber, SpaceId};
 use txn::{KillFlag, TransactionState};
 use values::row::ColumnSet;
 
@@ -70,7 +69,7 @@ impl Engine {
     /// keys, that indexes and long values agree with them. Only that indexes have as many entries, if it is to be
     /// `quick`. Returns what is wrong in words. Errors: Killed, and failed reads.
     pub fn check_rows(&self, table: &Arc<Table>, quick: bool, kill: &KillFlag) -> EngineResult<Vec<String>> {
-        let sees_at_least = Lsn(self.inner.last_committed.load(Ordering::Acquire));
+        let sees_at_least = self.inner.last_commit();
         let options =
             TransactionOptions { sees_at_least, kill: kill.clone(), ..TransactionOptions::default() };
         let transaction = self.begin(options);

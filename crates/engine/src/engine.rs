@@ -238,6 +238,11 @@ impl EngineInner {
         CommitTimestamp(self.raise_visible(self.last_committed.load(Ordering::Acquire)))
     }
 
+    /// Where the newest commit stands in the log, durable or not.
+    pub(crate) fn last_commit(&self) -> Lsn {
+        Lsn(self.last_committed.load(Ordering::Acquire))
+    }
+
     /// Snapshots never go back, whatever the flush level was before.
     fn raise_visible(&self, newest: u64) -> u64 {
         let before = self.visible.load(Ordering::Acquire);
@@ -322,6 +327,11 @@ impl Engine {
     /// Begins a transaction. Costs no id and no registration until it reads or writes.
     pub fn begin(&self, options: TransactionOptions) -> Transaction {
         Transaction::new(self.inner.clone(), options)
+    }
+
+    /// Where the newest commit stands in the log, durable or not.
+    pub fn last_commit(&self) -> Lsn {
+        self.inner.last_commit()
     }
 
     /// Replies that need an LSN up to here may leave: at flush level 1 everything up to here survives a crash; at level 2 the

@@ -312,3 +312,19 @@ fn maintenance_commits() {
     }
     assert!(!answer(&mut session, "check table t").contains("ERROR"));
 }
+
+#[test]
+fn who_keeps_writers_out_sees_what_they_have_committed() {
+    let instance = instance_with("create table t (a int primary key); insert into t values (1)");
+    let (mut writer, mut reader) = (session(&instance), session(&instance));
+    for (number, locks) in
+        ["lock tables t read", "lock tables t write", "flush tables with read lock"].iter().enumerate()
+    {
+        let mut printer = crate::tests::Printer::default();
+        // Nobody has made it durable yet.
+        writer.query(format!("insert into t values ({})", number + 2).as_bytes(), &mut printer);
+        run(&mut reader, locks);
+        assert_eq!(answer(&mut reader, "select count(*) from t"), (number + 2).to_string(), "{locks}");
+        run(&mut reader, "unlock tables");
+    }
+}

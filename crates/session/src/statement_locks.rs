@@ -211,6 +211,7 @@ impl Session {
         let limit = WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &shared.kill };
         let end = self.state.instance.metadata_locks().lock_global(shared.id, limit);
         self.explicit_locks.global = end == WaitEnd::Granted;
+        self.see_all_commits();
         end.into_sql()
     }
 }

@@ -131,6 +131,7 @@ impl Session {
             self.unlock_tables();
             return Err(error);
         }
+        self.see_all_commits();
         self.send_ok(sink)
     }
 

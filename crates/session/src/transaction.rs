@@ -237,6 +237,13 @@ impl Session {
         Ok(())
     }
 
+    /// From now on this session sees all commits so far, durable or not. Locks of a transaction are given back before its commit is durable:
+    /// whoever then holds what keeps others from writing must not see it come later.
+    pub(crate) fn see_all_commits(&mut self) {
+        let last_commit = self.state.instance.engine().last_commit();
+        self.transaction.last_commit = self.transaction.last_commit.max(last_commit);
+    }
+
     /// Rolls back whatever is open and forgets BEGIN.
     pub(crate) fn rollback_open(&mut self) {
         self.transaction.explicit = false;
