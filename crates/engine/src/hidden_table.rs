@@ -6,10 +6,12 @@ use crate::ddl::Change;
 use crate::dictionary_store::{DictionaryStore, TableRecord};
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
+use crate::open::DICTIONARY_INDEX;
 use crate::table::Table;
 use crate::transaction::Transaction;
 use dictionary::TableDefinition;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 use txn::KillFlag;
 
@@ -44,7 +46,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes a table, if it is still hidden. The transaction that filled it must have been rolled back.
+    /// Removes a table, if it is still hidden. The transaction that filled it must have ended by
+    /// [`Transaction::rollback_with_table`].
     pub fn abandon_table(&self, table: &Arc<Table>) -> EngineResult<()> {
         if !table.is_hidden() {
             return Ok(());
@@ -65,5 +68,20 @@ impl Transaction {
         let record = TableRecord { definition, space, store_id: table.store_id, roots };
         let key = DictionaryStore::table_key(table.id());
         self.change_dictionary(&Change::Put(key, record.encode()))
+    }
+
+    /// Rolls back a transaction that has filled a hidden table and changed nothing else. Its rows are not undone: they go with the
+    /// table, which the caller abandons next; a crash in between removes it too.
+    pub fn rollback_with_table(self, table: &Table) -> EngineResult<()> {
+        assert!(table.is_hidden(), "others see the rows");
+        let Some(writer) = self.writer.get().filter(|_| !self.is_rolled_back()) else {
+            return self.roll_back_all();
+        };
+        while self.engine.newest_undo_index(writer)? == Some(DICTIONARY_INDEX) {
+            self.engine.undo_newest(writer, 0, false)?;
+        }
+        self.ended.store(true, Ordering::Release);
+        self.engine.end_rollback(writer);
+        Ok(())
     }
 }

@@ -36,7 +36,7 @@ fn fill(disk: &SimulatedDisk, commits: bool) -> EngineResult<bool> {
         }
     }
     if !commits {
-        transaction.rollback()?;
+        transaction.rollback_with_table(&made)?;
         engine.abandon_table(&made)?;
         assert!(engine.dictionary().table("test", "made").is_none());
         return Ok(false);
@@ -106,4 +106,32 @@ fn a_full_disk_leaves_nothing() {
         let is_there = check_after(&disk.restart_after_kill(), false);
         assert_eq!(is_there, filled.is_ok(), "{capacity}: {filled:?}");
     }
+}
+
+#[test]
+fn rows_of_a_table_that_is_abandoned_are_not_undone_one_by_one() {
+    const ROWS: i64 = 5000;
+    let engine = try_open(&SimulatedDisk::new(1)).unwrap();
+    let other = create(&engine, "other");
+    let mut next = 0;
+    let mut log_end = || {
+        let transaction = begin(&engine);
+        next += 1;
+        transaction.insert(&other, &encode(&other, &row(next, next, "x"))).unwrap();
+        transaction.commit().unwrap().0
+    };
+    let made = engine.create_hidden_table(definition("made"), &KillFlag::default()).unwrap();
+    let transaction = begin(&engine);
+    for id in 0..ROWS {
+        transaction.insert(&made, &encode(&made, &row(id, id, "x"))).unwrap();
+    }
+    // Its change of the dictionary is undone all the same.
+    transaction.publish_table(&made).unwrap();
+    let before = log_end();
+    transaction.rollback_with_table(&made).unwrap();
+    engine.abandon_table(&made).unwrap();
+    let logged = log_end() - before;
+    assert!(logged < ROWS as u64, "{logged} bytes were logged");
+    assert_eq!(engine.check().unwrap(), Vec::<String>::new());
+    engine.create_table(definition("made"), &KillFlag::default()).unwrap();
 }

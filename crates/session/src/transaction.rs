@@ -252,10 +252,15 @@ impl Session {
 
     fn rollback_engine_transaction(&mut self) {
         self.transaction.savepoints.clear();
+        let made = self.transaction.making.take();
         if let Some(transaction) = self.transaction.current.take() {
             self.count(crate::status::id::HANDLER_ROLLBACK, 1);
+            let rolled_back = match made {
+                Some(table) => transaction.rollback_with_table(&table),
+                None => transaction.rollback(),
+            };
             // A rollback that fails goes on in the background; the client's transaction is over either way.
-            if let Err(error) = transaction.rollback() {
+            if let Err(error) = rolled_back {
                 self.diagnostics.warning(error.into_sql(""));
             }
         }
@@ -281,7 +286,9 @@ impl Session {
     /// Undoes the statement that failed. If the engine rolled back the whole transaction (deadlock), it is forgotten. Error 1181: the
     /// statement cannot be undone alone, so that the whole transaction is rolled back.
     pub(crate) fn undo_statement(&mut self, mark: Mark) -> SqlResult<()> {
-        if self.transaction.current.as_ref().is_some_and(Transaction::is_rolled_back) {
+        let is_rolled_back = self.transaction.current.as_ref().is_some_and(Transaction::is_rolled_back);
+        // The rows of a table that is being made go with it.
+        if is_rolled_back || self.transaction.making.is_some() {
             self.rollback_open();
             return Ok(());
         }
@@ -338,7 +345,7 @@ impl Session {
 /// Commits a transaction together with the table that it has filled.
 fn commit_with_table(instance: &Instance, transaction: Transaction, table: &Arc<Table>) -> EngineResult<Lsn> {
     if let Err(error) = transaction.publish_table(table) {
-        transaction.rollback()?;
+        transaction.rollback_with_table(table)?;
         return Err(error);
     }
     let lsn = transaction.commit()?;

@@ -461,10 +461,10 @@ impl Session {
         if filled.is_ok() && self.transaction.current.is_some() {
             filled = self.commit_open();
         }
-        self.transaction.making = None;
         if filled.is_err() && self.transaction.current.is_some() {
             self.rollback_open();
         }
+        self.transaction.making = None;
         filled.map_err(|error| match self.state.instance.engine().abandon_table(made) {
             Ok(()) => error,
             Err(failed) => failed.into_sql(""),
