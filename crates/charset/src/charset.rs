@@ -1,6 +1,7 @@
 //! A character set: counting, cutting, checking and converting text. Main type: [`Charset`].
 
 use crate::encoding::{Decoded, Encoding};
+use crate::search::{KILL_LOOK_STEPS, KeepOn, Stopped};
 use crate::{CollationId, registry};
 
 /// A character set.
@@ -126,12 +127,25 @@ impl Charset {
 
     /// The text in another character set. From and to `binary` the bytes stay as they are.
     pub fn convert(&self, text: &[u8], target: &Charset) -> Conversion {
+        self.convert_while(text, target, &mut || true).unwrap_or_default()
+    }
+
+    /// As [`Charset::convert`], as long as `keep_on` says so.
+    pub fn convert_while(
+        &self,
+        text: &[u8],
+        target: &Charset,
+        keep_on: KeepOn<'_>,
+    ) -> Result<Conversion, Stopped> {
         if self.converts_unchanged(text, target) {
-            return Conversion { text: text.to_vec(), first_error: None };
+            return Ok(Conversion { text: text.to_vec(), first_error: None });
         }
         let mut conversion = Conversion { text: Vec::with_capacity(text.len()), first_error: None };
         let mut at = 0;
-        for step in self.characters(text) {
+        for (index, step) in self.characters(text).enumerate() {
+            if (index + 1).is_multiple_of(KILL_LOOK_STEPS) && !keep_on() {
+                return Err(Stopped);
+            }
             let written = step.character.is_some_and(|c| target.encoding.encode(c, &mut conversion.text));
             if !written {
                 target.encoding.encode(u32::from(b'?'), &mut conversion.text);
@@ -139,7 +153,7 @@ impl Charset {
             }
             at += step.length;
         }
-        conversion
+        Ok(conversion)
     }
 
     /// Whether conversion to the target would return the same bytes; lets callers avoid the copy.

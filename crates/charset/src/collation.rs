@@ -4,6 +4,7 @@
 use crate::case::CaseTable;
 use crate::encoding::Encoding;
 use crate::multi_byte::MultiByte;
+use crate::search::{KILL_LOOK_STEPS, KeepOn, Stopped};
 use crate::sort_code::{self, SortCode};
 use crate::weights::{self, WeightTable, Weights};
 use crate::{Charset, CollationId, registry, single_byte};
@@ -345,8 +346,8 @@ impl Collation {
     }
 
     /// MySQL's own sort key, as WEIGHT_STRING() shows it.
-    pub fn weight_string(&self, text: &[u8]) -> Vec<u8> {
-        match self.order {
+    pub fn weight_string(&self, text: &[u8], keep_on: KeepOn<'_>) -> Result<Vec<u8>, Stopped> {
+        Ok(match self.order {
             Order::Bytes
                 if matches!(self.encoding, Encoding::Utf8mb3 | Encoding::Utf8mb4) && self.pad_space =>
             {
@@ -362,11 +363,16 @@ impl Collation {
                     if level > 1 {
                         key.extend_from_slice(&[0, 0]);
                     }
-                    key.extend(self.weights(table, text, level).flat_map(u16::to_be_bytes));
+                    for (index, weight) in self.weights(table, text, level).enumerate() {
+                        key.extend_from_slice(&weight.to_be_bytes());
+                        if (index + 1).is_multiple_of(KILL_LOOK_STEPS) && !keep_on() {
+                            return Err(Stopped);
+                        }
+                    }
                 }
                 key
             }
-        }
+        })
     }
 }
 

@@ -14,6 +14,7 @@ pub mod functions;
 pub mod locale;
 pub mod operators;
 pub mod parameter;
+mod pieces;
 mod print;
 pub mod result_type;
 mod row_comparison;

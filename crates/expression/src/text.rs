@@ -1,7 +1,9 @@
 //! What expressions need of character sets, by collation: conversion, characters, comparison.
 //! Thin names over `charset`.
 
-use charset::CollationId;
+use crate::context::EvaluationContext;
+use charset::{CollationId, Stopped};
+use errors::SqlResult;
 use std::cmp::Ordering;
 
 /// Whether two collations are of one character set.
@@ -86,6 +88,23 @@ pub fn convert(bytes: Vec<u8>, from: CollationId, to: CollationId) -> Vec<u8> {
         return bytes;
     }
     source.convert(&bytes, target).text
+}
+
+/// As [`convert`], for texts that may be long.
+pub fn convert_long(
+    bytes: Vec<u8>,
+    from: CollationId,
+    to: CollationId,
+    context: &dyn EvaluationContext,
+) -> SqlResult<Vec<u8>> {
+    let (source, target) = (from.charset(), to.charset());
+    if source.converts_unchanged(&bytes, target) {
+        return Ok(bytes);
+    }
+    match source.convert_while(&bytes, target, &mut || context.check_killed().is_ok()) {
+        Ok(conversion) => Ok(conversion.text),
+        Err(Stopped) => context.check_killed().map(|()| bytes),
+    }
 }
 
 /// Puts zeros in front of bytes up to whole characters of the set.

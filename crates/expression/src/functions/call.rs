@@ -241,6 +241,16 @@ impl<'a> Call<'a> {
         convert::to_type(value, &self.argument(index).column_type, &self.result.column_type, self.context)
     }
 
+    /// ASCII text turned to the character set of the result; without a copy where that is the same bytes.
+    pub fn ascii_result(&self, text: Vec<u8>) -> Value {
+        match self.result.collation() {
+            collation if collation == CollationId::BINARY || crate::text::is_ascii_superset(collation) => {
+                Value::Bytes(text)
+            }
+            _ => self.text_result(&String::from_utf8_lossy(&text)),
+        }
+    }
+
     /// Text in UTF-8 turned to the character set of the result.
     pub fn text_result(&self, text: &str) -> Value {
         Value::Bytes(crate::text::from_utf8(text, self.result.collation()))

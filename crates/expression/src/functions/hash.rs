@@ -3,13 +3,15 @@
 
 use super::string::ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES;
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
+use crate::pieces;
 use crate::result_type::ResultType;
 use errors::{SqlResult, sql_error};
 use flate2::Compression;
-use flate2::read::{ZlibDecoder, ZlibEncoder};
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
 use md5::Digest;
 use std::fmt::Write as _;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use values::Value;
 
 /// The family's functions.
@@ -55,8 +57,15 @@ fn derive_digits(derivation: &mut Derivation<'_>, digits: u32) -> SqlResult<Resu
 
 fn digest<D: Digest>(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
-    let digest = D::digest(&text);
-    Ok(call.text_result(&lower_hex(digest.as_slice())))
+    let digits = digits_of::<D>(&text, call)?;
+    Ok(call.text_result(&digits))
+}
+
+/// The digest of a text in hexadecimal digits.
+fn digits_of<D: Digest>(text: &[u8], call: &mut Call<'_>) -> SqlResult<String> {
+    let mut digest = D::new();
+    pieces::for_each(text, call.context(), |piece| digest.update(piece))?;
+    Ok(lower_hex(digest.finalize().as_slice()))
 }
 
 fn lower_hex(bytes: &[u8]) -> String {
@@ -86,10 +95,10 @@ fn sha2(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
     // NULL is no length either: it warns like a wrong one.
     let digits = match call.integer(1)?.unwrap_or(-1) {
-        224 => lower_hex(sha2::Sha224::digest(&text).as_slice()),
-        0 | 256 => lower_hex(sha2::Sha256::digest(&text).as_slice()),
-        384 => lower_hex(sha2::Sha384::digest(&text).as_slice()),
-        512 => lower_hex(sha2::Sha512::digest(&text).as_slice()),
+        224 => digits_of::<sha2::Sha224>(&text, call)?,
+        0 | 256 => digits_of::<sha2::Sha256>(&text, call)?,
+        384 => digits_of::<sha2::Sha384>(&text, call)?,
+        512 => digits_of::<sha2::Sha512>(&text, call)?,
         _ => {
             call.warn(sql_error!(ER_WRONG_PARAMETERS_TO_NATIVE_FCT, "sha2"));
             return Ok(Value::Null);
@@ -117,11 +126,18 @@ fn compress(call: &mut Call<'_>) -> SqlResult<Value> {
     if text.is_empty() {
         return Ok(Value::Bytes(Vec::new()));
     }
-    let mut out = (text.len() as u32 & LENGTH_MASK).to_le_bytes().to_vec();
-    if ZlibEncoder::new(&*text, Compression::default()).read_to_end(&mut out).is_err() {
+    let out = (text.len() as u32 & LENGTH_MASK).to_le_bytes().to_vec();
+    let mut encoder = ZlibEncoder::new(out, Compression::default());
+    let mut written = Ok(());
+    pieces::for_each(&text, call.context(), |piece| {
+        if written.is_ok() {
+            written = encoder.write_all(piece);
+        }
+    })?;
+    let Ok(mut out) = written.and_then(|()| encoder.finish()) else {
         call.warn(sql_error!(ER_ZLIB_Z_MEM_ERROR));
         return Ok(Value::Null);
-    }
+    };
     // A CHAR column would cut a blank at the end.
     if out.last() == Some(&b' ') {
         out.push(b'.');
@@ -154,8 +170,8 @@ fn uncompress(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Null);
     }
     let mut out = Vec::new();
-    let read = ZlibDecoder::new(&data[LENGTH_BYTES..]).take(u64::from(length) + 1).read_to_end(&mut out);
-    let error = match read {
+    let mut decoder = ZlibDecoder::new(&data[LENGTH_BYTES..]).take(u64::from(length) + 1);
+    let error = match pieces::read_all(&mut decoder, &mut out, call.context())? {
         Ok(_) if out.len() as u64 == u64::from(length) => return Ok(Value::Bytes(out)),
         Ok(_) => sql_error!(ER_ZLIB_Z_BUF_ERROR),
         Err(_) => sql_error!(ER_ZLIB_Z_DATA_ERROR),

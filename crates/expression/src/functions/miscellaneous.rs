@@ -3,8 +3,9 @@
 
 use super::string::{ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES, too_long};
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
+use crate::pieces;
 use crate::result_type::{ResultType, TypeClass};
-use charset::CollationId;
+use charset::{Collation, CollationId};
 use errors::{SqlResult, sql_error};
 use values::Value;
 
@@ -90,9 +91,12 @@ fn benchmark(call: &mut Call<'_>) -> SqlResult<Value> {
 fn bit_count(call: &mut Call<'_>) -> SqlResult<Value> {
     let argument = call.argument(0);
     if argument.class() == TypeClass::Text && argument.collation() == CollationId::BINARY {
-        let bytes = call.text(0)?;
-        let count = |bytes: &[u8]| bytes.iter().map(|byte| i64::from(byte.count_ones())).sum();
-        return Ok(bytes.map_or(Value::Null, |bytes| Value::Int(count(&bytes))));
+        let Some(bytes) = call.text(0)? else { return Ok(Value::Null) };
+        let mut count = 0;
+        pieces::for_each(&bytes, call.context(), |piece| {
+            count += piece.iter().map(|byte| i64::from(byte.count_ones())).sum::<i64>();
+        })?;
+        return Ok(Value::Int(count));
     }
     Ok(call.unsigned(0)?.map_or(Value::Null, |bits| Value::Int(i64::from(bits.count_ones()))))
 }
@@ -198,7 +202,7 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
     let collation = call.text_collation(0).get();
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
     let Some(wanted) = (if call.count() == 2 { call.integer(1)? } else { None }) else {
-        return Ok(weights(call, collation.weight_string(&text)));
+        return weights(call, collation, &text);
     };
     let charset = collation.charset();
     let wanted = usize::try_from(wanted).unwrap_or(0);
@@ -210,12 +214,17 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
             charset.push(u32::from(b' '), &mut shown);
         }
     }
-    Ok(weights(call, collation.weight_string(&shown)))
+    weights(call, collation, &shown)
 }
 
 /// NULL with warning 1301 for what is longer than max_allowed_packet. MySQL looks at the most that so many characters could weigh.
-fn weights(call: &mut Call<'_>, weights: Vec<u8>) -> Value {
-    if too_long(call, weights.len() as u64) { Value::Null } else { Value::Bytes(weights) }
+fn weights(call: &mut Call<'_>, collation: &Collation, text: &[u8]) -> SqlResult<Value> {
+    let mut keep_on = || call.context().check_killed().is_ok();
+    let Ok(weights) = collation.weight_string(text, &mut keep_on) else {
+        call.context().check_killed()?;
+        return Ok(Value::Null);
+    };
+    Ok(if too_long(call, weights.len() as u64) { Value::Null } else { Value::Bytes(weights) })
 }
 
 /// Eight bytes, big-endian, with the sign turned round.

@@ -2,6 +2,7 @@
 
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert;
+use crate::pieces;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::CollationId;
@@ -122,7 +123,7 @@ impl BitOperation {
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let Some(right) = &self.right else {
-            return Ok(Value::Bytes(left.iter().map(|byte| !byte).collect()));
+            return Ok(Value::Bytes(pieces::map(left, context, |byte| !byte)?));
         };
         let value = right.operand_beside(waiting, row, context)?;
         if *value == Value::Null {
@@ -131,7 +132,7 @@ impl BitOperation {
         if matches!(self.operator, BitOperator::ShiftLeft | BitOperator::ShiftRight) {
             let count = convert::to_integer(&value, &right.result.column_type, context)?.unwrap_or(0);
             let count = usize::try_from(convert::integer_bits(count)).unwrap_or(usize::MAX);
-            return Ok(Value::Bytes(shift(left, count, self.operator == BitOperator::ShiftLeft)));
+            return Ok(Value::Bytes(shift(left, count, self.operator == BitOperator::ShiftLeft, context)?));
         }
         let Some(right) = convert::to_text(&value, &right.result.column_type, context) else {
             return Ok(Value::Null);
@@ -139,12 +140,16 @@ impl BitOperation {
         if left.len() != right.len() {
             return Err(sql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE, self.operator.sign()));
         }
-        let combine = |(left, right): (&u8, &u8)| match self.operator {
-            BitOperator::And => left & right,
-            BitOperator::Or => left | right,
-            _ => left ^ right,
-        };
-        Ok(Value::Bytes(left.iter().zip(right.iter()).map(combine).collect()))
+        let mut rights = right.iter();
+        let combined = pieces::map(left, context, |left| {
+            let right = rights.next().copied().unwrap_or(0);
+            match self.operator {
+                BitOperator::And => left & right,
+                BitOperator::Or => left | right,
+                _ => left ^ right,
+            }
+        })?;
+        Ok(Value::Bytes(combined))
     }
 }
 
@@ -158,20 +163,20 @@ fn operand_bits(
 }
 
 /// Shifts a byte string as one number, most significant byte first; the length stays.
-fn shift(bytes: &[u8], count: usize, left: bool) -> Vec<u8> {
+fn shift(bytes: &[u8], count: usize, left: bool, context: &dyn EvaluationContext) -> SqlResult<Vec<u8>> {
     let (whole, part) = (count / 8, (count % 8) as u32);
     let at = |index: Option<usize>| index.and_then(|index| bytes.get(index)).copied().map_or(0u16, u16::from);
-    (0..bytes.len())
-        .map(|index| {
-            if left {
-                let high = at(index.checked_add(whole));
-                let low = at(index.checked_add(whole).and_then(|index| index.checked_add(1)));
-                ((high << part) | (low << part >> 8)) as u8
-            } else {
-                let low = at(index.checked_sub(whole));
-                let high = at(index.checked_sub(whole).and_then(|index| index.checked_sub(1)));
-                (((high << 8) | low) >> part) as u8
-            }
-        })
-        .collect()
+    let mut indexes = 0..bytes.len();
+    pieces::map(bytes, context, |_| {
+        let index = indexes.next();
+        if left {
+            let high = at(index.and_then(|index| index.checked_add(whole)));
+            let low = at(index.and_then(|index| index.checked_add(whole)?.checked_add(1)));
+            ((high << part) | (low << part >> 8)) as u8
+        } else {
+            let low = at(index.and_then(|index| index.checked_sub(whole)));
+            let high = at(index.and_then(|index| index.checked_sub(whole)?.checked_sub(1)));
+            (((high << 8) | low) >> part) as u8
+        }
+    })
 }

@@ -166,7 +166,7 @@ impl Cast {
                     None => return Ok(Value::Null),
                 }
             }
-            _ => text::convert(bytes, source, target.collation),
+            _ => text::convert_long(bytes, source, target.collation, context)?,
         };
         // A cast without a length is as long as a function's text may be, and cuts nothing.
         let has_length =

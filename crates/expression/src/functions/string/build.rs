@@ -2,13 +2,14 @@
 //! EXPORT_SET, REVERSE, UPPER, LOWER, QUOTE, FORMAT.
 
 use super::{
-    ANY_LENGTH_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, result_charset, text_of,
-    text_of_any_length, too_long,
+    ANY_LENGTH_CHARACTERS, KILL_LOOK_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, result_charset,
+    text_of, text_of_any_length, too_long,
 };
 use crate::derive::DerivedCollation;
 use crate::functions::numeric::round_double;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::locale::{self, Locale};
+use crate::pieces;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::CollationId;
@@ -109,7 +110,7 @@ fn repeat(call: &mut Call<'_>) -> SqlResult<Value> {
     if too_long(call, count.saturating_mul(text.len() as u64)) {
         return Ok(Value::Null);
     }
-    Ok(Value::Bytes(text.repeat(if text.is_empty() { 0 } else { count as usize })))
+    Ok(Value::Bytes(pieces::repeat(&text, if text.is_empty() { 0 } else { count as usize }, call.context())?))
 }
 
 fn derive_space(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -128,7 +129,9 @@ fn space(call: &mut Call<'_>) -> SqlResult<Value> {
     if too_long(call, count) {
         return Ok(Value::Null);
     }
-    Ok(call.text_result(&" ".repeat(count as usize)))
+    let mut space = Vec::new();
+    result_charset(call).push(u32::from(b' '), &mut space);
+    Ok(Value::Bytes(pieces::repeat(&space, count as usize, call.context())?))
 }
 
 fn derive_pad(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -162,7 +165,7 @@ fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
         return Ok(Value::Bytes(text.to_vec()));
     }
     let missing = wanted - present;
-    let mut padding = filler.repeat(missing / filler_characters);
+    let mut padding = pieces::repeat(&filler, missing / filler_characters, call.context())?;
     padding.extend_from_slice(charset.prefix(&filler, missing % filler_characters));
     let (first, second) = if left { (padding.as_slice(), &*text) } else { (&*text, padding.as_slice()) };
     Ok(Value::Bytes([first, second].concat()))
@@ -311,7 +314,12 @@ fn reverse(call: &mut Call<'_>) -> SqlResult<Value> {
     let charset = result_charset(call);
     let mut out = vec![0; text.len()];
     let (mut from, mut end) = (0, text.len());
+    let mut characters = 0_u64;
     while from < text.len() {
+        characters += 1;
+        if characters.is_multiple_of(KILL_LOOK_CHARACTERS) {
+            call.context().check_killed()?;
+        }
         let step = charset.prefix(&text[from..], 1).len().max(1);
         out[end - step..end].copy_from_slice(&text[from..from + step]);
         from += step;

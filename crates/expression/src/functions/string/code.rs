@@ -1,7 +1,8 @@
 //! Codes and number bases: HEX, UNHEX, CONV, BIN, OCT, ASCII, ORD, CHAR, TO_BASE64, FROM_BASE64, SOUNDEX.
 
-use super::{constant_integer, length, too_long};
+use super::{KILL_LOOK_CHARACTERS, constant_integer, length, too_long};
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
+use crate::pieces;
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
@@ -56,7 +57,7 @@ fn derive_hex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
-    let text = match call.argument(0).class() {
+    let number = match call.argument(0).class() {
         TypeClass::Integer | TypeClass::Decimal | TypeClass::Double => {
             let number = match call.argument(0).class() {
                 TypeClass::Integer => call.unsigned(0)?,
@@ -66,15 +67,17 @@ fn hex(call: &mut Call<'_>) -> SqlResult<Value> {
             };
             number.map(|number| format!("{number:X}"))
         }
-        _ => match call.text(0)? {
-            Some(bytes) => {
-                call.wait_for(bytes.len() * 2)?;
-                Some(upper_hex(&bytes))
-            }
-            None => None,
-        },
+        _ => return text_in_hex(call),
     };
-    Ok(text.map_or(Value::Null, |text| call.text_result(&text)))
+    Ok(number.map_or(Value::Null, |number| call.text_result(&number)))
+}
+
+fn text_in_hex(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(bytes) = call.text(0)? else { return Ok(Value::Null) };
+    call.wait_for(bytes.len() * 2)?;
+    let mut out = Vec::with_capacity(bytes.len() * 2);
+    pieces::for_each(&bytes, call.context(), |piece| append_upper_hex(piece, &mut out))?;
+    Ok(call.ascii_result(out))
 }
 
 /// The bits of an exact number as BIGINT, with a warning beyond its range.
@@ -96,13 +99,11 @@ fn float_bits(number: f64) -> u64 {
     number.cast_unsigned()
 }
 
-fn upper_hex(bytes: &[u8]) -> String {
+fn append_upper_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let mut out = Vec::with_capacity(bytes.len() * 2);
     for byte in bytes {
         out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
     }
-    String::from_utf8(out).unwrap_or_default()
 }
 
 fn derive_unhex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -119,18 +120,28 @@ fn derive_unhex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 
 fn unhex(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.utf8(0)? else { return Ok(Value::Null) };
-    let digits: Option<Vec<u8>> =
-        text.bytes().map(|byte| (byte as char).to_digit(16).map(|digit| digit as u8)).collect();
-    let Some(digits) = digits else {
+    // An odd number of digits begins with a lone one.
+    let (lone, pairs) = text.as_bytes().split_at(text.len() % 2);
+    let mut out = Vec::with_capacity(text.len().div_ceil(2));
+    let mut are_digits = append_unhexed(lone, &mut out);
+    pieces::for_each(pairs, call.context(), |piece| {
+        are_digits = are_digits && append_unhexed(piece, &mut out)
+    })?;
+    if !are_digits {
         let shown = call.expression(0).to_string();
         call.warn(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, "unhex"));
         return Ok(Value::Null);
-    };
-    let odd = digits.len() % 2;
-    let mut out = Vec::with_capacity(digits.len().div_ceil(2));
-    out.extend(digits[..odd].iter());
-    out.extend(digits[odd..].chunks(2).map(|pair| pair[0] << 4 | pair[1]));
+    }
     Ok(Value::Bytes(out))
+}
+
+/// Appends the bytes that pairs of digits stand for, or one lone digit; false at what is no digit.
+fn append_unhexed(text: &[u8], out: &mut Vec<u8>) -> bool {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    text.chunks(2).all(|pair| {
+        let byte = pair.iter().try_fold(0, |byte, next| Some(byte << 4 | digit(*next)?));
+        byte.inspect(|byte| out.push(*byte as u8)).is_some()
+    })
 }
 
 fn derive_base_text(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -230,7 +241,9 @@ fn char(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let collation = call.result().collation();
     if collation != CollationId::BINARY && !collation.charset().is_valid(&out) {
-        let shown = upper_hex(&out);
+        let mut shown = Vec::new();
+        append_upper_hex(&out, &mut shown);
+        let shown = String::from_utf8_lossy(&shown);
         call.warn(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));
         return Ok(Value::Null);
     }
@@ -249,19 +262,26 @@ fn to_base64(call: &mut Call<'_>) -> SqlResult<Value> {
     if too_long(call, text.len() as u64 * 4 / 3 + 4) {
         return Ok(Value::Null);
     }
-    let mut out = String::with_capacity(text.len() * 4 / 3 + 4);
-    for (at, group) in text.chunks(3).enumerate() {
-        if at > 0 && (at * 4) % BASE64_LINE == 0 {
-            out.push('\n');
+    let mut out = Vec::with_capacity(text.len() * 4 / 3 + 4);
+    pieces::for_each(&text, call.context(), |piece| append_base64(piece, &mut out))?;
+    Ok(call.ascii_result(out))
+}
+
+/// Appends the digits of whole lines, or of the rest of a text. `out` is empty or ends with a whole line.
+fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    for line in bytes.chunks(BASE64_LINE / 4 * 3) {
+        if !out.is_empty() {
+            out.push(b'\n');
         }
-        let bits =
-            group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
-        for place in 0..4 {
-            let digit = (bits >> (18 - 6 * place)) as usize & 63;
-            out.push(if place <= group.len() { BASE64[digit] as char } else { '=' });
+        for group in line.chunks(3) {
+            let bits =
+                group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            for place in 0..4 {
+                let digit = (bits >> (18 - 6 * place)) as usize & 63;
+                out.push(if place <= group.len() { BASE64[digit] } else { b'=' });
+            }
         }
     }
-    Ok(call.text_result(&out))
 }
 
 fn derive_from_base64(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -271,22 +291,39 @@ fn derive_from_base64(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> 
 
 fn from_base64(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
-    let digits: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let mut digits = Vec::with_capacity(text.len());
+    pieces::for_each(&text, call.context(), |piece| {
+        digits.extend(piece.iter().copied().filter(|byte| !byte.is_ascii_whitespace()));
+    })?;
     let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
     if !digits.len().is_multiple_of(4) || padding > 2 {
         return Ok(Value::Null);
     }
     let mut out = Vec::with_capacity(digits.len() / 4 * 3);
-    for group in digits[..digits.len() - padding].chunks(4) {
-        let mut bits = 0u32;
-        for byte in group {
-            let Some(digit) = BASE64.iter().position(|known| known == byte) else { return Ok(Value::Null) };
-            bits = bits << 6 | digit as u32;
-        }
-        bits <<= 6 * (4 - group.len());
-        out.extend_from_slice(&bits.to_be_bytes()[1..group.len().max(1)]);
+    let mut are_digits = true;
+    pieces::for_each(&digits[..digits.len() - padding], call.context(), |piece| {
+        are_digits = are_digits && piece.chunks(4).all(|group| append_from_base64(group, &mut out));
+    })?;
+    Ok(if are_digits { Value::Bytes(out) } else { Value::Null })
+}
+
+/// Appends the bytes of up to four digits; false at what is no digit.
+fn append_from_base64(group: &[u8], out: &mut Vec<u8>) -> bool {
+    let mut bits = 0u32;
+    for byte in group {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return false,
+        };
+        bits = bits << 6 | u32::from(digit);
     }
-    Ok(Value::Bytes(out))
+    bits <<= 6 * (4 - group.len());
+    out.extend_from_slice(&bits.to_be_bytes()[1..group.len().max(1)]);
+    true
 }
 
 fn derive_soundex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -309,7 +346,10 @@ fn soundex(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(first) = letters.next() else { return Ok(call.text_result("")) };
     let mut out = String::from(first.to_ascii_uppercase());
     let mut last = code(first);
-    for letter in letters {
+    for (index, letter) in letters.enumerate() {
+        if (index as u64 + 1).is_multiple_of(KILL_LOOK_CHARACTERS) {
+            call.context().check_killed()?;
+        }
         // Vowels do not part letters of one code.
         let next = code(letter);
         if next != b'0' && next != last {
@@ -317,8 +357,6 @@ fn soundex(call: &mut Call<'_>) -> SqlResult<Value> {
             last = next;
         }
     }
-    while out.chars().count() < 4 {
-        out.push('0');
-    }
+    out.extend(std::iter::repeat_n('0', 4_usize.saturating_sub(out.chars().take(4).count())));
     Ok(call.text_result(&out))
 }

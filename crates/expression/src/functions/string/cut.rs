@@ -1,8 +1,11 @@
 //! Functions that take a piece of a text: SUBSTRING, LEFT, RIGHT, TRIM and its kin, SUBSTRING_INDEX.
 
-use super::{KILL_LOOK_PLACES, constant_integer, length, result_charset, start_offset, text_of};
+use super::{
+    KILL_LOOK_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, result_charset, start_offset, text_of,
+};
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::ResultType;
+use charset::Charset;
 use errors::SqlResult;
 use values::Value;
 
@@ -104,21 +107,51 @@ fn trim(call: &mut Call<'_>, leading: bool, trailing: bool) -> SqlResult<Value> 
         charset.push(u32::from(b' '), &mut removed);
     }
     let mut rest: &[u8] = &text;
-    if !removed.is_empty() {
-        while leading && rest.starts_with(&removed) {
-            rest = &rest[removed.len()..];
+    let mut places = 0_u64;
+    while leading && !removed.is_empty() && rest.starts_with(&removed) {
+        rest = &rest[removed.len()..];
+        places += 1;
+        if places.is_multiple_of(KILL_LOOK_PLACES) {
+            call.context().check_killed()?;
         }
-        // From the back only where the piece starts at a character's border.
-        while trailing && rest.ends_with(&removed) && at_border(charset, rest, rest.len() - removed.len()) {
-            rest = &rest[..rest.len() - removed.len()];
-        }
+    }
+    if trailing && !removed.is_empty() {
+        rest = &rest[..trimmed_end(call, charset, rest, &removed)?];
     }
     Ok(Value::Bytes(rest.to_vec()))
 }
 
-fn at_border(charset: &charset::Charset, text: &[u8], offset: usize) -> bool {
-    charset.is_ascii_based() && text[offset].is_ascii()
-        || charset.offset(text, charset.character_count(&text[..offset])) == offset
+/// Where a text ends without its trailing pieces. From the back they go only where they start at a character's border.
+fn trimmed_end(call: &mut Call<'_>, charset: &Charset, text: &[u8], removed: &[u8]) -> SqlResult<usize> {
+    let mut end = text.len();
+    let mut places = 0_u64;
+    while text[..end].ends_with(removed) {
+        end -= removed.len();
+        places += 1;
+        if places.is_multiple_of(KILL_LOOK_PLACES) {
+            call.context().check_killed()?;
+        }
+    }
+    // The text is walked through once: what is no border keeps its piece, and all before that.
+    let (mut start, mut at, mut characters) = (end, 0, 0_u64);
+    while start < text.len() {
+        if charset.is_ascii_based() && text[start].is_ascii() {
+            start += removed.len();
+            continue;
+        }
+        while at < start {
+            at += charset.prefix(&text[at..], 1).len().max(1);
+            characters += 1;
+            if characters.is_multiple_of(KILL_LOOK_CHARACTERS) {
+                call.context().check_killed()?;
+            }
+        }
+        start += removed.len();
+        if at != start - removed.len() {
+            end = start;
+        }
+    }
+    Ok(end)
 }
 
 /// How many delimiters there are, up to `most`, and where the last of them starts.

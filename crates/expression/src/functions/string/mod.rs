@@ -33,6 +33,8 @@ fn text_of_any_length(derivation: &Derivation<'_>, common: DerivedCollation) -> 
 
 /// What replaces or counts places in a text looks for a kill after so many of them.
 const KILL_LOOK_PLACES: u64 = 4096;
+/// What goes through a text by characters does so after so many of them.
+const KILL_LOOK_CHARACTERS: u64 = 1 << 19;
 
 /// A constant argument as a number.
 fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {

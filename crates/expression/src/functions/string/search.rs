@@ -1,5 +1,6 @@
 //! Functions that measure and search: LENGTH, CHAR_LENGTH, LOCATE, INSTR, FIELD, FIND_IN_SET, STRCMP.
 
+use super::KILL_LOOK_PLACES;
 use crate::context::waiting_bytes;
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::operators::{ComparisonMode, check_moment, compare_values};
@@ -162,8 +163,15 @@ fn find_in_set(call: &mut Call<'_>) -> SqlResult<Value> {
     if list.is_empty() || wanted.contains(&b',') {
         return Ok(Value::Int(0));
     }
-    let found = list.split(|byte| *byte == b',').position(|member| collation.equal(member, &wanted));
-    Ok(Value::Int(found.map_or(0, |at| at as i64 + 1)))
+    for (index, member) in list.split(|byte| *byte == b',').enumerate() {
+        if collation.equal(member, &wanted) {
+            return Ok(Value::Int(index as i64 + 1));
+        }
+        if (index as u64 + 1).is_multiple_of(KILL_LOOK_PLACES) {
+            call.context().check_killed()?;
+        }
+    }
+    Ok(Value::Int(0))
 }
 
 /// The place of a member in the type of a SET, 0 if the value does not hold it.

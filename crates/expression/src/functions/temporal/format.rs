@@ -1,6 +1,7 @@
 //! DATE_FORMAT, TIME_FORMAT and GET_FORMAT.
 
 use super::optional;
+use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind};
 use crate::functions::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::locale::{self, Locale};
@@ -9,6 +10,9 @@ use errors::SqlResult;
 use std::io::Write as _;
 use values::Value;
 use values::temporal::{Date, DateTime, WeekMode, parse_time};
+
+/// A format looks for a kill after so many conversions.
+const KILL_LOOK_CONVERSIONS: u64 = 1 << 16;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -67,7 +71,8 @@ pub fn formatted(call: &mut Call<'_>, moment: DateTime, index: usize) -> SqlResu
     }
     let locale = call.context().facts().time_names;
     let clock = Clock { hours: u32::from(moment.hour), negative: false, moment };
-    optional(write_format(&format, Some(&moment), &clock, locale).map(|text| bytes_result(call, text)))
+    let written = write_format(&format, Some(&moment), &clock, locale, call.context())?;
+    optional(written.map(|text| bytes_result(call, text)))
 }
 
 /// A format as its bytes: MySQL hands on those between the conversions as they are, whatever their character set. For
@@ -118,7 +123,7 @@ fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
     // Names of days and numbers of weeks it has for none.
     let names_days = format.windows(2).any(|pair| pair[0] == b'%' && b"WaDjUuVvXxw".contains(&pair[1]));
     let date = date.filter(|_| !names_days).map(|_| &clock.moment);
-    let written = write_format(&format, date, &clock, locale::english());
+    let written = write_format(&format, date, &clock, locale::english(), call.context())?;
     optional(written.map(|text| bytes_result(call, text)))
 }
 
@@ -130,26 +135,39 @@ struct Clock {
 }
 
 /// The text of a format; None where a conversion has no meaning (a name of month 0, a date part of a time).
-fn write_format(format: &[u8], date: Option<&DateTime>, clock: &Clock, locale: &Locale) -> Option<Vec<u8>> {
+fn write_format(
+    format: &[u8],
+    date: Option<&DateTime>,
+    clock: &Clock,
+    locale: &Locale,
+    context: &dyn EvaluationContext,
+) -> SqlResult<Option<Vec<u8>>> {
     let mut out = Vec::with_capacity(format.len() * 2);
     if clock.negative {
         out.push(b'-');
     }
-    let mut bytes = format.iter();
+    let (mut bytes, mut conversions) = (format.iter(), 0_u64);
     while let Some(&byte) = bytes.next() {
         if byte != b'%' {
             out.push(byte);
             continue;
+        }
+        conversions += 1;
+        if conversions.is_multiple_of(KILL_LOOK_CONVERSIONS) {
+            context.check_killed()?;
         }
         let Some(&conversion) = bytes.next() else {
             out.push(b'%');
             break;
         };
         if !write_clock(&mut out, conversion, clock) {
-            write_date(&mut out, conversion, date, locale)?;
+            let written = write_date(&mut out, conversion, date, locale);
+            if written.is_none() {
+                return Ok(None);
+            }
         }
     }
-    Some(out)
+    Ok(Some(out))
 }
 
 /// Writes a conversion of the time of day; false if it is none. Writing to memory cannot fail.
