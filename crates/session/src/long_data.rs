@@ -8,12 +8,16 @@ use txn::SpillFile;
 /// The most that max_allowed_packet can be. Where it is that, a value may be as long as its column takes: nothing else could send one.
 const PACKET_BYTES_MAX: usize = 1 << 30;
 
+const TOO_LONG: &str = "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
+    'max_allowed_packet' bytes";
+
 /// The values, by parameter.
 #[derive(Debug, Default)]
 pub(crate) struct LongData(Vec<Option<Box<Spool>>>);
 
 impl LongData {
-    /// Adds a piece of a parameter's value. What stays in memory is charged. Errors: 1153, 1210, 3170, 1114 for a full disk.
+    /// Adds a piece of a parameter's value. What stays in memory is charged. Errors: 1105 for a value longer than max_allowed_packet,
+    /// 1210, 3170, 1114 for a full disk.
     pub fn append(
         &mut self,
         sent: &mut [bool],
@@ -24,7 +28,7 @@ impl LongData {
         charge: impl FnOnce(u64) -> SqlResult<()>,
     ) -> SqlResult<()> {
         let Some(is_sent) = sent.get_mut(parameter) else {
-            return Err(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_send_long_data"));
+            return Err(sql_error!(ER_WRONG_ARGUMENTS, "mysql_stmt_precheck"));
         };
         *is_sent = true;
         if self.0.len() <= parameter {
@@ -36,7 +40,7 @@ impl LongData {
             bytes_max => bytes_max as u64,
         };
         if spool.len() + piece.len() as u64 > bytes_max {
-            return Err(sql_error!(ER_NET_PACKET_TOO_LARGE));
+            return Err(errors::code::ER_UNKNOWN_ERROR.message(TOO_LONG));
         }
         let room = (SPOOL_PIECE_BYTES as u64).saturating_sub(spool.len());
         charge(room.min(piece.len() as u64))?;

@@ -71,7 +71,7 @@ struct Entry {
     long_data: LongData,
     settled: SettledTypes,
     cursor: Option<Cursor>,
-    /// A mistake of COM_STMT_SEND_LONG_DATA, reported by the next execution.
+    /// A mistake of COM_STMT_SEND_LONG_DATA, reported by every execution up to COM_STMT_RESET.
     long_data_error: Option<errors::SqlError>,
     charge: PreparedCharge,
 }
@@ -245,7 +245,7 @@ impl Session {
     ) {
         self.more_results = false;
         entry.cursor = None;
-        let failed = entry.long_data_error.take().map_or(Ok(()), Err);
+        let failed = entry.long_data_error.clone().map_or(Ok(()), Err);
         let statement = match failed.and_then(|()| entry.tree()) {
             Ok(statement) => statement,
             Err(error) => {
@@ -368,25 +368,30 @@ impl Session {
         settled.fit(plan, given, &mut self.diagnostics)
     }
 
-    /// COM_STMT_SEND_LONG_DATA: has no answer; a mistake is reported by the next execution, and what was sent until
-    /// then is forgotten. Errors: 1153 for a parameter, 3170 for those of all sessions.
+    /// COM_STMT_SEND_LONG_DATA: has no answer; executions report a mistake up to COM_STMT_RESET, and what was sent is forgotten.
+    /// Errors: 1105 for a parameter, 3170 for those of all sessions.
     pub fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
         self.count(status::COM_STMT_SEND_LONG_DATA, 1);
         let packet_bytes_max = self.max_allowed_packet();
         let instance = Arc::clone(&self.state.instance);
         let statements_max = instance.global_number(id::MAX_PREPARED_STMT_COUNT);
         let Some(entry) = self.prepared.by_id.get_mut(&statement_id) else { return };
-        if entry.long_data_error.is_some() {
+        let Entry { long_data, bound, charge, long_data_error, .. } = &mut *entry;
+        if long_data_error.is_some() {
+            if let Some(is_sent) = bound.sent.get_mut(usize::from(parameter)) {
+                *is_sent = true;
+            }
             return;
         }
-        let Entry { long_data, bound, charge, .. } = &mut *entry;
         let file = instance.cursor_file();
         let charged = |bytes| charge.grow(bytes, statements_max);
         let added =
             long_data.append(&mut bound.sent, usize::from(parameter), piece, file, packet_bytes_max, charged);
         if let Err(error) = added {
-            entry.long_data_error = Some(error);
-            entry.forget_long_data();
+            *long_data_error = Some(error);
+            // Executions go on without values for what was sent.
+            long_data.clear();
+            charge.shrink();
         }
     }
 

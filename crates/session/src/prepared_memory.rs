@@ -186,11 +186,43 @@ mod tests {
             (0..3).for_each(|_| session.send_long_data(id, 0, &piece));
             assert_eq!(execute(&mut session, id, Value::Null), all.to_string());
             (0..4).for_each(|_| session.send_long_data(id, 0, &piece));
-            assert!(execute(&mut session, id, Value::Null).starts_with("ERROR 3170 "));
+            for _ in 0..2 {
+                assert!(execute(&mut session, id, Value::Null).starts_with("ERROR 3170 "));
+            }
+            session.reset_statement(id, &mut Printer::default());
             // What was refused is forgotten.
             assert_eq!(execute(&mut session, id, Value::Null), "NULL");
             (0..3).for_each(|_| session.send_long_data(id, 0, &piece));
             session.reset_statement(id, &mut Printer::default());
+        }
+    }
+
+    #[test]
+    fn a_parameter_beyond_max_allowed_packet_fails_up_to_a_reset() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        run(&mut connect(&instance, "root").unwrap(), "set global max_allowed_packet = 4096");
+        let mut session = connect(&instance, "root").unwrap();
+        let id = session.prepare(b"select length(?)").unwrap().statement_id;
+        let piece = [b'y'; 1024];
+        (0..4).for_each(|_| session.send_long_data(id, 0, &piece));
+        assert_eq!(execute(&mut session, id, Value::Null), "4096");
+        (0..5).for_each(|_| session.send_long_data(id, 0, &piece));
+        let refused = "ERROR 1105 Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
+                       'max_allowed_packet' bytes";
+        assert_eq!(execute(&mut session, id, Value::Null), refused);
+        session.send_long_data(id, 0, b"short");
+        // It needs no value in the packet, as if the long one were there.
+        assert!(session.bound_parameters(id).unwrap().sent[0]);
+        assert_eq!(execute(&mut session, id, Value::Null), refused);
+        session.reset_statement(id, &mut Printer::default());
+        assert!(!session.bound_parameters(id).unwrap().sent[0]);
+        session.send_long_data(id, 0, b"short");
+        assert_eq!(execute(&mut session, id, Value::Null), "5");
+        session.send_long_data(id, 1, b"one too many");
+        for _ in 0..2 {
+            let refused = "ERROR 1210 Incorrect arguments to mysql_stmt_precheck";
+            assert_eq!(execute(&mut session, id, Value::Null), refused);
         }
     }
 }

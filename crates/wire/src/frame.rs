@@ -34,7 +34,7 @@ pub enum Received {
 pub enum FrameError {
     /// The sequence number is not the next one.
     OutOfOrder,
-    /// Longer than max_allowed_packet.
+    /// As long as max_allowed_packet, or longer.
     TooLarge,
 }
 
@@ -54,7 +54,7 @@ pub struct FrameReader {
     expected_sequence: u8,
     /// Whether sequence numbers are checked; inside compressed packets they are not, as in MySQL.
     check_sequence: bool,
-    /// max_allowed_packet, bytes of payload.
+    /// max_allowed_packet: a payload has fewer bytes.
     payload_bytes_max: usize,
     /// Frames of a packet that goes on.
     joined: Vec<u8>,
@@ -63,7 +63,7 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
-    /// A reader that refuses packets longer than that.
+    /// A reader that refuses packets as long as that, and longer ones.
     pub fn new(payload_bytes_max: usize) -> FrameReader {
         FrameReader {
             expected_sequence: 0,
@@ -109,7 +109,7 @@ impl FrameReader {
         if self.check_sequence && header[3] != self.expected_sequence {
             return Err(FrameError::OutOfOrder);
         }
-        if self.joined.len() + frame_bytes > self.payload_bytes_max {
+        if self.joined.len() + frame_bytes >= self.payload_bytes_max {
             return Err(FrameError::TooLarge);
         }
         let Some(payload) = rest.get(..frame_bytes) else {
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn a_packet_too_large_is_refused_by_its_header() {
         let mut reader = FrameReader::new(100);
-        assert_eq!(reader.look(b"\x64\0\0\0"), Ok(Received::Incomplete { missing_bytes: 100 }));
-        assert_eq!(reader.look(b"\x65\0\0\0"), Err(FrameError::TooLarge));
+        assert_eq!(reader.look(b"\x63\0\0\0"), Ok(Received::Incomplete { missing_bytes: 99 }));
+        assert_eq!(reader.look(b"\x64\0\0\0"), Err(FrameError::TooLarge));
     }
 
     #[test]

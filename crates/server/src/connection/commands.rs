@@ -160,7 +160,7 @@ fn write_prepared(channel: &mut Channel<'_>, prepared: &PreparedDescription, res
 fn run_prepared(session: &mut dyn SqlSession, channel: &mut Channel<'_>, execute: &Execute<'_>) -> Lsn {
     let parameters = session.bound_parameters(execute.statement_id).and_then(|bound| {
         let known = KnownParameters { count: bound.count, types: &bound.types, sent: &bound.sent };
-        execute.parameters(&known).map_err(|_| sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"))
+        Ok(execute.parameters(&known)?)
     });
     let parameters = match parameters {
         Ok(parameters) => parameters,
