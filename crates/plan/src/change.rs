@@ -80,11 +80,11 @@ pub struct TargetTable {
     pub on_update: Vec<Assignment>,
     /// Default of every column.
     pub defaults: Vec<DefaultValue>,
-    /// UPDATE: expressions see what was assigned before them. So it is where the table is read first; the others are
-    /// changed when all rows are found, with the values of then.
+    /// UPDATE: expressions see what was assigned before them. So it is where the table alone is changed, and where MySQL changes it
+    /// at once: it is read first, its rows stay where they are in what is read, and no condition of the others looks at what is
+    /// assigned. The others are changed when all rows are found, with the values of then.
     pub sees_changes: bool,
-    /// UPDATE of several tables: it is read first, and its rows stay where they are in what is read, so that each may be
-    /// changed as soon as it is found.
+    /// UPDATE of several tables: such a table is changed here too as its rows are found.
     pub changes_at_once: bool,
 }
 

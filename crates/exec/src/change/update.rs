@@ -6,7 +6,7 @@ use super::found::FoundRows;
 use super::long_columns::LongColumns;
 use super::row_buffer::stored_values;
 use super::row_change::{encoded, update_row};
-use super::storing::{Storing, as_stored};
+use super::storing::{Storing, as_seen, as_stored};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::collect;
@@ -30,6 +30,8 @@ struct Waiting {
     rows: RowStore,
     /// Keys of all rows that were found.
     keys: KeySet,
+    /// The last row that other targets see as it has become, with its key.
+    last: Option<(Vec<u8>, Vec<Value>)>,
 }
 
 /// Runs the statement.
@@ -86,12 +88,15 @@ impl<'p> Updating<'p> {
     /// is changed then, the others when all rows are found.
     fn change_joined(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let plan = self.plan;
-        let made = |_: &TargetTable| Waiting { rows: run.row_store(), keys: run.key_set() };
+        let made = |_: &TargetTable| Waiting { rows: run.row_store(), keys: run.key_set(), last: None };
         let mut waiting: Vec<Waiting> = plan.targets.iter().map(made).collect();
         let mut found = FoundRows::singly(&plan.node);
         while found.next(run)? {
             for at in 0..found.batch.len() {
                 self.row_number += 1;
+                for (position, waiting) in waiting.iter().enumerate() {
+                    show_last(&plan.targets[position], found.batch.row_mut(at), waiting, run);
+                }
                 for (position, waiting) in waiting.iter_mut().enumerate() {
                     self.meet(position, found.batch.row_mut(at), waiting, run)?;
                 }
@@ -122,8 +127,10 @@ impl<'p> Updating<'p> {
         let mut row = self.stored_row(target, seen, run);
         // A row that several rows of the other tables go with is changed by the first of them.
         if !waiting.keys.insert(&key)? {
-            // The other targets see what the row has become; one that waits is computed each time.
-            if !target.sees_changes || position + 1 < self.plan.targets.len() {
+            // One that waits is computed each time; so is one that other targets may see, but for a row that is shown already.
+            let is_shown = waiting.last.as_ref().is_some_and(|(last, _)| *last == key);
+            let is_seen = !is_shown && position + 1 < self.plan.targets.len();
+            if !target.sees_changes || is_seen {
                 self.assigning(target).carry_out(&target.assignments, seen, &mut row, run)?;
             }
             return Ok(());
@@ -132,10 +139,16 @@ impl<'p> Updating<'p> {
         self.counts.matched += 1;
         let assigning = self.assigning(target);
         assigning.carry_out(&target.assignments, seen, &mut row, run)?;
-        if row == before && !self.is_met_before(position) {
+        let changes = row != before || self.is_met_before(position);
+        if changes {
+            assigning.carry_out(&target.on_update, seen, &mut row, run)?;
+        }
+        if target.sees_changes {
+            waiting.last = Some((key.clone(), row.clone()));
+        }
+        if !changes {
             return Ok(());
         }
-        assigning.carry_out(&target.on_update, seen, &mut row, run)?;
         if target.changes_at_once {
             return self.put(target, &key, &row, run);
         }
@@ -270,6 +283,20 @@ impl<'p> Updating<'p> {
             }
         }
         Ok(())
+    }
+}
+
+/// Shows all of a row of the join what its row of a target has become by the one before.
+fn show_last(target: &TargetTable, seen: &mut [Value], waiting: &Waiting, run: &Run<'_, '_>) {
+    let Some((key, row)) = &waiting.last else { return };
+    if !matches!(&seen[target.key_slot], Value::Bytes(found) if found == key) {
+        return;
+    }
+    for one in target.assignments.iter().chain(&target.on_update) {
+        if let Some(slot) = target.slots[one.column] {
+            let column = &target.table.definition().columns[one.column];
+            seen[slot] = as_seen(&row[one.column], column, run);
+        }
     }
 }
 

@@ -4,15 +4,16 @@ use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::privilege::as_written;
 use super::select::limited;
-use super::{Binder, ChangedTable, Wanted};
+use super::{Binder, ChangedTable, JoinTree, Wanted};
 use crate::catalog::TableAccess;
 use crate::change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
     UpdatePlan,
 };
-use crate::optimize::{JoinGoal, Joined};
+use crate::optimize::{JoinGoal, Joined, tables_of};
 use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
-use ::expression::Expression;
+use ::expression::operators::ComparisonOperator;
+use ::expression::{Expression, ExpressionKind};
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 use engine::{Table, WaitPolicy};
 use errors::{SqlResult, sql_error};
@@ -327,9 +328,8 @@ impl Binder<'_> {
             let value = self.assigned(&assignment.value, &base.definition().columns[column])?;
             assigned.push((table, Assignment { column, value }));
         }
-        let mut numbers: Vec<usize> = assigned.iter().map(|(table, _)| *table).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
+        let mut numbers = tree.as_ref().map(JoinTree::leaves).unwrap_or_default();
+        numbers.retain(|number| assigned.iter().any(|(table, _)| table == number));
         let mut targets = Vec::with_capacity(numbers.len());
         for number in numbers {
             let own =
@@ -338,14 +338,24 @@ impl Binder<'_> {
         }
         let limit =
             update.limit.as_ref().map(|limit| self.scalar_as(limit, Wanted::row_count())).transpose()?;
+        let mut all_conditions = tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
+        all_conditions.extend_from_slice(&conditions);
         let (node, index, first) = self.changed_rows(tree, conditions, &update.order_by, limit, "UPDATE")?;
         check_key_conflicts(&targets)?;
         for target in &mut targets {
             let block = self.block();
             let is_same = |table: &&super::BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.table.id());
             let is_first = first.is_some_and(|first| block.tables[first].key_slot == Some(target.key_slot));
-            target.sees_changes = is_first && block.tables.iter().filter(is_same).count() == 1;
             let index = index_read_for(&node, target.key_slot);
+            // MySQL changes such a table at once; what waits for the end of the search is not in the rows that are found.
+            let stays = || {
+                !moves_rows(target, index.unwrap_or(0))
+                    && first.is_some_and(|first| {
+                        !is_read_later(block, first, &target.assignments, &all_conditions)
+                    })
+            };
+            let is_alone = block.tables.iter().filter(is_same).count() == 1;
+            target.sees_changes = is_first && is_alone && (!several || stays());
             target.changes_at_once =
                 target.sees_changes && index.is_some_and(|index| !moves_rows(target, index));
         }
@@ -642,6 +652,39 @@ fn moves_rows(target: &TargetTable, index: usize) -> bool {
         .flat_map(|definition| definition.parts.iter().map(|part| part.column))
         .collect();
     target.assignments.iter().chain(&target.on_update).any(|assignment| parts.contains(&assignment.column))
+}
+
+/// Whether tables that are read behind the first look at what is assigned to it, other than to look up their keys.
+fn is_read_later(block: &Block, first: usize, assigned: &[Assignment], conditions: &[Expression]) -> bool {
+    let reads = |condition: &Expression| {
+        condition.any(&|part| {
+            let place = block.place(part);
+            place.is_some_and(|(table, column)| {
+                table == first && assigned.iter().any(|one| one.column == column)
+            })
+        })
+    };
+    let is_key = |side: &Expression| {
+        block.place(side).is_some_and(|(table, column)| {
+            let Source::Base(base) = &block.tables[table].source else { return false };
+            let mut indexes = base.definition().indexes.iter();
+            table != first
+                && indexes.any(|index| index.parts.first().is_some_and(|part| part.column == column))
+        })
+    };
+    let looks_up = |condition: &Expression| match &condition.kind {
+        ExpressionKind::Compare(comparison) => {
+            comparison.operator == ComparisonOperator::Equal
+                && (is_key(&comparison.left) || is_key(&comparison.right))
+        }
+        _ => false,
+    };
+    let reads_others = |condition: &Expression| tables_of(block, condition) & !(1 << first) != 0;
+    let mut terms = conditions.iter().flat_map(|condition| match &condition.kind {
+        ExpressionKind::And(terms) => terms.as_slice(),
+        _ => std::slice::from_ref(condition),
+    });
+    terms.any(|term| reads_others(term) && reads(term) && !looks_up(term))
 }
 
 /// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, and that may be long.

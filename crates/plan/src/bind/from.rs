@@ -35,6 +35,24 @@ impl JoinTree {
         }
     }
 
+    /// The tables from left to right; those of a RIGHT JOIN are the other way round.
+    pub fn leaves(&self) -> Vec<usize> {
+        match self {
+            JoinTree::Table(table) => vec![*table],
+            JoinTree::Join { left, right, .. } => [left.leaves(), right.leaves()].concat(),
+        }
+    }
+
+    /// The conditions of ON.
+    pub fn conditions(&self) -> Vec<Expression> {
+        match self {
+            JoinTree::Table(_) => Vec::new(),
+            JoinTree::Join { left, right, conditions, .. } => {
+                [left.conditions(), right.conditions(), conditions.clone()].concat()
+            }
+        }
+    }
+
     /// The tables on the inner sides of outer joins as bits.
     pub fn optional_tables(&self) -> u64 {
         match self {
