@@ -359,8 +359,9 @@ impl Expression {
         Ok(new(ExpressionKind::Regexp(Box::new(regexp)), ResultType::boolean().nullable_if(nullable)))
     }
 
-    /// CASE WHEN.
+    /// CASE. `compares`: the conditions are those of `CASE x WHEN y`.
     pub fn case(
+        compares: bool,
         mut branches: Vec<(Expression, Expression)>,
         mut otherwise: Option<Expression>,
         facts: BuildFacts,
@@ -382,7 +383,7 @@ impl Expression {
             .collect();
         let nullable = otherwise.is_none();
         let result = common_type(&types, derivation_collation).nullable_if(nullable);
-        Ok(new(ExpressionKind::Case(Box::new(Case { branches, otherwise })), result))
+        Ok(new(ExpressionKind::Case(Box::new(Case { branches, compares, otherwise })), result))
     }
 
     /// CAST to a type, with warnings for what does not fit.

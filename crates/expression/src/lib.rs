@@ -16,6 +16,7 @@ pub mod operators;
 pub mod parameter;
 mod pieces;
 mod print;
+mod print_call;
 pub mod result_type;
 mod row_comparison;
 pub mod table_type;

@@ -1,8 +1,9 @@
 //! The text of an expression in errors and EXPLAIN, and structural equality. Both look at every node kind.
 
-use crate::operators::CastFailure;
-use crate::result_type::ResultType;
-use crate::tree::{Expression, ExpressionKind};
+use crate::operators::{Between, Case, InList};
+use crate::print_call::{write_call, write_cast};
+use crate::result_type::{Coercibility, ResultType};
+use crate::tree::{Expression, ExpressionKind, SubqueryUse};
 use std::fmt::{Display, Formatter, Result};
 use values::Value;
 
@@ -27,92 +28,156 @@ impl Display for Expression {
             ExpressionKind::Compare(comparison) => {
                 write!(f, "({} {} {})", comparison.left, comparison.operator.sign(), comparison.right)
             }
-            ExpressionKind::And(terms) => write_joined(terms, " and ", f),
-            ExpressionKind::Or(terms) => write_joined(terms, " or ", f),
-            ExpressionKind::Xor(terms) => write_joined(&**terms, " xor ", f),
-            ExpressionKind::Not(operand) => write!(f, "(not({operand}))"),
+            ExpressionKind::And(terms) => write_joined(terms, " and ", Truth, f),
+            ExpressionKind::Or(terms) => write_joined(terms, " or ", Truth, f),
+            ExpressionKind::Xor(terms) => write_joined(&**terms, " xor ", Truth, f),
+            ExpressionKind::Not(operand) => write_not(operand, f),
             ExpressionKind::IsNull(operand) => write!(f, "({operand} is null)"),
-            ExpressionKind::IsTruth(operand, wanted) => write!(f, "({operand} is {wanted})"),
+            ExpressionKind::IsTruth(operand, wanted) => write!(f, "({} is {wanted})", Truth(operand)),
             ExpressionKind::Between(_)
             | ExpressionKind::In(_)
             | ExpressionKind::Like(_)
             | ExpressionKind::Regexp(_) => write_predicate(&self.kind, f),
-            ExpressionKind::Case(case) => {
-                f.write_str("(case")?;
-                for (condition, result) in &case.branches {
-                    write!(f, " when {condition} then {result}")?;
-                }
-                if let Some(otherwise) = &case.otherwise {
-                    write!(f, " else {otherwise}")?;
-                }
-                f.write_str(" end)")
+            ExpressionKind::Case(case) => write_case(case, f),
+            ExpressionKind::Cast(cast) => write_cast(cast, &self.result.column_type, f),
+            ExpressionKind::Retyped(operand) if is_collated(operand, &self.result) => {
+                write!(f, "({operand} collate {})", self.result.collation().get().name)
             }
-            ExpressionKind::Cast(cast)
-                if matches!(cast.failure, CastFailure::Parameter | CastFailure::DateParameter) =>
-            {
-                write!(f, "{}", cast.operand)
-            }
-            ExpressionKind::Cast(cast) => write!(f, "cast({})", cast.operand),
             ExpressionKind::Retyped(operand) => write!(f, "{operand}"),
             ExpressionKind::DateArithmetic(operation) => {
                 let sign = if operation.subtract { "-" } else { "+" };
                 let unit = operation.unit.name();
                 write!(f, "({} {sign} interval {} {unit})", operation.operand, operation.amount)
             }
-            ExpressionKind::Function(call) if call.definition.name == crate::functions::ONCE_NAME => {
-                write!(f, "{}", call.arguments[0])
-            }
-            ExpressionKind::Function(call) => {
-                write!(f, "{}(", call.definition.name)?;
-                for (index, argument) in call.arguments.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { "," };
-                    write!(f, "{comma}{argument}")?;
-                }
-                f.write_str(")")
-            }
+            ExpressionKind::Function(call) => write_call(call, f),
             ExpressionKind::Aggregate(index) => write!(f, "aggregate {index}"),
             ExpressionKind::Window(index) => write!(f, "window {index}"),
             ExpressionKind::Subquery(call) => write!(f, "(subquery {})", call.id),
-            ExpressionKind::Row(members) => write_joined(members, ",", f),
+            ExpressionKind::Row(members) => write_joined(members, ",", |member| member, f),
         }
     }
 }
 
 /// BETWEEN, IN, LIKE and REGEXP, each with its NOT.
 fn write_predicate(kind: &ExpressionKind, f: &mut Formatter<'_>) -> Result {
-    let not = |negated: bool| if negated { "not " } else { "" };
     match kind {
-        ExpressionKind::Between(between) => {
-            let (low, high) = (&between.low.1, &between.high.1);
-            write!(f, "({} {}between {low} and {high})", between.operand, not(between.negated))
-        }
-        ExpressionKind::In(list) => {
-            write!(f, "({} {}in (", list.operand, not(list.negated))?;
-            for (index, (_, member)) in list.list.iter().enumerate() {
-                let comma = if index == 0 { "" } else { "," };
-                write!(f, "{comma}{member}")?;
-            }
-            f.write_str("))")
-        }
+        ExpressionKind::Between(between) => write_between(between, between.negated, f),
+        ExpressionKind::In(list) => write_in(list, list.negated, f),
         ExpressionKind::Like(like) => {
-            write!(f, "({} {}like {})", like.operand, not(like.negated), like.pattern)
+            let (open, close) = if like.negated { ("(not(", "))") } else { ("", "") };
+            write!(f, "{open}({} like {}", like.operand, like.pattern)?;
+            if let Some(escape) = like.escape.filter(|escape| *escape != '\\') {
+                write!(f, " escape '{escape}'")?;
+            }
+            write!(f, "){close}")
         }
         ExpressionKind::Regexp(regexp) => {
-            write!(f, "({}regexp_like({},{}))", not(regexp.negated), regexp.operand, regexp.pattern)
+            let (open, close) = if regexp.negated { ("(not(", "))") } else { ("", "") };
+            write!(f, "{open}regexp_like({},{}){close}", regexp.operand, regexp.pattern)
         }
         _ => Ok(()),
     }
 }
 
-fn write_joined(terms: &[Expression], between: &str, f: &mut Formatter<'_>) -> Result {
+fn write_joined<'e, D: Display>(
+    terms: &'e [Expression],
+    between: &str,
+    shown: impl Fn(&'e Expression) -> D,
+    f: &mut Formatter<'_>,
+) -> Result {
     f.write_str("(")?;
     for (index, term) in terms.iter().enumerate() {
         if index > 0 {
             f.write_str(between)?;
         }
-        write!(f, "{term}")?;
+        write!(f, "{}", shown(term))?;
     }
     f.write_str(")")
+}
+
+/// An operand whose truth is wanted: what is no condition is compared with 0.
+struct Truth<'e>(&'e Expression);
+
+impl Display for Truth<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match is_condition(self.0) {
+            true => write!(f, "{}", self.0),
+            false => write!(f, "(0 <> {})", self.0),
+        }
+    }
+}
+
+fn is_condition(expression: &Expression) -> bool {
+    use ExpressionKind as Kind;
+    match &expression.kind {
+        Kind::Compare(_) | Kind::And(_) | Kind::Or(_) | Kind::Xor(_) | Kind::Not(_) => true,
+        Kind::IsNull(_) | Kind::IsTruth(..) => true,
+        Kind::Between(_) | Kind::In(_) | Kind::Like(_) | Kind::Regexp(_) => true,
+        Kind::Subquery(call) => !matches!(call.wanted, SubqueryUse::Scalar | SubqueryUse::Row),
+        Kind::Literal(_) => is_truth_literal(expression),
+        Kind::Function(call) => {
+            matches!(call.definition.name, "isnull" | "regexp_like")
+                || call.definition.name.starts_with("is_ipv")
+        }
+        _ => false,
+    }
+}
+
+fn is_truth_literal(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Literal(Value::Int(0 | 1)))
+        && expression.result == ResultType::boolean()
+}
+
+/// NOT, which goes into the condition where MySQL has a word for that.
+fn write_not(operand: &Expression, f: &mut Formatter<'_>) -> Result {
+    match &operand.kind {
+        ExpressionKind::IsNull(inner) => write!(f, "({inner} is not null)"),
+        ExpressionKind::IsTruth(inner, wanted) => write!(f, "({} is not {wanted})", Truth(inner)),
+        ExpressionKind::In(list) if !list.negated => write_in(list, true, f),
+        ExpressionKind::Between(between) if !between.negated => write_between(between, true, f),
+        _ if is_condition(operand) => write!(f, "(not({operand}))"),
+        _ => write!(f, "(0 = {operand})"),
+    }
+}
+
+fn write_between(between: &Between, negated: bool, f: &mut Formatter<'_>) -> Result {
+    let not = if negated { "not " } else { "" };
+    write!(f, "({} {not}between {} and {})", between.operand, between.low.1, between.high.1)
+}
+
+fn write_in(list: &InList, negated: bool, f: &mut Formatter<'_>) -> Result {
+    let not = if negated { "not " } else { "" };
+    write!(f, "({} {not}in (", list.operand)?;
+    for (index, (_, member)) in list.list.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        write!(f, "{comma}{member}")?;
+    }
+    f.write_str("))")
+}
+
+fn write_case(case: &Case, f: &mut Formatter<'_>) -> Result {
+    f.write_str("(case")?;
+    // The operand of `CASE x WHEN y` stands in each comparison.
+    for (index, (condition, result)) in case.branches.iter().enumerate() {
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) if case.compares => {
+                if index == 0 {
+                    write!(f, " {}", comparison.left)?;
+                }
+                write!(f, " when {} then {result}", comparison.right)?;
+            }
+            _ => write!(f, " when {condition} then {result}")?,
+        }
+    }
+    if let Some(otherwise) = &case.otherwise {
+        write!(f, " else {otherwise}")?;
+    }
+    f.write_str(" end)")
+}
+
+/// Whether a COLLATE clause gave an expression its type.
+fn is_collated(operand: &Expression, result: &ResultType) -> bool {
+    result.coercibility == Coercibility::Explicit && operand.result.coercibility != Coercibility::Explicit
 }
 
 /// A constant as it would be written; a sign is an operator.
@@ -120,6 +185,9 @@ fn write_literal(value: &Value, result: &ResultType, f: &mut Formatter<'_>) -> R
     let digits = result.column_type.decimals.unwrap_or(0);
     match value {
         Value::Null => f.write_str("NULL"),
+        Value::Int(value @ (0 | 1)) if *result == ResultType::boolean() => {
+            f.write_str(if *value == 1 { "true" } else { "false" })
+        }
         Value::Int(value) if *value < 0 => write!(f, "-({})", value.unsigned_abs()),
         Value::Int(value) => write!(f, "{value}"),
         Value::UInt(value) => write!(f, "{value}"),
@@ -130,9 +198,21 @@ fn write_literal(value: &Value, result: &ResultType, f: &mut Formatter<'_>) -> R
         Value::Double(value) => write!(f, "{value:e}"),
         Value::Bytes(bytes) if result.is_number_bytes() && !bytes.is_empty() => {
             f.write_str("0x")?;
-            bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+            bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
         }
-        Value::Bytes(bytes) => write!(f, "'{}'", String::from_utf8_lossy(bytes)),
+        Value::Bytes(bytes) => {
+            f.write_str("'")?;
+            for character in String::from_utf8_lossy(bytes).chars() {
+                match character {
+                    '\0' => f.write_str("\\0")?,
+                    '\n' => f.write_str("\\n")?,
+                    '\r' => f.write_str("\\r")?,
+                    '\'' | '\\' => write!(f, "\\{character}")?,
+                    _ => write!(f, "{character}")?,
+                }
+            }
+            f.write_str("'")
+        }
         Value::Date(date) => write!(f, "DATE'{}'", crate::convert::date_text(*date)),
         Value::Time(time) => write!(f, "TIME'{}'", crate::convert::time_text(*time, digits)),
         Value::DateTime(value) => write!(f, "TIMESTAMP'{}'", crate::convert::datetime_text(*value, digits)),

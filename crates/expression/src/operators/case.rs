@@ -11,6 +11,8 @@ use values::{ColumnType, Value};
 pub struct Case {
     /// Condition and result of each branch.
     pub branches: Vec<(Expression, Expression)>,
+    /// Whether it was written `CASE x WHEN y`.
+    pub compares: bool,
     /// ELSE.
     pub otherwise: Option<Expression>,
 }

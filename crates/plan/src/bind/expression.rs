@@ -493,7 +493,7 @@ impl Binder<'_> {
             };
             bound.push((condition, result));
         }
-        Expression::case(bound, otherwise, facts)
+        Expression::case(operand.is_some(), bound, otherwise, facts)
     }
 
     fn cast(&mut self, cast: &ast::CastExpression) -> SqlResult<Expression> {

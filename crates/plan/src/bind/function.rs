@@ -230,8 +230,11 @@ impl Binder<'_> {
         let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {
             return Ok(Expression::null());
         };
-        let result = block.tables[table].columns[column].result.clone().nullable();
-        Ok(Expression::slot(slot, format!("values({})", reference.column).into(), result))
+        let bound = &block.tables[table];
+        let result = bound.columns[column].result.clone().nullable();
+        let schema = bound.schema.as_ref().map_or(String::new(), |schema| format!("`{schema}`."));
+        let name = format!("values({schema}`{}`.`{}`)", bound.alias, bound.columns[column].name);
+        Ok(Expression::slot(slot, name.into(), result))
     }
 
     /// `DEFAULT(column)`.
