@@ -148,8 +148,12 @@ fn common_text(known: &[&ResultType], kind: TypeKind, collation: DerivedCollatio
     let mut result = ResultType::text(length, collation.collation, collation.coercibility);
     let fixed = matches!(kind, TypeKind::Char | TypeKind::Binary) && !result.kind().is_large_object();
     if kind.is_large_object() || fixed {
+        // All columns are the same to MySQL; only what functions compute is said to be so long.
+        let is_computed = |one: &&ResultType| one.kind() == result.kind() && one.column_type.length.is_some();
+        let is_long =
+            matches!(result.kind(), TypeKind::LongText | TypeKind::LongBlob) && known.iter().any(is_computed);
         result.column_type.kind = match (kind.is_large_object(), binary) {
-            (true, _) if matches!(result.kind(), TypeKind::LongText | TypeKind::LongBlob) => result.kind(),
+            (true, _) if is_long => result.kind(),
             (true, false) => TypeKind::Text,
             (true, true) => TypeKind::Blob,
             (false, false) => TypeKind::Char,

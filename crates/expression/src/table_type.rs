@@ -31,7 +31,7 @@ pub enum TablePurpose {
 }
 
 /// Characters of a text beyond which it is stored as a large object.
-const LARGE_TEXT_CHARACTERS: u32 = 512;
+pub const LARGE_TEXT_CHARACTERS: u32 = 512;
 /// Display length of a stored DOUBLE with a fixed scale that a function computes.
 const STORED_DOUBLE_LENGTH: u32 = 22;
 
@@ -57,8 +57,15 @@ pub fn table_type(result: &ResultType, source: ValueSource, purpose: TablePurpos
         TypeKind::Decimal => ColumnType { length: Some(column_type.precision()), ..column_type.clone() },
         kind if kind.is_string() || kind.has_members() => {
             let mut made = text_type(result, source);
-            if purpose == TablePurpose::Temporary && source != ValueSource::Aggregate {
-                made.length = Some(result.text_length());
+            if purpose == TablePurpose::Temporary {
+                made.length = match source {
+                    // The characters of GROUP_CONCAT are given as if each took all bytes that one may.
+                    ValueSource::Aggregate if is_longest_kind(result) => {
+                        Some(result.text_length() / u32::from(result.collation().charset().max_bytes))
+                    }
+                    ValueSource::Aggregate => made.length,
+                    _ => Some(result.text_length()),
+                };
             }
             made
         }
@@ -105,6 +112,10 @@ fn integer_type(result: &ResultType, source: ValueSource, purpose: TablePurpose)
     ColumnType { length, unsigned: column_type.is_unsigned_integer(), ..plain_type(kind) }
 }
 
+fn is_longest_kind(result: &ResultType) -> bool {
+    matches!(result.kind(), TypeKind::LongText | TypeKind::LongBlob)
+}
+
 fn text_type(result: &ResultType, source: ValueSource) -> ColumnType {
     let collation = result.collation();
     let binary = collation == CollationId::BINARY;
@@ -116,6 +127,16 @@ fn text_type(result: &ResultType, source: ValueSource) -> ColumnType {
             && characters <= LARGE_TEXT_CHARACTERS =>
         {
             kind
+        }
+        _ if source == ValueSource::Aggregate && is_longest_kind(result) => {
+            match (result.text_length(), binary) {
+                (..=0xffff, false) => TypeKind::Text,
+                (..=0xffff, true) => TypeKind::Blob,
+                (..=0xff_ffff, false) => TypeKind::MediumText,
+                (..=0xff_ffff, true) => TypeKind::MediumBlob,
+                (_, false) => TypeKind::LongText,
+                (_, true) => TypeKind::LongBlob,
+            }
         }
         kind if kind.is_large_object() && (source != ValueSource::Aggregate || bytes > 0xffff) => {
             if binary {

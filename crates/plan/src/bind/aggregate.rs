@@ -4,6 +4,7 @@ use super::column::Block;
 use super::{Binder, Wanted};
 use crate::physical::{AggregateCall, AggregateKind, SortKey};
 use ::expression::derive::common_collation;
+use ::expression::table_type::LARGE_TEXT_CHARACTERS;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -198,8 +199,12 @@ impl Binder<'_> {
             let common = common_collation(&mut operands, connection, "group_concat", false)?;
             (collation, coercibility) = (common.collation, common.coercibility);
         }
+        let longest = self.group_concat_bytes_max();
+        if longest <= LARGE_TEXT_CHARACTERS {
+            return Ok(ResultType::text(longest, collation, coercibility).nullable());
+        }
         let width = u32::from(collation.charset().max_bytes);
-        let longest = self.group_concat_bytes_max().saturating_mul(width);
+        let longest = longest.saturating_mul(width);
         let mut result = ResultType::text(longest, collation, coercibility).nullable();
         result.column_type.kind = match collation {
             charset::CollationId::BINARY => values::TypeKind::LongBlob,
@@ -259,7 +264,7 @@ impl Binder<'_> {
             }
             match &part.kind {
                 ExpressionKind::Aggregate(number) => {
-                    let name = part.to_string().into();
+                    let name = shown_call(&aggregates[*number], !keys.is_empty()).into();
                     let picks =
                         matches!(aggregates[*number].kind, AggregateKind::Minimum | AggregateKind::Maximum);
                     let slot = if picks { Expression::picked_slot } else { Expression::slot };
@@ -361,4 +366,32 @@ fn member_as_text(argument: &mut Expression) {
         let inner = std::mem::replace(argument, Expression::null());
         *argument = Expression::convert_character_set(inner, result);
     }
+}
+
+/// A call as MySQL writes it in errors; in groups that a temporary table holds it is the name of a column.
+fn shown_call(call: &AggregateCall, in_groups: bool) -> String {
+    let name = match call.kind {
+        AggregateKind::CountRows | AggregateKind::Count => "count",
+        AggregateKind::Sum => "sum",
+        AggregateKind::Average => "avg",
+        AggregateKind::Minimum => "min",
+        AggregateKind::Maximum => "max",
+        AggregateKind::GroupConcat => "group_concat",
+        AggregateKind::BitAnd => "bit_and",
+        AggregateKind::BitOr => "bit_or",
+        AggregateKind::BitXor => "bit_xor",
+        AggregateKind::Variance { sample: false, root: false } => "variance",
+        AggregateKind::Variance { sample: true, root: false } => "var_samp",
+        AggregateKind::Variance { sample: false, root: true } => "std",
+        AggregateKind::Variance { sample: true, root: true } => "stddev_samp",
+        AggregateKind::First => "any_value",
+        AggregateKind::Grouping(_) => "grouping",
+    };
+    let distinct = if call.distinct { "distinct " } else { "" };
+    let arguments: Vec<String> = match call.kind {
+        AggregateKind::CountRows => vec!["0".to_owned()],
+        _ => call.arguments.iter().map(ToString::to_string).collect(),
+    };
+    let quote = if in_groups { "`" } else { "" };
+    format!("{quote}{name}({distinct}{}){quote}", arguments.join(","))
 }

@@ -2,8 +2,8 @@
 //! EXPORT_SET, REVERSE, UPPER, LOWER, QUOTE, FORMAT.
 
 use super::{
-    ANY_LENGTH_CHARACTERS, KILL_LOOK_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, result_charset,
-    text_of, text_of_any_length, too_long,
+    ANY_LENGTH_CHARACTERS, KILL_LOOK_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, length_in,
+    part_of, result_charset, text_of, text_of_any_length, too_long,
 };
 use crate::derive::DerivedCollation;
 use crate::functions::numeric::round_double;
@@ -39,12 +39,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 ];
 
 fn total_length(derivation: &Derivation<'_>, common: DerivedCollation, from: usize) -> u64 {
-    let binary = common.collation == CollationId::BINARY;
-    let size = |index| match binary {
-        true => u64::from(derivation.argument(index).byte_length()),
-        false => length(derivation, index),
-    };
-    (from..derivation.count()).map(size).sum()
+    (from..derivation.count()).map(|index| length_in(derivation, common, index)).sum()
 }
 
 fn derive_concat(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -67,7 +62,7 @@ fn concat(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_concat_ws(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..derivation.count())?;
-    let separators = length(derivation, 0) * (derivation.count() as u64 - 2);
+    let separators = length_in(derivation, common, 0) * (derivation.count() as u64 - 2);
     Ok(text_of(derivation, common, total_length(derivation, common, 1) + separators))
 }
 
@@ -173,7 +168,7 @@ fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
 
 fn derive_insert(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.first_collation(&[3])?;
-    let characters = length(derivation, 0) + length(derivation, 3);
+    let characters = length_in(derivation, common, 0) + length_in(derivation, common, 3);
     Ok(text_of(derivation, common, characters))
 }
 
@@ -201,8 +196,9 @@ fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.first_collation(&[1, 2])?;
     let growth = length(derivation, 2).saturating_sub(length(derivation, 1));
     let places = length(derivation, 0).checked_div(length(derivation, 1)).unwrap_or(0);
-    let characters = length(derivation, 0).saturating_add(growth.saturating_mul(places));
-    Ok(text_of(derivation, common, characters))
+    // MySQL forgets the text itself where it may grow.
+    let grown = growth.saturating_mul(places);
+    Ok(text_of(derivation, common, if grown > 0 { grown } else { length(derivation, 0) }))
 }
 
 /// REPLACE compares bytes, whatever the collation.
@@ -235,7 +231,7 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
 fn derive_elt(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(1..derivation.count())?;
     let longest = (1..derivation.count()).map(|index| length(derivation, index)).max().unwrap_or(0);
-    Ok(text_of(derivation, common, longest).nullable())
+    Ok(part_of(derivation, common, longest).nullable())
 }
 
 fn elt(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -306,7 +302,7 @@ fn export_set(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_same(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..1)?;
-    Ok(text_of(derivation, common, length(derivation, 0)))
+    Ok(part_of(derivation, common, length(derivation, 0)))
 }
 
 fn reverse(call: &mut Call<'_>) -> SqlResult<Value> {

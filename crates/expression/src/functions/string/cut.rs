@@ -1,7 +1,8 @@
 //! Functions that take a piece of a text: SUBSTRING, LEFT, RIGHT, TRIM and its kin, SUBSTRING_INDEX.
 
 use super::{
-    KILL_LOOK_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, result_charset, start_offset, text_of,
+    KILL_LOOK_CHARACTERS, KILL_LOOK_PLACES, constant_integer, length, part_of, result_charset, start_offset,
+    text_of,
 };
 use crate::functions::{Call, Derivation, FunctionDefinition, pure};
 use crate::result_type::ResultType;
@@ -22,7 +23,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("trim_both", 1, 2, derive_first, |call| trim(call, true, true)),
     pure("trim_leading", 1, 2, derive_first, |call| trim(call, true, false)),
     pure("trim_trailing", 1, 2, derive_first, |call| trim(call, false, true)),
-    pure("substring_index", 3, 3, derive_first, substring_index),
+    pure("substring_index", 3, 3, derive_substring_index, substring_index),
 ];
 
 fn derive_substring(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -38,7 +39,7 @@ fn derive_substring(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     if let Some(count) = constant_integer(derivation, 2) {
         characters = characters.min(count.max(0).unsigned_abs());
     }
-    Ok(text_of(derivation, common, characters))
+    Ok(part_of(derivation, common, characters))
 }
 
 fn substring(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -74,7 +75,7 @@ fn derive_side(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     if let Some(count) = constant_integer(derivation, 1) {
         characters = characters.min(count.max(0).unsigned_abs());
     }
-    Ok(text_of(derivation, common, characters))
+    Ok(part_of(derivation, common, characters))
 }
 
 fn left(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -92,6 +93,11 @@ fn right(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_first(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.first_collation(&[1])?;
+    Ok(part_of(derivation, common, length(derivation, 0)))
+}
+
+fn derive_substring_index(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.first_collation(&[1])?;
     Ok(text_of(derivation, common, length(derivation, 0)))
 }

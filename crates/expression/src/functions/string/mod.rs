@@ -8,7 +8,7 @@ pub mod search;
 use super::{Call, Derivation};
 use crate::derive::DerivedCollation;
 use crate::result_type::ResultType;
-use charset::Charset;
+use charset::{Charset, CollationId};
 use errors::{Diagnostics, sql_error};
 
 /// Characters that text has at most of whose length nothing is known.
@@ -18,6 +18,20 @@ pub const ANY_LENGTH_CHARACTERS: u32 = 16_777_216;
 fn text_of(derivation: &Derivation<'_>, common: DerivedCollation, characters: u64) -> ResultType {
     ResultType::built_text(characters, common.collation, common.coercibility)
         .nullable_if(derivation.any_nullable())
+}
+
+/// Text that is, or is cut out of, an argument of so many characters, and no longer than that.
+fn part_of(derivation: &Derivation<'_>, common: DerivedCollation, characters: u64) -> ResultType {
+    let characters = u32::try_from(characters).unwrap_or(u32::MAX);
+    ResultType::text(characters, common.collation, common.coercibility).nullable_if(derivation.any_nullable())
+}
+
+/// Most characters of an argument; of bytes, if the result is those, all that they may take.
+fn length_in(derivation: &Derivation<'_>, common: DerivedCollation, index: usize) -> u64 {
+    match common.collation == CollationId::BINARY {
+        true => u64::from(derivation.argument(index).byte_length()),
+        false => length(derivation, index),
+    }
 }
 
 /// Most characters of an argument.
