@@ -115,6 +115,8 @@ fn is_condition(expression: &Expression) -> bool {
         Kind::Between(_) | Kind::In(_) | Kind::Like(_) | Kind::Regexp(_) => true,
         Kind::Subquery(call) => !matches!(call.wanted, SubqueryUse::Scalar | SubqueryUse::Row),
         Kind::Literal(_) => is_truth_literal(expression),
+        // No table has such a column: it stands for a condition, as EXPLAIN's subqueries do.
+        Kind::Column(_) => expression.result == ResultType::boolean(),
         Kind::Function(call) => {
             matches!(call.definition.name, "isnull" | "regexp_like")
                 || call.definition.name.starts_with("is_ipv")
