@@ -23,8 +23,8 @@ type ValueId = (TransactionId, u32);
 const VALUES_AT_ONCE: usize = 1 << 20;
 /// How often rows and notes are read before a value counts as lost: a change takes a value out of its row, or puts it back, in one
 /// mini-transaction, and notes that in another.
-const LOOKS: usize = 3;
-/// Pause between them.
+const LOOKS: u32 = 8;
+/// Pause before the second one; each other one is twice as long: on a busy machine a thread may sleep between the two changes.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Values whose owners are looked for, in order.
@@ -88,18 +88,16 @@ impl EngineInner {
                 if look > 0 {
                     // What is on its way from a row to a note, or back, gets there.
                     let clock = &self.pool.environment().clock;
-                    env::blocking::region(|| clock.sleep(BETWEEN_LOOKS));
+                    env::blocking::region(|| clock.sleep(BETWEEN_LOOKS * 2u32.pow(look - 1)));
+                    check_kill(kill)?;
                 }
                 self.look_in_rows(table, &mut sought, kill)?;
                 self.look_in_notes(table, &mut sought)?;
+                self.look_for_chunks(lobs, &mut sought)?;
                 sought.drop_found();
             }
-            for (writer, number) in sought.ids {
-                let reference = LobReference { writer, sequence: number, length: 0 };
-                if count_chunks(self, lobs, &reference)?.0 > 0 {
-                    lost.push(format!("value {number} of transaction {writer} is nobody's"));
-                }
-            }
+            let describe = |(writer, number)| format!("value {number} of transaction {writer} is nobody's");
+            lost.extend(sought.ids.into_iter().map(describe));
             if !more {
                 break;
             }
@@ -189,6 +187,15 @@ impl EngineInner {
         }
         let found = references.as_chunks::<REFERENCE_BYTES>().0.iter().filter_map(LobReference::decode);
         found.for_each(|reference| sought.note((reference.writer, reference.sequence)));
+        Ok(())
+    }
+
+    /// Of values that nobody knows any more, those that are gone are not looked for.
+    fn look_for_chunks(&self, tree: &Tree, sought: &mut Sought) -> EngineResult<()> {
+        for ((writer, sequence), found) in sought.ids.iter().zip(&mut sought.found) {
+            let reference = LobReference { writer: *writer, sequence: *sequence, length: 0 };
+            *found = *found || count_chunks(self, tree, &reference)?.0 == 0;
+        }
         Ok(())
     }
 
