@@ -43,6 +43,14 @@ def open_files(server):
     return len(os.listdir(f"/proc/{server.process.pid}/fd"))
 
 
+def need_idle(server, beside):
+    """The server does next to nothing for the next two seconds."""
+    before = worked_seconds(server)
+    time.sleep(2)
+    busy = (worked_seconds(server) - before) / 2
+    need(busy < BUSY_MAX, f"{beside} the server is busy for {busy:.0%}")
+
+
 def worked_seconds(server):
     with open(f"/proc/{server.process.pid}/stat") as file:
         user, system = file.read().rsplit(")", 1)[1].split()[11:13]
@@ -87,10 +95,7 @@ def check_crowd(server, limit):
             rows(client, f"DROP TABLE d.made{number}")
     for number in range(TABLES):
         rows(inside[number % len(inside)], f"INSERT INTO d.t{number} VALUES ({ROWS}, {number})")
-    before = worked_seconds(server)
-    time.sleep(2)
-    busy = (worked_seconds(server) - before) / 2
-    need(busy < BUSY_MAX, f"beside idle clients the server is busy for {busy:.0%}")
+    need_idle(server, "beside idle clients")
     for client in inside:
         client.close()
 
@@ -103,10 +108,7 @@ def check_flood(server, limit):
             flood.append(socket.create_connection(("127.0.0.1", server.port), timeout=1))
         except OSError:
             break
-    before = worked_seconds(server)
-    time.sleep(2)
-    busy = (worked_seconds(server) - before) / 2
-    need(busy < BUSY_MAX, f"under a flood of {len(flood)} sockets the server is busy for {busy:.0%}")
+    need_idle(server, f"under a flood of {len(flood)} sockets")
     for opened in flood:
         opened.close()
 

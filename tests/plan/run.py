@@ -11,6 +11,9 @@ import sys
 
 import pymysql
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import test_files  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 ESTIMATE = re.compile(r"  \(cost=\S+ rows=([0-9.e+]+)\)")
 
@@ -89,12 +92,6 @@ class Planner:
                 cursor.execute(f"DROP DATABASE plan_{name}")
 
 
-def chosen(names):
-    """The test files below the folders and among the files that are named, or all."""
-    paths = [pathlib.Path(name).resolve() for name in names] or [HERE]
-    return sorted(test for path in paths for test in ([path] if path.is_file() else path.rglob("*.test")))
-
-
 def check(path, got):
     """Whether the file has these plans; says where not."""
     golden = path.with_suffix(".result")
@@ -116,7 +113,7 @@ def main():
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
     host, port = options.target.split(":")
-    planner, files, failed = Planner(host, int(port)), chosen(options.files), 0
+    planner, files, failed = Planner(host, int(port)), test_files.chosen(options.files, HERE), 0
     plans = 0
     for path in files:
         got = planner.play(path)

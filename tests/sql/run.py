@@ -21,6 +21,9 @@ import threading
 import pymysql
 from pymysql.constants import CLIENT, FIELD_TYPE
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import test_files  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 # How the result of a test begins that could not be run.
 BROKEN = "harness: "
@@ -183,12 +186,6 @@ def column_names(result):
     return re.sub(r":[A-Z_0-9]+\(\d+,\d+\)[NPUKuZBA]*(?= \| |$)", "", result, flags=re.MULTILINE)
 
 
-def chosen(names):
-    """The test files below the folders and among the files that are named, or all."""
-    paths = [pathlib.Path(name).resolve() for name in names] or [HERE]
-    return sorted(test for path in paths for test in ([path] if path.is_file() else path.rglob("*.test")))
-
-
 def read_expected_failures():
     """Reasons by the test's name. Each line is `FOLDER/NAME: reason`."""
     lines = (HERE / "expected_failures.txt").read_text(encoding="utf8").splitlines()
@@ -236,7 +233,7 @@ def main():
                         help="compare types, lengths and flags of result columns too, or only their names")
     options = parser.parse_args()
     host, port = options.target.split(":")
-    files = chosen(options.files)
+    files = test_files.chosen(options.files, HERE)
     os.chdir(HERE)
     expected_failures = read_expected_failures()
     failed = expected = 0

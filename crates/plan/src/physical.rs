@@ -482,6 +482,29 @@ pub enum AggregateKind {
     Grouping(usize),
 }
 
+impl AggregateKind {
+    /// The name that MySQL prints.
+    pub fn name(self) -> &'static str {
+        match self {
+            AggregateKind::CountRows | AggregateKind::Count => "count",
+            AggregateKind::Sum => "sum",
+            AggregateKind::Average => "avg",
+            AggregateKind::Minimum => "min",
+            AggregateKind::Maximum => "max",
+            AggregateKind::GroupConcat => "group_concat",
+            AggregateKind::BitAnd => "bit_and",
+            AggregateKind::BitOr => "bit_or",
+            AggregateKind::BitXor => "bit_xor",
+            AggregateKind::Variance { sample: false, root: false } => "variance",
+            AggregateKind::Variance { sample: true, root: false } => "var_samp",
+            AggregateKind::Variance { sample: false, root: true } => "std",
+            AggregateKind::Variance { sample: true, root: true } => "stddev_samp",
+            AggregateKind::First => "any_value",
+            AggregateKind::Grouping(_) => "grouping",
+        }
+    }
+}
+
 /// An aggregate.
 #[derive(Clone, Debug)]
 pub struct AggregateCall {

@@ -54,12 +54,12 @@ impl Session {
             return false;
         }
         self.enrol();
-        let (held, locks) = (&mut self.locks, self.state.instance.metadata_locks());
+        let held = &mut self.locks;
         let Some(own) = &held.own else { return false };
         if let Some((slot, (_, mode))) =
             held.slots.iter_mut().enumerate().find(|(_, (id, _))| *id == seen.id())
         {
-            let is_enough = mode.covers(lock.mode) || locks.strengthen_slot(own, slot, lock.mode);
+            let is_enough = mode.covers(lock.mode) || own.strengthen(slot, lock.mode);
             if is_enough && !mode.covers(lock.mode) {
                 *mode = lock.mode;
             }
@@ -69,7 +69,7 @@ impl Session {
         if slot == SLOTS {
             return false;
         }
-        match locks.take_slot(own, slot, seen, lock.mode) {
+        match own.take(slot, seen, lock.mode) {
             SlotTaken::Held => held.slots.push((seen.id(), lock.mode)),
             SlotTaken::InQueue => held.transaction.push((lock.key.clone(), lock.mode)),
             SlotTaken::Refused => return false,

@@ -155,8 +155,8 @@ impl Schedule {
         let seen = self.plans[table].clone().filter(SeenCell::is_current);
         let is_taken = self.slots.contains_key(&(session, table));
         let done = match seen {
-            Some(_) if is_taken => mode == Read || self.locks.strengthen_slot(&own, table, mode),
-            Some(seen) => match self.locks.take_slot(&own, table, &seen, mode) {
+            Some(_) if is_taken => mode == Read || own.strengthen(table, mode),
+            Some(seen) => match own.take(table, &seen, mode) {
                 SlotTaken::Held => self.slots.insert((session, table), key.clone()).is_none(),
                 SlotTaken::InQueue => return Err("moved while nobody moves".to_owned()),
                 SlotTaken::Refused if may_refuse => false,

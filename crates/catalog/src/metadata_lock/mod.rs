@@ -165,17 +165,6 @@ impl MetadataLocks {
         self.table.see(key, class)
     }
 
-    /// Takes a reader's or writer's lock to the end of the transaction in a slot that is free.
-    #[inline]
-    pub fn take_slot(&self, locks: &SessionLocks, slot: usize, seen: &SeenCell, mode: LockMode) -> SlotTaken {
-        locks.take(slot, seen, mode)
-    }
-
-    /// Makes a reader's lock in a slot a writer's. False if it is in the queue by now, where the stronger one must be asked for.
-    pub fn strengthen_slot(&self, locks: &SessionLocks, slot: usize, mode: LockMode) -> bool {
-        locks.strengthen(slot, mode)
-    }
-
     /// Gives back what a slot holds.
     #[inline]
     pub fn release_slot(&self, locks: &SessionLocks, slot: usize) {

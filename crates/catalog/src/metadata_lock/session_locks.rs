@@ -91,9 +91,10 @@ impl SessionLocks {
         self.intents.store(self.intents.load(Ordering::Relaxed) & !(intent as u8), Ordering::SeqCst);
     }
 
-    /// Takes a weak lock in a free slot, if nobody asks for a strong one and the cell is as it was seen.
+    /// Takes a reader's or writer's lock to the end of the transaction in a slot that is free, if nobody asks for a strong
+    /// one and the cell is as it was seen.
     #[inline]
-    pub(super) fn take(&self, slot: usize, seen: &SeenCell, mode: LockMode) -> SlotTaken {
+    pub fn take(&self, slot: usize, seen: &SeenCell, mode: LockMode) -> SlotTaken {
         debug_assert!(!mode.is_strong());
         self.slots[slot].store(content(seen.id(), mode), Ordering::SeqCst);
         one_order();
@@ -108,8 +109,8 @@ impl SessionLocks {
         }
     }
 
-    /// Makes a reader's lock in a slot a writer's. False if the lock is in the queue by now.
-    pub(super) fn strengthen(&self, slot: usize, mode: LockMode) -> bool {
+    /// Makes a reader's lock in a slot a writer's. False if it is in the queue by now, where the stronger one must be asked for.
+    pub fn strengthen(&self, slot: usize, mode: LockMode) -> bool {
         let held = self.slots[slot].load(Ordering::Relaxed);
         held & MOVED == 0
             && self.slots[slot]

@@ -1,6 +1,6 @@
 //! Steps that read other steps: subqueries in FROM, set operations, recursion, grouping, sorting.
 
-use super::text::{aggregate_name, constant};
+use super::text::constant;
 use super::{Estimate, ROW_COST, Tree};
 use expression::Expression;
 use parser::ast::SetOperator;
@@ -82,7 +82,7 @@ impl<'a> Tree<'a> {
             let distinct = if call.distinct { "distinct " } else { "" };
             let arguments =
                 if call.arguments.is_empty() { "0".to_owned() } else { self.list(&call.arguments) };
-            format!("{}({distinct}{arguments})", aggregate_name(call.kind))
+            format!("{}({distinct}{arguments})", call.kind.name())
         };
         aggregate.aggregates.iter().map(call).collect()
     }

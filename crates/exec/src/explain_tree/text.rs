@@ -1,7 +1,7 @@
-//! Words and numbers of the tree: limits, aggregates' names, rounded numbers.
+//! Words and numbers of the tree: limits, rounded numbers.
 
 use expression::Expression;
-use plan::physical::{AggregateKind, RowLimit};
+use plan::physical::RowLimit;
 
 /// The text of a LIMIT and its number of rows.
 pub fn limit_text(limit: &RowLimit) -> (String, f64) {
@@ -19,25 +19,6 @@ pub fn constant(expression: Option<&Expression>) -> Option<u64> {
         values::Value::Int(number) => u64::try_from(*number).ok(),
         values::Value::UInt(number) => Some(*number),
         _ => None,
-    }
-}
-
-/// An aggregate's name.
-pub fn aggregate_name(kind: AggregateKind) -> &'static str {
-    match kind {
-        AggregateKind::CountRows | AggregateKind::Count => "count",
-        AggregateKind::Sum => "sum",
-        AggregateKind::Average => "avg",
-        AggregateKind::Minimum => "min",
-        AggregateKind::Maximum => "max",
-        AggregateKind::GroupConcat => "group_concat",
-        AggregateKind::BitAnd => "bit_and",
-        AggregateKind::BitOr => "bit_or",
-        AggregateKind::BitXor => "bit_xor",
-        AggregateKind::Variance { root: true, .. } => "std",
-        AggregateKind::Variance { .. } => "variance",
-        AggregateKind::First => "any_value",
-        AggregateKind::Grouping(_) => "grouping",
     }
 }
 

@@ -370,28 +370,11 @@ fn member_as_text(argument: &mut Expression) {
 
 /// A call as MySQL writes it in errors; in groups that a temporary table holds it is the name of a column.
 fn shown_call(call: &AggregateCall, in_groups: bool) -> String {
-    let name = match call.kind {
-        AggregateKind::CountRows | AggregateKind::Count => "count",
-        AggregateKind::Sum => "sum",
-        AggregateKind::Average => "avg",
-        AggregateKind::Minimum => "min",
-        AggregateKind::Maximum => "max",
-        AggregateKind::GroupConcat => "group_concat",
-        AggregateKind::BitAnd => "bit_and",
-        AggregateKind::BitOr => "bit_or",
-        AggregateKind::BitXor => "bit_xor",
-        AggregateKind::Variance { sample: false, root: false } => "variance",
-        AggregateKind::Variance { sample: true, root: false } => "var_samp",
-        AggregateKind::Variance { sample: false, root: true } => "std",
-        AggregateKind::Variance { sample: true, root: true } => "stddev_samp",
-        AggregateKind::First => "any_value",
-        AggregateKind::Grouping(_) => "grouping",
-    };
     let distinct = if call.distinct { "distinct " } else { "" };
     let arguments: Vec<String> = match call.kind {
         AggregateKind::CountRows => vec!["0".to_owned()],
         _ => call.arguments.iter().map(ToString::to_string).collect(),
     };
     let quote = if in_groups { "`" } else { "" };
-    format!("{quote}{name}({distinct}{}){quote}", arguments.join(","))
+    format!("{quote}{}({distinct}{}){quote}", call.kind.name(), arguments.join(","))
 }
