@@ -17,7 +17,7 @@ pub struct StatementContext<'a> {
     /// The running transaction. The caller begins it, sets the statement mark, and commits or rolls back.
     pub transaction: &'a Transaction,
     /// sql_mode, time zone, statement time and the like.
-    pub facts: StatementFacts,
+    pub facts: &'a StatementFacts,
     /// User variables, system variables, LAST_INSERT_ID(), user locks.
     pub session: &'a mut dyn SessionView,
     /// Where warnings go. The caller clears it before the statement.
@@ -31,9 +31,9 @@ pub struct StatementContext<'a> {
     /// Values of a prepared statement's parameters.
     pub parameters: &'a [TypedValue],
     /// Those of them that are too long for memory; `parameters` has empty ones in their places.
-    pub long_parameters: Option<Arc<LongParameters>>,
+    pub long_parameters: Option<&'a Arc<LongParameters>>,
     /// Raised by KILL QUERY and by max_execution_time.
-    pub kill: KillFlag,
+    pub kill: &'a KillFlag,
     /// Session settings that change how statements run.
     pub settings: ExecutionSettings,
 }

@@ -186,7 +186,7 @@ pub fn check_flag(kill: &KillFlag) -> SqlResult<()> {
 }
 
 fn check_killed(statement: &StatementContext<'_>) -> SqlResult<()> {
-    check_flag(&statement.kill)?;
+    check_flag(statement.kill)?;
     raised(statement)
 }
 
@@ -197,7 +197,7 @@ fn raised(statement: &StatementContext<'_>) -> SqlResult<()> {
 
 impl EvaluationContext for Run<'_, '_> {
     fn facts(&self) -> &StatementFacts {
-        &self.statement.facts
+        self.statement.facts
     }
 
     fn diagnostics(&mut self) -> &mut Diagnostics {
@@ -274,7 +274,7 @@ impl PlanningSurroundings for PlanningContext<'_, '_> {
 
 impl EvaluationContext for PlanningContext<'_, '_> {
     fn facts(&self) -> &StatementFacts {
-        &self.statement.facts
+        self.statement.facts
     }
 
     fn diagnostics(&mut self) -> &mut Diagnostics {

@@ -32,9 +32,9 @@ impl Session {
             _ => None,
         };
         let id = id.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, 0))?;
-        let found = u32::try_from(id).ok().and_then(|id| self.state.instance.registry().get(id));
+        let found = u32::try_from(id).ok().and_then(|id| self.instance.registry().get(id));
         let session = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
-        let own = session.describe().account == self.current_user_text;
+        let own = session.describe().account == self.user.account_text;
         if !own && !self.may_kill(&session) {
             return Err(sql_error!(ER_KILL_DENIED_ERROR, id));
         }
@@ -42,7 +42,7 @@ impl Session {
             true => session.kill_statement(),
             false => session.kill_connection(),
         }
-        if session.id == self.state.shared.id {
+        if session.id == self.shared.id {
             return Err(sql_error!(ER_QUERY_INTERRUPTED));
         }
         self.send_ok(sink)
@@ -57,8 +57,7 @@ impl Session {
         let owner = session.describe().account.to_string();
         let (user, host) = owner.rsplit_once('@').unwrap_or((&owner, ""));
         let owner = AccountName::new(user, host);
-        grants.holds_dynamic(SYSTEM_USER)
-            || !self.state.instance.accounts().holds_dynamic(&owner, SYSTEM_USER)
+        grants.holds_dynamic(SYSTEM_USER) || !self.instance.accounts().holds_dynamic(&owner, SYSTEM_USER)
     }
 
     /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
@@ -104,7 +103,7 @@ impl Session {
                     match *option {
                         "STATUS" => self.flush_status(),
                         "PRIVILEGES" => self.flush_privileges(),
-                        "USER_RESOURCES" => self.state.instance.accounts().forget_resources(),
+                        "USER_RESOURCES" => self.instance.accounts().forget_resources(),
                         _ => {}
                     }
                 }
@@ -134,12 +133,12 @@ impl Session {
     /// Accounts are never out of date. What is kept of them in memory alone begins anew.
     fn flush_privileges(&mut self) {
         self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "FLUSH PRIVILEGES"));
-        self.state.instance.accounts().forget_failed_logins();
+        self.instance.accounts().forget_failed_logins();
     }
 
     fn flush_status(&mut self) {
-        self.state.instance.ended_counters().absorb(&self.state.shared.counters);
-        self.state.shared.counters.reset();
+        self.instance.ended_counters().absorb(&self.shared.counters);
+        self.shared.counters.reset();
     }
 
     /// RESET PERSIST; other forms belong to replication. Error 3615 for a variable that is not persisted.
@@ -149,7 +148,7 @@ impl Session {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
             };
             self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
-            let instance = Arc::clone(&self.state.instance);
+            let instance = Arc::clone(&self.instance);
             let mut persisted = instance.persisted.lock().unwrap_or_else(PoisonError::into_inner);
             let found = persisted.reset(name.as_deref(), instance.environment())?;
             if let (false, Some(name)) = (found, name) {
@@ -166,7 +165,7 @@ impl Session {
     /// SHUTDOWN.
     pub(crate) fn shutdown(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.require_global(Privileges::SHUTDOWN)?;
-        let control = self.state.instance.server_control();
+        let control = self.instance.server_control();
         let control = control.ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "SHUTDOWN"))?;
         self.send_ok(sink)?;
         control.shutdown();
@@ -261,7 +260,7 @@ impl Session {
                 });
             }
         };
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         match command {
             // InnoDB keeps no checksum that could be told at once.
             MaintenanceCommand::Checksum if maintenance.options.contains(&"QUICK") => {
@@ -275,7 +274,7 @@ impl Session {
                 let outcome = self.with_locked(name, LockMode::Read, |_| {
                     engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
                 });
-                self.state.instance.metadata_locks().renew(&LockKey::table(&name.schema, &name.table));
+                self.instance.metadata_locks().renew(&LockKey::table(&name.schema, &name.table));
                 Ok(vec![line_of(outcome)?])
             }
             MaintenanceCommand::Check => {
@@ -301,7 +300,7 @@ impl Session {
     fn check_lines(&mut self, table: &Arc<Table>, quick: bool) -> SqlResult<Vec<(&'static str, String)>> {
         let name = &table.definition().name;
         let faults = self.with_locked(name, LockMode::Read, |session| {
-            let (engine, kill) = (session.state.instance.engine(), &session.state.shared.kill);
+            let (engine, kill) = (session.instance.engine(), &session.shared.kill);
             engine.check_rows(table, quick, kill).map_err(|error| error.into_sql(&name.table))
         })?;
         let outcome = if faults.is_empty() { ("status", "OK") } else { ("error", "Corrupt") };
@@ -312,7 +311,7 @@ impl Session {
     /// Errors: 1100 where LOCK TABLES did not name it, 1146.
     fn table_to_maintain(&self, name: &TableName) -> SqlResult<Arc<Table>> {
         self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
-        let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
+        let table = self.instance.engine().dictionary().table(&name.schema, &name.table);
         table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
     }
 
@@ -336,9 +335,8 @@ impl Session {
         index: usize,
         visit: &mut dyn FnMut(&[u8]) -> SqlResult<()>,
     ) -> SqlResult<()> {
-        let options =
-            engine::TransactionOptions { kill: self.state.shared.kill.clone(), ..Default::default() };
-        let transaction = self.state.instance.engine().begin(options);
+        let options = engine::TransactionOptions { kill: self.shared.kill.clone(), ..Default::default() };
+        let transaction = self.instance.engine().begin(options);
         let fail = |error: engine::EngineError| error.into_sql(&table.definition().name.table);
         let mut scan =
             transaction.scan(table, ScanOptions { index, ..ScanOptions::default() }).map_err(fail)?;

@@ -102,7 +102,7 @@ impl Session {
         charset: Option<&str>,
         collation: Option<&str>,
     ) -> SqlResult<()> {
-        let default = self.state.instance.global_text(id::CHARACTER_SET_CLIENT);
+        let default = self.instance.global_text(id::CHARACTER_SET_CLIENT);
         let charset = charset.unwrap_or(&default);
         let resolved = resolve(Some(charset), collation, &mut self.diagnostics)?;
         let collation = resolved.unwrap_or(CollationId::UTF8MB4_0900_AI_CI).get();
@@ -116,7 +116,7 @@ impl Session {
 
     /// SET CHARACTER SET: as SET NAMES, but the connection gets the default schema's collation.
     pub(crate) fn set_character_set(&mut self, charset: Option<&str>) -> SqlResult<()> {
-        let default = self.state.instance.global_text(id::CHARACTER_SET_CLIENT);
+        let default = self.instance.global_text(id::CHARACTER_SET_CLIENT);
         let charset = find_charset(charset.unwrap_or(&default), &mut self.diagnostics)?;
         refuse_client_charset(charset, charset.name)?;
         self.set_text(id::CHARACTER_SET_CLIENT, charset.name);
@@ -150,7 +150,7 @@ impl Session {
 
     /// The collation of the default schema; None without one, and for those that are not in the dictionary.
     pub(crate) fn schema_collation(&self) -> Option<CollationId> {
-        let dictionary = self.state.instance.engine().dictionary();
+        let dictionary = self.instance.engine().dictionary();
         self.schema.as_ref().and_then(|schema| dictionary.schema(schema)).map(|schema| schema.collation)
     }
 

@@ -1,13 +1,10 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
-use crate::accounts::Privileges;
-use crate::files::SessionFiles;
+use crate::parts::{Execution, Parts};
 use crate::planned::{Planned, StatementTraits, TableLocks};
-use crate::privileges::GrantCheck;
 use crate::result::Collector;
 use crate::session::Session;
 use crate::status::id as status;
-use crate::system_tables::SystemTables;
 use crate::variables::id;
 use catalog::Intent;
 use dictionary::TableName;
@@ -28,10 +25,16 @@ impl Session {
     }
 
     /// The facts of the running statement.
-    pub(crate) fn facts(&self) -> StatementFacts {
-        let mut facts = self.settings().facts.clone();
+    pub(crate) fn facts(&mut self) -> &StatementFacts {
+        let mut facts = self.facts.take().unwrap_or_else(|| self.lasting_facts());
         facts.statement_time_microseconds = self.state.statement_time_microseconds;
         facts.statement_time = facts.time_zone.local(self.state.statement_time_microseconds);
+        self.facts.insert(facts)
+    }
+
+    /// What is the same for all statements until a variable changes.
+    fn lasting_facts(&self) -> StatementFacts {
+        let mut facts = self.settings().facts.clone();
         facts.schema.clone_from(&self.schema);
         facts.schema_is_gone = self.schema_is_gone;
         if let Some(resolution) = self.resolution {
@@ -90,7 +93,7 @@ impl Session {
         }
         if let Statement::Load(load) = statement
             && load.local
-            && !self.state.instance.global_value(id::LOCAL_INFILE).is_on()
+            && !self.instance.global_value(id::LOCAL_INFILE).is_on()
         {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
@@ -281,34 +284,22 @@ impl Session {
         overlay: Option<crate::system_tables::Overlay>,
         run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let grants = self.grants();
-        let facts = self.facts();
+        self.refresh_account();
         let settings = self.execution_settings(reads_lock);
-        let instance = Arc::clone(&self.state.instance);
-        self.state.reads_files = grants.global().contains(Privileges::FILE);
-        let mut files = SessionFiles::new(&instance, self.state.reads_files);
-        let privileges = GrantCheck { grants: &grants, user: &self.account.user, host: &self.host };
-        let tables = SystemTables::new(self, Arc::clone(&grants), overlay);
-        let kill = self.state.shared.kill.clone();
-        let Some(transaction) = &self.transaction.current else {
+        self.facts();
+        let (Some(transaction), Some(facts)) = (&self.transaction.current, &self.facts) else {
             return Err(sql_error!(ER_INTERNAL_ERROR, "statement without transaction"));
         };
-        self.state.given_insert_id = None;
-        let mut context = StatementContext {
-            engine: instance.engine(),
+        let mut parts = Parts {
+            instance: &self.instance,
+            shared: &self.shared,
+            user: &self.user,
             transaction,
-            facts,
-            session: &mut self.state,
-            diagnostics: &mut self.diagnostics,
-            privileges: &privileges,
-            virtual_tables: &tables,
-            files: &mut files,
-            parameters,
-            long_parameters: self.long_parameters.clone(),
-            kill,
-            settings,
+            state: &mut self.state,
         };
-        run(&mut context)
+        let long_parameters = self.long_parameters.as_ref();
+        let execution = Execution { facts, settings, parameters, long_parameters, overlay };
+        parts.with_context(execution, &mut self.diagnostics, run)
     }
 
     /// Keeps what a statement's outcome says and sends the end of its answer.
@@ -417,7 +408,7 @@ impl Session {
             return Err(sql_error!(ER_BAD_DB_ERROR, name));
         }
         let shared: Arc<str> = name.as_str().into();
-        self.state.shared.describe().schema = Some(Arc::clone(&shared));
+        self.shared.describe().schema = Some(Arc::clone(&shared));
         self.schema = Some(shared);
         self.forget_settings();
         if self.state.is_on(id::SESSION_TRACK_SCHEMA) {
@@ -430,7 +421,6 @@ impl Session {
     pub(crate) fn schema_exists(&self, name: &str) -> bool {
         crate::system_tables::is_system_schema(name)
             || self
-                .state
                 .instance
                 .engine()
                 .dictionary()
@@ -441,7 +431,7 @@ impl Session {
     /// Whether there is a table of that name.
     pub(crate) fn table_exists(&self, schema: &str, table: &str) -> bool {
         crate::system_tables::definition(schema, table).is_some()
-            || self.state.instance.engine().dictionary().table(schema, table).is_some()
+            || self.instance.engine().dictionary().table(schema, table).is_some()
     }
 }
 

@@ -30,7 +30,7 @@ impl Session {
         let name = ObjectName { schema: None, name: String::from_utf8_lossy(table).into_owned() };
         let name = self.table_name(&name)?;
         let pattern = String::from_utf8_lossy(pattern).into_owned();
-        let stored = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
+        let stored = self.instance.engine().dictionary().table(&name.schema, &name.table);
         let system = crate::system_tables::definition(&name.schema, &name.table);
         let definition = match (&stored, &system) {
             (Some(table), _) => table.definition(),

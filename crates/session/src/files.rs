@@ -13,16 +13,16 @@ use std::sync::Arc;
 const PIECE_BYTES: usize = 1 << 16;
 
 /// The files that a session may open.
-pub struct SessionFiles {
-    instance: Arc<Instance>,
+pub struct SessionFiles<'s> {
+    instance: &'s Instance,
     /// Whether the user has the FILE privilege.
     allowed: bool,
 }
 
-impl SessionFiles {
+impl SessionFiles<'_> {
     /// For a session whose user has (or has not) the FILE privilege.
-    pub fn new(instance: &Arc<Instance>, allowed: bool) -> SessionFiles {
-        SessionFiles { instance: Arc::clone(instance), allowed }
+    pub fn new(instance: &Instance, allowed: bool) -> SessionFiles<'_> {
+        SessionFiles { instance, allowed }
     }
 
     /// Where the file really is. Errors: 1227 without FILE, 1290 outside secure_file_priv.
@@ -30,7 +30,7 @@ impl SessionFiles {
         if !self.allowed {
             return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "FILE"));
         }
-        let found = real_path(&self.instance, path, purpose);
+        let found = real_path(self.instance, path, purpose);
         found.ok_or_else(|| sql_error!(ER_OPTION_PREVENTS_STATEMENT, "--secure-file-priv"))
     }
 }
@@ -141,7 +141,7 @@ impl FileWriter for Writer {
     }
 }
 
-impl ServerFiles for SessionFiles {
+impl ServerFiles for SessionFiles<'_> {
     fn open(&mut self, path: &str) -> SqlResult<Box<dyn FilePieces>> {
         let place = self.allowed_path(path, Purpose::Read)?;
         let disk = &self.instance.environment().disk;

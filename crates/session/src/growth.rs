@@ -31,7 +31,7 @@ impl Session {
         let now = self.state.statement_time_microseconds;
         // A session that has set the time knows no other.
         if planned.growth.is_due(now) && self.state.fixed_time_microseconds.is_none() {
-            self.state.instance.look_at_growth(planned, now);
+            self.instance.look_at_growth(planned, now);
         }
     }
 }

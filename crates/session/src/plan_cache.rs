@@ -88,10 +88,9 @@ pub(crate) struct RecentPlans {
 }
 
 impl RecentPlans {
-    /// The plan of a shape.
-    pub fn find(&self, key: &ShapeKey<'_>) -> Option<&(Arc<ShapeIdentity>, Arc<Planned>)> {
-        let slot = self.slots.get(key.number() as usize % RECENT_SLOTS)?.as_ref()?;
-        key.is(&slot.0).then_some(slot)
+    /// Takes the plan of a shape out for as long as it runs, so that nobody's count of its holders changes.
+    pub fn take(&mut self, key: &ShapeKey<'_>) -> Option<(Arc<ShapeIdentity>, Arc<Planned>)> {
+        self.slots.get_mut(key.number() as usize % RECENT_SLOTS)?.take_if(|(identity, _)| key.is(identity))
     }
 
     /// Remembers a plan.
@@ -101,12 +100,5 @@ impl RecentPlans {
         }
         let slot = identity.number() as usize % RECENT_SLOTS;
         self.slots[slot] = Some((identity, planned));
-    }
-
-    /// Forgets the plan of a shape.
-    pub fn remove(&mut self, identity: &ShapeIdentity) {
-        if let Some(slot) = self.slots.get_mut(identity.number() as usize % RECENT_SLOTS) {
-            *slot = None;
-        }
     }
 }

@@ -162,7 +162,7 @@ impl Session {
 
     /// The tables of a plan as they are, under these locks, which are held.
     pub(crate) fn see(&self, locks: &TableLocks) -> Vec<SeenCell> {
-        let instance = &self.state.instance;
+        let instance = &self.instance;
         let class = |key: &LockKey| instance.row_class(key).unwrap_or_default();
         let see = |lock: &TableLock| instance.metadata_locks().see(&lock.key, || class(&lock.key));
         locks.locks.iter().map(see).collect()

@@ -147,8 +147,8 @@ impl Session {
 
     /// Parses and, for queries and row changes, plans a statement. Errors: 1064, 1295, 1461, 3170 and those of the binder.
     fn make_entry(&mut self, sql: &[u8]) -> SqlResult<(Entry, Vec<ResultColumn>)> {
-        let limit = self.state.instance.global_number(id::MAX_PREPARED_STMT_COUNT);
-        let mut charge = self.state.instance.prepared_memory().add(limit)?;
+        let limit = self.instance.global_number(id::MAX_PREPARED_STMT_COUNT);
+        let mut charge = self.instance.prepared_memory().add(limit)?;
         let options = self.settings().parse;
         let parsed = parser::parse_one(sql, 0, options)?;
         if !parser::is_blank(sql, parsed.next, options) {
@@ -310,7 +310,7 @@ impl Session {
             if is_long {
                 *plan = Some(session.planned(statement, settled)?);
             }
-            let mut filled = Cursor::new(session.state.instance.cursor_file());
+            let mut filled = Cursor::new(session.instance.cursor_file());
             let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), Some(plan), &parameters, &mut filled)?;
             filled.rows.finish()?;
@@ -373,7 +373,7 @@ impl Session {
     pub fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
         self.count(status::COM_STMT_SEND_LONG_DATA, 1);
         let packet_bytes_max = self.max_allowed_packet();
-        let instance = Arc::clone(&self.state.instance);
+        let instance = Arc::clone(&self.instance);
         let statements_max = instance.global_number(id::MAX_PREPARED_STMT_COUNT);
         let Some(entry) = self.prepared.by_id.get_mut(&statement_id) else { return };
         let Entry { long_data, bound, charge, long_data_error, .. } = &mut *entry;
@@ -416,7 +416,7 @@ impl Session {
         };
         sink.resume_rows(&cursor.columns, results)?;
         for _ in 0..rows_max {
-            if self.state.shared.kill.is_raised() {
+            if self.shared.kill.is_raised() {
                 return Err(sql_error!(ER_QUERY_INTERRUPTED));
             }
             let Some(row) = cursor.rows.take_next()? else { break };

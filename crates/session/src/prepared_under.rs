@@ -66,6 +66,9 @@ impl Session {
     pub(crate) fn enter_prepared(&mut self, under: &PreparedUnder) -> Entered<'_> {
         let now = Resolution::of(&self.settings().facts);
         self.resolution = (under.resolution != now).then_some(under.resolution);
+        if self.resolution.is_some() {
+            self.facts = None;
+        }
         let own = (under.schema != self.schema).then(|| {
             let variables = SCHEMA_VARIABLES.map(|id| self.state.variables.get(id).clone());
             let schema = under.schema.clone();
@@ -88,7 +91,9 @@ impl Session {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let session = &mut *self.session;
-        session.resolution = None;
+        if session.resolution.take().is_some() {
+            session.facts = None;
+        }
         session.schema_is_gone = false;
         if let Some(OwnSchema { schema, variables }) = self.own.take() {
             // The statement may have dropped it.

@@ -212,7 +212,7 @@ impl Session {
     /// What a query or row change takes of the tables that it names.
     pub(crate) fn require_statement(&mut self, statement: &Statement) -> SqlResult<()> {
         let grants = self.grants();
-        let privileges = GrantCheck { grants: &grants, user: &self.account.user, host: &self.host };
+        let privileges = GrantCheck { grants: &grants, user: &self.user.account.user, host: &self.user.host };
         plan::check_tables(statement, self.schema.as_deref(), &privileges)
     }
 
@@ -234,12 +234,18 @@ impl Session {
 
     /// Error 1142.
     pub(crate) fn denied_table(&self, command: &str, table: &str) -> SqlError {
-        sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.account.user, self.host.display(), table)
+        sql_error!(
+            ER_TABLEACCESS_DENIED_ERROR,
+            command,
+            self.user.account.user,
+            self.user.host.display(),
+            table
+        )
     }
 
     /// Error 1044.
     pub(crate) fn denied_schema(&self, schema: &str) -> SqlError {
-        sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema)
+        sql_error!(ER_DBACCESS_DENIED_ERROR, self.user.account.user, self.user.host.display(), schema)
     }
 
     /// Error 1044 without any privilege in the schema: it may not be entered, and not be shown.

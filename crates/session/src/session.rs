@@ -1,15 +1,14 @@
 //! One connection's state and the commands of the protocol. Main type: [`Session`].
 //! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
-use crate::accounts::account::Account;
-use crate::accounts::table::AccountTable;
-use crate::accounts::{AccountName, AuthenticationAccount, Grants, StatementLimits};
-use crate::connection::{ClientHost, ConnectionInfo};
+use crate::accounts::{AccountName, AuthenticationAccount, Grants};
+use crate::connection::ConnectionInfo;
 use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
 use crate::registry::{Command, SessionShared};
 use crate::server_port::RefusedConnection;
+use crate::session_user::SessionUser;
 use crate::state::{SessionState, SessionVariables};
 use crate::statement_locks::HeldLocks;
 use crate::statement_settings::StatementSettings;
@@ -21,7 +20,7 @@ use crate::user_variables::UserVariables;
 use crate::variables::id;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
-use expression::TypedValue;
+use expression::{StatementFacts, TypedValue};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,33 +34,23 @@ use wire::result::{ClientChannel, ResultSink, SessionChange};
 /// What a command wrote to its channel may go to the client only when the engine's durable LSN has reached
 /// the returned [`Lsn`]; 0 means at once.
 pub struct Session {
+    /// What it shares with the others.
+    pub(crate) instance: Arc<Instance>,
+    /// What others see of it.
+    pub(crate) shared: Arc<SessionShared>,
     pub(crate) state: SessionState,
     /// See [`Session::settings`].
     pub(crate) settings: OnceCell<StatementSettings>,
+    /// See [`Session::facts`]; None if something changed that they are made of.
+    pub(crate) facts: Option<StatementFacts>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
     pub(crate) explicit_locks: ExplicitLocks,
     pub(crate) locks: HeldLocks,
     pub(crate) prepared: PreparedStatements,
-    /// The account that was matched.
-    pub(crate) account: Arc<AccountName>,
-    pub(crate) active_roles: Vec<AccountName>,
-    grants: Arc<Grants>,
-    /// The account must change its password first.
-    pub(crate) password_expired: bool,
-    /// How many statements the account may run in an hour.
-    pub(crate) statement_limits: Option<StatementLimits>,
-    /// [`Instance::accounts_epoch`] for which `grants`, `password_expired` and `statement_limits` hold.
-    account_epoch: u64,
+    pub(crate) user: SessionUser,
     /// Plans of text statements.
     pub(crate) text_plans: TextPlans,
-    pub(crate) host: ClientHost,
-    /// Name that the client gave.
-    pub(crate) user: String,
-    /// USER().
-    pub(crate) user_text: Arc<str>,
-    /// CURRENT_USER().
-    pub(crate) current_user_text: Arc<str>,
     /// DATABASE().
     pub(crate) schema: Option<Arc<str>>,
     pub(crate) capabilities: u64,
@@ -102,7 +91,7 @@ impl Session {
         let user_text = at_host(&info.user, &host);
         let mut session = Session::unregistered(instance, info, name, user_text, shared);
         session.count_connection()?;
-        instance.registry().add(Arc::clone(&session.state.shared));
+        instance.registry().add(Arc::clone(&session.shared));
         session.check_connections()?;
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
         session.start(Some(collation))?;
@@ -112,7 +101,7 @@ impl Session {
 
     /// Error 1040 when max_connections are open already. One more is let in for an administrator who comes to see why.
     fn check_connections(&mut self) -> SqlResult<()> {
-        let instance = Arc::clone(&self.state.instance);
+        let instance = Arc::clone(&self.instance);
         let others = instance.registry().connected.load(Ordering::Relaxed) - 1;
         if others >= u64::from(instance.connections_max()) && !self.grants().dynamic("CONNECTION_ADMIN") {
             instance.count_refused(RefusedConnection::TooMany);
@@ -128,26 +117,20 @@ impl Session {
         user_text: Arc<str>,
         shared: Arc<SessionShared>,
     ) -> Box<Session> {
-        let current_user_text = Arc::clone(&shared.describe().account);
+        let account_text = Arc::clone(&shared.describe().account);
         Box::new(Session {
-            state: new_state(instance, shared),
+            instance: Arc::clone(instance),
+            state: new_state(instance),
+            shared,
             settings: OnceCell::new(),
+            facts: None,
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
             transaction: TransactionState::default(),
             explicit_locks: ExplicitLocks::default(),
             locks: HeldLocks::default(),
             prepared: PreparedStatements::default(),
-            current_user_text,
-            account: Arc::new(account),
-            active_roles: Vec::new(),
-            grants: Arc::default(),
-            password_expired: false,
-            statement_limits: None,
-            account_epoch: 0,
+            user: SessionUser::new(account, info.host, user_text, account_text),
             text_plans: TextPlans::default(),
-            host: info.host,
-            user: info.user,
-            user_text,
             schema: (!info.schema.is_empty()).then(|| info.schema.as_str().into()),
             capabilities: info.capabilities,
             multi_statements: info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0,
@@ -178,11 +161,12 @@ impl Session {
     /// Error 1862 for an expired password, where the client says nothing of being able to change it.
     fn refuse_expired_login(&mut self) -> SqlResult<()> {
         self.refresh_account();
-        if !self.password_expired || self.capabilities & u64::from(client::CAN_HANDLE_EXPIRED_PASSWORDS) != 0
+        if !self.user.password_expired
+            || self.capabilities & u64::from(client::CAN_HANDLE_EXPIRED_PASSWORDS) != 0
         {
             return Ok(());
         }
-        match self.state.instance.global_value(id::DISCONNECT_ON_EXPIRED_PASSWORD).is_on() {
+        match self.instance.global_value(id::DISCONNECT_ON_EXPIRED_PASSWORD).is_on() {
             true => Err(sql_error!(ER_MUST_CHANGE_PASSWORD_LOGIN)),
             false => Ok(()),
         }
@@ -190,12 +174,12 @@ impl Session {
 
     /// What it shares with the others.
     pub fn instance(&self) -> &Arc<Instance> {
-        &self.state.instance
+        &self.instance
     }
 
     /// Connection id, as the handshake announced it (see [`Instance::next_connection_id`]).
     pub fn id(&self) -> u32 {
-        self.state.shared.id
+        self.shared.id
     }
 
     /// COM_QUERY: runs the statements of one packet. Every outcome, errors included, goes to `channel`.
@@ -222,7 +206,7 @@ impl Session {
 
     /// COM_STATISTICS: the one line that `mysqladmin status` prints.
     pub fn statistics(&self) -> String {
-        let instance = &self.state.instance;
+        let instance = &self.instance;
         let uptime = instance.uptime_seconds();
         let questions = crate::status_values::total(instance, status::QUESTIONS);
         let average = questions as f64 / uptime.max(1) as f64;
@@ -251,8 +235,7 @@ impl Session {
     pub fn reset_connection(&mut self, sink: &mut dyn ResultSink) {
         self.begin_command(Command::ResetConnection);
         self.clean_up();
-        let shared = Arc::clone(&self.state.shared);
-        self.state = new_state(&Arc::clone(&self.state.instance), shared);
+        self.state = new_state(&self.instance);
         self.diagnostics.clear();
         let started = self.start(None);
         // Whose connection it was before knows the schema.
@@ -270,22 +253,17 @@ impl Session {
         refuse_locked(&info, account)?;
         self.clean_up();
         let name = AccountName::new(&account.user, &account.host);
-        self.current_user_text = at_host(&name.user, &name.host);
+        let account_text = at_host(&name.user, &name.host);
         {
-            let mut description = self.state.shared.describe();
+            let mut description = self.shared.describe();
             description.user.clone_from(&info.user);
-            description.account = Arc::clone(&self.current_user_text);
+            description.account = Arc::clone(&account_text);
             description.schema = None;
         }
-        let shared = Arc::clone(&self.state.shared);
-        self.state = new_state(&Arc::clone(&self.state.instance), shared);
-        self.user_text = at_host(&info.user, &info.host.display());
-        self.account = Arc::new(name);
-        self.statement_limits = None;
-        self.set_active_roles(Vec::new());
+        self.state = new_state(&self.instance);
+        let user_text = at_host(&info.user, &info.host.display());
+        self.user = SessionUser::new(name, info.host, user_text, account_text);
         self.count_connection()?;
-        self.host = info.host;
-        self.user = info.user;
         self.schema = (!info.schema.is_empty()).then(|| info.schema.as_str().into());
         self.capabilities = info.capabilities;
         self.multi_statements = info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0;
@@ -320,7 +298,7 @@ impl Session {
 
     /// Whether the connection must be closed after the answer was sent: killed, or COMMIT RELEASE.
     pub fn must_close(&self) -> bool {
-        self.must_close || self.state.shared.killed.load(Ordering::SeqCst)
+        self.must_close || self.shared.killed.load(Ordering::SeqCst)
     }
 
     /// Adds to Bytes_received and Bytes_sent.
@@ -331,19 +309,19 @@ impl Session {
 
     /// Adds to a status counter.
     pub(crate) fn count(&self, id: StatusId, count: u64) {
-        self.state.shared.counters.add(id, count);
+        self.shared.counters.add(id, count);
     }
 
     /// Begins a command. A KILL QUERY that came before it was for nothing; from here on one ends it, also while it is still parsed.
     pub(crate) fn begin_command(&mut self, command: Command) {
         self.packet_lsn = Lsn(0);
         self.lower_kill();
-        self.state.shared.set_command(command, self.state.instance.monotonic_microseconds());
+        self.shared.set_command(command, self.instance.monotonic_microseconds());
     }
 
     /// Forgets KILL QUERY, but not KILL CONNECTION.
     pub(crate) fn lower_kill(&self) {
-        let shared = &self.state.shared;
+        let shared = &self.shared;
         shared.timed_out.store(false, Ordering::SeqCst);
         if !shared.killed.load(Ordering::SeqCst) {
             shared.kill.lower();
@@ -351,45 +329,20 @@ impl Session {
     }
 
     pub(crate) fn end_command(&mut self) -> Lsn {
-        let shared = &self.state.shared;
-        shared.set_command(Command::Sleep, self.state.instance.monotonic_microseconds());
+        let shared = &self.shared;
+        shared.set_command(Command::Sleep, self.instance.monotonic_microseconds());
         self.packet_lsn
     }
 
     /// What the user may do now, with the active roles.
     pub(crate) fn grants(&mut self) -> Arc<Grants> {
         self.refresh_account();
-        Arc::clone(&self.grants)
+        Arc::clone(&self.user.grants)
     }
 
     /// Reads the account again if any account changed.
     pub(crate) fn refresh_account(&mut self) {
-        if self.account_epoch == self.state.instance.accounts_epoch() {
-            return;
-        }
-        let accounts = self.state.instance.accounts();
-        self.take_account(&accounts, accounts.get(&self.account));
-    }
-
-    /// Takes from the account what decides what the session may do.
-    pub(crate) fn take_account(&mut self, accounts: &AccountTable, account: Option<&Account>) {
-        self.grants = accounts.shared_grants(&self.account, &self.active_roles);
-        self.password_expired = account.is_some_and(|account| account.has_expired(&self.state.instance));
-        // Sessions of an account that was dropped or renamed stay limited.
-        if let Some(account) = account {
-            self.statement_limits = StatementLimits::of(account);
-        }
-        self.account_epoch = accounts.epoch;
-    }
-
-    /// Changes the active roles.
-    pub(crate) fn set_active_roles(&mut self, mut roles: Vec<AccountName>) {
-        roles.sort();
-        roles.dedup();
-        let names: Vec<String> = roles.iter().map(AccountName::quoted).collect();
-        self.state.current_role = if names.is_empty() { "NONE".into() } else { names.join(",").into() };
-        self.active_roles = roles;
-        self.account_epoch = 0;
+        self.user.refresh(&self.instance);
     }
 
     /// Ends what the session holds: transaction, locks, prepared statements, user variables.
@@ -398,7 +351,7 @@ impl Session {
         self.abandon_statement();
         self.unlock_tables();
         self.unlock_global();
-        self.state.instance.user_locks().release_all(self.state.shared.id);
+        self.instance.user_locks().release_all(self.shared.id);
         self.close_all_statements();
         self.state.user_variables = UserVariables::default();
         self.transaction = TransactionState::default();
@@ -410,9 +363,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.clean_up();
         self.forget_intents();
-        let instance = &self.state.instance;
-        instance.registry().remove(self.state.shared.id);
-        instance.ended_counters().absorb(&self.state.shared.counters);
+        let instance = &self.instance;
+        instance.registry().remove(self.shared.id);
+        instance.ended_counters().absorb(&self.shared.counters);
     }
 }
 
@@ -428,18 +381,14 @@ fn refuse_locked(info: &ConnectionInfo, account: &AuthenticationAccount) -> SqlR
     Ok(())
 }
 
-fn new_state(instance: &Arc<Instance>, shared: Arc<SessionShared>) -> SessionState {
+fn new_state(instance: &Instance) -> SessionState {
     let mut seed = [0; 8];
     instance.environment().random.fill(&mut seed);
     let word =
         |at: usize| u32::from_le_bytes([seed[at], seed[at + 1], seed[at + 2], seed[at + 3]]) & 0x3fff_ffff;
     SessionState {
-        instance: Arc::clone(instance),
-        shared,
         variables: Arc::new(SessionVariables::new(instance.globals())),
         user_variables: UserVariables::default(),
-        reads_files: false,
-        current_role: "NONE".into(),
         last_insert_id: 0,
         given_insert_id: None,
         insert_id: None,

@@ -55,7 +55,7 @@ impl Session {
     /// Gives a session whose variables are the global ones its own: collation of the handshake (None: the global
     /// character sets), time-out of interactive clients, collation of the default schema.
     pub(crate) fn start_variables(&mut self, collation: Option<CollationId>) {
-        let instance = Arc::clone(&self.state.instance);
+        let instance = Arc::clone(&self.instance);
         let key = StartKey {
             generation: self.state.variables.generation(),
             collation,

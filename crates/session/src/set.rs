@@ -9,7 +9,7 @@ use crate::variables::{
     Assigned, Scope, SystemValue, VariableId, check_session_privilege, find, id, is_never_persisted,
 };
 use errors::{SqlResult, sql_error};
-use expression::{SessionView, TypedValue};
+use expression::TypedValue;
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
 use std::sync::Arc;
 use values::Value;
@@ -206,7 +206,7 @@ impl Session {
     /// DEFAULT: the global value for a session, the compiled one for the server.
     fn default_value(&self, id: VariableId, scope: Target) -> SystemValue {
         match scope {
-            Target::Session if id.variable().scope == Scope::Both => self.state.instance.global_value(id),
+            Target::Session if id.variable().scope == Scope::Both => self.instance.global_value(id),
             _ => SystemValue::default_of(id.variable()),
         }
     }
@@ -215,7 +215,7 @@ impl Session {
         let variable = id.variable();
         let current = match scope {
             Target::Session | Target::NextTransaction => self.state.variables.get(id).clone(),
-            _ => self.state.instance.global_value(id),
+            _ => self.instance.global_value(id),
         };
         let assigned = Assigned::Value(typed.value);
         if let Some(value) = self.convert_named(id, &assigned)? {
@@ -253,7 +253,7 @@ impl Session {
             Target::Global => self.apply_global(id, value)?,
             Target::Persist | Target::PersistOnly => {
                 let text = value.text(variable);
-                let instance = Arc::clone(&self.state.instance);
+                let instance = Arc::clone(&self.instance);
                 let mut persisted =
                     instance.persisted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 persisted.set(variable.name, text, instance.environment())?;
@@ -306,7 +306,7 @@ impl Session {
     /// nothing is committed afterwards: what is open then is refused at its COMMIT.
     /// Errors: 1192 under LOCK TABLES and in a transaction; 1205, 1213, 1317 while it waits.
     fn change_read_only(&mut self, id: VariableId, value: SystemValue) -> SqlResult<()> {
-        let instance = Arc::clone(&self.state.instance);
+        let instance = Arc::clone(&self.instance);
         let was_on = instance.global_value(id).is_on();
         let counts_here = id == id::READ_ONLY || !instance.is_read_only();
         if counts_here && (self.explicit_locks.in_force() || self.transaction_is_open()) {
@@ -332,7 +332,7 @@ impl Session {
         if matches!(id, id::READ_ONLY | id::SUPER_READ_ONLY) {
             return self.change_read_only(id, value);
         }
-        let instance = &self.state.instance;
+        let instance = &self.instance;
         instance.set_global(id, value.clone());
         if let Some(alias) = crate::variables::catalogue::alias(id) {
             instance.set_global(alias, value.clone());

@@ -43,7 +43,7 @@ impl Session {
             }
             id::TIME_ZONE => {
                 refuse_null(id, is_null)?;
-                match crate::time_zones::canonical(&self.state.instance, &shown) {
+                match crate::time_zones::canonical(&self.instance, &shown) {
                     Some(name) => stored(&name),
                     None => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
                 }

@@ -127,7 +127,7 @@ impl Session {
             self.check_expired_password(traits.changes_password)?;
             self.count_resources(traits)?;
             // It may have been killed while it was parsed.
-            if self.state.shared.kill.is_raised() {
+            if self.shared.kill.is_raised() {
                 return Err(sql_error!(ER_QUERY_INTERRUPTED));
             }
             run(self, channel)
@@ -150,15 +150,15 @@ impl Session {
 
     /// Prepares diagnostics and time for a statement.
     pub(crate) fn start_statement(&mut self, keep_diagnostics: bool) {
-        self.state.shared.statement.fetch_add(1, Ordering::SeqCst);
+        self.shared.statement.fetch_add(1, Ordering::SeqCst);
         // A timer that was late for the statement before.
-        if self.state.shared.timed_out.load(Ordering::SeqCst) {
+        if self.shared.timed_out.load(Ordering::SeqCst) {
             self.lower_kill();
         }
         self.count(status::QUESTIONS, 1);
         self.count(status::QUERIES, 1);
         self.state.statement_time_microseconds =
-            self.state.fixed_time_microseconds.unwrap_or_else(|| self.state.instance.wall_microseconds());
+            self.state.fixed_time_microseconds.unwrap_or_else(|| self.instance.wall_microseconds());
         self.state.warning_count = self.diagnostics.count();
         self.state.error_count = self.diagnostics.error_count();
         if !keep_diagnostics {
@@ -171,7 +171,7 @@ impl Session {
 
     fn note_text(&mut self, text: &[u8]) {
         let shown = &text[..text.len().min(SHOWN_STATEMENT_BYTES_MAX)];
-        let mut description = self.state.shared.describe();
+        let mut description = self.shared.describe();
         description.statement.clear();
         if shown.len() < KEPT_STATEMENT_BYTES {
             description.statement.shrink_to(KEPT_STATEMENT_BYTES);
@@ -193,7 +193,7 @@ impl Session {
         if !error.is(&errors::code::ER_QUERY_INTERRUPTED) {
             return error;
         }
-        let shared = &self.state.shared;
+        let shared = &self.shared;
         if shared.timed_out.load(Ordering::SeqCst) {
             self.count(status::MAX_EXECUTION_TIME_EXCEEDED, 1);
             return sql_error!(ER_QUERY_TIMEOUT);
@@ -385,7 +385,7 @@ impl Session {
 
     /// Error 1290 on a read-only server, for users that may not write there.
     pub(crate) fn refuse_read_only_server(&mut self) -> SqlResult<()> {
-        let instance = &self.state.instance;
+        let instance = &self.instance;
         let super_read_only = instance.global_value(id::SUPER_READ_ONLY).is_on();
         if super_read_only {
             return Err(sql_error!(ER_OPTION_PREVENTS_STATEMENT, "--super-read-only"));
@@ -399,7 +399,7 @@ impl Session {
     /// Error 1820: an account with an expired password may only change it.
     pub(crate) fn check_expired_password(&mut self, changes_password: bool) -> SqlResult<()> {
         self.refresh_account();
-        if self.password_expired && !changes_password {
+        if self.user.password_expired && !changes_password {
             return Err(sql_error!(ER_MUST_CHANGE_PASSWORD));
         }
         Ok(())

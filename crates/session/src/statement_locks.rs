@@ -32,10 +32,10 @@ pub struct HeldLocks {
 impl Session {
     /// Waits at most as long as lock_wait_timeout says. Errors: 1205, 1213, 1317.
     pub(crate) fn acquire(&self, key: &LockKey, mode: LockMode, duration: LockDuration) -> SqlResult<()> {
-        let shared = &self.state.shared;
+        let shared = &self.shared;
         let limit = WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &shared.kill };
         let request = LockRequest { session: shared.id, key, mode, duration };
-        self.state.instance.metadata_locks().acquire(&request, limit).into_sql()
+        self.instance.metadata_locks().acquire(&request, limit).into_sql()
     }
 
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
@@ -96,7 +96,7 @@ impl Session {
 
     /// Gives back the metadata locks of the transaction; those of LOCK TABLES and of the running statement stay.
     pub(crate) fn release_transaction_locks(&mut self) {
-        let (session, locks) = (self.state.shared.id, self.state.instance.metadata_locks());
+        let (session, locks) = (self.shared.id, self.instance.metadata_locks());
         if let Some(own) = &self.locks.own {
             (0..self.locks.slots.len()).for_each(|slot| locks.release_slot(own, slot));
             self.locks.slots.clear();
@@ -135,15 +135,15 @@ impl Session {
     /// Gives one name back before the statement ends.
     pub(crate) fn unlock_for_statement(&mut self, key: &LockKey) {
         self.locks.statement.retain(|held| held != key);
-        let session = self.state.shared.id;
-        self.state.instance.metadata_locks().release(session, key, LockDuration::Statement);
+        let session = self.shared.id;
+        self.instance.metadata_locks().release(session, key, LockDuration::Statement);
     }
 
     /// Gives back the locks of the running statement.
     pub(crate) fn release_statement_locks(&mut self) {
         for key in std::mem::take(&mut self.locks.statement) {
-            let session = self.state.shared.id;
-            self.state.instance.metadata_locks().release(session, &key, LockDuration::Statement);
+            let session = self.shared.id;
+            self.instance.metadata_locks().release(session, &key, LockDuration::Statement);
         }
     }
 
@@ -174,20 +174,19 @@ impl Session {
         }
         self.enrol();
         let Some(own) = &self.locks.own else { return Ok(()) };
-        let limit =
-            WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &self.state.shared.kill };
-        self.state.instance.metadata_locks().intend(own, intent, limit).into_sql()
+        let limit = WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &self.shared.kill };
+        self.instance.metadata_locks().intend(own, intent, limit).into_sql()
     }
 
     fn enrol(&mut self) -> &Arc<SessionLocks> {
-        let (id, instance) = (self.state.shared.id, &self.state.instance);
+        let (id, instance) = (self.shared.id, &self.instance);
         self.locks.own.get_or_insert_with(|| instance.metadata_locks().enrol(id))
     }
 
     /// Gives an intention back if it is held: the end of LOCK TABLES, and of a statement that panicked.
     pub(crate) fn relent(&mut self, intent: Intent) {
         if let Some(intents) = self.locks.own.as_ref().filter(|intents| intents.has(intent)) {
-            self.state.instance.metadata_locks().relent(intents, intent);
+            self.instance.metadata_locks().relent(intents, intent);
         }
     }
 
@@ -201,15 +200,15 @@ impl Session {
     /// The session ends.
     pub(crate) fn forget_intents(&mut self) {
         if self.locks.own.take().is_some() {
-            self.state.instance.metadata_locks().leave(self.state.shared.id);
+            self.instance.metadata_locks().leave(self.shared.id);
         }
     }
 
     /// FLUSH TABLES WITH READ LOCK: commits, waits for statements that change something and for commits.
     pub(crate) fn lock_global(&mut self) -> SqlResult<()> {
-        let shared = &self.state.shared;
+        let shared = &self.shared;
         let limit = WaitLimit { timeout: self.settings().metadata_lock_timeout, kill: &shared.kill };
-        let end = self.state.instance.metadata_locks().lock_global(shared.id, limit);
+        let end = self.instance.metadata_locks().lock_global(shared.id, limit);
         self.explicit_locks.global = end == WaitEnd::Granted;
         self.see_all_commits();
         end.into_sql()

@@ -97,9 +97,9 @@ impl StatementSettings {
     /// The settings of another session whose variables, capabilities and schema are the same.
     pub fn for_session(&self, session: &Session) -> StatementSettings {
         let mut settings = self.clone();
-        settings.facts.connection_id = u64::from(session.state.shared.id);
-        settings.facts.user = session.user_text.clone();
-        settings.facts.current_user = session.current_user_text.clone();
+        settings.facts.connection_id = u64::from(session.shared.id);
+        settings.facts.user = session.user.text.clone();
+        settings.facts.current_user = session.user.account_text.clone();
         settings
     }
 }
@@ -125,7 +125,7 @@ fn parse_options(session: &Session, mode: SqlMode) -> ParseOptions {
 
 fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
     let state = &session.state;
-    let time_zone = crate::time_zones::find(&state.instance, &state.text(id::TIME_ZONE));
+    let time_zone = crate::time_zones::find(&session.instance, &state.text(id::TIME_ZONE));
     StatementFacts {
         sql_mode,
         statement_time_microseconds: 0,
@@ -138,9 +138,9 @@ fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
         division_precision_increment: state.number(id::DIV_PRECISION_INCREMENT) as u8,
         default_week_format: state.number(id::DEFAULT_WEEK_FORMAT) as u8,
         time_names: locale::find(&state.text(id::LC_TIME_NAMES)).unwrap_or_else(locale::english),
-        connection_id: u64::from(state.shared.id),
-        user: session.user_text.clone(),
-        current_user: session.current_user_text.clone(),
+        connection_id: u64::from(session.shared.id),
+        user: session.user.text.clone(),
+        current_user: session.user.account_text.clone(),
         schema: None,
         schema_is_gone: false,
         version: crate::options::VERSION.into(),
@@ -167,5 +167,6 @@ impl Session {
     /// The settings are made anew by the next statement: variables, user or capabilities changed.
     pub(crate) fn forget_settings(&mut self) {
         self.settings.take();
+        self.facts = None;
     }
 }

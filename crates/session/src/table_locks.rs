@@ -180,8 +180,8 @@ impl Session {
     }
 
     fn release_explicit(&self, key: &LockKey) {
-        let session = self.state.shared.id;
-        self.state.instance.metadata_locks().release(session, key, LockDuration::Explicit);
+        let session = self.shared.id;
+        self.instance.metadata_locks().release(session, key, LockDuration::Explicit);
     }
 
     /// A table that LOCK TABLES holds is gone.
@@ -209,7 +209,7 @@ impl Session {
     /// Gives back the global read lock.
     pub(crate) fn unlock_global(&mut self) {
         if std::mem::take(&mut self.explicit_locks.global) {
-            self.state.instance.metadata_locks().unlock_global(self.state.shared.id);
+            self.instance.metadata_locks().unlock_global(self.shared.id);
         }
     }
 }

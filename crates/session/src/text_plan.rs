@@ -65,7 +65,7 @@ impl Session {
     /// The shape of a text; None where it has none that plans are kept for.
     fn shape_key<'t>(&self, text: &'t [u8], literals: &'t mut Vec<DigestLiteral>) -> Option<ShapeKey<'t>> {
         let settings = self.settings();
-        let seed = self.state.instance.plan_cache().seed() ^ settings.fingerprint;
+        let seed = self.instance.plan_cache().seed() ^ settings.fingerprint;
         let digest = digest(text, 0, settings.parse, seed, literals);
         let alone = text[digest.next..].iter().all(u8::is_ascii_whitespace);
         if !digest.cacheable || !alone || literals.len() > LITERALS_MAX {
@@ -75,13 +75,11 @@ impl Session {
     }
 
     fn run_key(&mut self, key: &ShapeKey<'_>, text: &[u8], channel: &mut dyn ClientChannel) -> ByShape {
-        let instance = &self.state.instance;
         let is_current = |planned: &Arc<Planned>| planned.locks.are_current();
-        let recent = self.text_plans.recent.find(key).filter(|(_, planned)| is_current(planned)).cloned();
-        let is_recent = recent.is_some();
+        let recent = self.text_plans.recent.take(key).filter(|(_, planned)| is_current(planned));
         let found = match recent {
             Some((identity, planned)) => Some((identity, Shape::Kept(planned))),
-            None => instance.plan_cache().find(key),
+            None => self.instance.plan_cache().find(key),
         };
         let (identity, planned) = match found {
             None => return ByShape::Ordinary(Some(Lesson { identity: key.identity() })),
@@ -89,9 +87,6 @@ impl Session {
             Some((identity, Shape::Candidate)) => (identity, None),
             Some((identity, Shape::Kept(planned))) => (identity, Some(planned).filter(is_current)),
         };
-        if let (false, Some(planned)) = (is_recent, &planned) {
-            self.text_plans.recent.put(Arc::clone(&identity), Arc::clone(planned));
-        }
         let settings = self.settings();
         let (options, collation) = (settings.parse, settings.facts.connection_collation);
         let literals = key.literals();
@@ -99,7 +94,7 @@ impl Session {
         let is_typed = push_typed(&mut parameters, text, literals, options, collation);
         match planned {
             _ if !is_typed => {}
-            Some(planned) => self.run_kept(&identity, &planned, text, &parameters, channel),
+            Some(planned) => self.run_kept(identity, planned, text, &parameters, channel),
             None => self.run_candidate(identity, text, literals, &parameters, channel),
         }
         parameters.clear();
@@ -109,21 +104,25 @@ impl Session {
 
     fn run_kept(
         &mut self,
-        identity: &Arc<ShapeIdentity>,
-        planned: &Arc<Planned>,
+        identity: Arc<ShapeIdentity>,
+        planned: Arc<Planned>,
         text: &[u8],
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
     ) {
+        let mut fits = true;
         self.run_guarded(planned.traits, text, channel, |session, channel| {
-            if session.run_planned(planned, parameters, channel)? {
+            fits = session.run_planned(&planned, parameters, channel)?;
+            if fits {
                 return Ok(());
             }
             // A definition changed between the look and the lock, or the day did.
-            session.text_plans.recent.remove(identity);
-            session.state.instance.plan_cache().put(Arc::clone(identity), Shape::Candidate);
+            session.instance.plan_cache().put(Arc::clone(&identity), Shape::Candidate);
             session.run_text(text, channel)
         });
+        if fits {
+            self.text_plans.recent.put(identity, planned);
+        }
     }
 
     /// Plans a shape with parameters, runs it and keeps the plan.
@@ -136,7 +135,7 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) {
         let Some(statement) = parser::parse_shape(text, self.settings().parse, literals) else {
-            self.state.instance.plan_cache().put(identity, Shape::Ordinary(0));
+            self.instance.plan_cache().put(identity, Shape::Ordinary(0));
             self.run_statements(text, None, channel);
             return;
         };
@@ -155,14 +154,14 @@ impl Session {
             Some(planned) if planned.prepared.is_repeatable() => Shape::Kept(Arc::new(planned)),
             _ => Shape::Ordinary(0),
         };
-        self.state.instance.plan_cache().put(identity, shape);
+        self.instance.plan_cache().put(identity, shape);
     }
 
     /// Remembers whether the plan of a statement that went the ordinary way would serve other literals.
     pub(crate) fn learn(&mut self, lesson: Lesson, planned: Option<&Planned>) {
         let repeatable = planned.is_some_and(|planned| planned.prepared.is_repeatable());
         let shape = if repeatable { Shape::Candidate } else { Shape::Ordinary(0) };
-        self.state.instance.plan_cache().put(Arc::new(lesson.identity), shape);
+        self.instance.plan_cache().put(Arc::new(lesson.identity), shape);
     }
 
     /// Parses and runs a query or row change within a statement that has begun.

@@ -91,7 +91,7 @@ impl Session {
         let of_session = self.settings().execution_time_max.filter(|_| traits.is_query);
         let limit = traits.execution_time_max.or(of_session)?;
         self.count(status::MAX_EXECUTION_TIME_SET, 1);
-        let instance = &self.state.instance;
-        Some(instance.timer().arm(instance.environment(), &self.state.shared, limit))
+        let instance = &self.instance;
+        Some(instance.timer().arm(instance.environment(), &self.shared, limit))
     }
 }

@@ -113,10 +113,10 @@ impl Session {
             read_only: state.options.read_only,
             sees_at_least: state.last_commit,
             lock_wait_timeout: Some(row_lock_timeout),
-            kill: self.state.shared.kill.clone(),
-            session_id: u64::from(self.state.shared.id),
+            kill: self.shared.kill.clone(),
+            session_id: u64::from(self.shared.id),
         };
-        self.state.instance.engine().begin(options)
+        self.instance.engine().begin(options)
     }
 
     /// BEGIN and START TRANSACTION: commits what was open.
@@ -202,7 +202,7 @@ impl Session {
         }
         let mut has_begun = false;
         let outcome = self.with_intent(Intent::Commit, |session| {
-            if session.state.instance.is_read_only() {
+            if session.instance.is_read_only() {
                 session.refuse_read_only_server()?;
             }
             has_begun = true;
@@ -222,7 +222,7 @@ impl Session {
                 self.packet_lsn = self.packet_lsn.max(reply);
                 self.count(crate::status::id::HANDLER_COMMIT, 1);
                 match self.transaction.making.take() {
-                    Some(table) => commit_with_table(&self.state.instance, transaction, &table),
+                    Some(table) => commit_with_table(&self.instance, transaction, &table),
                     None => transaction.commit(),
                 }
             }
@@ -240,7 +240,7 @@ impl Session {
     /// From now on this session sees all commits so far, durable or not. Locks of a transaction are given back before its commit is durable:
     /// whoever then holds what keeps others from writing must not see it come later.
     pub(crate) fn see_all_commits(&mut self) {
-        let last_commit = self.state.instance.engine().last_commit();
+        let last_commit = self.instance.engine().last_commit();
         self.transaction.last_commit = self.transaction.last_commit.max(last_commit);
     }
 

@@ -274,15 +274,15 @@ impl World {
         let mut context = StatementContext {
             engine: &self.engine,
             transaction: &transaction,
-            facts,
+            facts: &facts,
             session: &mut self.view,
             diagnostics: &mut self.diagnostics,
             privileges: &AllPrivileges,
             virtual_tables: &NoVirtualTables,
             files: &mut NoServerFiles,
-            long_parameters: self.long_parameters.clone(),
+            long_parameters: self.long_parameters.as_ref(),
             parameters: &self.parameters,
-            kill: self.kill.clone(),
+            kill: &self.kill,
             settings: self.settings.clone(),
         };
         let result = match &parsed.statement {

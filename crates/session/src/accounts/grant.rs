@@ -79,7 +79,7 @@ impl Session {
         if !self.table_exists(schema, table) && !wanted.plain.contains(Privileges::CREATE) {
             return Err(sql_error!(ER_NO_SUCH_TABLE, schema, table));
         }
-        let stored = self.state.instance.engine().dictionary().table(schema, table);
+        let stored = self.instance.engine().dictionary().table(schema, table);
         let system = crate::system_tables::definition(schema, table);
         let definition = stored.as_ref().map(|table| table.definition()).or(system.as_deref());
         let unknown = |(column, _): &&(String, Privileges)| {
@@ -174,7 +174,12 @@ impl Session {
             return Err(match level {
                 Level::Global => {
                     let password = if grants.has_password() { "YES" } else { "NO" };
-                    sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, self.host.display(), password)
+                    sql_error!(
+                        ER_ACCESS_DENIED_ERROR,
+                        self.user.account.user,
+                        self.user.host.display(),
+                        password
+                    )
                 }
                 Level::Schema(schema) => self.denied_schema(schema),
                 Level::Table(_, table) => self.denied_table(&missing.list(), table),
@@ -365,8 +370,8 @@ impl Session {
         if self.grants().dynamic("ROLE_ADMIN") {
             return Ok(());
         }
-        let accounts = self.state.instance.accounts();
-        let own = accounts.get(&self.account);
+        let accounts = self.instance.accounts();
+        let own = accounts.get(&self.user.account);
         for role in roles {
             let role = self.account_name(role)?;
             let admin = own.is_some_and(|account| account.roles.get(&role) == Some(&true));

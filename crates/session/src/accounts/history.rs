@@ -120,7 +120,7 @@ impl Session {
         // Each comparison takes milliseconds, and a policy may ask for thousands.
         env::blocking::region(|| {
             for (later, old) in account.history.0.iter().enumerate() {
-                if self.state.shared.kill.is_raised() {
+                if self.shared.kill.is_raised() {
                     return Err(sql_error!(ER_QUERY_INTERRUPTED));
                 }
                 if policy.forbids(later, old) && account.plugin.verifies(&old.stored, password) {
@@ -152,7 +152,7 @@ impl Session {
 
     /// The account's policy; the server's where it names none. Days are those of the session's time zone.
     fn reuse_policy(&self, account: &Account) -> SqlResult<ReusePolicy> {
-        let instance = &self.state.instance;
+        let instance = &self.instance;
         let or_global = |own: Option<u64>, global| own.unwrap_or_else(|| instance.global_number(global));
         let days = or_global(account.reuse_days(), id::PASSWORD_REUSE_INTERVAL);
         let zone = self.state.text(id::TIME_ZONE);

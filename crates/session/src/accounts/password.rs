@@ -15,9 +15,9 @@ impl Session {
     pub(crate) fn set_password(&mut self, password: &SetPassword) -> SqlResult<()> {
         let name = match &password.user {
             Some(user) => self.account_name(user)?,
-            None => (*self.account).clone(),
+            None => self.user.account.clone(),
         };
-        if name != *self.account {
+        if name != self.user.account {
             self.require_schema_of_accounts()?;
             self.require_system_user_for(&password.user)?;
         }
@@ -57,7 +57,7 @@ impl Session {
         current: Option<&[u8]>,
     ) -> SqlResult<()> {
         if let Some(current) = current {
-            if account.name != *self.account {
+            if account.name != self.user.account {
                 return Err(sql_error!(ER_CURRENT_PASSWORD_NOT_REQUIRED));
             }
             return match account.has_password(current) {
@@ -68,7 +68,7 @@ impl Session {
         let is_required = match account.attributes.get("require_current").map(String::as_str) {
             Some("OPTIONAL") => false,
             Some(_) => true,
-            None => self.state.instance.global_value(id::PASSWORD_REQUIRE_CURRENT).is_on(),
+            None => self.instance.global_value(id::PASSWORD_REQUIRE_CURRENT).is_on(),
         };
         if !is_required || account.authentication_string.is_empty() || self.may_change_accounts() {
             return Ok(());
@@ -87,8 +87,8 @@ impl Session {
             (true, _) => Vec::new(),
             (_, AuthenticationPlugin::CachingSha2Password) => {
                 let mut random = [0; caching_sha2::SALT_BYTES];
-                self.state.instance.environment().random.fill(&mut random);
-                let rounds = self.state.instance.global_number(id::CACHING_SHA2_PASSWORD_DIGEST_ROUNDS);
+                self.instance.environment().random.fill(&mut random);
+                let rounds = self.instance.global_number(id::CACHING_SHA2_PASSWORD_DIGEST_ROUNDS);
                 caching_sha2::hash(password, random, rounds as u32)
             }
             (_, AuthenticationPlugin::MysqlNativePassword) => native::hash(password).into_bytes(),
@@ -99,7 +99,7 @@ impl Session {
         const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_+.!";
         let length = self.state.number(id::GENERATED_RANDOM_PASSWORD_LENGTH) as usize;
         let mut random = vec![0; length];
-        self.state.instance.environment().random.fill(&mut random);
+        self.instance.environment().random.fill(&mut random);
         random.iter().map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()])).collect()
     }
 

@@ -85,17 +85,17 @@ impl Session {
     /// Counts a statement that came as text. Error 1226 beyond MAX_QUERIES_PER_HOUR and MAX_UPDATES_PER_HOUR.
     #[inline]
     pub(crate) fn count_resources(&self, traits: StatementTraits) -> SqlResult<()> {
-        match &self.statement_limits {
-            Some(limits) if self.state.shared.runs(Command::Query) => self.count_limited(limits, traits),
+        match &self.user.statement_limits {
+            Some(limits) if self.shared.runs(Command::Query) => self.count_limited(limits, traits),
             _ => Ok(()),
         }
     }
 
     fn count_limited(&self, limits: &StatementLimits, traits: StatementTraits) -> SqlResult<()> {
-        let now = self.state.instance.monotonic_microseconds();
+        let now = self.instance.monotonic_microseconds();
         for (resource, counts) in [(QUESTIONS, true), (UPDATES, traits.counts_as_update)] {
             if counts && !limits.used.take(resource, limits.limits[resource], now) {
-                return Err(exceeded(&self.account.user, COUNTED[resource], limits.limits[resource]));
+                return Err(exceeded(&self.user.account.user, COUNTED[resource], limits.limits[resource]));
             }
         }
         Ok(())
@@ -104,10 +104,10 @@ impl Session {
     /// Counts a connection. Errors: 1226 beyond MAX_USER_CONNECTIONS and MAX_CONNECTIONS_PER_HOUR, 1203 beyond the server's
     /// max_user_connections for an account without limit of its own, unless an administrator comes to see why.
     pub(crate) fn count_connection(&mut self) -> SqlResult<()> {
-        let accounts = self.state.instance.accounts();
-        let Some(account) = accounts.get(&self.account) else { return Ok(()) };
+        let accounts = self.instance.accounts();
+        let Some(account) = accounts.get(&self.user.account) else { return Ok(()) };
         let user = &account.name.user;
-        let open_max = self.state.instance.global_number(id::MAX_USER_CONNECTIONS);
+        let open_max = self.instance.global_number(id::MAX_USER_CONNECTIONS);
         let own_max = account.limits[OPEN];
         if own_max == 0 && open_max > 0 && self.open_beside() >= open_max {
             return match self.grants().dynamic("CONNECTION_ADMIN") {
@@ -119,7 +119,7 @@ impl Session {
             return Err(exceeded(user, "max_user_connections", own_max));
         }
         let limit = account.limits[CONNECTIONS];
-        if limit == 0 || account.used.take(CONNECTIONS, limit, self.state.instance.monotonic_microseconds()) {
+        if limit == 0 || account.used.take(CONNECTIONS, limit, self.instance.monotonic_microseconds()) {
             return Ok(());
         }
         Err(exceeded(user, COUNTED[CONNECTIONS], limit))
@@ -128,9 +128,9 @@ impl Session {
     /// The account's sessions beside this one.
     fn open_beside(&self) -> u64 {
         let is_other = |session: &&Arc<SessionShared>| {
-            session.id != self.state.shared.id && session.describe().account == self.current_user_text
+            session.id != self.shared.id && session.describe().account == self.user.account_text
         };
-        self.state.instance.registry().all().iter().filter(is_other).count() as u64
+        self.instance.registry().all().iter().filter(is_other).count() as u64
     }
 }
 

@@ -52,7 +52,7 @@ impl Session {
     /// The account that a name in a statement means.
     pub(super) fn account_name(&self, user: &UserName) -> SqlResult<AccountName> {
         match user {
-            UserName::CurrentUser => Ok((*self.account).clone()),
+            UserName::CurrentUser => Ok(self.user.account.clone()),
             UserName::Account { name, host } => {
                 if name.chars().count() > USER_CHARACTERS_MAX {
                     return Err(sql_error!(ER_WRONG_STRING_LENGTH, name, "user name", USER_CHARACTERS_MAX));
@@ -76,7 +76,7 @@ impl Session {
             return Err(sql_error!(ER_TABLE_NOT_LOCKED, "user"));
         }
         self.with_definition_locks(Vec::new(), |session| {
-            let instance = Arc::clone(&session.state.instance);
+            let instance = Arc::clone(&session.instance);
             let _writer = instance.accounts_writer();
             let mut table = (*instance.accounts()).clone();
             let mut names = change(session, &mut table)?;
@@ -162,10 +162,10 @@ impl Session {
         if self.grants().holds_dynamic(SYSTEM_USER) {
             return Ok(());
         }
-        let accounts = self.state.instance.accounts();
+        let accounts = self.instance.accounts();
         for user in users {
             let name = self.account_name(user)?;
-            if name != *self.account && accounts.holds_dynamic(&name, SYSTEM_USER) {
+            if name != self.user.account && accounts.holds_dynamic(&name, SYSTEM_USER) {
                 return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER));
             }
         }
@@ -203,7 +203,7 @@ impl Session {
     }
 
     fn default_plugin(&self) -> AuthenticationPlugin {
-        let policy = self.state.instance.global_text(id::AUTHENTICATION_POLICY);
+        let policy = self.instance.global_text(id::AUTHENTICATION_POLICY);
         let first = policy.split(',').next().unwrap_or_default().trim_start_matches("*:").trim().to_owned();
         AuthenticationPlugin::from_name(&first).unwrap_or(AuthenticationPlugin::CachingSha2Password)
     }
@@ -325,7 +325,7 @@ impl Session {
     fn alter_user(&mut self, alter: &AlterUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let mut generated = Vec::new();
         let own = |session: &Session, user: &UserName| {
-            session.account_name(user).is_ok_and(|name| name == *session.account)
+            session.account_name(user).is_ok_and(|name| name == session.user.account)
         };
         let only_own_password =
             alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
@@ -502,25 +502,25 @@ impl Session {
     }
 
     fn set_role(&mut self, choice: &RoleChoice, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        let accounts = self.state.instance.accounts();
+        let accounts = self.instance.accounts();
         // An account that was dropped or renamed since has no roles.
-        let gone = Account::new((*self.account).clone());
-        let roles = self.chosen_roles(accounts.get(&self.account).unwrap_or(&gone), choice)?;
-        self.set_active_roles(roles);
+        let gone = Account::new(self.user.account.clone());
+        let roles = self.chosen_roles(accounts.get(&self.user.account).unwrap_or(&gone), choice)?;
+        self.user.set_active_roles(roles);
         self.send_ok(sink)
     }
 
     /// Roles that are active after login.
     pub(crate) fn activate_default_roles(&mut self) {
-        let accounts = self.state.instance.accounts();
-        let all = self.state.instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
-        let account = accounts.get(&self.account);
+        let accounts = self.instance.accounts();
+        let all = self.instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
+        let account = accounts.get(&self.user.account);
         let roles = account.map(|account| match all {
             true => account.roles.keys().cloned().collect(),
             false => account.default_roles.clone(),
         });
-        self.set_active_roles(roles.unwrap_or_default());
-        self.take_account(&accounts, account);
+        self.user.set_active_roles(roles.unwrap_or_default());
+        self.user.take_account(&self.instance, &accounts, account);
     }
 
     fn set_default_role(
@@ -530,7 +530,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         for user in users {
-            if self.account_name(user)? != *self.account {
+            if self.account_name(user)? != self.user.account {
                 self.require_system_user_for([user])?;
                 self.require_global(Privileges::CREATE_USER)?;
             }

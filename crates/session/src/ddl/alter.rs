@@ -125,7 +125,7 @@ impl Session {
         asked: Asked,
     ) -> SqlResult<Option<u64>> {
         let copies = asked.copies();
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&name.schema, &name.table);
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
         let old = table.definition().clone();

@@ -168,7 +168,7 @@ impl Session {
     /// How values are stored to columns in this session.
     pub(super) fn store_mode(&self) -> StoreMode {
         let mode = self.sql_mode();
-        let facts = self.facts();
+        let now = self.settings().facts.time_zone.local(self.state.statement_time_microseconds);
         StoreMode {
             strict: mode.is_strict(),
             dates: DateRules {
@@ -178,7 +178,7 @@ impl Session {
             },
             truncate_fraction: mode.contains(SqlMode::TIME_TRUNCATE_FRACTIONAL),
             time_zone: values::temporal::TimeZone::System,
-            today: facts.statement_time.date,
+            today: now.date,
         }
     }
 }

@@ -47,9 +47,7 @@ impl Session {
         self.with_definition_locks(wanted, |session| {
             let made = match exists {
                 true => Err(EngineError::SchemaExists(create.name.clone())),
-                false => {
-                    session.state.instance.engine().create_schema(definition, &session.state.shared.kill)
-                }
+                false => session.instance.engine().create_schema(definition, &session.shared.kill),
             };
             match made {
                 Err(EngineError::SchemaExists(name)) if create.if_not_exists => {
@@ -79,11 +77,11 @@ impl Session {
         self.explicit_locks.refuse()?;
         let wanted = vec![(LockKey::schema(&name), LockMode::Exclusive)];
         self.with_definition_locks(wanted, |session| {
-            let engine = session.state.instance.engine();
+            let engine = session.instance.engine();
             let old = engine.dictionary().schema(&name).ok_or_else(|| sql_error!(ER_NO_SUCH_DB, name))?;
             let collation = collation.unwrap_or(old.collation);
             let definition = SchemaDefinition { collation, ..(*old).clone() };
-            engine.alter_schema(definition, &session.state.shared.kill).map_err(|error| error.into_sql(""))
+            engine.alter_schema(definition, &session.shared.kill).map_err(|error| error.into_sql(""))
         })?;
         if self.schema.as_deref() == Some(name.as_str()) {
             self.follow_schema_collation();
@@ -107,7 +105,7 @@ impl Session {
         if self.schema.as_deref() == Some(name) {
             self.schema = None;
             self.forget_settings();
-            self.state.shared.describe().schema = None;
+            self.shared.describe().schema = None;
             self.follow_schema_collation();
         }
         self.send_affected(tables as u64, sink)
@@ -115,11 +113,11 @@ impl Session {
 
     /// No table comes into a locked schema or leaves it; those that are in it may still be in use.
     fn drop_schema_locked(&mut self, name: &str, if_exists: bool) -> SqlResult<usize> {
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let tables = engine.dictionary().tables(name);
         let key = |table: &Arc<Table>| LockKey::table(name, &table.definition().name.table);
         self.lock_for_statement(tables.iter().map(|table| (key(table), LockMode::Exclusive)).collect())?;
-        match engine.drop_schema(name, &self.state.shared.kill) {
+        match engine.drop_schema(name, &self.shared.kill) {
             Ok(tables) => Ok(tables),
             Err(EngineError::NoSuchSchema(_)) if if_exists => {
                 self.diagnostics.note(sql_error!(ER_DB_DROP_EXISTS, name));

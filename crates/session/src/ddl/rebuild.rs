@@ -51,7 +51,7 @@ impl Session {
         old: &TableDefinition,
         draft: &Draft,
     ) -> SqlResult<u64> {
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let name = &old.name;
         let new = &draft.definition;
         // The counter goes down to what the rows leave, which their copy finds out.
@@ -70,7 +70,7 @@ impl Session {
                     return Ok(0);
                 }
                 engine
-                    .alter_metadata(name, new.clone(), &self.state.shared.kill)
+                    .alter_metadata(name, new.clone(), &self.shared.kill)
                     .map_err(|error| table_error(error, name))?;
                 Ok(0)
             }
@@ -87,11 +87,11 @@ impl Session {
                     // The engine numbers new indexes behind the old ones.
                     let mut numbered = new.clone();
                     numbered.indexes = old.indexes.iter().chain(&fresh).cloned().collect();
-                    let made = engine.add_indexes(name, fresh, &self.state.shared.kill);
+                    let made = engine.add_indexes(name, fresh, &self.shared.kill);
                     made.map_err(|error| self.duplicate_or(error, table, &numbered))?;
                 }
                 if !dropped.is_empty() {
-                    let kill = if adds { &finish } else { &self.state.shared.kill };
+                    let kill = if adds { &finish } else { &self.shared.kill };
                     engine.drop_indexes(name, &dropped, kill).map_err(|error| table_error(error, name))?;
                 }
                 self.adjust_metadata(new)?;
@@ -103,7 +103,7 @@ impl Session {
 
     /// Names, comments and the like that came along with an index change.
     fn adjust_metadata(&mut self, wanted: &TableDefinition) -> SqlResult<()> {
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let name = &wanted.name;
         let Some(now) = engine.dictionary().table(&name.schema, &name.table) else { return Ok(()) };
         let mut definition = now.definition().clone();
@@ -125,9 +125,9 @@ impl Session {
     }
 
     fn rebuild(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let new = &draft.definition;
-        let facts = self.facts();
+        let facts = self.facts().clone();
         let mut mode = self.store_mode();
         mode.time_zone = facts.time_zone.for_storing();
         let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
@@ -149,7 +149,7 @@ impl Session {
             row: 0,
             diagnostics: &mut self.diagnostics,
         };
-        let kill = &self.state.shared.kill;
+        let kill = &self.shared.kill;
         let outcome =
             engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
                 converter.convert(row, out)
@@ -221,7 +221,7 @@ fn duplicate_entry(
     session: &Session,
 ) -> Option<(String, String)> {
     let index = index_of(duplicate, new)?;
-    let engine = session.state.instance.engine();
+    let engine = session.instance.engine();
     let transaction = engine.begin(engine::TransactionOptions::default());
     let mut shown = None;
     // The row is looked up for the message alone; without it the message names the key only.

@@ -127,7 +127,7 @@ impl Session {
     /// The caller has locked the name.
     fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
         let name = definition.name.clone();
-        let made = self.state.instance.engine().create_table(definition, &self.state.shared.kill);
+        let made = self.instance.engine().create_table(definition, &self.shared.kill);
         made.map(|_| ()).map_err(|error| table_error(error, &name))
     }
 
@@ -139,7 +139,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         let other = self.table_name(like)?;
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&other.schema, &other.table);
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, other.schema, other.table))?;
         let mut definition = table.definition().clone();
@@ -160,7 +160,7 @@ impl Session {
         name: &TableName,
         create: &CreateTable,
     ) -> SqlResult<(TableDefinition, Vec<ColumnDraft>)> {
-        let collation = match self.state.instance.engine().dictionary().schema(&name.schema) {
+        let collation = match self.instance.engine().dictionary().schema(&name.schema) {
             Some(schema) => schema.collation,
             None => return Err(sql_error!(ER_BAD_DB_ERROR, name.schema)),
         };
@@ -280,7 +280,7 @@ impl Session {
 
     /// Returns the names of which there was no table.
     fn drop_locked(&mut self, names: &[TableName], drop: &DropTable) -> SqlResult<Vec<String>> {
-        let engine = self.state.instance.engine().clone();
+        let engine = self.instance.engine().clone();
         let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
         let (present, missing): (Vec<&TableName>, Vec<&TableName>) = names.iter().partition(exists);
         let unknown = missing.into_iter().map(shown).collect::<Vec<_>>();
@@ -289,7 +289,7 @@ impl Session {
         }
         let present: Vec<TableName> = present.into_iter().cloned().collect();
         if !present.is_empty() {
-            engine.drop_tables(&present, &self.state.shared.kill).map_err(|error| error.into_sql(""))?;
+            engine.drop_tables(&present, &self.shared.kill).map_err(|error| error.into_sql(""))?;
         }
         for name in &present {
             self.forget_locked_table(&LockKey::table(&name.schema, &name.table));
@@ -343,7 +343,7 @@ impl Session {
         }
         let names: Vec<TableName> = renames.iter().flat_map(|(from, to)| [from, to]).cloned().collect();
         self.with_definition_locks(locks_to_change(&names), |session| {
-            let kill = session.state.shared.kill.clone();
+            let kill = session.shared.kill.clone();
             session.rename_locked(&renames, &kill)
         })?;
         self.send_ok(sink)
@@ -355,7 +355,7 @@ impl Session {
         renames: &[(TableName, TableName)],
         kill: &KillFlag,
     ) -> SqlResult<()> {
-        let renamed = self.state.instance.engine().rename_tables(renames, kill);
+        let renamed = self.instance.engine().rename_tables(renames, kill);
         renamed.map_err(|error| match error {
             engine::EngineError::TableExists(name) => {
                 let table = name.rsplit('.').next().unwrap_or(&name).to_owned();
@@ -378,7 +378,7 @@ impl Session {
         let key = LockKey::table(&name.schema, &name.table);
         self.explicit_locks.check(&key, LockMode::Exclusive)?;
         self.with_definition_locks(locks_to_change(std::slice::from_ref(&name)), |session| {
-            let truncated = session.state.instance.engine().truncate_table(&name, &session.state.shared.kill);
+            let truncated = session.instance.engine().truncate_table(&name, &session.shared.kill);
             truncated.map(|_| ()).map_err(|error| table_error(error, &name))
         })?;
         self.send_ok(sink)
@@ -431,8 +431,8 @@ impl Session {
         forget_key_defaults(&mut definition, &computed);
         check_definition(&definition)?;
         let name = definition.name.clone();
-        let engine = self.state.instance.engine().clone();
-        let made = engine.create_hidden_table(definition, &self.state.shared.kill);
+        let engine = self.instance.engine().clone();
+        let made = engine.create_hidden_table(definition, &self.shared.kill);
         let made = made.map_err(|error| table_error(error, &name))?;
         let insert = Statement::Insert(Box::new(Insert {
             replace: create.on_duplicate == SelectDuplicates::Replace,
@@ -465,7 +465,7 @@ impl Session {
             self.rollback_open();
         }
         self.transaction.making = None;
-        filled.map_err(|error| match self.state.instance.engine().abandon_table(made) {
+        filled.map_err(|error| match self.instance.engine().abandon_table(made) {
             Ok(()) => error,
             Err(failed) => failed.into_sql(""),
         })
@@ -539,7 +539,7 @@ impl Session {
 
     /// The base column that a query's column shows.
     fn origin_column(&self, column: &wire::result::ResultColumn) -> Option<ColumnDefinition> {
-        let dictionary = self.state.instance.engine().dictionary();
+        let dictionary = self.instance.engine().dictionary();
         let table = dictionary.table(&column.schema, &column.original_table)?;
         let definition = table.definition();
         let position = definition.column_position(&column.original_name)?;

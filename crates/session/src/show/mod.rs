@@ -6,7 +6,7 @@ mod objects;
 mod server;
 
 use crate::session::Session;
-use crate::system_tables::{OVERLAY_SCHEMA, OVERLAY_TABLE, Overlay};
+use crate::system_tables::{OVERLAY_SCHEMA, OVERLAY_TABLE, Overlay, SystemTables};
 use charset::CollationId;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName, TableOptions};
 use errors::{SqlResult, sql_error};
@@ -90,8 +90,7 @@ impl Session {
     /// Rows of a virtual table for SHOW forms that print a view of it: `SELECT items FROM schema.table WHERE ..`.
     pub(crate) fn system_rows(&mut self, schema: &str, table: &str) -> SqlResult<Vec<Vec<Value>>> {
         use plan::VirtualTables;
-        let grants = self.grants();
-        let tables = crate::system_tables::SystemTables::new(self, grants, None);
+        let tables = self.system_tables();
         let mut rows = Vec::new();
         if let Some(definition) = tables.table(schema, table) {
             tables.rows(&definition, &[], &mut |row| {
@@ -103,9 +102,15 @@ impl Session {
     }
 
     /// The system tables as this session sees them.
-    pub(crate) fn system_tables(&mut self) -> crate::system_tables::SystemTables {
-        let grants = self.grants();
-        crate::system_tables::SystemTables::new(self, grants, None)
+    pub(crate) fn system_tables(&mut self) -> SystemTables<'_> {
+        self.refresh_account();
+        SystemTables {
+            instance: &self.instance,
+            shared: &self.shared,
+            user: &self.user,
+            variables: Arc::clone(&self.state.variables),
+            overlay: None,
+        }
     }
 
     /// The schema that a SHOW form is about. Errors 1046 and 1049.

@@ -134,7 +134,7 @@ impl Session {
             number_column("In_use"),
             number_column("Name_locked"),
         ];
-        let locks = self.state.instance.metadata_locks().rows();
+        let locks = self.instance.metadata_locks().rows();
         let grants = self.grants();
         let mut rows = Vec::new();
         for lock in locks.iter().filter(|lock| lock.granted && lock.key.namespace() == Namespace::Table) {
@@ -183,7 +183,7 @@ impl Session {
     /// Waits while a statement makes a table of that name and fills it: until then nobody knows whether there will be one. Errors:
     /// 1205, 1317.
     fn wait_while_made(&mut self, name: &TableName) -> SqlResult<()> {
-        let table = self.state.instance.engine().dictionary().table(&name.schema, &name.table);
+        let table = self.instance.engine().dictionary().table(&name.schema, &name.table);
         if table.is_some_and(|table| table.is_hidden()) {
             let key = LockKey::table(&name.schema, &name.table);
             self.lock_for_statement(vec![(key.clone(), LockMode::Read)])?;
@@ -296,7 +296,7 @@ impl Session {
         }
         self.wait_while_made(&name)?;
         let zone = &self.settings().facts.time_zone;
-        let engine = self.state.instance.engine();
+        let engine = self.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
             Some(stored) => {
                 let next_id =
@@ -315,7 +315,7 @@ impl Session {
     fn create_database_listing(&mut self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
         self.require_schema_use(system_tables::system_schema(name).unwrap_or(name))?;
         let name = self.shown_schema(Some(&name.to_owned()))?;
-        let stored = self.state.instance.engine().dictionary().schema(&name);
+        let stored = self.instance.engine().dictionary().schema(&name);
         let schema = match stored {
             Some(schema) => (*schema).clone(),
             None => SchemaDefinition {

@@ -53,8 +53,8 @@ impl Session {
 
     fn status_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
-        let session = (!global).then_some(&*self.state.shared);
-        let rows = crate::status_values::rows(&self.state.instance, session);
+        let session = (!global).then_some(&*self.shared);
+        let rows = crate::status_values::rows(&self.instance, session);
         Listing {
             columns: pair_columns(),
             rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),
@@ -135,15 +135,15 @@ impl Session {
 
     fn grant_listing(&mut self, user: Option<&UserName>, using: &[UserName]) -> SqlResult<Listing> {
         let name = match user {
-            None | Some(UserName::CurrentUser) => (*self.account).clone(),
+            None | Some(UserName::CurrentUser) => self.user.account.clone(),
             Some(UserName::Account { name, host }) => {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != *self.account && !self.grants().table("mysql", "user").contains(Privileges::SELECT) {
+        if name != self.user.account && !self.grants().table("mysql", "user").contains(Privileges::SELECT) {
             return Err(self.denied_table("SELECT", "user"));
         }
-        let accounts = self.state.instance.accounts();
+        let accounts = self.instance.accounts();
         let account = accounts.get(&name);
         let account = account.ok_or_else(|| sql_error!(ER_NONEXISTING_GRANT, name.user, name.host))?;
         let mut shown = account.clone();
@@ -163,15 +163,15 @@ impl Session {
 
     fn create_user_listing(&mut self, user: &UserName) -> SqlResult<Listing> {
         let name = match user {
-            UserName::CurrentUser => (*self.account).clone(),
+            UserName::CurrentUser => self.user.account.clone(),
             UserName::Account { name, host } => {
                 crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != *self.account && !self.grants().schema("mysql").contains(Privileges::SELECT) {
+        if name != self.user.account && !self.grants().schema("mysql").contains(Privileges::SELECT) {
             return Err(self.denied_schema("mysql"));
         }
-        let accounts = self.state.instance.accounts();
+        let accounts = self.instance.accounts();
         let missing = || {
             let shown = format!("{} (User account does not exist)", name.message());
             sql_error!(ER_CANNOT_USER, "SHOW CREATE USER", shown)
@@ -201,7 +201,7 @@ impl Session {
 
     /// SHOW ENGINE INNODB STATUS in the layout that monitoring templates read.
     fn engine_status(&self) -> String {
-        let instance = &self.state.instance;
+        let instance = &self.instance;
         let now = expression::TimeZone::UTC.local(instance.wall_microseconds());
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();

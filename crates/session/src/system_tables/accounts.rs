@@ -62,12 +62,12 @@ fn set_text(held: Privileges) -> String {
     words.join(",")
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     /// Accounts whose grants the user may see: all with SELECT on mysql.user, else its own.
     fn each_account(&self, visit: &mut dyn FnMut(&Account) -> SqlResult<bool>) -> SqlResult<()> {
-        let all = self.grants.table("mysql", "user").contains(Privileges::SELECT);
+        let all = self.user.grants.table("mysql", "user").contains(Privileges::SELECT);
         for account in self.instance.accounts().all() {
-            if (all || account.name == *self.account) && !visit(account)? {
+            if (all || account.name == self.user.account) && !visit(account)? {
                 break;
             }
         }
@@ -157,7 +157,7 @@ impl SystemTables {
 
     pub(super) fn applicable_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
         let accounts = self.instance.accounts();
-        let Some(account) = accounts.get(&self.account) else { return Ok(()) };
+        let Some(account) = accounts.get(&self.user.account) else { return Ok(()) };
         for (role, admin) in &account.roles {
             let default = account.default_roles.contains(role);
             let row = [
@@ -179,9 +179,9 @@ impl SystemTables {
 
     pub(super) fn enabled_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
         let accounts = self.instance.accounts();
-        for role in &self.active_roles {
+        for role in &self.user.active_roles {
             let default =
-                accounts.get(&self.account).is_some_and(|account| account.default_roles.contains(role));
+                accounts.get(&self.user.account).is_some_and(|account| account.default_roles.contains(role));
             if !emit(vec![text(&*role.user), text(&*role.host), text(yes_no(default)), text("NO")])? {
                 break;
             }

@@ -83,7 +83,7 @@ pub(crate) fn key_of(definition: &TableDefinition, position: usize) -> &'static 
     if leads(IndexKind::Unique, false) || leads(IndexKind::Plain, false) { "MUL" } else { "" }
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     pub(super) fn columns(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
         let wanted = wanted_text(equal, 3);
         self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
@@ -104,7 +104,7 @@ impl SystemTables {
     /// The session's time zone.
     pub(crate) fn time_zone(&self) -> TimeZone {
         let name = self.variables.get(id::TIME_ZONE).text(id::TIME_ZONE.variable());
-        crate::time_zones::find(&self.instance, &name).unwrap_or(TimeZone::UTC)
+        crate::time_zones::find(self.instance, &name).unwrap_or(TimeZone::UTC)
     }
 
     /// The 22 columns of COLUMNS.
@@ -162,7 +162,7 @@ impl SystemTables {
         match name.schema.as_str() {
             "information_schema" => Privileges::SELECT,
             schema if super::is_always_readable(schema, &name.table) => Privileges::SELECT,
-            schema => self.grants.column(schema, &name.table, column),
+            schema => self.user.grants.column(schema, &name.table, column),
         }
     }
 

@@ -13,11 +13,11 @@ use values::Value;
 /// Those that everybody may read.
 const OPEN_VIEWS: &[&str] = &["INNODB_FT_DEFAULT_STOPWORD"];
 
-impl SystemTables {
+impl SystemTables<'_> {
     /// Error 1227 without PROCESS: these views show the files of all tables, whoever may read them.
     pub(super) fn require_process(&self, view: &str) -> SqlResult<()> {
         let inner = view.starts_with("INNODB_") || view == "FILES";
-        if !inner || OPEN_VIEWS.contains(&view) || self.grants.global().contains(Privileges::PROCESS) {
+        if !inner || OPEN_VIEWS.contains(&view) || self.user.grants.global().contains(Privileges::PROCESS) {
             return Ok(());
         }
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "PROCESS"))

@@ -19,10 +19,9 @@ pub(crate) use definitions::{
 pub(crate) use reference::PLUGINS;
 pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
 
-use crate::accounts::Grants;
 use crate::instance::Instance;
 use crate::registry::SessionShared;
-use crate::session::Session;
+use crate::session_user::SessionUser;
 use crate::state::SessionVariables;
 use dictionary::TableDefinition;
 use errors::SqlResult;
@@ -74,33 +73,16 @@ pub(crate) const OVERLAY_SCHEMA: &str = "#show";
 pub(crate) const OVERLAY_TABLE: &str = "result";
 
 /// What rows are made from, for one statement.
-pub(crate) struct SystemTables {
-    pub(crate) instance: Arc<Instance>,
-    pub(crate) grants: Arc<Grants>,
-    pub(crate) variables: Arc<SessionVariables>,
-    pub(crate) shared: Arc<SessionShared>,
-    pub(crate) account: Arc<crate::accounts::AccountName>,
-    pub(crate) active_roles: Vec<crate::accounts::AccountName>,
-    overlay: Option<Overlay>,
+pub(crate) struct SystemTables<'s> {
+    pub instance: &'s Arc<Instance>,
+    pub shared: &'s SessionShared,
+    pub user: &'s SessionUser,
+    pub variables: Arc<SessionVariables>,
+    pub overlay: Option<Overlay>,
 }
 
 /// Where rows go: false when no more are wanted.
 pub(crate) type Emit<'a> = &'a mut dyn FnMut(Vec<Value>) -> SqlResult<bool>;
-
-impl SystemTables {
-    /// For a statement of that session.
-    pub fn new(session: &Session, grants: Arc<Grants>, overlay: Option<Overlay>) -> SystemTables {
-        SystemTables {
-            instance: Arc::clone(&session.state.instance),
-            grants,
-            variables: Arc::clone(&session.state.variables),
-            shared: Arc::clone(&session.state.shared),
-            account: Arc::clone(&session.account),
-            active_roles: session.active_roles.clone(),
-            overlay,
-        }
-    }
-}
 
 /// The constant that a statement compares the column at `position` with, as text.
 pub(crate) fn wanted_text(equal: &[(usize, Value)], position: usize) -> Option<String> {
@@ -110,7 +92,7 @@ pub(crate) fn wanted_text(equal: &[(usize, Value)], position: usize) -> Option<S
     })
 }
 
-impl VirtualTables for SystemTables {
+impl VirtualTables for SystemTables<'_> {
     fn table(&self, schema: &str, name: &str) -> Option<Arc<TableDefinition>> {
         if schema == OVERLAY_SCHEMA {
             return self.overlay.as_ref().map(|overlay| Arc::clone(&overlay.definition));
@@ -145,7 +127,7 @@ impl VirtualTables for SystemTables {
     }
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     fn information_schema(
         &self,
         name: &str,
@@ -219,7 +201,7 @@ impl SystemTables {
 
     /// The zones that SET time_zone and CONVERT_TZ take by name.
     fn mysql_time_zone_names(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for (number, name) in (1..).zip(crate::time_zones::names(&self.instance)) {
+        for (number, name) in (1..).zip(crate::time_zones::names(self.instance)) {
             if !emit(vec![crate::result::text(&name), Value::UInt(number)])? {
                 break;
             }

@@ -26,7 +26,7 @@ fn emit_all(rows: impl Iterator<Item = Vec<Value>>, emit: Emit<'_>) -> SqlResult
     Ok(())
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     pub(super) fn engines(&self, emit: Emit<'_>) -> SqlResult<()> {
         emit_all(crate::ddl::engines::ROWS.iter().map(|row| row.map(text).to_vec()), emit)
     }

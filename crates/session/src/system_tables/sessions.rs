@@ -26,11 +26,11 @@ pub(crate) struct ProcessRow {
     pub statement: Option<String>,
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     /// Sessions that the user may see: all with PROCESS, else those of the same account.
     fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
-        let all = self.grants.global().contains(Privileges::PROCESS);
-        let account = self.account.to_string();
+        let all = self.user.grants.global().contains(Privileges::PROCESS);
+        let account = self.user.account.to_string();
         let sessions = self.instance.registry().all().into_iter();
         sessions.filter(|session| all || *session.describe().account == *account).collect()
     }
@@ -133,8 +133,8 @@ impl SystemTables {
     }
 
     pub(super) fn status_rows(&self, global: bool, emit: Emit<'_>) -> SqlResult<()> {
-        let session = (!global).then_some(&*self.shared);
-        pairs(crate::status_values::rows(&self.instance, session), emit)
+        let session = (!global).then_some(self.shared);
+        pairs(crate::status_values::rows(self.instance, session), emit)
     }
 
     pub(super) fn variables_info(&self, emit: Emit<'_>) -> SqlResult<()> {
@@ -201,7 +201,7 @@ impl SystemTables {
     pub(super) fn connect_attributes(&self, all: bool, emit: Emit<'_>) -> SqlResult<()> {
         for session in self.visible_sessions() {
             let description = session.describe();
-            if !all && *description.account != *self.account.to_string() {
+            if !all && *description.account != *self.user.account.to_string() {
                 continue;
             }
             let attributes = description.attributes.clone();

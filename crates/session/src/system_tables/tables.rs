@@ -53,18 +53,18 @@ fn constraint_type(kind: IndexKind) -> Option<&'static str> {
     }
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     /// Schemas that the user may see: (name, default collation).
     pub(crate) fn visible_schemas(&self) -> Vec<(String, charset::CollationId)> {
         use charset::CollationId as C;
         let mut schemas: Vec<(String, C)> = vec![("information_schema".to_owned(), C::UTF8MB3_GENERAL_CI)];
         for name in ["mysql", "performance_schema", "sys"] {
-            if self.grants.sees_schema(name) || name == "performance_schema" {
+            if self.user.grants.sees_schema(name) || name == "performance_schema" {
                 schemas.push((name.to_owned(), C::UTF8MB4_0900_AI_CI));
             }
         }
         for schema in self.instance.engine().dictionary().schemas() {
-            if !is_hidden(&schema.name) && self.grants.sees_schema(&schema.name) {
+            if !is_hidden(&schema.name) && self.user.grants.sees_schema(&schema.name) {
                 schemas.push((schema.name.clone(), schema.collation));
             }
         }
@@ -102,7 +102,7 @@ impl SystemTables {
         let stored = self.instance.engine().dictionary().tables(schema).into_iter().map(AnyTable::Stored);
         let may_see = |table: &AnyTable| {
             let name = &table.definition().name;
-            let held = self.grants.table_or_columns(&name.schema, &name.table);
+            let held = self.user.grants.table_or_columns(&name.schema, &name.table);
             schema == "information_schema"
                 || super::is_always_readable(&name.schema, &name.table)
                 || held.intersects(Privileges::ALL_TABLE)
@@ -318,7 +318,7 @@ impl SystemTables {
     }
 }
 
-impl SystemTables {
+impl SystemTables<'_> {
     /// Names of a schema's tables that the user may see.
     pub(crate) fn table_names(&self, schema: &str) -> Vec<String> {
         self.tables_of(schema).iter().map(|table| table.definition().name.table.clone()).collect()

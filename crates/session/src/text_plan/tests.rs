@@ -128,7 +128,7 @@ fn a_shape_is_kept_when_it_comes_again() {
     let kept = |session: &Session, sql: &str| {
         let mut literals = Vec::new();
         let key = session.shape_key(sql.as_bytes(), &mut literals).unwrap();
-        matches!(session.state.instance.plan_cache().find(&key), Some((_, crate::plan_cache::Shape::Kept(_))))
+        matches!(session.instance.plan_cache().find(&key), Some((_, crate::plan_cache::Shape::Kept(_))))
     };
     run(&mut session, "select c from t where id = 1");
     assert!(!kept(&session, "select c from t where id = 2"));
@@ -162,7 +162,7 @@ fn kept(session: &mut Session) -> Option<Arc<Planned>> {
     assert!(run(session, "select c from t where id = 1").is_empty());
     let mut literals = Vec::new();
     let key = session.shape_key(b"select c from t where id = 1", &mut literals).unwrap();
-    match session.state.instance.plan_cache().find(&key) {
+    match session.instance.plan_cache().find(&key) {
         Some((_, crate::plan_cache::Shape::Kept(planned))) => Some(planned),
         _ => None,
     }
