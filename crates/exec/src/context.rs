@@ -5,7 +5,7 @@ use crate::spill::{SpillCounts, Spool};
 use crate::{ParameterUse, Reading};
 use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
-use expression::{SessionView, StatementFacts, TypedValue};
+use expression::{Routine, SessionView, StatementFacts, TypedValue};
 use plan::{PrivilegeCheck, VirtualTables};
 use std::sync::Arc;
 use values::Value;
@@ -18,8 +18,8 @@ pub struct StatementContext<'a> {
     pub transaction: &'a Transaction,
     /// sql_mode, time zone, statement time and the like.
     pub facts: &'a StatementFacts,
-    /// User variables, system variables, LAST_INSERT_ID(), user locks.
-    pub session: &'a mut dyn SessionView,
+    /// User variables, system variables, LAST_INSERT_ID(), user locks, stored functions.
+    pub session: &'a mut dyn Effects,
     /// Where warnings go. The caller clears it before the statement.
     pub diagnostics: &'a mut Diagnostics,
     /// Grants of the user.
@@ -36,6 +36,12 @@ pub struct StatementContext<'a> {
     pub kill: &'a KillFlag,
     /// Session settings that change how statements run.
     pub settings: ExecutionSettings,
+}
+
+/// The session as a running statement uses it: what expressions see and change of it, and the programs that they call.
+pub trait Effects: SessionView {
+    /// Runs a stored function. What its statements warn of is forgotten with them.
+    fn call(&mut self, routine: &Arc<Routine>, arguments: Vec<TypedValue>) -> SqlResult<Value>;
 }
 
 /// Parameters that came in pieces and are too long for memory, by position.

@@ -22,8 +22,8 @@ mod run;
 mod spill;
 
 pub use context::{
-    ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles, StatementContext,
-    StatementOutcome,
+    Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
+    StatementContext, StatementOutcome,
 };
 pub use spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 

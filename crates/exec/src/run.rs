@@ -8,7 +8,9 @@ use crate::operator::subquery::SubqueryMemory;
 use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, full};
 use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
-use expression::{CallState, EvaluationContext, SessionView, StatementFacts, SubqueryValue, TypedValue};
+use expression::{
+    CallState, EvaluationContext, Routine, SessionView, StatementFacts, SubqueryValue, TypedValue,
+};
 use plan::physical::RowLock;
 use plan::{Plan, PlanningSurroundings};
 use std::cell::OnceCell;
@@ -218,6 +220,10 @@ impl EvaluationContext for Run<'_, '_> {
 
     fn subquery(&mut self, id: usize, outer: Vec<Value>, operands: Vec<Value>) -> SqlResult<SubqueryValue> {
         crate::operator::subquery::run(self, id, outer, &operands)
+    }
+
+    fn call_routine(&mut self, routine: &Arc<Routine>, arguments: Vec<TypedValue>) -> SqlResult<Value> {
+        self.statement.session.call(routine, arguments)
     }
 
     fn check_killed(&self) -> SqlResult<()> {

@@ -1,12 +1,13 @@
 //! What an expression may ask of the statement and session in which it runs. Main trait: [`EvaluationContext`].
 //! Implemented by the executor over what the session hands it; one context per running statement, one thread.
 
-use errors::{Diagnostics, SqlError, SqlResult};
+use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use std::borrow::Cow;
 use std::sync::Arc;
 use values::{ColumnType, Value};
 
 use crate::facts::StatementFacts;
+use crate::routine::Routine;
 
 /// Which copy of a system variable is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +134,11 @@ pub trait EvaluationContext {
     /// Runs the subquery of that number with these values of the enclosing row. `operands` are the left operands
     /// of IN, ANY and ALL, empty otherwise.
     fn subquery(&mut self, id: usize, outer: Vec<Value>, operands: Vec<Value>) -> SqlResult<SubqueryValue>;
+
+    /// Runs a stored function. Error 1305 where there are none.
+    fn call_routine(&mut self, routine: &Arc<Routine>, _arguments: Vec<TypedValue>) -> SqlResult<Value> {
+        Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{routine:?}")))
+    }
 
     /// Error 1317 or 3024 once the statement was killed or ran out of time; what `Diagnostics::raised` says where
     /// strict mode ended it.

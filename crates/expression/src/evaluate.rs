@@ -6,6 +6,7 @@ use crate::convert;
 use crate::functions::Call;
 use crate::operators::arithmetic_negate;
 use crate::result_type::TypeClass;
+use crate::routine::RoutineCall;
 use crate::tree::{Expression, ExpressionKind, RowPart, SubqueryCall};
 use errors::{SqlResult, sql_error};
 use std::borrow::Cow;
@@ -41,6 +42,7 @@ impl Expression {
                 }
                 within_memory(outcome?, context)
             }
+            ExpressionKind::Routine(call) => call_routine(call, row, context),
             ExpressionKind::UserVariable(_)
             | ExpressionKind::AssignUserVariable(..)
             | ExpressionKind::SystemVariable(..) => self.variable(row, context),
@@ -175,6 +177,15 @@ impl Expression {
             _ => Ok(Value::Null),
         }
     }
+}
+
+fn call_routine(call: &RoutineCall, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    let mut arguments = Vec::with_capacity(call.arguments.len());
+    for argument in &call.arguments {
+        let value = argument.evaluate(row, context)?;
+        arguments.push(TypedValue { value, column_type: argument.result.column_type.clone() });
+    }
+    context.call_routine(&call.routine, arguments)
 }
 
 /// What an expression shows of the row of its subquery.

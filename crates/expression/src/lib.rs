@@ -18,6 +18,7 @@ mod pieces;
 mod print;
 mod print_call;
 pub mod result_type;
+pub mod routine;
 mod row_comparison;
 pub mod table_type;
 pub mod text;
@@ -34,6 +35,7 @@ pub use context::{
 pub use facts::{SqlMode, StatementFacts};
 pub use functions::{Call, Derivation, FunctionDefinition};
 pub use result_type::{Coercibility, ResultType, TypeClass};
+pub use routine::{Routine, RoutineCall};
 pub use table_type::{TablePurpose, ValueSource, table_type};
 pub use time_zone::{TimeZone, ZoneRules};
 pub use tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall, RowPart, SubqueryCall, SubqueryUse};

@@ -50,6 +50,10 @@ impl Display for Expression {
                 write!(f, "({} {sign} interval {} {unit})", operation.operand, operation.amount)
             }
             ExpressionKind::Function(call) => write_call(call, f),
+            ExpressionKind::Routine(call) => {
+                write!(f, "`{}`.`{}`", call.routine.schema, call.routine.name)?;
+                write_joined(&call.arguments, ",", |argument| argument, f)
+            }
             ExpressionKind::Aggregate(index) => write!(f, "aggregate {index}"),
             ExpressionKind::Window(index) => write!(f, "window {index}"),
             ExpressionKind::Subquery(call) => write!(f, "(subquery {})", call.id),
@@ -269,7 +273,7 @@ fn same_head(left: &Expression, right: &Expression) -> bool {
                 && (!left.definition.differs_between_rows() || left.site == right.site)
         }
         (Kind::Subquery(left), Kind::Subquery(right)) => left.id == right.id && left.part == right.part,
-        (Kind::AssignUserVariable(..), _) => false,
+        (Kind::AssignUserVariable(..) | Kind::Routine(_), _) => false,
         _ => true,
     }
 }

@@ -7,6 +7,7 @@ use crate::operators::{
     Arithmetic, Between, BitOperation, Case, Cast, Comparison, DateArithmetic, InList, Like, Regexp,
 };
 use crate::result_type::ResultType;
+use crate::routine::RoutineCall;
 use std::sync::Arc;
 use values::Value;
 
@@ -74,6 +75,8 @@ pub enum ExpressionKind {
     DateArithmetic(Box<DateArithmetic>),
     /// A function of the registry.
     Function(Box<FunctionCall>),
+    /// A stored function: its statements run while the expression is evaluated.
+    Routine(Box<RoutineCall>),
     /// An aggregate of the query block, by its number. Replaced by a column before the plan runs.
     Aggregate(usize),
     /// A window function of the query block, by its number. Replaced by a column before the plan runs.

@@ -68,6 +68,7 @@ macro_rules! visit_children {
                 $visit(& $($mutable)? operation.amount);
             }
             ExpressionKind::Function(call) => call.arguments.$iter().for_each(&mut *$visit),
+            ExpressionKind::Routine(call) => call.arguments.$iter().for_each(&mut *$visit),
             ExpressionKind::Subquery(call) => {
                 call.operands.$iter().for_each(&mut *$visit);
                 call.outer.$iter().for_each(&mut *$visit);
@@ -125,7 +126,8 @@ impl Expression {
             | ExpressionKind::Aggregate(_)
             | ExpressionKind::Window(_)
             | ExpressionKind::AssignUserVariable(..)
-            | ExpressionKind::UserVariable(_) => true,
+            | ExpressionKind::UserVariable(_)
+            | ExpressionKind::Routine(_) => true,
             ExpressionKind::Subquery(call) => call.repeats || !call.outer.is_empty(),
             ExpressionKind::Function(call) => !call.definition.pure,
             _ => false,
@@ -165,6 +167,7 @@ impl Expression {
             | ExpressionKind::Aggregate(_)
             | ExpressionKind::Window(_)
             | ExpressionKind::Subquery(_)
+            | ExpressionKind::Routine(_)
             | ExpressionKind::Row(_) => true,
             ExpressionKind::Function(call) => !call.definition.pure,
             _ => false,

@@ -1,9 +1,14 @@
 //! Statements whose planning is most of what they cost: no plan of theirs is kept, each is parsed, bound and optimised anew, and
 //! finds a row or two. Entry point: [`run`].
 
+use crate::answers::Answers;
 use crate::{Client, ROWS};
 use errors::SqlResult;
+use expression::SqlMode;
+use parser::ParseOptions;
+use session::nested::{NestedStatement, Program};
 use std::hint::black_box;
+use values::{ColumnType, Value};
 
 /// Tables of the joins, a star with a tail: orders name a customer and a product, customers a country, products a maker.
 const TABLES: [&str; 5] = [
@@ -20,20 +25,28 @@ const ORDERS: u32 = 2 * CUSTOMERS;
 /// Run before and while it is counted. Fewer than of other operations: each takes much longer.
 const WARM_UP: u32 = 8;
 const TIMES: u32 = 40;
+/// Calls in one statement.
+const CALLS: u32 = 50;
 /// How often each operation is run.
-pub(crate) const TIMES_RUN: [(&str, u32); 4] =
-    [("plan_one", TIMES), ("plan_join2", TIMES), ("plan_join5", TIMES), ("nested", TIMES)];
+pub(crate) const TIMES_RUN: [(&str, u32); 5] = [
+    ("plan_one", TIMES),
+    ("plan_join2", TIMES),
+    ("plan_join5", TIMES),
+    ("execute", TIMES),
+    ("nested", TIMES * CALLS),
+];
 
 /// Runs the operations.
 pub(crate) fn run(client: &mut Client) -> SqlResult<()> {
     fill(client)?;
-    for statements in [one as fn(u32) -> String, join2, join5, nested] {
+    for statements in [one as fn(u32) -> String, join2, join5, execute, nested] {
         (0..WARM_UP).try_for_each(|at| client.query(&statements(at)))?;
     }
     let all = |statement: fn(u32) -> String| (WARM_UP..WARM_UP + TIMES).map(statement).collect::<Vec<_>>();
     measured_plan_one(client, &all(one))?;
     measured_plan_join2(client, &all(join2))?;
     measured_plan_join5(client, &all(join5))?;
+    measured_execute(client, &all(execute))?;
     measured_nested(client, &all(nested))
 }
 
@@ -54,6 +67,7 @@ fn fill(client: &mut Client) -> SqlResult<()> {
     }
     client.query("COMMIT")?;
     client.query("ANALYZE TABLE sbtest1, country, maker, customer, product, orders")?;
+    define_nothing(client)?;
     client.query("SET @id = 17")?;
     client.query("PREPARE point FROM 'SELECT c FROM sbtest1 WHERE id = ?'")
 }
@@ -78,9 +92,28 @@ fn join5(at: u32) -> String {
     )
 }
 
-/// The one statement that starts another inside its session today: EXECUTE by its text. Its plan is kept.
-fn nested(_at: u32) -> String {
+/// EXECUTE by its text, of a statement whose plan is kept.
+fn execute(_at: u32) -> String {
     "EXECUTE point USING @id".to_owned()
+}
+
+/// Calls of a stored function that runs one statement, which does nothing.
+fn nested(_at: u32) -> String {
+    format!("DO {}", vec!["bench.nothing()"; CALLS as usize].join(", "))
+}
+
+fn define_nothing(client: &Client) -> SqlResult<()> {
+    let nothing = NestedStatement::parse("DO 0", ParseOptions::default())?;
+    let body = Program {
+        sql_mode: SqlMode::DEFAULT,
+        statements: vec![nothing],
+        run: Box::new(|program, runner, _| {
+            runner.run(&program.statements[0], &[], &mut Answers::new())?;
+            Ok(Value::Null)
+        }),
+    };
+    client.session.instance().routines().put("bench", "nothing", Vec::new(), ColumnType::big_int(), body);
+    Ok(())
 }
 
 #[inline(never)]
@@ -98,6 +131,12 @@ fn measured_plan_join2(client: &mut Client, statements: &[String]) -> SqlResult<
 #[inline(never)]
 fn measured_plan_join5(client: &mut Client, statements: &[String]) -> SqlResult<()> {
     black_box("plan join of five");
+    client.run_all(statements)
+}
+
+#[inline(never)]
+fn measured_execute(client: &mut Client, statements: &[String]) -> SqlResult<()> {
+    black_box("execute");
     client.run_all(statements)
 }
 

@@ -3,6 +3,7 @@
 
 use dictionary::TableDefinition;
 use errors::SqlResult;
+use expression::Routine;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use values::Value;
@@ -18,13 +19,18 @@ pub struct View {
     pub schema: String,
 }
 
-/// Tables without storage (information_schema, performance_schema, mysql.user, ...) and views.
+/// Tables without storage (information_schema, performance_schema, mysql.user, ...), views and stored functions.
 pub trait VirtualTables {
     /// The definition of such a table; None if there is none of that name.
     fn table(&self, schema: &str, name: &str) -> Option<Arc<TableDefinition>>;
 
     /// The view of that name.
     fn view(&self, _schema: &str, _name: &str) -> Option<View> {
+        None
+    }
+
+    /// The stored function of that name.
+    fn routine(&self, _schema: &str, _name: &str) -> Option<Arc<Routine>> {
         None
     }
 

@@ -19,6 +19,11 @@ pub fn check_depth(blocks: usize) -> SqlResult<()> {
     if blocks > BLOCK_DEPTH_MAX {
         return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, BLOCK_DEPTH_MAX));
     }
+    check_stack()
+}
+
+/// Error 1436 when the stack is used up: asked wherever a query is entered, or a program within a statement.
+pub fn check_stack() -> SqlResult<()> {
     let used = stdx::stack::bytes_used();
     if used > STACK_BYTES - STACK_BYTES_LEFT {
         return Err(sql_error!(ER_STACK_OVERRUN_NEED_MORE, used, STACK_BYTES, STACK_BYTES_LEFT));

@@ -25,6 +25,7 @@ pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
     UpdatePlan,
 };
+pub use depth::check_stack;
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
 
@@ -185,7 +186,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         privileges: PrivilegesNeeded::new(binder.privileges),
         tables: binder.tables,
         volatile: binder.volatile,
-        row_by_row: binder.assigns,
+        row_by_row: binder.assigns || binder.calls_routines,
         parameters: binder.parameters,
         explain,
     };

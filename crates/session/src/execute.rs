@@ -1,5 +1,6 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
+use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
 use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::result::Collector;
@@ -44,20 +45,13 @@ impl Session {
     }
 
     fn execution_settings(&mut self, reads_lock: bool) -> ExecutionSettings {
-        let insert_id = self.state.insert_id.take();
+        let insert_id = self.state.numbers.insert_id.take();
         ExecutionSettings { reads_lock, insert_id, ..self.settings().execution.clone() }
     }
 
     /// The full name of a table. Error 1046 without a default schema.
     pub(crate) fn table_name(&self, name: &ObjectName) -> SqlResult<TableName> {
-        let schema = match (&name.schema, &self.schema) {
-            (Some(schema), _) => schema.clone(),
-            (None, Some(schema)) => schema.to_string(),
-            (None, None) => return Err(sql_error!(ER_NO_DB_ERROR)),
-        };
-        // System schemas are looked up without regard to case.
-        let schema = crate::system_tables::system_schema(&schema).map_or(schema, str::to_owned);
-        Ok(TableName { schema, table: name.name.clone() })
+        crate::planned::table_name(name, self.schema.as_deref())
     }
 
     /// Runs a query or row change and answers it.
@@ -103,9 +97,9 @@ impl Session {
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
             if kept.is_some() {
-                seen = session.see(&locks);
+                seen = session.instance.see(&locks);
             }
-            session.with_context(reads_lock, parameters, |context| {
+            session.with_context(&locks, reads_lock, parameters, |context| {
                 let prepared = exec::prepare(statement, typing, context, true)?;
                 refused?;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
@@ -144,7 +138,7 @@ impl Session {
             if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
                 return Ok(None);
             }
-            session.with_context(reads_lock, parameters, |context| {
+            session.with_context(&planned.locks, reads_lock, parameters, |context| {
                 exec::execute_prepared(&planned.prepared, context, channel).map(Some)
             })
         };
@@ -181,7 +175,7 @@ impl Session {
         }
         let parameters = Arc::clone(&self.parameters);
         let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &parameters, |context| {
+            session.with_context(&locks, reads_lock, &parameters, |context| {
                 exec::explain(statement, format, context, channel)
             })
         })?;
@@ -269,57 +263,62 @@ impl Session {
     /// Calls `run` with a context over this session. The transaction must have been begun.
     pub(crate) fn with_context<T>(
         &mut self,
+        tables: &TableLocks,
         reads_lock: bool,
         parameters: &[TypedValue],
         run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        self.with_overlay(reads_lock, parameters, None, run)
+        self.with_overlay(tables, reads_lock, parameters, None, run)
     }
 
     /// The same with one more virtual table, which SHOW .. WHERE filters.
     pub(crate) fn with_overlay<T>(
         &mut self,
+        tables: &TableLocks,
         reads_lock: bool,
         parameters: &[TypedValue],
         overlay: Option<crate::system_tables::Overlay>,
         run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         self.refresh_account();
+        let fingerprint = self.settings().fingerprint;
         let settings = self.execution_settings(reads_lock);
         self.facts();
         let (Some(transaction), Some(facts)) = (&self.transaction.current, &self.facts) else {
             return Err(sql_error!(ER_INTERNAL_ERROR, "statement without transaction"));
         };
+        let frame = Frame { caller: None, routine: None, tables, facts, fingerprint, settings };
         let mut parts = Parts {
             instance: &self.instance,
             shared: &self.shared,
             user: &self.user,
             transaction,
             state: &mut self.state,
+            frame: &frame,
         };
-        let long_parameters = self.long_parameters.as_ref();
-        let execution = Execution { facts, settings, parameters, long_parameters, overlay };
+        let execution = Execution { parameters, long_parameters: self.long_parameters.as_ref(), overlay };
         parts.with_context(execution, &mut self.diagnostics, run)
     }
 
     /// Keeps what a statement's outcome says and sends the end of its answer.
     pub(crate) fn answer(&mut self, outcome: StatementOutcome, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.state.row_count = outcome.row_count;
+        self.state.numbers.row_count = outcome.row_count;
         self.count(status::HANDLER_READ_RND_NEXT, outcome.rows_examined);
         self.count(status::SORT_MERGE_PASSES, outcome.spilled.merge_passes);
         self.count(status::CREATED_TMP_FILES, outcome.spilled.files);
         self.count(status::CREATED_TMP_DISK_TABLES, outcome.spilled.disk_tables);
         if let Some(id) = outcome.generated_id {
-            self.state.last_insert_id = id;
+            self.state.numbers.last_insert_id = id;
         }
         if let Some(rows) = outcome.found_rows {
-            self.state.found_rows = rows;
+            self.state.numbers.found_rows = rows;
         }
         if outcome.sent_rows {
             let end = self.statement_end(0, 0, outcome.info);
             sink.end_rows(&end)
         } else {
-            let id = outcome.generated_id.or(self.state.given_insert_id).unwrap_or(outcome.last_insert_id);
+            let id =
+                outcome.generated_id.or(self.state.numbers.given_insert_id).unwrap_or(outcome.last_insert_id);
             let id = if outcome.keeps_id { 0 } else { id };
             let end = self.statement_end(outcome.affected_rows, id, outcome.info);
             sink.ok(&end)
@@ -356,7 +355,7 @@ impl Session {
         let locks = self.locks_needed(statement);
         let parameters = Arc::clone(&self.parameters);
         self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_overlay(reads_lock, &parameters, overlay, |context| {
+            session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 exec::execute(statement, context, &mut collector)
             })

@@ -3,6 +3,7 @@
 
 use crate::accounts::{AccountTable, AuthenticationAccount};
 use crate::connection::ClientHost;
+use crate::nested::Routines;
 use crate::persisted::PersistedVariables;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
@@ -80,6 +81,7 @@ pub struct Instance {
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
     session_starts: SessionStarts,
+    routines: Routines,
     /// What the server reads at each connection, with the generation of the global values that it was made of.
     pub(crate) server_settings: RwLock<Option<(u64, Arc<ServerSettings>)>>,
     /// SET PERSIST.
@@ -133,6 +135,7 @@ impl Instance {
             accounts_epoch: AtomicU64::new(0),
             plan_cache: PlanCache::new(seed),
             session_starts: SessionStarts::default(),
+            routines: Routines::default(),
             server_settings: RwLock::default(),
             accounts_writer: Mutex::new(()),
             registry: Registry::default(),
@@ -302,6 +305,11 @@ impl Instance {
     /// Plans of text statements.
     pub(crate) fn plan_cache(&self) -> &PlanCache {
         &self.plan_cache
+    }
+
+    /// Stored functions.
+    pub fn routines(&self) -> &Routines {
+        &self.routines
     }
 
     /// How sessions start.

@@ -18,6 +18,7 @@ mod instance;
 #[cfg(test)]
 mod lock_tests;
 mod long_data;
+pub mod nested;
 mod options;
 mod parts;
 mod persisted;

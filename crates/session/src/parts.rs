@@ -3,6 +3,7 @@
 
 use crate::files::SessionFiles;
 use crate::instance::Instance;
+use crate::nested::Frame;
 use crate::privileges::GrantCheck;
 use crate::registry::SessionShared;
 use crate::session_user::SessionUser;
@@ -10,8 +11,8 @@ use crate::state::SessionState;
 use crate::system_tables::{Overlay, SystemTables};
 use engine::Transaction;
 use errors::Diagnostics;
-use exec::{ExecutionSettings, LongParameters, StatementContext};
-use expression::{StatementFacts, TypedValue};
+use exec::{LongParameters, StatementContext};
+use expression::TypedValue;
 use std::sync::Arc;
 
 /// The session as a running statement has it.
@@ -22,12 +23,11 @@ pub(crate) struct Parts<'a> {
     /// The transaction, which has begun.
     pub transaction: &'a Transaction,
     pub state: &'a mut SessionState,
+    pub frame: &'a Frame<'a>,
 }
 
 /// What one execution of a statement has of its own.
 pub(crate) struct Execution<'a> {
-    pub facts: &'a StatementFacts,
-    pub settings: ExecutionSettings,
     pub parameters: &'a [TypedValue],
     /// Those of them that are too long for memory.
     pub long_parameters: Option<&'a Arc<LongParameters>>,
@@ -36,6 +36,18 @@ pub(crate) struct Execution<'a> {
 }
 
 impl Parts<'_> {
+    /// The same parts, lent to what runs in that frame.
+    pub fn within<'b>(&'b mut self, frame: &'b Frame<'b>) -> Parts<'b> {
+        Parts {
+            instance: self.instance,
+            shared: self.shared,
+            user: self.user,
+            transaction: self.transaction,
+            state: self.state,
+            frame,
+        }
+    }
+
     /// Calls `run` with the context of an execution.
     pub fn with_context<T>(
         &mut self,
@@ -43,8 +55,8 @@ impl Parts<'_> {
         diagnostics: &mut Diagnostics,
         run: impl FnOnce(&mut StatementContext<'_>) -> T,
     ) -> T {
-        let (instance, shared, user, transaction) = (self.instance, self.shared, self.user, self.transaction);
-        self.state.given_insert_id = None;
+        let Parts { instance, shared, user, transaction, frame, .. } = *self;
+        self.state.numbers.given_insert_id = None;
         let mut files = SessionFiles::new(instance, user.reads_files());
         let privileges = GrantCheck { grants: &user.grants, user: &user.account.user, host: &user.host };
         let tables = SystemTables {
@@ -57,7 +69,7 @@ impl Parts<'_> {
         let mut context = StatementContext {
             engine: instance.engine(),
             transaction,
-            facts: execution.facts,
+            facts: frame.facts,
             session: self,
             diagnostics,
             privileges: &privileges,
@@ -66,7 +78,7 @@ impl Parts<'_> {
             parameters: execution.parameters,
             long_parameters: execution.long_parameters,
             kill: &shared.kill,
-            settings: execution.settings,
+            settings: frame.settings.clone(),
         };
         run(&mut context)
     }

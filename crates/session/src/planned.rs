@@ -2,12 +2,18 @@
 //! executions. Main types: [`StatementTraits`], [`Planned`].
 
 use crate::growth::GrowthWatch;
+use crate::instance::Instance;
+use crate::nested::program_of;
 use crate::session::Session;
 use crate::status::StatusId;
-use crate::tables_used::tables_used;
+use crate::tables_used::names_used;
 use catalog::{LockKey, LockMode, SeenCell, TableLock};
+use dictionary::TableName;
+use errors::{SqlResult, sql_error};
 use exec::Prepared;
-use parser::ast::{ExplainTarget, Query, SetItem, Show, Statement};
+use expression::Routine;
+use parser::ast::{ExplainTarget, ObjectName, Query, SetItem, Show, Statement};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the session must know of a statement before it runs.
@@ -92,6 +98,15 @@ pub(crate) struct LockUse {
     pub key: LockKey,
     pub alias: String,
     pub mode: LockMode,
+    /// A program that the statement calls uses it, not the statement itself.
+    pub by_program: bool,
+}
+
+impl LockUse {
+    /// Whether its rows are changed there, or locked as if they were.
+    pub fn changes(&self) -> bool {
+        self.mode == LockMode::Write
+    }
 }
 
 /// A plan that is kept, with what else an execution needs.
@@ -139,32 +154,85 @@ impl TableLocks {
     }
 }
 
-impl Session {
-    /// The metadata locks that a statement needs. Tables of system schemas need none.
-    pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
-        let mut needed = TableLocks::default();
-        for found in tables_used(statement) {
-            let Ok(full) = self.table_name(&found.name) else { continue };
+/// The full name of a table. Error 1046 without a default schema.
+pub(crate) fn table_name(name: &ObjectName, default_schema: Option<&str>) -> SqlResult<TableName> {
+    let Some(schema) = name.schema.as_deref().or(default_schema) else {
+        return Err(sql_error!(ER_NO_DB_ERROR));
+    };
+    // System schemas are looked up without regard to case.
+    let schema = crate::system_tables::system_schema(schema).unwrap_or(schema).to_owned();
+    Ok(TableName { schema, table: name.name.clone() })
+}
+
+/// Collects the locks of a statement and of the programs that it calls.
+struct Needs<'i> {
+    instance: &'i Instance,
+    locks: TableLocks,
+    /// The programs that were looked into.
+    programs: Vec<Arc<Routine>>,
+}
+
+impl Needs<'_> {
+    /// What a statement uses by itself, and by calls. `by_program`: it is one of a program's.
+    fn add(&mut self, statement: &Statement, schema: Option<&str>, by_program: bool) {
+        let used = names_used(statement);
+        for found in used.tables {
+            let Ok(full) = table_name(&found.name, schema) else { continue };
             if crate::system_tables::is_system_schema(&full.schema) {
                 continue;
             }
             let key = LockKey::table(&full.schema, &full.table);
-            match needed.locks.iter_mut().find(|known| known.key == key) {
+            match self.locks.locks.iter_mut().find(|known| known.key == key) {
                 Some(known) if known.mode.covers(found.mode) => {}
                 Some(known) => known.mode = found.mode,
-                None => needed.locks.push(TableLock::new(key.clone(), found.mode)),
+                None => self.locks.locks.push(TableLock::new(key.clone(), found.mode)),
             }
-            needed.uses.push(LockUse { key, alias: found.alias, mode: found.mode });
+            self.locks.uses.push(LockUse { key, alias: found.alias, mode: found.mode, by_program });
         }
+        for call in used.functions {
+            let schema = call.schema.as_deref().or(schema);
+            if let Some(routine) = schema.and_then(|schema| self.instance.routines().find(schema, &call.name))
+            {
+                self.add_program(routine);
+            }
+        }
+    }
+
+    fn add_program(&mut self, routine: Arc<Routine>) {
+        if self.programs.iter().any(|known| Arc::ptr_eq(known, &routine)) {
+            return;
+        }
+        self.programs.push(Arc::clone(&routine));
+        for nested in program_of(&routine).iter().flat_map(|program| &program.statements) {
+            self.add(&nested.statement, Some(&routine.schema), true);
+        }
+    }
+}
+
+impl TableLocks {
+    /// The metadata locks that a statement needs, those of the programs that it calls among them. Tables of system schemas
+    /// need none.
+    pub fn needed(instance: &Instance, statement: &Statement, schema: Option<&str>) -> TableLocks {
+        let mut needs = Needs { instance, locks: TableLocks::default(), programs: Vec::new() };
+        needs.add(statement, schema, false);
+        let mut needed = needs.locks;
         needed.locks.sort_by(|left, right| left.key.cmp(&right.key));
         needed
     }
+}
 
+impl Session {
+    /// The metadata locks that a statement of this session needs.
+    pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
+        TableLocks::needed(&self.instance, statement, self.schema.as_deref())
+    }
+}
+
+impl Instance {
     /// The tables of a plan as they are, under these locks, which are held.
     pub(crate) fn see(&self, locks: &TableLocks) -> Vec<SeenCell> {
-        let instance = &self.instance;
-        let class = |key: &LockKey| instance.row_class(key).unwrap_or_default();
-        let see = |lock: &TableLock| instance.metadata_locks().see(&lock.key, || class(&lock.key));
+        let class = |key: &LockKey| self.row_class(key).unwrap_or_default();
+        let see = |lock: &TableLock| self.metadata_locks().see(&lock.key, || class(&lock.key));
         locks.locks.iter().map(see).collect()
     }
 }

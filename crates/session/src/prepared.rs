@@ -190,8 +190,8 @@ impl Session {
     fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
         let mut locks = self.locks_needed(statement);
         let (prepared, seen) = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            let seen = session.see(&locks);
-            let prepared = session.with_context(reads_lock, &[], |context| {
+            let seen = session.instance.see(&locks);
+            let prepared = session.with_context(&locks, reads_lock, &[], |context| {
                 exec::prepare(statement, settled.typing(), context, false)
             })?;
             Ok((prepared, seen))

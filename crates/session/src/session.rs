@@ -9,7 +9,7 @@ use crate::prepared_under::Resolution;
 use crate::registry::{Command, SessionShared};
 use crate::server_port::RefusedConnection;
 use crate::session_user::SessionUser;
-use crate::state::{SessionState, SessionVariables};
+use crate::state::{SessionState, SessionVariables, StatementNumbers};
 use crate::statement_locks::HeldLocks;
 use crate::statement_settings::StatementSettings;
 use crate::status::{StatusId, id as status};
@@ -389,14 +389,8 @@ fn new_state(instance: &Instance) -> SessionState {
     SessionState {
         variables: Arc::new(SessionVariables::new(instance.globals())),
         user_variables: UserVariables::default(),
-        last_insert_id: 0,
-        given_insert_id: None,
-        insert_id: None,
-        row_count: 0,
-        found_rows: 0,
+        numbers: StatementNumbers::default(),
         random: [word(0), word(4)],
-        warning_count: 0,
-        error_count: 0,
         fixed_time_microseconds: None,
         statement_time_microseconds: instance.wall_microseconds(),
         pseudo_thread_id: None,

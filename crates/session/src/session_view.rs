@@ -12,10 +12,12 @@ impl Parts<'_> {
     /// The value of a variable that is not in the tables.
     fn live_value(&self, id: VariableId) -> Option<SystemValue> {
         Some(match id {
-            id::WARNING_COUNT => SystemValue::Integer(self.state.warning_count.into()),
-            id::ERROR_COUNT => SystemValue::Integer(self.state.error_count.into()),
-            id::LAST_INSERT_ID | id::IDENTITY => SystemValue::Integer(self.state.last_insert_id.into()),
-            id::INSERT_ID => SystemValue::Integer(self.state.insert_id.unwrap_or(0).into()),
+            id::WARNING_COUNT => SystemValue::Integer(self.state.numbers.warning_count.into()),
+            id::ERROR_COUNT => SystemValue::Integer(self.state.numbers.error_count.into()),
+            id::LAST_INSERT_ID | id::IDENTITY => {
+                SystemValue::Integer(self.state.numbers.last_insert_id.into())
+            }
+            id::INSERT_ID => SystemValue::Integer(self.state.numbers.insert_id.unwrap_or(0).into()),
             id::PSEUDO_THREAD_ID => {
                 SystemValue::Integer(self.state.pseudo_thread_id.unwrap_or(u64::from(self.shared.id)).into())
             }
@@ -84,12 +86,12 @@ impl SessionView for Parts<'_> {
     }
 
     fn last_insert_id(&self) -> u64 {
-        self.state.last_insert_id
+        self.state.numbers.last_insert_id
     }
 
     fn set_last_insert_id(&mut self, value: u64) {
-        self.state.last_insert_id = value;
-        self.state.given_insert_id = Some(value);
+        self.state.numbers.last_insert_id = value;
+        self.state.numbers.given_insert_id = Some(value);
     }
 
     fn auto_is_null(&self) -> bool {
@@ -97,11 +99,11 @@ impl SessionView for Parts<'_> {
     }
 
     fn row_count(&self) -> i64 {
-        self.state.row_count
+        self.state.numbers.row_count
     }
 
     fn found_rows(&self) -> u64 {
-        self.state.found_rows
+        self.state.numbers.found_rows
     }
 
     fn current_role(&self) -> Arc<str> {

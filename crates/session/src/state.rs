@@ -54,12 +54,9 @@ impl SessionVariables {
     }
 }
 
-/// See the module's text.
-pub struct SessionState {
-    /// Session variables; shared with the system views of a running statement.
-    pub variables: Arc<SessionVariables>,
-    /// User variables.
-    pub user_variables: UserVariables,
+/// What statements leave to those after them. A stored function gives its caller's back.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StatementNumbers {
     /// LAST_INSERT_ID().
     pub last_insert_id: u64,
     /// The argument of LAST_INSERT_ID(n) in the running statement: the id of its OK packet unless it generated one.
@@ -70,12 +67,21 @@ pub struct SessionState {
     pub row_count: i64,
     /// FOUND_ROWS().
     pub found_rows: u64,
-    /// RAND()'s state.
-    pub random: [u32; 2],
     /// Conditions of the statement before the running one.
     pub warning_count: u64,
     /// Of these, errors.
     pub error_count: u64,
+}
+
+/// See the module's text.
+pub struct SessionState {
+    /// Session variables; shared with the system views of a running statement.
+    pub variables: Arc<SessionVariables>,
+    /// User variables.
+    pub user_variables: UserVariables,
+    pub numbers: StatementNumbers,
+    /// RAND()'s state.
+    pub random: [u32; 2],
     /// SET TIMESTAMP, microseconds since 1970; None for the clock.
     pub fixed_time_microseconds: Option<i64>,
     /// When the running statement started, microseconds since 1970.

@@ -159,8 +159,8 @@ impl Session {
         self.count(status::QUERIES, 1);
         self.state.statement_time_microseconds =
             self.state.fixed_time_microseconds.unwrap_or_else(|| self.instance.wall_microseconds());
-        self.state.warning_count = self.diagnostics.count();
-        self.state.error_count = self.diagnostics.error_count();
+        self.state.numbers.warning_count = self.diagnostics.count();
+        self.state.numbers.error_count = self.diagnostics.error_count();
         if !keep_diagnostics {
             self.diagnostics.clear();
         }
@@ -182,8 +182,8 @@ impl Session {
     /// Reports a failed statement.
     pub(crate) fn fail(&mut self, error: SqlError, sink: &mut dyn ResultSink) {
         let error = self.explain_kill(error);
-        self.state.row_count = -1;
-        self.state.insert_id = None;
+        self.state.numbers.row_count = -1;
+        self.state.numbers.insert_id = None;
         self.diagnostics.push_last(error.clone());
         sink.error_in(&error, self.results_collation());
     }
@@ -230,7 +230,7 @@ impl Session {
         info: String,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.state.row_count = affected_rows as i64;
+        self.state.numbers.row_count = affected_rows as i64;
         let end = self.statement_end(affected_rows, 0, info);
         sink.ok(&end)
     }
@@ -263,8 +263,8 @@ impl Session {
         for row in rows {
             sink.row(row)?;
         }
-        self.state.row_count = -1;
-        self.state.found_rows = rows.len() as u64;
+        self.state.numbers.row_count = -1;
+        self.state.numbers.found_rows = rows.len() as u64;
         let end = self.statement_end(0, 0, String::new());
         sink.end_rows(&end)
     }

@@ -64,11 +64,16 @@ impl ExplicitLocks {
         }
     }
 
-    /// The same for the tables of a query or row change: each use needs an item of its own with the use's alias.
+    /// The same for the tables of a query or row change: each use needs an item of its own with the use's alias,
+    /// those of programs that it calls any item.
     pub(crate) fn check_uses(&self, uses: &[LockUse]) -> SqlResult<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         let mut free: Vec<&LockedTable> = tables.iter().collect();
         for table in uses {
+            if table.by_program {
+                self.check(&table.key, table.mode)?;
+                continue;
+            }
             let fits = |locked: &&LockedTable| {
                 locked.key == table.key && locked.alias.eq_ignore_ascii_case(&table.alias)
             };

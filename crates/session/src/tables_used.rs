@@ -1,4 +1,4 @@
-//! The tables that a statement names, with the metadata lock that each needs. Main function: [`tables_used`].
+//! The tables that a statement names, with the metadata lock that each needs. Main function: [`names_used`].
 //! Names of common tables are resolved as the binder does it: by the scope in which they stand.
 
 use catalog::LockMode;
@@ -19,15 +19,24 @@ pub struct TableUse {
 #[derive(Default)]
 struct Walk<'s> {
     uses: Vec<TableUse>,
+    functions: Vec<&'s FunctionCall>,
     /// Common tables in scope, the innermost last.
     common: Vec<&'s str>,
 }
 
-/// The uses of tables in a statement, in no particular order.
-pub fn tables_used(statement: &Statement) -> Vec<TableUse> {
+/// What a statement names.
+pub struct NamesUsed<'s> {
+    /// The uses of tables, in no particular order.
+    pub tables: Vec<TableUse>,
+    /// Calls of functions that are not built in.
+    pub functions: Vec<&'s FunctionCall>,
+}
+
+/// The tables and functions that a statement names.
+pub fn names_used(statement: &Statement) -> NamesUsed<'_> {
     let mut walk = Walk::default();
     walk.statement(statement);
-    walk.uses
+    NamesUsed { tables: walk.uses, functions: walk.functions }
 }
 
 impl<'s> Walk<'s> {
@@ -257,7 +266,14 @@ impl<'s> Walk<'s> {
                 branches.iter().for_each(|branch| self.both(&branch.when, &branch.then));
                 self.option(otherwise.as_deref());
             }
-            E::Function(call) => self.expressions(&call.arguments),
+            E::Function(call) => {
+                self.expressions(&call.arguments);
+                if call.schema.is_some()
+                    || ::expression::functions::find(&call.name.to_ascii_lowercase()).is_none()
+                {
+                    self.functions.push(call);
+                }
+            }
             E::Char { arguments, .. } => self.expressions(arguments),
             E::Aggregate(call) => {
                 self.expressions(&call.arguments);
@@ -289,7 +305,8 @@ mod tests {
 
     fn used(sql: &str) -> String {
         let parsed = parser::parse_one(sql.as_bytes(), 0, parser::ParseOptions::default()).unwrap();
-        let mut uses: Vec<String> = tables_used(&parsed.statement)
+        let mut uses: Vec<String> = names_used(&parsed.statement)
+            .tables
             .into_iter()
             .map(|found| format!("{} {} {:?}", found.name.name, found.alias, found.mode))
             .collect();

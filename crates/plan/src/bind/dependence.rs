@@ -169,6 +169,7 @@ fn is_certain(expression: &Expression) -> bool {
         ExpressionKind::UserVariable(_)
         | ExpressionKind::AssignUserVariable(..)
         | ExpressionKind::Aggregate(_)
+        | ExpressionKind::Routine(_)
         | ExpressionKind::Subquery(_) => true,
         ExpressionKind::Function(call) => {
             call.definition.differs_between_rows() || call.definition.name == "any_value"
@@ -189,6 +190,7 @@ fn is_fixed(expression: &Expression) -> bool {
         | ExpressionKind::Aggregate(_)
         | ExpressionKind::UserVariable(_)
         | ExpressionKind::AssignUserVariable(..)
+        | ExpressionKind::Routine(_)
         | ExpressionKind::Subquery(_) => true,
         ExpressionKind::Function(call) => !call.definition.pure,
         _ => false,

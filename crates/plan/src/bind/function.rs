@@ -3,10 +3,11 @@
 use super::column::Source;
 use super::{Binder, Wanted};
 use ::expression::functions;
-use ::expression::{Expression, ExpressionKind, ResultType, TypeClass};
+use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use std::sync::Arc;
 use values::{TypeKind, Value};
 
 /// A unit or word as a first argument.
@@ -29,7 +30,8 @@ impl Binder<'_> {
     pub fn call(&mut self, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
         let Some(definition) = functions::find(name) else {
             let schema = self.schema.clone().unwrap_or_default();
-            return Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")));
+            let routine = self.routine(&schema, name)?;
+            return self.call_routine(routine, arguments);
         };
         if !definition.pure {
             self.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
@@ -42,6 +44,24 @@ impl Binder<'_> {
         }
         let bound = Expression::call_knowing(definition, arguments, &known, site, self.facts)?;
         Ok(self.fold(bound))
+    }
+
+    /// The stored function of that name. Error 1305.
+    fn routine(&self, schema: &str, name: &str) -> SqlResult<Arc<Routine>> {
+        let found = self.input.virtual_tables.routine(schema, name);
+        found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")))
+    }
+
+    /// A call of a stored function. Error 1318.
+    fn call_routine(&mut self, routine: Arc<Routine>, arguments: Vec<Expression>) -> SqlResult<Expression> {
+        routine.check_arguments(arguments.len())?;
+        self.volatile = true;
+        self.repeats = true;
+        self.calls_routines = true;
+        let coercibility = Coercibility::Coercible;
+        let result = ResultType { column_type: routine.returns.clone(), nullable: true, coercibility };
+        let call = RoutineCall { routine, arguments };
+        Ok(Expression { kind: ExpressionKind::Routine(Box::new(call)), result })
     }
 
     /// Reports what a constant warns of when its operation is prepared, before it is computed.
@@ -202,8 +222,9 @@ impl Binder<'_> {
     /// A call by name. `wanted` is what the operation around it wants.
     pub fn function(&mut self, call: &ast::FunctionCall, wanted: Option<Wanted>) -> SqlResult<Expression> {
         if let Some(schema) = &call.schema {
-            let name = format!("{schema}.{}", call.name);
-            return Err(sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", name));
+            let routine = self.routine(schema, &call.name)?;
+            let arguments = self.arguments(&call.name, &call.arguments, None)?;
+            return self.call_routine(routine, arguments);
         }
         let name = call.name.to_ascii_lowercase();
         if let ("mod", [left, right]) = (name.as_str(), call.arguments.as_slice()) {

@@ -165,6 +165,8 @@ pub(crate) struct Binder<'a> {
     pub source: SelectSource,
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
+    /// It calls stored functions.
+    pub calls_routines: bool,
     /// Whether the statement assigns user variables.
     pub assigns: bool,
     /// Numbers of the subqueries in FROM that do.
@@ -217,6 +219,7 @@ impl<'a> Binder<'a> {
             changed: Vec::new(),
             source: SelectSource::default(),
             volatile: false,
+            calls_routines: false,
             assigns: false,
             assigning: Vec::new(),
             repeats: false,

@@ -150,7 +150,7 @@ impl Binder<'_> {
             privileges: PrivilegesNeeded::new(Vec::new()),
             tables: Vec::new(),
             volatile: true,
-            row_by_row: self.assigns,
+            row_by_row: self.assigns || self.calls_routines,
             repeatable: false,
             sites: self.site_count(),
             recursions: 0,

@@ -85,7 +85,9 @@ impl TermReader<'_> {
     /// Whether an expression is known before the table is read, and gives the same value each time.
     fn is_known(&self, expression: &Expression) -> bool {
         let fixed = !expression.any(&|part| match &part.kind {
-            ExpressionKind::UserVariable(_) | ExpressionKind::AssignUserVariable(..) => true,
+            ExpressionKind::UserVariable(_)
+            | ExpressionKind::AssignUserVariable(..)
+            | ExpressionKind::Routine(_) => true,
             ExpressionKind::Function(call) => call.definition.differs_between_rows(),
             ExpressionKind::Subquery(call) => call.repeats,
             _ => false,

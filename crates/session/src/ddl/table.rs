@@ -398,7 +398,7 @@ impl Session {
         let locks = self.locks_needed(&statement);
         let parameters = Arc::clone(&self.parameters);
         let described = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(reads_lock, &parameters, |context| {
+            session.with_context(&locks, reads_lock, &parameters, |context| {
                 exec::describe_for_table(&statement, context)
             })
         })?;

@@ -22,8 +22,12 @@ impl Session {
             Show::Status { scope, filter } => (self.status_listing(*scope), filter.clone()),
             Show::Warnings { limit } => (self.condition_listing(limit.as_ref(), false)?, none),
             Show::Errors { limit } => (self.condition_listing(limit.as_ref(), true)?, none),
-            Show::WarningCount => (count_listing("@@session.warning_count", self.state.warning_count), none),
-            Show::ErrorCount => (count_listing("@@session.error_count", self.state.error_count), none),
+            Show::WarningCount => {
+                (count_listing("@@session.warning_count", self.state.numbers.warning_count), none)
+            }
+            Show::ErrorCount => {
+                (count_listing("@@session.error_count", self.state.numbers.error_count), none)
+            }
             Show::Processlist { full } => (self.process_listing(*full), none),
             Show::Grants { user, using } => (self.grant_listing(user.as_ref(), using)?, none),
             Show::CreateUser(user) => (self.create_user_listing(user)?, none),

@@ -25,6 +25,7 @@ use crate::session_user::SessionUser;
 use crate::state::SessionVariables;
 use dictionary::TableDefinition;
 use errors::SqlResult;
+use expression::Routine;
 use plan::VirtualTables;
 use std::sync::Arc;
 use values::Value;
@@ -98,6 +99,10 @@ impl VirtualTables for SystemTables<'_> {
             return self.overlay.as_ref().map(|overlay| Arc::clone(&overlay.definition));
         }
         definition(schema, name)
+    }
+
+    fn routine(&self, schema: &str, name: &str) -> Option<Arc<Routine>> {
+        self.instance.routines().find(schema, name)
     }
 
     fn rows(&self, table: &TableDefinition, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
