@@ -23,6 +23,7 @@ mod options;
 mod parts;
 mod persisted;
 mod plan_cache;
+mod plan_settings;
 mod planned;
 mod prepared;
 mod prepared_memory;

@@ -2,7 +2,7 @@
 //!
 //! Rules:
 //! 1. A shape is the text with its literals left out, the class of each literal, and the fingerprint of what planning
-//!    reads of the session: its variables, default schema and parser options. Its number finds the slot; what is
+//!    reads of the session (`plan_settings.rs`). Its number finds the slot; what is
 //!    there is compared with the text at hand (`shape.rs`).
 //! 2. A shape is planned with its literals when it is first seen. If that plan would serve other literals as well
 //!    ([`exec::Prepared::is_repeatable`]) the shape is a candidate; when it comes again, the plan with parameters

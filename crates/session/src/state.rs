@@ -7,8 +7,7 @@ use charset::CollationId;
 use errors::SqlResult;
 use expression::TypedValue;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
 
 /// The session's copies of system variables: the global ones as they were at connect, and what was changed since.
@@ -17,9 +16,6 @@ pub struct SessionVariables {
     base: Arc<ValueTable>,
     changed: BTreeMap<VariableId, SystemValue>,
 }
-
-/// Hashes of values stay within the process.
-static FINGERPRINT_KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 impl SessionVariables {
     /// A new session's.
@@ -35,17 +31,6 @@ impl SessionVariables {
     /// The session's value.
     pub fn get(&self, id: VariableId) -> &SystemValue {
         self.changed.get(&id).unwrap_or_else(|| self.base.get(id))
-    }
-
-    /// A number that differs between sessions whose values, or `more` that counts, differ.
-    pub fn fingerprint(&self, more: impl Hash) -> u64 {
-        let mut hasher = FINGERPRINT_KEYS.build_hasher();
-        more.hash(&mut hasher);
-        self.base.generation().hash(&mut hasher);
-        for (id, value) in &self.changed {
-            (id, value).hash(&mut hasher);
-        }
-        hasher.finish()
     }
 
     /// Changes the session's value.

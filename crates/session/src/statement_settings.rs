@@ -17,7 +17,7 @@ use wire::capabilities::client;
 /// The session's variables as statements use them.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementSettings {
-    /// Tells sessions whose variables differ apart: plans of one are no plans of the other.
+    /// Tells sessions apart whose plans differ: see `plan_settings.rs`.
     pub fingerprint: u64,
     /// What sql_mode and the character sets say to the parser.
     pub parse: ParseOptions,
@@ -64,7 +64,7 @@ impl StatementSettings {
         let defaults = ExecutionSettings::default();
         let limit_ms = number(id::MAX_EXECUTION_TIME);
         StatementSettings {
-            fingerprint: fingerprint(session),
+            fingerprint: crate::plan_settings::fingerprint(session),
             parse: parse_options(session, sql_mode),
             facts: facts(session, sql_mode),
             execution: ExecutionSettings {
@@ -102,11 +102,6 @@ impl StatementSettings {
         settings.facts.current_user = session.user.account_text.clone();
         settings
     }
-}
-
-/// What planning may depend on, as a number: variables, default schema, capabilities of the client.
-fn fingerprint(session: &Session) -> u64 {
-    session.state.variables.fingerprint((&session.schema, session.capabilities))
 }
 
 /// What sql_mode and the character sets say to the parser.

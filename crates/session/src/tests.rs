@@ -77,6 +77,11 @@ impl Printer {
         std::mem::take(&mut self.lines)
     }
 
+    /// What was said of the columns that were sent last.
+    pub(crate) fn columns(&self) -> &[ResultColumn] {
+        &self.columns
+    }
+
     /// Names of the columns that were sent last.
     pub(crate) fn column_names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()

@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use values::{ColumnType, Value};
 
 /// What a program does with its statements and the values of its parameters, and what it returns.
-pub type ProgramRun =
-    Box<dyn Fn(&Program, &mut Runner<'_>, &[TypedValue]) -> SqlResult<Value> + Send + Sync>;
+pub type ProgramRun = Box<dyn Fn(&Program, &mut Runner<'_>, &[TypedValue]) -> SqlResult<Value> + Send + Sync>;
 
 /// The body of a stored function.
 pub struct Program {
