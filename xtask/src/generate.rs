@@ -15,14 +15,15 @@ pub fn run() -> Result<(), String> {
 /// Each generated source with the text it should have.
 pub fn sources() -> Result<Vec<(&'static str, String)>, String> {
     let session = |name: &str| read(&format!("crates/session/data/{name}.tsv"));
+    let variables = |name: &str| read(&format!("crates/variables/data/{name}.tsv"));
     Ok(vec![
         (
-            "crates/session/src/generated/system_variables.rs",
-            generate_session::system_variables(&session("system_variables")?)?,
+            "crates/variables/src/generated/system_variables.rs",
+            generate_session::system_variables(&variables("system_variables")?)?,
         ),
         (
-            "crates/session/src/generated/status_variables.rs",
-            generate_session::status_variables(&session("status_variables")?)?,
+            "crates/variables/src/generated/status_variables.rs",
+            generate_session::status_variables(&variables("status_variables")?)?,
         ),
         (
             "crates/session/src/generated/system_tables.rs",

@@ -109,7 +109,7 @@ impl Session {
                 }
             }
         }
-        self.count(crate::status::id::FLUSH_COMMANDS, 1);
+        self.count(variables::status::id::FLUSH_COMMANDS, 1);
         self.send_ok(sink)
     }
 

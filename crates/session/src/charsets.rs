@@ -1,9 +1,9 @@
 //! Character sets and collations of a session: SET NAMES, the collation_ and character_set_ variables.
 
 use crate::session::Session;
-use crate::variables::{SystemValue, VariableId, id};
 use charset::{Charset, Collation, CollationId};
 use errors::{Diagnostics, SqlResult, sql_error};
+use variables::{SystemValue, VariableId, id};
 
 /// Character sets whose use gives a warning.
 const DEPRECATED: &[&str] = &["utf8mb3", "ucs2", "macroman", "macce", "dec8", "hp8"];

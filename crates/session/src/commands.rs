@@ -1,7 +1,7 @@
 //! Which Com_ counter a statement raises. Main function: [`counter`].
 
-use crate::status::{StatusId, id};
 use parser::ast::*;
+use variables::status::{StatusId, id};
 
 /// The counter of that statement.
 pub fn counter(statement: &Statement) -> StatusId {

@@ -5,8 +5,6 @@ use crate::parts::{Execution, Parts};
 use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::result::Collector;
 use crate::session::Session;
-use crate::status::id as status;
-use crate::variables::id;
 use catalog::Intent;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
@@ -17,6 +15,8 @@ use parser::ast::{
 };
 use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
+use variables::id;
+use variables::status::id as status;
 use wire::result::{ClientChannel, ResultSink};
 
 impl Session {

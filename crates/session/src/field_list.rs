@@ -41,7 +41,7 @@ impl Session {
         let tables = self.system_tables();
         let shown = definition.columns.iter().enumerate().filter(|(position, found)| {
             !found.invisible
-                && (pattern.is_empty() || crate::text::like(&found.name, &pattern))
+                && (pattern.is_empty() || values::print::like(&found.name, &pattern))
                 && tables.sees_column(definition, *position)
         });
         Ok(shown

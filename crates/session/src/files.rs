@@ -3,12 +3,12 @@
 //! symbolic links on the way lead; the empty text allows all.
 
 use crate::instance::Instance;
-use crate::variables::{SystemValue, id};
 use env::{DiskError, DiskErrorKind, File, OpenMode};
 use errors::{ErrorCode, SqlError, SqlResult, sql_error};
 use exec::{FilePieces, FileWriter, ServerFiles};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use variables::{SystemValue, id};
 
 const PIECE_BYTES: usize = 1 << 16;
 

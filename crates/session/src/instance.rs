@@ -4,21 +4,21 @@
 use crate::accounts::{AccountTable, AuthenticationAccount};
 use crate::connection::ClientHost;
 use crate::nested::Routines;
-use crate::persisted::PersistedVariables;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
 use crate::registry::Registry;
 use crate::server_port::{ServerControl, ServerSettings};
 use crate::session_start::SessionStarts;
-use crate::status::Counters;
 use crate::user_lock::UserLocks;
-use crate::variables::{SystemValue, ValueTable, VariableId, id};
 use catalog::MetadataLocks;
 use engine::{Engine, SpillFile};
 use env::Environment;
 use errors::{ErrorCode, SqlError, SqlResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use variables::persisted::PersistedVariables;
+use variables::status::Counters;
+use variables::{SystemValue, ValueTable, VariableId, id};
 
 /// Where an option comes from; the later one in this order wins.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,6 @@ mod long_data;
 pub mod nested;
 mod options;
 mod parts;
-mod persisted;
 mod plan_cache;
 mod plan_settings;
 mod planned;
@@ -45,7 +44,6 @@ mod state;
 mod statement;
 mod statement_locks;
 mod statement_settings;
-pub mod status;
 mod status_values;
 mod system_tables;
 mod table_checksum;
@@ -53,14 +51,13 @@ mod table_locks;
 mod tables_used;
 #[cfg(test)]
 mod tests;
-mod text;
 mod text_plan;
 mod time_zones;
 mod timer;
 mod transaction;
 mod user_lock;
 mod user_variables;
-pub mod variables;
+mod variable_privileges;
 
 pub use accounts::{
     AuthenticationAccount, AuthenticationPlugin, LockTime, LoginAttempt, PasswordLocking, TlsRequirement,

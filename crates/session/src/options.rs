@@ -1,14 +1,14 @@
 //! Start values of system variables: compiled defaults, options, persisted values. Main function: [`start_values`].
 
 use crate::instance::{InstanceOptions, OptionSetting};
-use crate::persisted::PersistedVariables;
-use crate::variables::value::check;
-use crate::variables::{Assigned, Kind, SystemValue, ValueTable, VariableId, find, id, is_never_persisted};
 use engine::{EngineOptions, FlushLevel, ForceRecovery};
 use env::{Environment, OpenMode};
 use errors::{SqlError, SqlResult, sql_error};
 use std::path::Path;
 use std::time::Duration;
+use variables::persisted::PersistedVariables;
+use variables::value::check;
+use variables::{Assigned, Kind, SystemValue, ValueTable, VariableId, find, id, is_never_persisted};
 
 /// The version that clients see.
 pub const VERSION: &str = concat!("9.7.0-iruka-", env!("CARGO_PKG_VERSION"));
@@ -271,9 +271,7 @@ fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
     }
     let value = match (id, adjusted.value) {
         (_, value) if is_refused(id, &value, &mut start.messages) => return Ok(()),
-        (id::SQL_MODE, SystemValue::Bits(mode)) => {
-            SystemValue::Bits(crate::variables::sql_mode::expand(mode))
-        }
+        (id::SQL_MODE, SystemValue::Bits(mode)) => SystemValue::Bits(variables::sql_mode::expand(mode)),
         (_, value) => value,
     };
     start.values.set(id, value.clone());

@@ -5,9 +5,9 @@
 //! plan is volatile and never kept. Limits of memory, time and rows affected are read by executions.
 
 use crate::session::Session;
-use crate::variables::{VariableId, id};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::LazyLock;
+use variables::{VariableId, id};
 use wire::capabilities::client;
 
 /// Variables that decide what a text means, what types expressions have, or what constants are worth.

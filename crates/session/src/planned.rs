@@ -5,7 +5,6 @@ use crate::growth::GrowthWatch;
 use crate::instance::Instance;
 use crate::nested::program_of;
 use crate::session::Session;
-use crate::status::StatusId;
 use crate::tables_used::names_used;
 use catalog::{LockKey, LockMode, SeenCell, TableLock};
 use dictionary::TableName;
@@ -15,6 +14,7 @@ use expression::Routine;
 use parser::ast::{ExplainTarget, ObjectName, Query, SetItem, Show, Statement};
 use std::sync::Arc;
 use std::time::Duration;
+use variables::status::StatusId;
 
 /// What the session must know of a statement before it runs.
 #[derive(Clone, Copy, Debug)]

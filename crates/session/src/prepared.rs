@@ -10,8 +10,6 @@ use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
 use crate::registry::Command;
 use crate::session::Session;
-use crate::status::id as status;
-use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use exec::LongParameters;
 use expression::TypedValue;
@@ -21,6 +19,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::Lsn;
 use values::{ColumnType, Value};
+use variables::id;
+use variables::status::id as status;
 use wire::capabilities::status as server_status;
 use wire::result::{ClientChannel, ResultColumn, ResultSink};
 
@@ -477,7 +477,7 @@ impl Session {
                         (bytes.clone(), column_type.collation)
                     }
                     None | Some(TypedValue { value: Value::Null, .. }) => (b"NULL".to_vec(), utf8),
-                    Some(other) => (crate::text::display(&other.value).into_bytes(), utf8),
+                    Some(other) => (values::print::display(&other.value).into_bytes(), utf8),
                 }
             }
         };

@@ -3,10 +3,10 @@
 //! execution reads of the session besides (sql_mode, time zone, limits) is as it is now. Thread rules: the session's.
 
 use crate::session::Session;
-use crate::variables::{SystemValue, VariableId, id};
 use charset::CollationId;
 use expression::StatementFacts;
 use std::sync::Arc;
+use variables::{SystemValue, VariableId, id};
 
 /// What decided the types of expressions, as MySQL keeps it with the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //! Thread rules: sharded by connection id, so that connecting and ending do not meet on one mutex.
 
 use crate::connection::{ConnectionControl, ConnectionInfo};
-use crate::status::Counters;
 use engine::KillFlag;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use variables::status::Counters;
 use wire::connection_attributes::ConnectionAttributes;
 
 const SHARDS: usize = 64;

@@ -3,12 +3,12 @@
 //! Thread rules: called from every reactor thread; nothing here blocks except [`Instance::flush_log`].
 
 use crate::instance::Instance;
-use crate::status::id as status;
-use crate::variables::{ValueTable, id};
 use engine::FlushWaiter;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use stdx::ids::Lsn;
+use variables::status::id as status;
+use variables::{ValueTable, id};
 
 /// Global variables that steer the server's own work. Read at every new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 //! Main type: [`SessionStarts`].
 
 use crate::session::Session;
-use crate::state::SessionVariables;
 use crate::statement_settings::StatementSettings;
-use crate::variables::id;
 use charset::CollationId;
 use std::sync::{Arc, PoisonError, RwLock};
+use variables::SessionVariables;
+use variables::id;
 use wire::capabilities::client;
 
 /// Kinds of sessions that are remembered: drivers and tools of one server, each with its schemas.

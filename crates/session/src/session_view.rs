@@ -2,11 +2,11 @@
 
 use crate::parts::Parts;
 use crate::state::variable_type;
-use crate::variables::{Scope, SystemValue, VariableId, find, id};
 use errors::{SqlResult, sql_error};
 use expression::{SessionView, TypedValue, VariableScope};
 use std::sync::Arc;
 use std::time::Duration;
+use variables::{Scope, SystemValue, VariableId, find, id};
 
 impl Parts<'_> {
     /// The value of a variable that is not in the tables.

@@ -4,15 +4,14 @@
 use crate::session::Session;
 use crate::transaction::{isolation_at, isolation_of};
 use crate::user_variables::UserVariables;
-use crate::variables::value::check;
-use crate::variables::{
-    Assigned, Scope, SystemValue, VariableId, check_session_privilege, find, id, is_never_persisted,
-};
+use crate::variable_privileges::check_session_privilege;
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
 use std::sync::Arc;
 use values::Value;
+use variables::value::check;
+use variables::{Assigned, Scope, SystemValue, VariableId, find, id, is_never_persisted};
 use wire::result::{ResultSink, SessionChange};
 
 /// What an item of SET does once all of them are evaluated and checked.
@@ -230,8 +229,8 @@ impl Session {
         }
         Ok(match (id, adjusted.value) {
             (id::SQL_MODE, SystemValue::Bits(mode)) => {
-                let mode = crate::variables::sql_mode::expand(mode);
-                crate::variables::sql_mode::check(mode, &mut self.diagnostics)?;
+                let mode = variables::sql_mode::expand(mode);
+                variables::sql_mode::check(mode, &mut self.diagnostics)?;
                 SystemValue::Bits(mode)
             }
             (_, value) if is_without_effect(id, &value) => {
@@ -334,7 +333,7 @@ impl Session {
         }
         let instance = &self.instance;
         instance.set_global(id, value.clone());
-        if let Some(alias) = crate::variables::catalogue::alias(id) {
+        if let Some(alias) = variables::catalogue::alias(id) {
             instance.set_global(alias, value.clone());
         }
         match id {

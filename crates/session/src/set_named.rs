@@ -2,11 +2,11 @@
 
 use crate::charsets::{find_charset, find_collation, refuse_client_charset};
 use crate::session::Session;
-use crate::variables::value::{display, wrong_type};
-use crate::variables::{Assigned, SystemValue, VariableId, id};
 use errors::{SqlResult, sql_error};
 use expression::locale;
 use values::Value;
+use variables::value::{display, wrong_type};
+use variables::{Assigned, SystemValue, VariableId, id};
 
 impl Session {
     /// Variables whose text is a name of something: character sets, collations, time zones, engines.

@@ -2,42 +2,12 @@
 //! [`crate::parts::Parts`].
 
 use crate::user_variables::UserVariables;
-use crate::variables::{Kind, SystemValue, SystemVariable, ValueTable, VariableId, id};
 use charset::CollationId;
 use errors::SqlResult;
 use expression::TypedValue;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
-
-/// The session's copies of system variables: the global ones as they were at connect, and what was changed since.
-#[derive(Clone, Debug)]
-pub struct SessionVariables {
-    base: Arc<ValueTable>,
-    changed: BTreeMap<VariableId, SystemValue>,
-}
-
-impl SessionVariables {
-    /// A new session's.
-    pub fn new(base: Arc<ValueTable>) -> SessionVariables {
-        SessionVariables { base, changed: BTreeMap::new() }
-    }
-
-    /// Tells the global variables apart that sessions have started with.
-    pub fn generation(&self) -> u64 {
-        self.base.generation()
-    }
-
-    /// The session's value.
-    pub fn get(&self, id: VariableId) -> &SystemValue {
-        self.changed.get(&id).unwrap_or_else(|| self.base.get(id))
-    }
-
-    /// Changes the session's value.
-    pub fn set(&mut self, id: VariableId, value: SystemValue) {
-        self.changed.insert(id, value);
-    }
-}
+use variables::{Kind, SessionVariables, SystemVariable, VariableId, id};
 
 /// What statements leave to those after them. A stored function gives its caller's back.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,15 +6,15 @@
 use crate::accounts::Privileges;
 use crate::planned::StatementTraits;
 use crate::session::Session;
-use crate::status::id as status;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
-use crate::variables::id;
 use errors::{SqlError, SqlResult, sql_error};
 use exec::ParameterTyping;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
+use variables::id;
+use variables::status::id as status;
 use wire::capabilities::status as server_status;
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 

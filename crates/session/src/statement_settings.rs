@@ -3,15 +3,15 @@
 //! look-up by name and no parsing of values.
 
 use crate::session::Session;
-use crate::state::SessionVariables;
 use crate::transaction::isolation_at;
-use crate::variables::{SystemValue, id};
 use engine::Isolation;
 use exec::ExecutionSettings;
 use expression::{SqlMode, StatementFacts, TimeZone, locale};
 use parser::ParseOptions;
 use std::time::Duration;
 use values::temporal::DateTime;
+use variables::SessionVariables;
+use variables::{SystemValue, id};
 use wire::capabilities::client;
 
 /// The session's variables as statements use them.
@@ -45,12 +45,12 @@ pub(crate) struct StatementSettings {
 
 /// What a size variable says to an operator; None at MySQL's own default. These are as small as they are because MySQL
 /// takes them for each table or sort at once, while here memory is taken as it is needed.
-fn share(variables: &SessionVariables, id: crate::variables::VariableId) -> Option<u64> {
+fn share(variables: &SessionVariables, id: variables::VariableId) -> Option<u64> {
     let bytes = variables.get(id).unsigned();
     (bytes != SystemValue::default_of(id.variable()).unsigned()).then_some(bytes)
 }
 
-fn seconds(variables: &SessionVariables, id: crate::variables::VariableId) -> Duration {
+fn seconds(variables: &SessionVariables, id: variables::VariableId) -> Duration {
     Duration::from_secs(variables.get(id).unsigned())
 }
 
@@ -150,11 +150,7 @@ impl Session {
     }
 
     /// Changes the session's value of a variable.
-    pub(crate) fn store_variable(
-        &mut self,
-        id: crate::variables::VariableId,
-        value: crate::variables::SystemValue,
-    ) {
+    pub(crate) fn store_variable(&mut self, id: variables::VariableId, value: variables::SystemValue) {
         std::sync::Arc::make_mut(&mut self.state.variables).set(id, value);
         self.forget_settings();
     }

@@ -3,9 +3,9 @@
 
 use crate::instance::Instance;
 use crate::registry::SessionShared;
-use crate::status::{StatusId, id};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
+use variables::status::{StatusId, id};
 
 /// The server's total of a counter.
 pub fn total(instance: &Instance, id: StatusId) -> u64 {
@@ -64,7 +64,7 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         id::RESOURCE_GROUP_SUPPORTED => "OFF".to_owned(),
         id::LAST_QUERY_COST => "0.000000".to_owned(),
         id::INNODB_REDO_LOG_CAPACITY_RESIZED => {
-            instance.global_number(crate::variables::id::INNODB_REDO_LOG_CAPACITY).to_string()
+            instance.global_number(variables::id::INNODB_REDO_LOG_CAPACITY).to_string()
         }
         _ => return None,
     })

@@ -4,12 +4,12 @@
 use crate::planned::StatementTraits;
 use crate::registry::SessionShared;
 use crate::session::Session;
-use crate::status::id as status;
 use env::Environment;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
+use variables::status::id as status;
 
 /// Deadlines of running statements.
 #[derive(Default)]

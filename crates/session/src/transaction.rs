@@ -2,13 +2,13 @@
 
 use crate::instance::Instance;
 use crate::session::Session;
-use crate::variables::id;
 use catalog::Intent;
 use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
 use std::sync::Arc;
 use stdx::ids::Lsn;
+use variables::id;
 use wire::result::ResultSink;
 
 /// Where a session is between BEGIN and COMMIT.
@@ -220,7 +220,7 @@ impl Session {
             Some(transaction) => {
                 let reply = transaction.reply_lsn();
                 self.packet_lsn = self.packet_lsn.max(reply);
-                self.count(crate::status::id::HANDLER_COMMIT, 1);
+                self.count(variables::status::id::HANDLER_COMMIT, 1);
                 match self.transaction.making.take() {
                     Some(table) => commit_with_table(&self.instance, transaction, &table),
                     None => transaction.commit(),
@@ -254,7 +254,7 @@ impl Session {
         self.transaction.savepoints.clear();
         let made = self.transaction.making.take();
         if let Some(transaction) = self.transaction.current.take() {
-            self.count(crate::status::id::HANDLER_ROLLBACK, 1);
+            self.count(variables::status::id::HANDLER_ROLLBACK, 1);
             let rolled_back = match made {
                 Some(table) => transaction.rollback_with_table(&table),
                 None => transaction.rollback(),
@@ -312,7 +312,7 @@ impl Session {
             self.transaction.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
             if let Some(mark) = mark {
                 self.transaction.savepoints.push((name.to_owned(), mark));
-                self.count(crate::status::id::HANDLER_SAVEPOINT, 1);
+                self.count(variables::status::id::HANDLER_SAVEPOINT, 1);
             }
         }
         self.send_ok(sink)
@@ -330,7 +330,7 @@ impl Session {
         let mark = self.transaction.savepoints[position].1;
         self.roll_back_to(mark)?;
         self.transaction.savepoints.truncate(position + 1);
-        self.count(crate::status::id::HANDLER_SAVEPOINT_ROLLBACK, 1);
+        self.count(variables::status::id::HANDLER_SAVEPOINT_ROLLBACK, 1);
         self.send_ok(sink)
     }
 

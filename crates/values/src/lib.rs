@@ -13,6 +13,7 @@ pub mod key;
 pub mod number;
 mod number_fit;
 pub mod packed;
+pub mod print;
 pub mod row;
 #[cfg(test)]
 mod samples;

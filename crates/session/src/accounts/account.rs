@@ -7,8 +7,8 @@ use super::history::{OldPassword, PasswordHistory};
 use super::privilege::Privileges;
 use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement};
 use crate::instance::Instance;
-use crate::variables::id;
 use std::collections::BTreeMap;
+use variables::id;
 
 /// The name of an account. Users compare byte by byte, hosts in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +32,7 @@ impl AccountName {
 
     /// As SHOW GRANTS quotes it.
     pub fn quoted(&self) -> String {
-        format!("{}@{}", crate::text::quoted(&self.user), crate::text::quoted(&self.host))
+        format!("{}@{}", values::print::quoted(&self.user), values::print::quoted(&self.host))
     }
 }
 

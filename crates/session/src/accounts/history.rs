@@ -5,10 +5,10 @@
 
 use super::account::Account;
 use crate::session::Session;
-use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use expression::TimeZone;
 use parser::ast::UserAttributes;
+use variables::id;
 
 /// The largest number of PASSWORD HISTORY and of days of PASSWORD REUSE INTERVAL: what mysql.user holds.
 const REUSE_MAX: u64 = u16::MAX as u64;

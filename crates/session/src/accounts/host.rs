@@ -11,8 +11,8 @@ pub fn matches(pattern: &str, host: &ClientHost) -> bool {
     if let Some((address, mask)) = pattern.split_once('/') {
         return matches_mask(address, mask, host.address);
     }
-    let name_matches = host.name.as_deref().is_some_and(|name| crate::text::like(name, pattern));
-    name_matches || host.address.is_some_and(|address| crate::text::like(&address.to_string(), pattern))
+    let name_matches = host.name.as_deref().is_some_and(|name| values::print::like(name, pattern));
+    name_matches || host.address.is_some_and(|address| values::print::like(&address.to_string(), pattern))
 }
 
 fn matches_mask(address: &str, mask: &str, client: Option<IpAddr>) -> bool {

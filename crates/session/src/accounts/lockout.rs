@@ -6,9 +6,9 @@
 use super::AuthenticationAccount;
 use crate::connection::ClientHost;
 use crate::instance::Instance;
-use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use std::sync::{Arc, Mutex, PoisonError};
+use variables::id;
 
 /// How long an account stays locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use super::AuthenticationPlugin;
 use super::account::Account;
 use super::privilege::Privileges;
 use crate::session::Session;
-use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
+use variables::id;
 use wire::auth::{caching_sha2, native};
 
 impl Session {

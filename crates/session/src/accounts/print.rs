@@ -3,8 +3,8 @@
 use super::account::{Account, Expiry, LIMITS, TableGrant};
 use super::privilege::{DYNAMIC, Privileges};
 use super::{AccountName, LockTime, TlsRequirement};
-use crate::text::quoted;
 use std::fmt::Write as _;
+use values::print::quoted;
 
 /// The statements that would give an account what it has.
 pub fn grants(account: &Account) -> Vec<String> {

@@ -7,10 +7,10 @@ use super::account::Account;
 use crate::planned::StatementTraits;
 use crate::registry::{Command, SessionShared};
 use crate::session::Session;
-use crate::variables::id;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::{MaintenanceCommand, Statement};
 use std::sync::{Arc, Mutex, PoisonError};
+use variables::id;
 
 /// What is counted by the hour, in the order of [`Account::limits`], with the names of error 1226.
 const COUNTED: [&str; 3] = ["max_questions", "max_updates", "max_connections_per_hour"];

@@ -8,11 +8,11 @@ use super::table::AccountTable;
 use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement, store};
 use crate::result::{text, text_column};
 use crate::session::Session;
-use crate::variables::id;
 use errors::{SqlResult, sql_error};
 use parser::ast::{self, *};
 use std::sync::Arc;
 use values::Value;
+use variables::id;
 use wire::auth::{caching_sha2, native};
 use wire::result::ResultSink;
 

@@ -212,7 +212,7 @@ impl Grants {
 
     /// Privileges that hold for the schema and all in it: the global ones and those of its name or pattern.
     pub fn schema(&self, schema: &str) -> Privileges {
-        let matching = self.schemas.iter().filter(|(pattern, _)| crate::text::like(schema, pattern));
+        let matching = self.schemas.iter().filter(|(pattern, _)| values::print::like(schema, pattern));
         matching.fold(self.global, |bits, (_, more)| bits.with(*more))
     }
 

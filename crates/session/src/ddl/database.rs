@@ -4,7 +4,6 @@ use super::limits;
 use crate::accounts::Privileges;
 use crate::session::Session;
 use crate::system_tables;
-use crate::variables::id;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
 use dictionary::SchemaDefinition;
@@ -12,6 +11,7 @@ use engine::{EngineError, Table};
 use errors::{SqlResult, sql_error};
 use parser::ast::{AlterDatabase, CreateDatabase, DatabaseOption};
 use std::sync::Arc;
+use variables::id;
 use wire::result::ResultSink;
 
 /// Error 1102 for a name that no schema can have, 1059 for a long one.

@@ -5,14 +5,14 @@ use super::routine::{NestedStatement, program_of};
 use crate::parts::{Execution, Parts};
 use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::state::StatementNumbers;
-use crate::status::id as status;
-use crate::variables::id;
 use engine::Transaction;
 use errors::{Diagnostics, SqlResult, sql_error};
 use exec::{Effects, ExecutionSettings, ParameterTyping, StatementOutcome};
 use expression::{Routine, SessionView, TypedValue};
 use std::sync::Arc;
 use values::Value;
+use variables::id;
+use variables::status::id as status;
 use wire::result::ClientChannel;
 
 /// What a program has of the session while it runs.

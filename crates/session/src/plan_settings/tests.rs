@@ -4,7 +4,7 @@
 use super::READ_BY_PLANNING;
 use crate::session::Session;
 use crate::tests::{Printer, connect, environment, run, start};
-use crate::variables::{Kind, Scope, VariableId, id};
+use variables::{Kind, Scope, VariableId, id};
 
 /// Statements whose plans, types or folded constants some variable decides. Each is run under other values of all of them.
 const STATEMENTS: &[&str] = &[

@@ -1,13 +1,13 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE: the text that makes the object again, byte for byte as MySQL prints it.
 
 use crate::system_tables::default_text;
-use crate::text::quoted;
 use charset::CollationId;
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat, SchemaDefinition, TableDefinition,
 };
 use expression::TimeZone;
 use std::fmt::Write as _;
+use values::print::quoted;
 use values::{TypeKind, Value};
 
 /// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter, `zone` the session's.

@@ -57,7 +57,7 @@ impl Session {
             ShowFilter::Like(pattern) => {
                 let pattern = self.connection_collation().charset().to_string_lossy(pattern);
                 listing.rows.retain(|row| match row.first() {
-                    Some(Value::Bytes(name)) => crate::text::like(&String::from_utf8_lossy(name), &pattern),
+                    Some(Value::Bytes(name)) => values::print::like(&String::from_utf8_lossy(name), &pattern),
                     _ => false,
                 });
             }

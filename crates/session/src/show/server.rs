@@ -213,7 +213,7 @@ impl Session {
         let transactions = transactions_section(instance, &status);
         let waits = status.log_room_waits;
         let waited_ms = waits.waited.as_millis();
-        let pages = instance.global_number(crate::variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
+        let pages = instance.global_number(variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
         format!(
             "\n{line}\n{:04}-{:02}-{:02} {:02}:{:02}:{:02} 0 INNODB MONITOR OUTPUT\n{line}\n\
              Per second averages calculated from the last {} seconds\n{transactions}---\nLOG\n---\nLog flushed up to   {lsn}\n\

@@ -4,11 +4,11 @@ use super::tables::AnyTable;
 use super::{Emit, SystemTables, definitions, wanted_text};
 use crate::accounts::Privileges;
 use crate::result::{optional_text, text};
-use crate::variables::id;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexKind, TableDefinition};
 use errors::SqlResult;
 use expression::TimeZone;
 use values::{TypeKind, Value};
+use variables::id;
 
 /// DEFAULT as COLUMNS and SHOW COLUMNS print it, in the session's zone; None for none and for NULL.
 pub(crate) fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {

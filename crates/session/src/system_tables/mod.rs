@@ -22,13 +22,13 @@ pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
 use crate::instance::Instance;
 use crate::registry::SessionShared;
 use crate::session_user::SessionUser;
-use crate::state::SessionVariables;
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use expression::Routine;
 use plan::VirtualTables;
 use std::sync::Arc;
 use values::Value;
+use variables::SessionVariables;
 
 /// A column of a system table.
 #[derive(Clone, Copy, Debug)]

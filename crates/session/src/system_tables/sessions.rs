@@ -5,11 +5,11 @@ use super::{Emit, SystemTables};
 use crate::accounts::Privileges;
 use crate::registry::SessionShared;
 use crate::result::{optional_text, text};
-use crate::variables::{Kind, Scope, SystemValue, VariableId, id};
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use std::sync::Arc;
 use values::Value;
+use variables::{Kind, Scope, SystemValue, VariableId, id};
 
 /// Characters of a statement that SHOW PROCESSLIST prints without FULL.
 pub(crate) const SHORT_STATEMENT_CHARACTERS: usize = 100;

@@ -1,8 +1,8 @@
 //! Variables whose session value not everybody may set, as the catalogue says. Entry point: [`check_session_privilege`].
 
-use super::VariableId;
 use crate::accounts::{Grants, Privileges};
 use errors::{SqlResult, sql_error};
+use variables::VariableId;
 
 /// Error 1227 for those who may not set a session's own value.
 pub(crate) fn check_session_privilege(variable: VariableId, grants: &Grants) -> SqlResult<()> {

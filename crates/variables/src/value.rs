@@ -152,7 +152,7 @@ fn exact(value: SystemValue) -> Adjusted {
 pub fn display(assigned: &Assigned) -> String {
     match assigned {
         Assigned::Option(text) => text.clone(),
-        Assigned::Value(value) => crate::text::display(value),
+        Assigned::Value(value) => values::print::display(value),
     }
 }
 
@@ -244,7 +244,7 @@ fn double(variable: &SystemVariable, assigned: &Assigned) -> SqlResult<Adjusted>
         Assigned::Value(Value::Double(number)) => *number,
         Assigned::Value(Value::Float(number)) => f64::from(*number),
         Assigned::Value(value @ Value::Decimal(_)) => {
-            crate::text::display(value).parse().map_err(|_| wrong_type(variable))?
+            values::print::display(value).parse().map_err(|_| wrong_type(variable))?
         }
         Assigned::Option(text) => text.trim().parse().map_err(|_| wrong_value(variable, text))?,
         Assigned::Value(_) => return Err(wrong_type(variable)),

@@ -87,7 +87,7 @@ const NAMES: [&str; 81] = [
 ];
 
 /// Whether a variable keeps the value that it was started with, whatever is persisted.
-pub(crate) fn is_never_persisted(name: &str) -> bool {
+pub fn is_never_persisted(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok()
 }
 

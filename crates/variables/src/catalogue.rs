@@ -2,7 +2,7 @@
 //! The table is generated from `data/system_variables.tsv`.
 
 #[rustfmt::skip]
-#[path = "../generated/system_variables.rs"]
+#[path = "generated/system_variables.rs"]
 #[allow(clippy::all)]
 pub mod id;
 

@@ -1,6 +1,6 @@
 //! Text forms of values, names and patterns that statements of this crate print or compare.
 
-use values::Value;
+use crate::value::Value;
 
 /// A value as MySQL prints it in messages and in SHOW. A time has its fraction if that is not zero.
 pub fn display(value: &Value) -> String {
