@@ -1,11 +1,11 @@
 //! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
 
-use crate::accounts::statements::SYSTEM_USER;
-use crate::accounts::{AccountName, Privileges};
+use crate::account_statements::SYSTEM_USER;
 use crate::registry::SessionShared;
 use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
 use crate::table_checksum::TableChecksum;
+use accounts::{AccountName, Privileges};
 use catalog::{LockKey, LockMode};
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};

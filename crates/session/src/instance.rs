@@ -1,8 +1,6 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
-use crate::accounts::{AccountTable, AuthenticationAccount};
-use crate::connection::ClientHost;
 use crate::nested::Routines;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
@@ -10,6 +8,8 @@ use crate::registry::Registry;
 use crate::server_port::{ServerControl, ServerSettings};
 use crate::session_start::SessionStarts;
 use crate::user_lock::UserLocks;
+use accounts::ClientHost;
+use accounts::{AccountTable, AuthenticationAccount};
 use catalog::MetadataLocks;
 use engine::{Engine, SpillFile};
 use env::Environment;
@@ -147,11 +147,12 @@ impl Instance {
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
         });
-        crate::accounts::store::load(&instance, options.loopback_only).map_err(|error| {
+        let accounts = accounts::store::load(&instance.engine, options.loopback_only).map_err(|error| {
             // Nobody else would tell of them.
             let texts = [vec![error.message().to_owned()], instance.take_messages()].concat();
             SqlError::new(error.number(), error.state(), texts.join(" "))
         })?;
+        instance.publish_accounts(accounts);
         Ok(instance)
     }
 

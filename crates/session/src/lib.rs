@@ -3,7 +3,7 @@
 //! Knows no sockets and no files; the server feeds it packets and sends what it writes to its channel.
 #![forbid(unsafe_code)]
 
-pub mod accounts;
+mod account_statements;
 mod administration;
 mod charsets;
 mod commands;
@@ -17,6 +17,7 @@ mod growth;
 mod instance;
 #[cfg(test)]
 mod lock_tests;
+mod login_attempt;
 mod long_data;
 pub mod nested;
 mod options;
@@ -60,10 +61,11 @@ mod user_variables;
 mod variable_privileges;
 
 pub use accounts::{
-    AuthenticationAccount, AuthenticationPlugin, LockTime, LoginAttempt, PasswordLocking, TlsRequirement,
+    AuthenticationAccount, AuthenticationPlugin, ClientHost, LockTime, PasswordLocking, TlsRequirement,
 };
-pub use connection::{ClientHost, ConnectionControl, ConnectionInfo, TlsDetails};
+pub use connection::{ConnectionControl, ConnectionInfo, TlsDetails};
 pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
+pub use login_attempt::LoginAttempt;
 pub use options::VERSION;
 pub use prepared::{BoundParameters, ExecuteFlags, ParameterType, PreparedDescription};
 pub use server_port::{RefusedConnection, ServerControl, ServerSettings};

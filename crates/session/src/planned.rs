@@ -49,7 +49,7 @@ impl StatementTraits {
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
             ),
-            counts_as_update: crate::accounts::counts_as_update(statement),
+            counts_as_update: crate::account_statements::counts_as_update(statement),
             changes_password: match statement {
                 Statement::AlterUser(_) => true,
                 Statement::Set(items) => items.iter().all(|item| matches!(item, SetItem::Password(_))),

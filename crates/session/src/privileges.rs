@@ -4,12 +4,12 @@
 //! only. Everything else, `mysql` and `sys` included, goes by grants. A missing table privilege is told before anything
 //! about the table is.
 
-use crate::accounts::{Grants, Privileges};
-use crate::connection::ClientHost;
 use crate::session::Session;
 use crate::system_tables::{
     OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
 };
+use accounts::ClientHost;
+use accounts::{Grants, Privileges};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;

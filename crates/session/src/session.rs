@@ -1,7 +1,6 @@
 //! One connection's state and the commands of the protocol. Main type: [`Session`].
 //! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
-use crate::accounts::{AccountName, AuthenticationAccount, Grants};
 use crate::connection::ConnectionInfo;
 use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
@@ -16,6 +15,7 @@ use crate::table_locks::ExplicitLocks;
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::user_variables::UserVariables;
+use accounts::{AccountName, AuthenticationAccount, Grants};
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::{StatementFacts, TypedValue};

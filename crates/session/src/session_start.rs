@@ -92,9 +92,9 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connection::ClientHost;
     use crate::instance::Instance;
     use crate::tests::{Printer, connect, environment, info, run, start};
+    use accounts::ClientHost;
     use wire::result::SessionChange;
 
     const NAMES: &str =

@@ -1,11 +1,12 @@
 //! In whose name a session runs its statements, and what that user may do. Main type: [`SessionUser`].
 
-use crate::accounts::account::Account;
-use crate::accounts::table::AccountTable;
-use crate::accounts::{AccountName, Grants, Privileges, StatementLimits};
-use crate::connection::ClientHost;
 use crate::instance::Instance;
+use accounts::ClientHost;
+use accounts::account::Account;
+use accounts::table::AccountTable;
+use accounts::{AccountName, Grants, Privileges, StatementLimits};
 use std::sync::Arc;
+use variables::id;
 
 /// The user of a session.
 pub(crate) struct SessionUser {
@@ -63,7 +64,7 @@ impl SessionUser {
     /// Takes from the account what decides what the session may do.
     pub fn take_account(&mut self, instance: &Instance, accounts: &AccountTable, account: Option<&Account>) {
         self.grants = accounts.shared_grants(&self.account, &self.active_roles);
-        self.password_expired = account.is_some_and(|account| account.has_expired(instance));
+        self.password_expired = account.is_some_and(|account| has_expired(account, instance));
         // Sessions of an account that was dropped or renamed stay limited.
         if let Some(account) = account {
             self.statement_limits = StatementLimits::of(account);
@@ -85,4 +86,9 @@ impl SessionUser {
         self.active_roles = roles;
         self.account_epoch = 0;
     }
+}
+
+fn has_expired(account: &Account, instance: &Instance) -> bool {
+    let now_seconds = instance.wall_microseconds() / 1_000_000;
+    account.has_expired(instance.global_number(id::DEFAULT_PASSWORD_LIFETIME), now_seconds as u64)
 }

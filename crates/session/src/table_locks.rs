@@ -1,8 +1,8 @@
 //! LOCK TABLES, UNLOCK TABLES and FLUSH TABLES WITH READ LOCK. Main type: [`ExplicitLocks`].
 
-use crate::accounts::Privileges;
 use crate::planned::LockUse;
 use crate::session::Session;
+use accounts::Privileges;
 use catalog::{Intent, LockDuration, LockKey, LockMode};
 use errors::{SqlResult, sql_error};
 use parser::ast::{LockTable, TableLockMode};

@@ -1,8 +1,9 @@
 //! End-to-end tests: sessions over an engine on a simulated disk, statements in, result sets out.
 
-use crate::connection::{ClientHost, ConnectionControl, ConnectionInfo};
+use crate::connection::{ConnectionControl, ConnectionInfo};
 use crate::instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
 use crate::session::Session;
+use accounts::ClientHost;
 use charset::CollationId;
 use env::Environment;
 use env::simulated::SimulatedDisk;

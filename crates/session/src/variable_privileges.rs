@@ -1,6 +1,6 @@
 //! Variables whose session value not everybody may set, as the catalogue says. Entry point: [`check_session_privilege`].
 
-use crate::accounts::{Grants, Privileges};
+use accounts::{Grants, Privileges};
 use errors::{SqlResult, sql_error};
 use variables::VariableId;
 

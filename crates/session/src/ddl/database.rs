@@ -1,9 +1,9 @@
 //! CREATE, ALTER and DROP DATABASE.
 
 use super::limits;
-use crate::accounts::Privileges;
 use crate::session::Session;
 use crate::system_tables;
+use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
 use dictionary::SchemaDefinition;

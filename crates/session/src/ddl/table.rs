@@ -3,9 +3,9 @@
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
-use crate::accounts::Privileges;
 use crate::session::Session;
 use crate::system_tables;
+use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,

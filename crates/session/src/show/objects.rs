@@ -2,12 +2,12 @@
 
 use super::Listing;
 use super::create::{create_database, create_table};
-use crate::accounts::Privileges;
 use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
 };
 use crate::session::Session;
 use crate::system_tables;
+use accounts::Privileges;
 use catalog::{LockKey, LockMode, Namespace};
 use dictionary::{SchemaDefinition, TableName};
 use errors::{SqlResult, sql_error};

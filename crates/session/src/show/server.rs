@@ -1,13 +1,13 @@
 //! SHOW forms about the server, its sessions and accounts.
 
 use super::Listing;
-use crate::accounts::Privileges;
-use crate::accounts::print;
 use crate::result::{
     column, computed, line_column, not_null, optional_text, sized_column, text, text_column,
 };
 use crate::session::Session;
 use crate::system_tables::{self, SHORT_STATEMENT_CHARACTERS};
+use accounts::Privileges;
+use accounts::print;
 use charset::CollationId;
 use errors::{Condition, Level, SqlResult, sql_error};
 use parser::ast::{EngineShow, Limit, Show, ShowFilter, UserName, VariableScope};
@@ -141,7 +141,7 @@ impl Session {
         let name = match user {
             None | Some(UserName::CurrentUser) => self.user.account.clone(),
             Some(UserName::Account { name, host }) => {
-                crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
+                accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
         if name != self.user.account && !self.grants().table("mysql", "user").contains(Privileges::SELECT) {
@@ -153,7 +153,7 @@ impl Session {
         let mut shown = account.clone();
         for role in using {
             if let UserName::Account { name: user, host } = role {
-                let role = crate::accounts::AccountName::new(user, host.as_deref().unwrap_or("%"));
+                let role = accounts::AccountName::new(user, host.as_deref().unwrap_or("%"));
                 let granted = accounts.get(&role).filter(|_| account.roles.contains_key(&role));
                 shown.absorb(granted.ok_or_else(|| {
                     sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, name.user, name.host)
@@ -169,7 +169,7 @@ impl Session {
         let name = match user {
             UserName::CurrentUser => self.user.account.clone(),
             UserName::Account { name, host } => {
-                crate::accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
+                accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
         if name != self.user.account && !self.grants().schema("mysql").contains(Privileges::SELECT) {

@@ -2,10 +2,10 @@
 
 use super::row::RowBuilder;
 use super::{Emit, SystemTables};
-use crate::accounts::account::Expiry;
-use crate::accounts::privilege::NAMED;
-use crate::accounts::{Account, LockTime, Privileges, TlsRequirement};
 use crate::result::text;
+use accounts::account::Expiry;
+use accounts::privilege::NAMED;
+use accounts::{Account, LockTime, Privileges, TlsRequirement};
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use values::Value;
@@ -421,7 +421,7 @@ pub(crate) fn privilege_rows() -> Vec<Vec<Value>> {
         .collect();
     rows.push(vec![text("Grant option"), text("Databases,Tables,Functions,Procedures"), text("")]);
     rows.push(vec![text("Usage"), text("Server Admin"), text("No privileges - allow connect only")]);
-    let dynamic = crate::accounts::print::dynamic_names().iter();
+    let dynamic = accounts::print::dynamic_names().iter();
     rows.extend(dynamic.map(|name| vec![text(*name), text("Server Admin"), text("")]));
     rows
 }

@@ -2,8 +2,8 @@
 
 use super::tables::AnyTable;
 use super::{Emit, SystemTables, definitions, wanted_text};
-use crate::accounts::Privileges;
 use crate::result::{optional_text, text};
+use accounts::Privileges;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexKind, TableDefinition};
 use errors::SqlResult;
 use expression::TimeZone;

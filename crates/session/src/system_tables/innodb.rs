@@ -2,8 +2,8 @@
 
 use super::row::RowBuilder;
 use super::{Emit, SystemTables, is_hidden};
-use crate::accounts::Privileges;
 use crate::result::text;
+use accounts::Privileges;
 use dictionary::TableDefinition;
 use engine::Table;
 use errors::{SqlResult, sql_error};

@@ -2,9 +2,9 @@
 
 use super::row::RowBuilder;
 use super::{Emit, SystemTables};
-use crate::accounts::Privileges;
 use crate::registry::SessionShared;
 use crate::result::{optional_text, text};
+use accounts::Privileges;
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! information_schema views of schemas, tables, indexes and constraints.
 
 use super::{Emit, SystemTables, definition, is_hidden, names, wanted_text};
-use crate::accounts::Privileges;
 use crate::result::text;
+use accounts::Privileges;
 use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition};
 use engine::Table;
 use errors::SqlResult;

@@ -1,11 +1,11 @@
 //! All accounts in memory, and the questions that statements ask of them. Main types: [`AccountTable`], [`Grants`].
 //! Immutable: a change makes a new table, so that sessions read without locks.
 
-use super::AuthenticationAccount;
-use super::account::{Account, AccountName, TableGrant};
-use super::host;
-use super::privilege::Privileges;
-use crate::connection::ClientHost;
+use crate::AuthenticationAccount;
+use crate::ClientHost;
+use crate::account::{Account, AccountName, TableGrant};
+use crate::host;
+use crate::privilege::Privileges;
 use plan::GrantsId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
@@ -96,6 +96,23 @@ impl AccountTable {
             locked: account.locked,
             locking: account.locking.is_active().then(|| account.locking.clone()),
         }
+    }
+
+    /// Whether `holder` has `role`, through other roles too.
+    pub fn grants_role(&self, holder: &AccountName, role: &AccountName) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![holder.clone()];
+        while let Some(next) = open.pop() {
+            if next == *role {
+                return true;
+            }
+            if seen.insert(next.clone())
+                && let Some(account) = self.get(&next)
+            {
+                open.extend(account.roles.keys().cloned());
+            }
+        }
+        false
     }
 
     /// What an account may do with those roles active, roles of roles included.

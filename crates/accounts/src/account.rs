@@ -3,12 +3,10 @@
 //! Stored form: lines of tab-separated fields, the first of which names the line. Unknown lines are an error, so that
 //! an older server does not silently drop what a newer one granted.
 
-use super::history::{OldPassword, PasswordHistory};
-use super::privilege::Privileges;
-use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement};
-use crate::instance::Instance;
+use crate::history::{OldPassword, PasswordHistory};
+use crate::privilege::Privileges;
+use crate::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement};
 use std::collections::BTreeMap;
-use variables::id;
 
 /// The name of an account. Users compare byte by byte, hosts in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -145,19 +143,25 @@ impl Account {
     /// Whether the password must be changed before anything else: PASSWORD EXPIRE was said, or the password is older
     /// than its EXPIRE INTERVAL (default_password_lifetime, where the account names none). When a password was set is
     /// not known of accounts that never had one.
-    pub fn has_expired(&self, instance: &Instance) -> bool {
-        self.password_expired || self.password_changed > 0 && self.is_too_old(instance)
+    pub fn has_expired(&self, default_lifetime_days: u64, now_seconds: u64) -> bool {
+        self.password_expired
+            || self.password_changed > 0 && self.is_too_old(default_lifetime_days, now_seconds)
     }
 
-    fn is_too_old(&self, instance: &Instance) -> bool {
+    fn is_too_old(&self, default_lifetime_days: u64, now_seconds: u64) -> bool {
         const DAY_SECONDS: u64 = 86_400;
         let lifetime_days = match self.expiry {
-            Expiry::Default => instance.global_number(id::DEFAULT_PASSWORD_LIFETIME),
+            Expiry::Default => default_lifetime_days,
             Expiry::Never => 0,
             Expiry::Days(days) => days,
         };
         let end = self.password_changed.saturating_add(lifetime_days.saturating_mul(DAY_SECONDS));
-        lifetime_days > 0 && (instance.wall_microseconds() / 1_000_000) as u64 >= end
+        lifetime_days > 0 && now_seconds >= end
+    }
+
+    /// Whether that is its password.
+    pub fn has_password(&self, password: &[u8]) -> bool {
+        self.plugin.verifies(&self.authentication_string, password)
     }
 
     /// Adds the grants of a role: SHOW GRANTS .. USING.

@@ -1,8 +1,8 @@
 //! SHOW GRANTS and SHOW CREATE USER text. Main functions: [`grants`], [`create_user`].
 
-use super::account::{Account, Expiry, LIMITS, TableGrant};
-use super::privilege::{DYNAMIC, Privileges};
-use super::{AccountName, LockTime, TlsRequirement};
+use crate::account::{Account, Expiry, LIMITS, TableGrant};
+use crate::privilege::{DYNAMIC, Privileges};
+use crate::{AccountName, LockTime, TlsRequirement};
 use std::fmt::Write as _;
 use values::print::quoted;
 

@@ -1,10 +1,8 @@
 //! Passwords: SET PASSWORD, what is stored of them, and when the current one must be known to change it.
 //! Entry point: [`Session::set_password`]; `statements.rs` asks the same for CREATE and ALTER USER.
 
-use super::AuthenticationPlugin;
-use super::account::Account;
-use super::privilege::Privileges;
 use crate::session::Session;
+use accounts::{Account, AuthenticationPlugin, Privileges};
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
 use variables::id;
@@ -109,30 +107,12 @@ impl Session {
     }
 }
 
-impl Account {
-    /// Whether that is its password.
-    fn has_password(&self, password: &[u8]) -> bool {
-        self.plugin.verifies(&self.authentication_string, password)
-    }
-}
-
-impl AuthenticationPlugin {
-    /// Whether `stored` is what the plugin keeps of that password.
-    pub(super) fn verifies(self, stored: &[u8], password: &[u8]) -> bool {
-        match self {
-            _ if stored.is_empty() => password.is_empty(),
-            AuthenticationPlugin::CachingSha2Password => caching_sha2::verify_password(stored, password),
-            AuthenticationPlugin::MysqlNativePassword => *stored == native::hash(password).into_bytes(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::connection::ClientHost;
     use crate::prepared::ExecuteFlags;
     use crate::session::Session;
     use crate::tests::{Printer, check, connect, environment, info, run, start};
+    use accounts::ClientHost;
     use std::time::Duration;
     use wire::capabilities::client;
 

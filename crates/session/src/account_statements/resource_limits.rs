@@ -1,84 +1,16 @@
-//! MAX_QUERIES_PER_HOUR, MAX_UPDATES_PER_HOUR, MAX_CONNECTIONS_PER_HOUR and MAX_USER_CONNECTIONS. Main type: [`ResourceUse`], what
-//! an account used in its hour, part of the account. It is counted in memory only: what copies the account keeps the count,
-//! what drops or renames it or states its limits anew begins another; sessions of an account that is gone go on with theirs.
-//! Statements of prepared statements in the binary protocol do not count, as in MySQL. Thread rules: copies share the count; any thread may ask.
+//! Statements and connections against MAX_QUERIES_PER_HOUR and its like.
 
-use super::account::Account;
 use crate::planned::StatementTraits;
 use crate::registry::{Command, SessionShared};
 use crate::session::Session;
+use accounts::{Resource, StatementLimits};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::{MaintenanceCommand, Statement};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use variables::id;
 
-/// What is counted by the hour, in the order of [`Account::limits`], with the names of error 1226.
-const COUNTED: [&str; 3] = ["max_questions", "max_updates", "max_connections_per_hour"];
-const QUESTIONS: usize = 0;
-const UPDATES: usize = 1;
-const CONNECTIONS: usize = 2;
-/// MAX_USER_CONNECTIONS, which counts what is open.
-const OPEN: usize = 3;
-
-const HOUR_MICROSECONDS: u64 = 3_600_000_000;
-
-/// What an account used in the hour that began with its first use.
-#[derive(Clone, Debug, Default)]
-pub struct ResourceUse(Arc<Mutex<Used>>);
-
-#[derive(Debug, Default)]
-struct Used {
-    since_microseconds: u64,
-    counts: [u64; COUNTED.len()],
-}
-
-/// What was used is no part of what an account is.
-impl PartialEq for ResourceUse {
-    fn eq(&self, _other: &ResourceUse) -> bool {
-        true
-    }
-}
-
-impl Eq for ResourceUse {}
-
-impl ResourceUse {
-    /// Forgets what all copies used.
-    pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Used::default();
-    }
-
-    /// Uses one of a resource, if the limit allows it; 0 allows everything.
-    fn take(&self, resource: usize, limit: u64, now_microseconds: u64) -> bool {
-        if limit == 0 {
-            return true;
-        }
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if now_microseconds.saturating_sub(used.since_microseconds) >= HOUR_MICROSECONDS {
-            *used = Used { since_microseconds: now_microseconds, ..Used::default() };
-        }
-        let fits = used.counts[resource] < limit;
-        used.counts[resource] += u64::from(fits);
-        fits
-    }
-}
-
-/// The limits of a session's account; kept by the session if there are any for statements.
-#[derive(Clone)]
-pub(crate) struct StatementLimits {
-    used: ResourceUse,
-    limits: [u64; 4],
-}
-
-impl StatementLimits {
-    /// None if the account limits no statements.
-    pub fn of(account: &Account) -> Option<StatementLimits> {
-        let is_limited = account.limits[QUESTIONS] > 0 || account.limits[UPDATES] > 0;
-        is_limited.then(|| StatementLimits { used: account.used.clone(), limits: account.limits })
-    }
-}
-
-fn exceeded(user: &str, resource: &str, limit: u64) -> SqlError {
-    sql_error!(ER_USER_LIMIT_REACHED, user, resource, limit)
+fn exceeded(user: &str, resource: Resource, limit: u64) -> SqlError {
+    sql_error!(ER_USER_LIMIT_REACHED, user, resource.name(), limit)
 }
 
 impl Session {
@@ -93,10 +25,10 @@ impl Session {
 
     fn count_limited(&self, limits: &StatementLimits, traits: StatementTraits) -> SqlResult<()> {
         let now = self.instance.monotonic_microseconds();
-        for (resource, counts) in [(QUESTIONS, true), (UPDATES, traits.counts_as_update)] {
-            if counts && !limits.used.take(resource, limits.limits[resource], now) {
-                return Err(exceeded(&self.user.account.user, COUNTED[resource], limits.limits[resource]));
-            }
+        let exceeded = |resource: Resource| move |limit| exceeded(&self.user.account.user, resource, limit);
+        limits.take(Resource::Questions, now).map_err(exceeded(Resource::Questions))?;
+        if traits.counts_as_update {
+            limits.take(Resource::Updates, now).map_err(exceeded(Resource::Updates))?;
         }
         Ok(())
     }
@@ -108,7 +40,7 @@ impl Session {
         let Some(account) = accounts.get(&self.user.account) else { return Ok(()) };
         let user = &account.name.user;
         let open_max = self.instance.global_number(id::MAX_USER_CONNECTIONS);
-        let own_max = account.limits[OPEN];
+        let own_max = account.limits[Resource::Open as usize];
         if own_max == 0 && open_max > 0 && self.open_beside() >= open_max {
             return match self.grants().dynamic("CONNECTION_ADMIN") {
                 true => Ok(()),
@@ -116,13 +48,15 @@ impl Session {
             };
         }
         if own_max > 0 && self.open_beside() >= own_max {
-            return Err(exceeded(user, "max_user_connections", own_max));
+            return Err(exceeded(user, Resource::Open, own_max));
         }
-        let limit = account.limits[CONNECTIONS];
-        if limit == 0 || account.used.take(CONNECTIONS, limit, self.instance.monotonic_microseconds()) {
+        let limit = account.limits[Resource::Connections as usize];
+        if limit == 0
+            || account.used.take(Resource::Connections, limit, self.instance.monotonic_microseconds())
+        {
             return Ok(());
         }
-        Err(exceeded(user, COUNTED[CONNECTIONS], limit))
+        Err(exceeded(user, Resource::Connections, limit))
     }
 
     /// The account's sessions beside this one.
@@ -173,21 +107,7 @@ pub(crate) fn counts_as_update(statement: &Statement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tests::{connect, environment, run, start};
-
-    #[test]
-    fn an_hour_begins_with_its_first_use() {
-        let used = ResourceUse::default();
-        let copy = used.clone();
-        let now = HOUR_MICROSECONDS;
-        assert!(used.take(QUESTIONS, 2, now) && copy.take(QUESTIONS, 2, now + 5));
-        assert!(!used.take(QUESTIONS, 2, now + HOUR_MICROSECONDS - 1));
-        assert!(used.take(UPDATES, 1, now) && used.take(CONNECTIONS, 0, now));
-        assert!(used.take(QUESTIONS, 2, now + HOUR_MICROSECONDS));
-        used.forget();
-        assert!(copy.take(QUESTIONS, 1, now) && !copy.take(QUESTIONS, 1, now));
-    }
 
     fn refused(resource: &str, limit: u32) -> [String; 1] {
         [format!("ERROR 1226 User 'u' has exceeded the '{resource}' resource (current value: {limit})")]

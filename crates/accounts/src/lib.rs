@@ -1,25 +1,28 @@
 //! Accounts, privileges and roles. Main types: [`AuthenticationAccount`] (for the server's handshake),
 //! [`AccountTable`] (all accounts), [`Grants`] (what a session may do).
 
+#![forbid(unsafe_code)]
+
 pub mod account;
-pub mod grant;
+mod client_host;
 pub mod history;
 mod host;
-mod lockout;
-mod password;
+mod locking;
 pub mod print;
 pub mod privilege;
 mod resources;
-pub mod statements;
 pub mod store;
 pub mod table;
 
 pub use account::{Account, AccountName};
-pub use lockout::{LockTime, LoginAttempt, PasswordLocking};
+pub use client_host::ClientHost;
+pub use history::ReusePolicy;
+pub use locking::{LockTime, Locked, PasswordLocking};
 pub use privilege::Privileges;
-pub use resources::ResourceUse;
-pub(crate) use resources::{StatementLimits, counts_as_update};
+pub use resources::{Resource, ResourceUse, StatementLimits};
 pub use table::{AccountTable, Grants};
+
+use wire::auth::{caching_sha2, native};
 
 /// How an account proves itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,15 @@ impl AuthenticationPlugin {
         [AuthenticationPlugin::CachingSha2Password, AuthenticationPlugin::MysqlNativePassword]
             .into_iter()
             .find(|plugin| plugin.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether `stored` is what the plugin keeps of that password.
+    pub fn verifies(self, stored: &[u8], password: &[u8]) -> bool {
+        match self {
+            _ if stored.is_empty() => password.is_empty(),
+            AuthenticationPlugin::CachingSha2Password => caching_sha2::verify_password(stored, password),
+            AuthenticationPlugin::MysqlNativePassword => *stored == native::hash(password).into_bytes(),
+        }
     }
 }
 
@@ -83,7 +95,7 @@ pub struct AuthenticationAccount {
     pub retained_authentication_string: Vec<u8>,
     /// What the channel must offer.
     pub tls: TlsRequirement,
-    /// ACCOUNT LOCK; [`crate::Session::open`] refuses it with error 3118 after the password was right.
+    /// ACCOUNT LOCK; the session refuses it with error 3118 after the password was right.
     pub locked: bool,
     /// What failed logins come to; None if they never lock the account.
     pub locking: Option<PasswordLocking>,

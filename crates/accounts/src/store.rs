@@ -3,16 +3,15 @@
 //!
 //! Table `#system.accounts`: (user, host) primary key; `definition` in the text form of [`Account::encode`].
 
-use super::account::{Account, AccountName};
-use super::privilege::Privileges;
-use super::table::AccountTable;
-use crate::instance::Instance;
+use crate::account::{Account, AccountName};
+use crate::privilege::Privileges;
+use crate::table::AccountTable;
 use charset::CollationId;
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,
     TableDefinition, TableName, TableOptions,
 };
-use engine::{EngineError, KillFlag, RowBatch, ScanOptions, Table, TransactionOptions};
+use engine::{Engine, EngineError, KillFlag, RowBatch, ScanOptions, Table, TransactionOptions};
 use errors::handler::HA_ERR_TABLE_READONLY;
 use errors::{SqlError, SqlResult, sql_error};
 use std::sync::Arc;
@@ -30,10 +29,10 @@ const ROWS_PER_BATCH: usize = 256;
 ///
 /// What is lost of them refuses the start, or everybody could become root. Only a start by force goes on without: then root@localhost
 /// has no password, while nobody can connect from elsewhere, so that the data can be dumped.
-pub fn load(instance: &Instance, loopback_only: bool) -> SqlResult<()> {
-    let is_forced = instance.engine().is_forced();
-    let found = match open_table(instance).and_then(|table| {
-        read(instance, &table).map_err(|error| {
+pub fn load(engine: &Engine, loopback_only: bool) -> SqlResult<AccountTable> {
+    let is_forced = engine.is_forced();
+    let found = match open_table(engine).and_then(|table| {
+        read(engine, &table).map_err(|error| {
             let error = error.into_sql(ACCOUNTS);
             let text = format!("{} {LOST_HINT}", error.message());
             SqlError::new(error.number(), error.state(), text)
@@ -48,13 +47,12 @@ pub fn load(instance: &Instance, loopback_only: bool) -> SqlResult<()> {
     if first_start && loopback_only {
         let root = root();
         if !is_forced {
-            let lsn = write(instance, &[(root.name.clone(), Some(root.clone()))])?;
-            instance.engine().flush_log(lsn).map_err(|error| error.into_sql(ACCOUNTS))?;
+            let lsn = write(engine, &[(root.name.clone(), Some(root.clone()))])?;
+            engine.flush_log(lsn).map_err(|error| error.into_sql(ACCOUNTS))?;
         }
         accounts.put(root);
     }
-    instance.publish_accounts(accounts);
-    Ok(())
+    Ok(accounts)
 }
 
 /// How to go on when the accounts are lost.
@@ -64,12 +62,12 @@ const LOST_HINT: &str = "Without the accounts the server does not start. Put the
 fn root() -> Account {
     let mut root = Account::new(AccountName::new("root", "localhost"));
     root.global = Privileges::ALL_GLOBAL.with(Privileges::GRANT);
-    root.dynamic = super::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
+    root.dynamic = crate::privilege::DYNAMIC.iter().map(|name| ((*name).to_owned(), true)).collect();
     root
 }
 
-fn read(instance: &Instance, table: &Arc<Table>) -> Result<Vec<Account>, EngineError> {
-    let transaction = instance.engine().begin(TransactionOptions::default());
+fn read(engine: &Engine, table: &Arc<Table>) -> Result<Vec<Account>, EngineError> {
+    let transaction = engine.begin(TransactionOptions::default());
     let mut scan = transaction.scan(table, ScanOptions::default())?;
     let (mut batch, mut found) = (RowBatch::new(), Vec::new());
     while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH)? {
@@ -91,8 +89,7 @@ fn decode(table: &Table, row: &[u8]) -> Result<Account, EngineError> {
     Account::decode(name, &text(2)?).ok_or_else(corrupt)
 }
 
-fn open_table(instance: &Instance) -> SqlResult<Arc<Table>> {
-    let engine = instance.engine();
+fn open_table(engine: &Engine) -> SqlResult<Arc<Table>> {
     if let Some(table) = engine.dictionary().table(SYSTEM_SCHEMA, ACCOUNTS) {
         return Ok(table);
     }
@@ -137,14 +134,12 @@ fn definition() -> TableDefinition {
     }
 }
 
-/// Writes changed accounts (None: removed) in one transaction, then publishes the table. The caller holds the
-/// writer's right. Returns the commit's LSN.
-pub fn save(instance: &Instance, changed: AccountTable, names: &[AccountName]) -> SqlResult<Lsn> {
+/// Writes the accounts of those names, which `changed` has or has no more, in one transaction. The caller keeps others from
+/// changing accounts and publishes the table. Returns the commit's LSN.
+pub fn save(engine: &Engine, changed: &AccountTable, names: &[AccountName]) -> SqlResult<Lsn> {
     let changes: Vec<(AccountName, Option<Account>)> =
         names.iter().map(|name| (name.clone(), changed.get(name).cloned())).collect();
-    let lsn = write(instance, &changes)?;
-    instance.publish_accounts(changed);
-    Ok(lsn)
+    write(engine, &changes)
 }
 
 /// Why the engine does not take a change of accounts.
@@ -157,8 +152,7 @@ fn refused(error: EngineError) -> SqlError {
     }
 }
 
-fn write(instance: &Instance, changes: &[(AccountName, Option<Account>)]) -> SqlResult<Lsn> {
-    let engine = instance.engine();
+fn write(engine: &Engine, changes: &[(AccountName, Option<Account>)]) -> SqlResult<Lsn> {
     let table = engine.dictionary().table(SYSTEM_SCHEMA, ACCOUNTS);
     let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, SYSTEM_SCHEMA, ACCOUNTS))?;
     let transaction = engine.begin(TransactionOptions::default());

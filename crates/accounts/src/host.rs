@@ -1,6 +1,6 @@
 //! Host patterns of accounts: names and addresses with `%` and `_`, netmasks and CIDR.
 
-use crate::connection::ClientHost;
+use crate::ClientHost;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Whether a client at `host` matches the pattern of an account.

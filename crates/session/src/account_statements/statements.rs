@@ -1,13 +1,13 @@
 //! CREATE, ALTER, DROP and RENAME USER, roles, SET PASSWORD, SET ROLE. Entry point: [`Session::run_account_statement`].
 //! A statement changes all its accounts or none, in one transaction of the engine.
 
-use super::account::{Account, AccountName, Expiry, LIMITS};
-use super::history::PasswordHistory;
-use super::privilege::Privileges;
-use super::table::AccountTable;
-use super::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement, store};
 use crate::result::{text, text_column};
 use crate::session::Session;
+use accounts::account::{Account, AccountName, Expiry, LIMITS};
+use accounts::history::PasswordHistory;
+use accounts::privilege::Privileges;
+use accounts::table::AccountTable;
+use accounts::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement, store};
 use errors::{SqlResult, sql_error};
 use parser::ast::{self, *};
 use std::sync::Arc;
@@ -83,7 +83,8 @@ impl Session {
             names.sort();
             names.dedup();
             if !names.is_empty() {
-                let lsn = store::save(&instance, table, &names)?;
+                let lsn = store::save(instance.engine(), &table, &names)?;
+                instance.publish_accounts(table);
                 session.wait_for(lsn);
             }
             Ok(())

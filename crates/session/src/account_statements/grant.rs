@@ -1,8 +1,8 @@
 //! GRANT and REVOKE.
 
-use super::account::{Account, AccountName};
-use super::privilege::{DYNAMIC, Privileges, find_static};
 use crate::session::Session;
+use accounts::account::{Account, AccountName};
+use accounts::privilege::{DYNAMIC, Privileges, find_static};
 use errors::{SqlResult, sql_error};
 use parser::ast::{Grant, ObjectKind, Privilege, PrivilegeLevel, Revoke, UserName};
 use wire::result::ResultSink;
@@ -380,25 +380,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-}
-
-impl super::AccountTable {
-    /// Whether `holder` has `role`, through other roles too.
-    fn grants_role(&self, holder: &AccountName, role: &AccountName) -> bool {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut open = vec![holder.clone()];
-        while let Some(next) = open.pop() {
-            if next == *role {
-                return true;
-            }
-            if seen.insert(next.clone())
-                && let Some(account) = self.get(&next)
-            {
-                open.extend(account.roles.keys().cloned());
-            }
-        }
-        false
     }
 }
 
