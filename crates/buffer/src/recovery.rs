@@ -167,7 +167,7 @@ impl BufferPool {
         let page = page::page_id(&bytes);
         let header = match page_transform::open(&bytes, page) {
             Ok(()) => Some(&bytes[..]),
-            Err(_) => copies.get(&page).map(Vec::as_slice),
+            Err(_) => copies.get(&page).map(Vec::as_slice).filter(|copy| is_torn_from(copy, &bytes)),
         };
         let Some(header) = header.filter(|_| page.number.0 == 0) else {
             return Ok(Some(FileFault::Damaged));
@@ -256,6 +256,13 @@ pub enum FileFault {
     Damaged,
     /// It is of another server, or needs features that this one does not have.
     Foreign,
+}
+
+/// Whether a space header that is not whole may be another version of this copy: what never changes of a file lies in the first
+/// sector. Zeroes name the system tablespace, and a file of another history the number of ours.
+fn is_torn_from(copy: &[u8], torn: &[u8]) -> bool {
+    let origin = |bytes| SpaceHeaderRef::new(bytes).and_then(|header| header.origin()).ok();
+    origin(torn).is_some_and(|found| origin(copy) == Some(found))
 }
 
 fn unreadable_file(error: &DiskError) -> FileFault {

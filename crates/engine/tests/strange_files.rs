@@ -13,6 +13,7 @@ use std::path::Path;
 
 const FILE: &str = "test/t.ibd";
 const ROWS: i64 = 200;
+const PAGE_BYTES: usize = 16 << 10;
 
 fn try_open(disk: &SimulatedDisk, seed: u64, force: ForceRecovery) -> EngineResult<Engine> {
     let options = EngineOptions { force_recovery: force, ..options() };
@@ -109,6 +110,75 @@ fn a_file_of_another_history_closes_its_table() {
     assert_eq!(engine.take_messages().len(), 2);
     engine.drop_tables(&[name("renamed")], &kill).unwrap();
     create(&engine, "t");
+}
+
+/// Whether the doublewrite file names a copy of that space's header.
+fn has_copy_of_header(disk: &SimulatedDisk, space: u32) -> bool {
+    let bytes = disk.contents(Path::new("redo/doublewrite")).unwrap();
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let mut entries = (0..number(4) as usize).map(|entry| 16 + entry * 16);
+    entries.any(|at| (number(at), number(at + 4)) == (space, 0))
+}
+
+/// Starts over a header that is damaged: no copy of another file's may be taken for it.
+fn check_header_is_damaged(disk: &SimulatedDisk) {
+    let engine = try_open(disk, 4, ForceRecovery::Off).unwrap();
+    let refused = scan(&begin(&engine), &table(&engine, "t"), 0, ReadMode::Consistent).unwrap_err();
+    assert!(matches!(refused, EngineError::TableDamaged(_)), "{refused:?}");
+    let told = engine.take_messages();
+    assert!(told.len() == 1 && told[0].contains(FILE) && told[0].contains("header"), "{told:?}");
+    assert_eq!(all(&begin(&engine), &table(&engine, "old")), [row(1, 1, "one")]);
+}
+
+#[test]
+fn a_header_of_zeroes_is_not_the_system_tablespaces() {
+    for whole_file in [false, true] {
+        let disk = SimulatedDisk::new(1);
+        let engine = open(&disk);
+        insert(&engine, &create(&engine, "old"), &[row(1, 1, "one")]);
+        insert(
+            &engine,
+            &create(&engine, "t"),
+            &(0..ROWS).map(|id| row(id, id * 2, "row")).collect::<Vec<_>>(),
+        );
+        // The first that there is, so it has the system tablespace's header too.
+        engine.checkpoint().unwrap();
+        drop(engine);
+        let disk = disk.restart_after_kill();
+        let own = disk.contents(Path::new(FILE)).unwrap();
+        assert!(has_copy_of_header(&disk, 0));
+        disk.corrupt(Path::new(FILE), 0, &vec![0; if whole_file { own.len() } else { PAGE_BYTES }]);
+        check_header_is_damaged(&disk);
+        let disk = disk.restart_after_kill();
+        put(&disk, &own);
+        check_own_rows(&try_open(&disk, 5, ForceRecovery::Off).unwrap());
+    }
+}
+
+#[test]
+fn a_damaged_header_of_another_history_is_not_mended_with_a_copy_of_ours() {
+    let [disk, other] = two_histories(true);
+    let space = u32::from_le_bytes(disk.contents(Path::new(FILE)).unwrap()[4..8].try_into().unwrap());
+    let engine = try_open(&disk, 3, ForceRecovery::Off).unwrap();
+    let rows: Vec<_> = (ROWS..10 * ROWS).map(|id| row(id, id * 100, "more")).collect();
+    insert(&engine, &table(&engine, "t"), &rows);
+    engine.checkpoint().unwrap();
+    drop(engine);
+    let disk = disk.restart_after_kill();
+    assert!(has_copy_of_header(&disk, space));
+    let mut own = disk.contents(Path::new(FILE)).unwrap();
+    let mut strange = other.contents(Path::new(FILE)).unwrap();
+    for header in [&mut strange, &mut own] {
+        header[9000] ^= 1;
+    }
+    let with = |bytes| {
+        let disk = disk.restart_with_durable_state();
+        put(&disk, bytes);
+        disk
+    };
+    check_header_is_damaged(&with(&strange));
+    let engine = try_open(&with(&own), 5, ForceRecovery::Off).unwrap();
+    assert_eq!(all(&begin(&engine), &table(&engine, "t")).len(), 10 * ROWS as usize);
 }
 
 #[test]
