@@ -152,9 +152,15 @@ fn create_system_space(pool: &BufferPool, without_log: bool) -> EngineResult<()>
     if !spaces.iter().any(|(space, _)| *space == SYSTEM_SPACE) {
         match pool.damaged_files().into_iter().find(|(path, _)| path == Path::new(SYSTEM_FILE)) {
             Some((_, FileFault::Unreadable(reason))) => return Err(EngineError::Io(reason)),
-            Some(_) => {
+            Some((_, FileFault::Damaged)) => {
                 return Err(EngineError::Corrupt(format!(
                     "the header of '{SYSTEM_FILE}' is damaged: put the file back as it was"
+                )));
+            }
+            Some((_, FileFault::Foreign)) => {
+                return Err(EngineError::Corrupt(format!(
+                    "'{SYSTEM_FILE}' and the redo log are not of one server, or the file is of a newer one: put the one back that \
+                     was here before"
                 )));
             }
             None => {}

@@ -130,6 +130,32 @@ fn a_damaged_system_file_is_not_made_anew() {
 }
 
 #[test]
+fn a_system_file_of_another_server_is_not_called_damaged() {
+    let disk = directory(true);
+    let other = SimulatedDisk::new(2);
+    let server = Engine::open(Environment::simulated(other.clone(), 2), options()).unwrap();
+    server.shutdown().unwrap();
+    drop(server);
+    let own = disk.contents(path("iruka_system.ibd")).unwrap();
+    let strange = other.contents(path("iruka_system.ibd")).unwrap();
+    for (bytes, refused) in [(&strange, true), (&own, false)] {
+        let file = disk.open(path("iruka_system.ibd"), OpenMode::Existing).unwrap();
+        file.set_len(0).unwrap();
+        file.write_at(bytes, 0).unwrap();
+        match try_open(&disk) {
+            Err(error) => {
+                let text = error.to_string();
+                assert!(refused && text.contains("not of one server") && !text.contains("damaged"), "{text}");
+            }
+            Ok(engine) => {
+                assert!(!refused);
+                check_rows(&engine);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_first_start_may_end_anywhere() {
     let whole = SimulatedDisk::new(1);
     drop(open(&whole));
