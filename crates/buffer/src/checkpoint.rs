@@ -114,6 +114,7 @@ impl BufferPool {
             progress.log_flushed_at = now;
             self.refill_reserve()?;
         }
+        self.redo.note_progress()?;
         self.redo.prepare_files((2 * self.redo.segment_bytes()).max(self.wanted_log_bytes()))?;
         let idle = progress.last_end == end;
         progress.last_end = end;

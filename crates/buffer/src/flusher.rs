@@ -150,6 +150,8 @@ impl BufferPool {
         self.redo.flush_to(newest)?;
         // I1: no page is written before the log that explains it.
         assert!(newest <= self.redo.durable_lsn(), "page LSN {newest} is not durable");
+        // A log that loses its end while no server runs must not be taken for a whole one that these pages are too new for.
+        self.redo.note_progress()?;
         let batch = &mut state.batch[..HEADER_BYTES + pages.len() * PAGE_BYTES];
         page_transform::seal(&mut batch[HEADER_BYTES..]);
         let outcome = blocking::region(|| write_batch(state.doublewrite.as_mut(), batch, &pages));

@@ -163,7 +163,10 @@ impl CheckpointRecord {
 /// The control file.
 pub(crate) struct Control {
     file: Arc<dyn File>,
+    /// The last one that is durable.
     pub record: CheckpointRecord,
+    /// Up to where one of the slots says that the log was durable.
+    noted: Lsn,
 }
 
 /// The file's name, in the directory of the log.
@@ -196,7 +199,7 @@ impl Control {
             }
         }
         match newest {
-            Some(record) => Ok(Some(Control { file, record })),
+            Some(record) => Ok(Some(Control { file, record, noted: record.durable })),
             None => Err(RedoError::ControlDamaged),
         }
     }
@@ -206,7 +209,7 @@ impl Control {
         let new_path = Path::new(LOG_DIRECTORY).join("control.new");
         let file = environment.disk.open(&new_path, OpenMode::CreateIfMissing)?;
         file.write_at(&[0; 2 * BLOCK_BYTES as usize], 0)?;
-        let mut control = Control { file, record };
+        let mut control = Control { file, record, noted: record.durable };
         control.write(record)?;
         control.file.sync_all()?;
         environment.disk.rename(&new_path, &control_path())?;
@@ -216,13 +219,33 @@ impl Control {
 
     /// Writes the next record, durably, over the older of the two. After an error the log must stop (I2).
     pub fn write(&mut self, record: CheckpointRecord) -> Result<(), RedoError> {
+        let record = self.put(record)?;
+        self.sync()?;
+        self.record = record;
+        Ok(())
+    }
+
+    /// Makes durable what the slots say.
+    pub fn sync(&self) -> Result<(), RedoError> {
+        Ok(self.file.sync_data()?)
+    }
+
+    /// Says how far the log is durable, without a sync, in the slot that the next record overwrites: until that one is durable, the
+    /// other slot has all that recovery needs. After an error the log must stop (I2).
+    pub fn note(&mut self, durable: Lsn) -> Result<(), RedoError> {
+        if durable > self.noted {
+            self.put(CheckpointRecord { durable, ..self.record })?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, record: CheckpointRecord) -> Result<CheckpointRecord, RedoError> {
         let record = CheckpointRecord { sequence: self.record.sequence + 1, ..record };
         let mut block = [0; BLOCK_BYTES as usize];
         block[..RECORD_BYTES].copy_from_slice(&record.encode());
         self.file.write_at(&block, (record.sequence % 2) * BLOCK_BYTES)?;
-        self.file.sync_data()?;
-        self.record = record;
-        Ok(())
+        self.noted = record.durable;
+        Ok(record)
     }
 }
 

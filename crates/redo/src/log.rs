@@ -119,7 +119,7 @@ impl OpenedLog {
         for file in self.segments.files_from(self.checkpoint()).iter() {
             file.sync_data()?;
         }
-        Ok(())
+        self.control.sync()
     }
 
     /// Starts a new epoch at `end`, where the reader stopped. The checkpoint stays where it is. Allocates nothing.
@@ -524,6 +524,24 @@ impl RedoLog {
             Some(error) => Err(error),
             None if durable <= old.durable => Ok(()),
             None => self.write_control(&mut control, CheckpointRecord { durable, ..old }),
+        }
+    }
+
+    /// Says in the control record how far the log is durable by now, without a sync: a process that is killed has said it all the same, and
+    /// what is taken from its log before the next start is missed. To be called every now and then, and before pages are written.
+    pub fn note_progress(&self) -> Result<(), RedoError> {
+        let mut control = lock(&self.control);
+        if let Some(error) = self.failure() {
+            return Err(error);
+        }
+        match control.note(self.durable_lsn()) {
+            // What it said before is as true.
+            Err(RedoError::Disk(error)) if is_lack(&error) => Ok(()),
+            Err(RedoError::Disk(error)) => {
+                self.fail(error.clone());
+                Err(RedoError::Failed(error))
+            }
+            outcome => outcome,
         }
     }
 

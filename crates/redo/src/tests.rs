@@ -239,6 +239,35 @@ fn a_file_that_is_lost_in_whole_is_missed() {
 }
 
 #[test]
+fn an_end_that_is_zeroed_is_missed() {
+    for kept in 0..=8 {
+        let disk = SimulatedDisk::new(1);
+        let (log, _) = open(&disk).unwrap();
+        log.note_durable(append(&log, &[9; 10])).unwrap();
+        let mut ends = Vec::new();
+        for number in 0..8 {
+            ends.push(append(&log, &[number; 100]));
+            log.flush_to(ends[ends.len() - 1]).unwrap();
+            log.note_progress().unwrap();
+            // Synced records overwrite the slot of the notes.
+            if number == 5 {
+                log.set_checkpoint(ends[1]).unwrap();
+            }
+        }
+        drop(log);
+        let disk = disk.restart_after_kill();
+        let Some(end) = ends.get(kept) else {
+            assert_eq!(open(&disk).unwrap().1.last(), Some(&vec![7; 100]));
+            continue;
+        };
+        let path = Path::new("redo/log_0000000000000000");
+        let from = end.0 as usize - 50;
+        disk.corrupt(path, from, &vec![0; disk.contents(path).unwrap().len() - from]);
+        assert!(matches!(open(&disk), Err(RedoError::Corrupt { .. })), "cut in group {kept}");
+    }
+}
+
+#[test]
 fn a_file_that_is_short_or_misplaced_is_named() {
     let disk = SimulatedDisk::new(1);
     let (log, _) = open(&disk).unwrap();
