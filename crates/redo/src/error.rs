@@ -40,6 +40,15 @@ pub enum RedoError {
         /// The group that shows it.
         later: Lsn,
     },
+    /// The log ends before a place that is known to have been durable.
+    EndsEarly {
+        /// Where it ends.
+        lsn: Lsn,
+        /// The log file, and the offset there.
+        file: PathBuf,
+        /// Bytes from the start of the file.
+        offset: u64,
+    },
     /// A log file is missing, though later ones are there or recovery begins in it.
     FileMissing {
         /// The file.
@@ -63,7 +72,7 @@ pub enum RedoError {
         /// What it is.
         what: &'static str,
     },
-    /// The log ends before a place that is known to have been durable, or its control file is damaged.
+    /// The log and its control file do not fit, or what it says makes no sense.
     Corrupt {
         /// What is wrong.
         reason: &'static str,
@@ -83,8 +92,15 @@ pub const WITHOUT_LOG_HINT: &str = "innodb_force_recovery=6 shows the data files
 impl RedoError {
     /// Whether the log was read and found damaged: it can be read up to there.
     pub fn is_damage(&self) -> bool {
-        use RedoError::{Corrupt, FileMissing, FileShort, Hole};
-        matches!(self, Hole { .. } | Corrupt { .. } | FileShort { .. } | FileMissing { is_first: false, .. })
+        use RedoError::{Corrupt, EndsEarly, FileMissing, FileShort, Hole};
+        matches!(
+            self,
+            Hole { .. }
+                | EndsEarly { .. }
+                | Corrupt { .. }
+                | FileShort { .. }
+                | FileMissing { is_first: false, .. }
+        )
     }
 
     /// Whether the simulated machine has crashed.
@@ -127,6 +143,12 @@ impl fmt::Display for RedoError {
                 f,
                 "redo log is damaged: the group at LSN {lsn}, byte {offset} of '{}', was durable once, as the group at LSN \
                  {later} shows. {FORCE_HINT}",
+                file.display()
+            ),
+            RedoError::EndsEarly { lsn, file, offset } => write!(
+                f,
+                "redo log is damaged: the group at LSN {lsn}, which begins at byte {offset} of '{}' and may reach into the next file, is \
+                 not whole, and was durable once. {FORCE_HINT}",
                 file.display()
             ),
             RedoError::FileMissing { file, is_first } => {

@@ -1,5 +1,7 @@
 //! [`LogReader`]: the groups of a log from a checkpoint on, up to the first that is not whole.
 
+use std::path::PathBuf;
+
 use memchr::memmem;
 use stdx::ids::Lsn;
 
@@ -61,7 +63,8 @@ impl LogReader {
             }
             None if self.ends_at_damage => Ok(None),
             None if start < self.record.durable => {
-                Err(RedoError::Corrupt { reason: "the log ends before what was durable", lsn: start })
+                let (file, offset) = self.place_of(start);
+                Err(RedoError::EndsEarly { lsn: start, file, offset })
             }
             None => match self.later_group(start)? {
                 Some((lsn, epoch)) if epoch != self.record.epoch => {
@@ -158,13 +161,14 @@ impl LogReader {
     }
 
     fn hole(&self, lsn: Lsn, later: Lsn) -> RedoError {
+        let (file, offset) = self.place_of(lsn);
+        RedoError::Hole { lsn, file, offset, later }
+    }
+
+    /// File and byte of an LSN.
+    fn place_of(&self, lsn: Lsn) -> (PathBuf, u64) {
         let segment_bytes = self.files.segment_bytes;
-        RedoError::Hole {
-            lsn,
-            file: segments::path_of(lsn.0 / segment_bytes),
-            offset: lsn.0 % segment_bytes,
-            later,
-        }
+        (segments::path_of(lsn.0 / segment_bytes), lsn.0 % segment_bytes)
     }
 
     /// Groups from before the last start must lie before it, those of the last start behind. A group that an earlier
