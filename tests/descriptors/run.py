@@ -117,9 +117,11 @@ def check_none(server, limit):
     """No descriptor at all: neither for a client nor for a new table. Those that are open are used on."""
     connection = connect(server)
     rows(connection, "CREATE TABLE IF NOT EXISTS d.u (a INT)")
+    rows(connection, "CREATE TABLE d.x (a INT)")
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (3, limit))
     outcomes = []
-    for statement in ("CREATE TABLE d.v (a INT)", "RENAME TABLE d.u TO d.w", "TRUNCATE d.u", "INSERT INTO d.u VALUES (1)"):
+    for statement in ("CREATE TABLE d.v (a INT)", "RENAME TABLE d.u TO d.w", "TRUNCATE d.u", "INSERT INTO d.u VALUES (1)",
+                      "DROP TABLE d.x"):
         try:
             rows(connection, statement)
             outcomes.append(0)
@@ -141,6 +143,8 @@ def check_none(server, limit):
         client.close()
     rows(connection, "CREATE TABLE d.v (a INT)")
     rows(connection, "INSERT INTO d.v VALUES (1)")
+    if outcomes[-1] == 0:
+        rows(connection, "CREATE TABLE d.x (a INT)")
     connection.close()
     need("cannot be accepted" in server.log(), "those that waited are greeted, and the error log tells of it")
 

@@ -188,11 +188,12 @@ impl BufferPool {
         self.detach_space(space).map(drop)
     }
 
-    /// Forgets the pages of a space and removes its file, durably. Readers that come later get `SpaceMissing`.
+    /// Forgets the pages of a space and removes its file, durably. Readers that come later get `SpaceMissing`. Without a descriptor for
+    /// the directory the file is gone all the same, and its name is free, but a power cut may bring it back.
     pub fn remove_space(&self, space: SpaceId) -> Result<(), StorageError> {
         let path = self.detach_space(space)?;
-        let directory = self.directory(parent_of(&path))?;
         self.environment.disk.remove(&path)?;
+        let directory = self.directory(parent_of(&path))?;
         self.sync_directory(directory.as_ref())
     }
 

@@ -203,10 +203,15 @@ impl Engine {
         }
     }
 
-    /// Removes storage that became no table's.
+    /// Removes storage that became no table's. Its note stays where a power cut may bring the file back.
     pub(crate) fn abandon_storage(&self, space: SpaceId) -> EngineResult<()> {
-        self.inner.pool.remove_space(space)?;
-        self.inner.store.remove_leftover(&self.inner.pool, space)
+        match self.inner.pool.remove_space(space) {
+            Err(error) if error.is_lack_of_descriptors() => Ok(()),
+            removed => {
+                removed?;
+                self.inner.store.remove_leftover(&self.inner.pool, space)
+            }
+        }
     }
 
     pub(crate) fn create_tree(&self, space: SpaceId, index: IndexId) -> EngineResult<(IndexId, PageNumber)> {

@@ -97,6 +97,8 @@ impl EngineInner {
             let told = if leftovers.contains(space) {
                 match self.pool.remove_space(*space) {
                     Ok(()) => continue,
+                    // It is gone, unless the machine stops now: then the next start has a stranger.
+                    Err(error) if error.is_lack_of_descriptors() => continue,
                     Err(error) => Err(error),
                 }
             } else {

@@ -127,3 +127,47 @@ fn statements_fail_and_the_engine_goes_on() {
     assert!(!outcomes.first().unwrap()[0], "{outcomes:?}");
     assert_eq!(outcomes.last().unwrap()[..], [true; 4], "{outcomes:?}");
 }
+
+/// What a statement does where `left` descriptors are left, with the table `gone`.
+type Removal = fn(&Engine) -> EngineResult<()>;
+
+#[test]
+fn the_name_of_a_table_that_is_gone_is_free_at_once() {
+    let removals: [Removal; 2] = [
+        |engine| engine.drop_tables(&[name("gone")], &KillFlag::default()),
+        |engine| {
+            engine.truncate_table(&name("gone"), &KillFlag::default())?;
+            engine.rename_tables(&[(name("gone"), name("elsewhere"))], &KillFlag::default())
+        },
+    ];
+    for removal in removals {
+        let mut removed = 0;
+        for left in 0..24 {
+            let disk = SimulatedDisk::new(1);
+            let engine = start(&disk);
+            insert(&engine, &create(&engine, "gone"), &[row(1, 1, "old")]);
+            disk.set_open_files_max(Some(left));
+            let outcome = removal(&engine);
+            disk.set_open_files_max(None);
+            if outcome.is_ok() {
+                removed += 1;
+                insert(&engine, &create(&engine, "gone"), &[row(2, 2, "new")]);
+            }
+            let expected = if outcome.is_ok() { vec![row(2, 2, "new")] } else { vec![row(1, 1, "old")] };
+            let found = |engine: &Engine| {
+                let rows = all(&begin(engine), &table(engine, "gone"));
+                assert!(
+                    rows == expected || outcome.is_err() && rows.is_empty(),
+                    "{left}: {outcome:?}, {rows:?}"
+                );
+            };
+            found(&engine);
+            engine.sync_log(engine.status().log_end).unwrap();
+            drop(engine);
+            let engine = start(&disk.restart_with_durable_state());
+            found(&engine);
+            assert_eq!(engine.take_messages(), Vec::<String>::new(), "{left}");
+        }
+        assert!(removed > 8, "{removed}");
+    }
+}
