@@ -499,7 +499,13 @@ fn without_descriptors_nothing_is_begun_and_nothing_stops() {
 
 #[test]
 fn a_failed_page_write_stops_the_pool() {
-    for class in [OperationClass::Write, OperationClass::Sync] {
+    // A sync that says that the disk is full has lost as much as any other (I2).
+    let faults = [
+        (OperationClass::Write, FaultKind::InputOutput),
+        (OperationClass::Sync, FaultKind::InputOutput),
+        (OperationClass::Sync, FaultKind::NoSpace),
+    ];
+    for (class, kind) in faults {
         // The first write is that of the control record.
         for nth in 0..if class == OperationClass::Write { 3 } else { 2 } {
             let (disk, pool) = new_pool(64);
@@ -507,7 +513,7 @@ fn a_failed_page_write_stops_the_pool() {
             pool.redo().flush_to(pool.redo().end_lsn()).unwrap();
             let counts = disk.counts();
             let base = if class == OperationClass::Write { counts.writes } else { counts.syncs };
-            disk.add_fault(Fault { class, nth: base + nth, kind: FaultKind::InputOutput });
+            disk.add_fault(Fault { class, nth: base + nth, kind });
             let refused = pool.checkpoint().unwrap_err();
             let is_stop = matches!(refused, StorageError::Stopped | StorageError::Log(RedoError::Failed(_)));
             assert!(is_stop, "{class:?} {nth}: {refused:?}");

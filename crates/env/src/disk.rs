@@ -57,7 +57,7 @@ pub trait File: Send + Sync {
     /// Writes all of `bytes` at `offset`, growing the file if it must. After an error any part may be written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> DiskResult<()>;
     /// Makes earlier writes and the file's length durable. After an error nothing about earlier writes is known,
-    /// and calling it again proves nothing (I2).
+    /// and calling it again proves nothing (I2): it is never `NoSpace` or another kind that says "later".
     fn sync_data(&self) -> DiskResult<()>;
     /// As `sync_data`, with all metadata.
     fn sync_all(&self) -> DiskResult<()>;

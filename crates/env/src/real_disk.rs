@@ -213,11 +213,11 @@ impl File for RealFile {
     }
 
     fn sync_data(&self) -> DiskResult<()> {
-        self.file.sync_data().map_err(self.failed("fdatasync"))
+        self.file.sync_data().map_err(|error| failed_sync(self.failed("fdatasync")(error)))
     }
 
     fn sync_all(&self) -> DiskResult<()> {
-        self.file.sync_all().map_err(self.failed("fsync"))
+        self.file.sync_all().map_err(|error| failed_sync(self.failed("fsync")(error)))
     }
 
     fn allocate(&self, offset: u64, length: u64) -> DiskResult<()> {
@@ -277,7 +277,7 @@ struct RealDirectory {
 
 impl Directory for RealDirectory {
     fn sync(&self) -> DiskResult<()> {
-        self.file.sync_all().map_err(|error| disk_error(error, "sync directory", &self.path))
+        self.file.sync_all().map_err(|error| failed_sync(disk_error(error, "sync directory", &self.path)))
     }
 }
 
@@ -287,6 +287,12 @@ struct RealLock {
 }
 
 impl FileLock for RealLock {}
+
+/// What a sync that fails has lost does not come back with more room (I2): for callers it is no full disk, whatever the operating system
+/// calls it.
+fn failed_sync(error: DiskError) -> DiskError {
+    DiskError { kind: DiskErrorKind::Other, ..error }
+}
 
 fn disk_error(error: std::io::Error, operation: &'static str, path: &Path) -> DiskError {
     use std::io::ErrorKind;
@@ -300,4 +306,19 @@ fn disk_error(error: std::io::Error, operation: &'static str, path: &Path) -> Di
         _ => DiskErrorKind::Other,
     };
     DiskError { kind, operation, path: path.to_path_buf(), errno: error.raw_os_error().unwrap_or(0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_sync_is_no_full_disk() {
+        for errno in [Errno::NOSPC, Errno::DQUOT, Errno::FBIG, Errno::IO] {
+            let failed = || disk_error(errno.into(), "fsync", Path::new("file"));
+            assert_eq!(failed().kind == DiskErrorKind::NoSpace, errno != Errno::IO);
+            let error = failed_sync(failed());
+            assert_eq!((error.kind, error.errno), (DiskErrorKind::Other, errno.raw_os_error()));
+        }
+    }
 }

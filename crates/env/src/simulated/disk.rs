@@ -303,7 +303,7 @@ impl State {
             (Some(FaultKind::SilentlySkipped), OperationClass::Sync) => Ok(fault),
             (Some(FaultKind::SilentlySkipped), _) => Ok(None),
             (Some(FaultKind::ShortWrite), OperationClass::Write) => Ok(fault),
-            (Some(FaultKind::InputOutput), OperationClass::Sync) => Ok(fault),
+            (Some(FaultKind::InputOutput | FaultKind::NoSpace), OperationClass::Sync) => Ok(fault),
             (Some(FaultKind::InputOutput), _) => Err(input_output_error(operation, path)),
             (Some(FaultKind::NoSpace | FaultKind::ShortWrite), _) => {
                 Err(DiskError::new(DiskErrorKind::NoSpace, operation, path))

@@ -34,7 +34,7 @@ pub enum FaultKind {
     /// An input/output error. A failed sync also loses, for good, a random part of what it should have saved: the
     /// kernel marks pages clean although they were not written.
     InputOutput,
-    /// The disk is full. A write stores nothing.
+    /// The disk is full. A write stores nothing. A sync fails as one with an input/output error.
     NoSpace,
     /// A write stores its first half and then reports a full disk.
     ShortWrite,
