@@ -2,7 +2,8 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -194,12 +195,25 @@ impl Disk for RealDisk {
 
 struct RealFile {
     file: std::fs::File,
+    /// What it was called when it was opened.
     path: PathBuf,
 }
 
 impl RealFile {
     fn failed(&self, operation: &'static str) -> impl Fn(std::io::Error) -> DiskError + '_ {
-        move |error| disk_error(error, operation, &self.path)
+        move |error| disk_error(error, operation, &self.present_path())
+    }
+
+    /// What the file is called by now: many get their names only when they are whole, and tables are renamed.
+    fn present_path(&self) -> PathBuf {
+        let link = std::fs::read_link(format!("/proc/self/fd/{}", self.file.as_raw_fd()));
+        let names: Vec<_> = link.iter().flat_map(|link| link.components()).collect();
+        // Renaming keeps how deep a file lies below the root.
+        let depth = self.path.components().count();
+        let present: PathBuf = names[names.len().saturating_sub(depth)..].iter().collect();
+        // Without it, or of a file that was removed, the old name says more.
+        let is_there = self.file.metadata().is_ok_and(|metadata| metadata.nlink() > 0);
+        if names.is_empty() || !is_there || self.path.is_absolute() { self.path.clone() } else { present }
     }
 }
 

@@ -74,6 +74,25 @@ fn names_come_and_go() {
 }
 
 #[test]
+fn errors_name_files_as_they_are_called_by_now() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    disk.create_directory(Path::new("x")).unwrap();
+    let file = disk.open(Path::new("x/a.new"), OpenMode::CreateNew).unwrap();
+    let named = || file.read_at(&mut [0], 0).unwrap_err().path;
+    assert_eq!(named(), Path::new("x/a.new"));
+    disk.rename(Path::new("x/a.new"), Path::new("x/b")).unwrap();
+    assert_eq!(named(), Path::new("x/b"));
+    disk.create_directory(Path::new("y")).unwrap();
+    disk.rename(Path::new("x/b"), Path::new("y/c")).unwrap();
+    assert_eq!(named(), Path::new("y/c"));
+    disk.remove(Path::new("y/c")).unwrap();
+    assert_eq!(named(), Path::new("x/a.new"));
+    let temporary = disk.create_temporary(Path::new("x")).unwrap();
+    assert!(temporary.read_at(&mut [0], 0).unwrap_err().to_string().contains("temporary"));
+}
+
+#[test]
 fn a_second_lock_is_refused() {
     let scratch = Scratch::new();
     let disk = RealDisk::new(&scratch.0);
