@@ -104,6 +104,22 @@ pub struct Scan {
     pub(crate) cursor: Cursor,
     /// Entries of the last secondary leaf whose rows did not fit into the batch any more.
     pub(crate) pending: std::vec::IntoIter<Candidate>,
+    /// The clustered key whose lock was waited for, if the scan goes on there.
+    pub(crate) awaited: Option<Vec<u8>>,
+}
+
+impl Scan {
+    /// Whether a row lies before the one whose lock was waited for: it was inserted meanwhile. Forgets that one where it is reached.
+    pub(crate) fn is_before_awaited(awaited: &mut Option<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
+        let is_before = awaited.as_ref().is_some_and(|awaited| match direction {
+            Direction::Forward => key < awaited.as_slice(),
+            Direction::Backward => key > awaited.as_slice(),
+        });
+        if !is_before {
+            *awaited = None;
+        }
+        is_before
+    }
 }
 
 /// A secondary entry copied out of its leaf.

@@ -46,7 +46,7 @@ impl Transaction {
         self.check_snapshot_reads(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
-        Ok(Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter() })
+        Ok(Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter(), awaited: None })
     }
 
     pub(crate) fn scan_next(
@@ -105,6 +105,8 @@ impl Transaction {
         let table = scan.table.clone();
         let clustered = table.clustered();
         let mut key = Vec::new();
+        let direction = scan.options.direction;
+        let mut awaited = scan.awaited.take();
         let mut filling = Filling::new(&table, &scan.options.columns);
         let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
             let mut taken = 0;
@@ -116,6 +118,10 @@ impl Transaction {
                 {
                     key.clear();
                     leaf.key_into(taken, &mut key)?;
+                    if Scan::is_before_awaited(&mut awaited, direction, &key) {
+                        taken += 1;
+                        continue;
+                    }
                     let (_, value) = leaf.entry(taken)?;
                     let entry = parse_entry(EntryKind::Clustered, value)?;
                     match self.lock_for_read(clustered, &key, entry, mode, policy)? {
@@ -140,7 +146,9 @@ impl Transaction {
             Some(stop) => {
                 filling.complete(&self.engine, None, batch)?;
                 // Rows that are locked already go out first; the wait is met again by the next call.
+                scan.awaited = awaited;
                 if matches!(stop?, Stop::Wait) {
+                    scan.awaited = self.goes_on_at_awaited().then_some(key);
                     self.wait_for_lock()?;
                 }
                 Ok(true)
@@ -227,7 +235,7 @@ impl Reader {
         self.view.check_readable(table.index(options.index)?)?;
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
-        Ok(Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter() })
+        Ok(Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter(), awaited: None })
     }
 
     /// As [`Scan::next_batch`]. `check` is asked between leaves and may end the scan (kill).

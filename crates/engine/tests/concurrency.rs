@@ -95,6 +95,68 @@ fn a_waiting_update_sees_the_newest_row() {
     sound(&engine);
 }
 
+/// The ids that a scan finds which locks rows. It waits for the first one, on both sides of which others are inserted meanwhile, and another
+/// transaction gets the lock of the one that lies before.
+fn scan_beside_inserts(isolation: Isolation, direction: Direction) -> EngineResult<Vec<i64>> {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(10, 10, "x"), row(20, 20, "x")]);
+    let holder = begin(&engine);
+    let held = if direction == Direction::Forward { 10 } else { 20 };
+    holder.update(&t, &key(&t, held), &encode(&t, &row(held, held, "y"))).unwrap();
+    let scanner = {
+        let (engine, t) = (engine.clone(), t.clone());
+        std::thread::spawn(move || {
+            let timeout = Some(Duration::from_millis(500));
+            let options =
+                TransactionOptions { isolation, lock_wait_timeout: timeout, ..TransactionOptions::default() };
+            let transaction = engine.begin(options);
+            let mode = ReadMode::Exclusive(WaitPolicy::Wait);
+            let mut scan = transaction.scan(&t, ScanOptions { mode, direction, ..ScanOptions::default() })?;
+            let (mut batch, mut ids) = (RowBatch::new(), Vec::new());
+            while scan.next_batch(&transaction, &mut batch, 100)? {
+                ids.extend((0..batch.len()).map(|at| decode(&t, batch.row(at)).0));
+            }
+            Ok(ids)
+        })
+    };
+    while engine.locks().len() < 2 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for id in [5, 15, 25] {
+        holder.insert(&t, &encode(&t, &row(id, id, "new"))).unwrap();
+    }
+    // It has the row behind before the scan goes on.
+    let passed = if direction == Direction::Forward { 5 } else { 25 };
+    let other = begin(&engine);
+    let waits = {
+        let (other, t) = (&other, &t);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(move || read_locked(other, t, passed, WaitPolicy::Wait));
+            while engine.locks().len() < 4 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            holder.commit().unwrap();
+            waits.join().unwrap()
+        })
+    };
+    assert_eq!(waits.unwrap().unwrap().0, passed);
+    scanner.join().unwrap()
+}
+
+#[test]
+fn a_scan_goes_on_at_the_row_that_it_waited_for() {
+    for isolation in [Isolation::ReadCommitted, Isolation::ReadUncommitted] {
+        assert_eq!(scan_beside_inserts(isolation, Direction::Forward), Ok(vec![10, 15, 20, 25]));
+        assert_eq!(scan_beside_inserts(isolation, Direction::Backward), Ok(vec![20, 15, 10, 5]));
+    }
+    // Nothing that is committed by then is left out.
+    for direction in [Direction::Forward, Direction::Backward] {
+        let found = scan_beside_inserts(Isolation::RepeatableRead, direction);
+        assert_eq!(found, Err(EngineError::LockWaitTimeout));
+    }
+}
+
 #[test]
 fn unique_inserts_wait_for_each_other() {
     let engine = open(&SimulatedDisk::new(1));
