@@ -110,6 +110,8 @@ impl FrameReader {
             return Err(FrameError::OutOfOrder);
         }
         if self.joined.len() + frame_bytes >= self.payload_bytes_max {
+            // Clients take the error for its answer by its number.
+            self.expected_sequence = header[3].wrapping_add(1);
             return Err(FrameError::TooLarge);
         }
         let Some(payload) = rest.get(..frame_bytes) else {
@@ -153,6 +155,7 @@ mod tests {
         let mut reader = FrameReader::new(100);
         assert_eq!(reader.look(b"\x63\0\0\0"), Ok(Received::Incomplete { missing_bytes: 99 }));
         assert_eq!(reader.look(b"\x64\0\0\0"), Err(FrameError::TooLarge));
+        assert_eq!(reader.expected_sequence(), 1);
     }
 
     #[test]
@@ -182,5 +185,6 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!(reader.look(&output.bytes()[consumed..consumed + 4]), Err(FrameError::TooLarge));
+        assert_eq!(reader.expected_sequence(), 2);
     }
 }

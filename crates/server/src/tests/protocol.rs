@@ -103,6 +103,7 @@ fn a_packet_too_large_is_answered_and_ends_the_connection() {
     let mut packet = vec![0; usize::from(header[0])];
     std::io::Read::read_exact(&mut client.stream, &mut packet).unwrap();
     assert_eq!(error_number(&packet), 1153);
+    assert_eq!(header[3], 5, "it answers the frame that went too far, as in MySQL");
     assert!(client.is_closed());
 }
 
