@@ -115,8 +115,9 @@ pub struct PreparedStatements {
     last_id: u32,
 }
 
-fn unknown(statement_id: u32, command: &str) -> errors::SqlError {
-    sql_error!(ER_UNKNOWN_STMT_HANDLER, statement_id, command)
+/// The error of every command that names a statement which there is not: MySQL checks them all in one place, and says so.
+fn unknown(statement_id: u32) -> errors::SqlError {
+    sql_error!(ER_UNKNOWN_STMT_HANDLER, statement_id, "mysql_stmt_precheck")
 }
 
 impl Session {
@@ -204,7 +205,7 @@ impl Session {
     /// What decoding COM_STMT_EXECUTE of that statement needs. Error 1243.
     pub fn bound_parameters(&self, statement_id: u32) -> SqlResult<&BoundParameters> {
         let entry = self.prepared.by_id.get(&statement_id);
-        entry.map(|entry| &entry.bound).ok_or_else(|| unknown(statement_id, "mysqld_stmt_execute"))
+        entry.map(|entry| &entry.bound).ok_or_else(|| unknown(statement_id))
     }
 
     /// COM_STMT_EXECUTE with decoded values, one per `?`; those sent as long data are ignored in `values`.
@@ -229,7 +230,7 @@ impl Session {
             }
             None => {
                 self.start_statement(false);
-                self.fail(unknown(statement_id, "mysqld_stmt_execute"), channel);
+                self.fail(unknown(statement_id), channel);
             }
         }
         self.query_attributes.clear();
@@ -410,7 +411,7 @@ impl Session {
     fn fetch_rows(&mut self, statement_id: u32, rows_max: u32, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let results = self.results_collation();
         let entry = self.prepared.by_id.get_mut(&statement_id);
-        let entry = entry.ok_or_else(|| unknown(statement_id, "mysqld_stmt_fetch"))?;
+        let entry = entry.ok_or_else(|| unknown(statement_id))?;
         let Some(cursor) = &mut entry.cursor else {
             return Err(sql_error!(ER_STMT_HAS_NO_OPEN_CURSOR, statement_id));
         };
@@ -443,7 +444,7 @@ impl Session {
                 entry.forget_long_data();
                 self.send_ok(sink)
             }
-            None => Err(unknown(statement_id, "mysqld_stmt_reset")),
+            None => Err(unknown(statement_id)),
         };
         if let Err(error) = outcome {
             self.fail(error, sink);
