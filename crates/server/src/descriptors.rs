@@ -40,7 +40,12 @@ impl Descriptors {
             // Fewer descriptors only mean fewer connections and open tables.
             let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: found.maximum });
         }
-        Descriptors::of(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+        Descriptors::of(Descriptors::limit_of_process())
+    }
+
+    /// How many the operating system gives to this process at present.
+    pub fn limit_of_process() -> u64 {
+        getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
     }
 
     /// That many.

@@ -33,6 +33,21 @@ impl<E: std::fmt::Display> From<E> for StartError {
     }
 }
 
+impl StartError {
+    /// With what to do about it, where the text does not tell.
+    fn with_advice(self) -> StartError {
+        // Many things need a descriptor at the start, and it does not matter which one found none.
+        if !self.0.contains("Too many open files") {
+            return self;
+        }
+        let limit = Descriptors::limit_of_process();
+        StartError(format!(
+            "{}. The process may have {limit} file descriptors, which is too few: raise the limit of the account or service (ulimit -n)",
+            self.0
+        ))
+    }
+}
+
 /// Runs the server until it is told to stop.
 pub fn serve(arguments: &[String]) -> Result<(), StartError> {
     let working_directory = std::env::current_dir()?;
@@ -40,7 +55,7 @@ pub fn serve(arguments: &[String]) -> Result<(), StartError> {
         Configuration::read(arguments, &working_directory).map_err(|error| StartError(error.0))?;
     let environment = Environment::real(&configuration.data_directory);
     let log = Arc::new(open_log(&environment, &configuration)?);
-    let result = run(&configuration, environment, &log);
+    let result = run(&configuration, environment, &log).map_err(StartError::with_advice);
     if let Err(error) = &result {
         log.error(&error.0);
         log.error("Aborting");
@@ -231,6 +246,14 @@ impl Drop for PidFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_without_descriptors_says_how_many_there_are() {
+        let limit = Descriptors::limit_of_process();
+        let told = StartError("Too many open files (os error 24)".to_owned()).with_advice().0;
+        assert!(told.contains(&format!("may have {limit} file descriptors")), "{told}");
+        assert_eq!(StartError("Something else".to_owned()).with_advice().0, "Something else");
+    }
 
     #[test]
     fn an_order_ends_the_server_well_and_a_failed_disk_ends_it_badly() {
