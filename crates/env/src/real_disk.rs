@@ -130,7 +130,10 @@ impl Disk for RealDisk {
             let entry = entry.map_err(failed)?;
             // Names that are not UTF-8 are none of ours.
             if let Ok(mut name) = entry.file_name().into_string() {
-                if entry.file_type().map_err(failed)?.is_dir() {
+                let kind = entry.file_type().map_err(failed)?;
+                // A schema's directory may lie on another disk. A link that leads nowhere is none.
+                let leads_to_one = || std::fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_dir());
+                if kind.is_dir() || kind.is_symlink() && leads_to_one() {
                     name.push('/');
                 }
                 names.push(name);

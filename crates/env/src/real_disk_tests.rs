@@ -156,6 +156,12 @@ fn real_paths_follow_links() {
     assert_eq!(disk.real_path(Path::new("link/file")).unwrap(), real);
     assert_eq!(disk.real_path(Path::new("link/../folder/file")).unwrap(), real);
     assert_eq!(kind(disk.real_path(Path::new("link/none"))), Some(DiskErrorKind::NotFound));
+    // What a link leads to counts in lists too.
+    for (target, name) in [("nowhere", "lost"), ("loop", "loop"), ("folder/file", "to_file")] {
+        std::os::unix::fs::symlink(target, scratch.0.join(name)).unwrap();
+    }
+    assert_eq!(disk.list(Path::new("")).unwrap(), ["folder/", "link/", "loop", "lost", "to_file"]);
+    assert_eq!(disk.list(Path::new("link")).unwrap(), ["file"]);
 }
 
 #[test]
