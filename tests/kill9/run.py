@@ -3,7 +3,7 @@
 Each round starts the server on the same data directory, runs writers, kills the server with SIGKILL at a random moment and
 starts it again; then what the oracle of workload.py says must hold. In N of the rounds the disk is full when the server is
 killed and when it starts again (needs the right to mount a small file system); in N of them one bit of the directory is
-flipped or one file removed before a start (damage.py), and afterwards put back."""
+flipped, one file removed or the end of one zeroed before a start (damage.py), and afterwards put back."""
 import argparse
 import collections
 import pathlib
@@ -96,9 +96,9 @@ class Rounds:
     def damage(self):
         with tempfile.TemporaryDirectory(prefix="iruka-kill9-whole-") as copy:
             subprocess.run(["cp", "-a", f"{self.folder}/.", copy], check=True)
-            path, what = damage.inflict(self.folder, self.dice)
+            path, what, unproven = damage.inflict(self.folder, self.dice)
             try:
-                outcome = damage.judge(self.server, self.progress_copy(), path, len(self.server.log()))
+                outcome = damage.judge(self.server, self.progress_copy(), path, unproven, len(self.server.log()))
             except AssertionError as error:
                 raise AssertionError(f"{what}: {error}") from error
             print(f"  {what}: {outcome}", flush=True)
