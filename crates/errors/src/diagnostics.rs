@@ -79,6 +79,15 @@ pub struct DiagnosticsMark {
     error_count: u64,
 }
 
+/// Conditions that were taken out to be put back behind others.
+#[derive(Clone, Debug, Default)]
+pub struct TakenConditions {
+    conditions: Vec<Condition>,
+    count: u64,
+    error_count: u64,
+    raised: Option<SqlError>,
+}
+
 impl Diagnostics {
     /// An empty area that keeps `kept_max` conditions (the variable max_error_count).
     pub fn new(kept_max: usize) -> Diagnostics {
@@ -129,6 +138,32 @@ impl Diagnostics {
         self.conditions.truncate(mark.kept);
         self.count = mark.count;
         self.error_count = mark.error_count;
+    }
+
+    /// Whether anything was added since the mark, or raised.
+    pub fn has_reported_since(&self, mark: DiagnosticsMark) -> bool {
+        self.count != mark.count || self.raised.is_some()
+    }
+
+    /// Takes out what was added since the mark, and what was raised.
+    pub fn take_since(&mut self, mark: DiagnosticsMark) -> TakenConditions {
+        let taken = TakenConditions {
+            conditions: self.conditions.split_off(mark.kept),
+            count: self.count - mark.count,
+            error_count: self.error_count - mark.error_count,
+            raised: self.raised.take(),
+        };
+        (self.count, self.error_count) = (mark.count, mark.error_count);
+        taken
+    }
+
+    /// Adds what was taken out behind what has come since.
+    pub fn put_back(&mut self, taken: TakenConditions) {
+        self.count += taken.count;
+        self.error_count += taken.error_count;
+        let room = self.kept_max.saturating_sub(self.conditions.len());
+        self.conditions.extend(taken.conditions.into_iter().take(room));
+        self.raised = self.raised.take().or(taken.raised);
     }
 
     /// Adds a condition.

@@ -11,7 +11,7 @@ pub mod handler;
 #[path = "generated/catalogue.rs"]
 pub mod code;
 
-pub use diagnostics::{Condition, Diagnostics, DiagnosticsMark, Level};
+pub use diagnostics::{Condition, Diagnostics, DiagnosticsMark, Level, TakenConditions};
 
 /// One entry of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

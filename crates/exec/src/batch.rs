@@ -177,6 +177,12 @@ impl RowBatch {
         self.values.truncate(self.rows * self.width);
     }
 
+    /// The same, with its values.
+    pub fn pop_values(&mut self) -> Vec<Value> {
+        self.rows -= 1;
+        self.values.split_off(self.rows * self.width)
+    }
+
     /// The last row.
     pub fn last(&self) -> &[Value] {
         self.row(self.rows - 1)

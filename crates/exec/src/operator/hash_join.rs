@@ -3,6 +3,7 @@
 
 use super::direct::seeded::{SeededHash, hash_of};
 use super::merge_join::MergeJoin;
+use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, row_bytes};
@@ -36,6 +37,9 @@ pub struct HashJoinRun<'p> {
     matched: bool,
     key: Vec<u8>,
     held: Option<Held>,
+    order: RowOrder,
+    /// Matches that were looked at.
+    looked_at: usize,
 }
 
 struct BuildSide {
@@ -127,6 +131,8 @@ impl<'p> HashJoinRun<'p> {
             matched: false,
             key: Vec::new(),
             held: None,
+            order: RowOrder::default(),
+            looked_at: 0,
         }
     }
 
@@ -281,6 +287,43 @@ pub(super) fn row_key(
     Ok(RowKey::Bytes)
 }
 
+impl HashJoinRun<'_> {
+    /// Tries one kept row for the probe side's. False at the end.
+    fn join_one(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        if !self.reading && !self.advance(run)? {
+            return Ok(false);
+        }
+        if batch.is_empty() {
+            batch.reset(self.current.len());
+        }
+        let kind = self.join.kind;
+        if self.next_match() {
+            // Rows of one key may be as many as the table has, and no condition may hold for any of them.
+            self.looked_at += 1;
+            if self.looked_at.is_multiple_of(BATCH_ROWS_MAX) {
+                run.check_killed()?;
+            }
+            if !all_hold(&self.join.conditions, &self.current, run)? {
+                return Ok(true);
+            }
+            self.matched = true;
+            self.reading = matches!(kind, JoinKind::Inner | JoinKind::Left);
+            if kind != JoinKind::Anti {
+                batch.push(&self.current);
+            }
+            return Ok(true);
+        }
+        self.reading = false;
+        if !self.matched && matches!(kind, JoinKind::Left | JoinKind::Anti) {
+            for slot in &self.join.build_slots {
+                self.current[*slot] = Value::Null;
+            }
+            batch.push(&self.current);
+        }
+        Ok(true)
+    }
+}
+
 impl Operator for HashJoinRun<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         if self.table.is_none() && self.merge.is_none() {
@@ -289,47 +332,19 @@ impl Operator for HashJoinRun<'_> {
         if let Some(merge) = &mut self.merge {
             return merge.next(run, batch);
         }
-        let kind = self.join.kind;
-        let mut sized = false;
-        let mut looked_at: usize = 0;
         batch.reset(0);
         // One row of the probe side may give all that is wanted.
         self.rows.want_for(batch, if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
-        while !batch.is_full() {
-            if !self.reading && !self.advance(run)? {
-                break;
-            }
-            if !std::mem::replace(&mut sized, true) {
-                batch.reset(self.current.len());
-            }
-            if self.next_match() {
-                // Rows of one key may be as many as the table has, and no condition may hold for any of them.
-                looked_at += 1;
-                if looked_at.is_multiple_of(BATCH_ROWS_MAX) {
-                    run.check_killed()?;
+        let mut order = std::mem::take(&mut self.order);
+        let outcome = order.release(run, batch).and_then(|()| {
+            while !order.is_done() && !batch.is_full() {
+                if !order.step(run, batch, |run, batch| self.join_one(run, batch))? {
+                    break;
                 }
-                if !all_hold(&self.join.conditions, &self.current, run)? {
-                    continue;
-                }
-                self.matched = true;
-                match kind {
-                    JoinKind::Inner | JoinKind::Left => batch.push(&self.current),
-                    JoinKind::Semi => {
-                        batch.push(&self.current);
-                        self.reading = false;
-                    }
-                    JoinKind::Anti => self.reading = false,
-                }
-                continue;
             }
-            self.reading = false;
-            if !self.matched && matches!(kind, JoinKind::Left | JoinKind::Anti) {
-                for slot in &self.join.build_slots {
-                    self.current[*slot] = Value::Null;
-                }
-                batch.push(&self.current);
-            }
-        }
-        Ok(!batch.is_empty())
+            Ok(!batch.is_empty())
+        });
+        self.order = order;
+        outcome
     }
 }

@@ -11,6 +11,7 @@ mod merge_join;
 mod nested_loop;
 mod project;
 pub(crate) mod recursive;
+mod row_order;
 mod set_operation;
 mod sort;
 mod source;

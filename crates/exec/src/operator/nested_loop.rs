@@ -1,5 +1,6 @@
 //! Nested loop join: the inner table is read by key or range for each outer row.
 
+use super::row_order::RowOrder;
 use super::table::TableReader;
 use super::{Operator, all_hold, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
@@ -19,6 +20,7 @@ pub struct NestedLoopJoin<'p> {
     current: Vec<Value>,
     reading: bool,
     matched: bool,
+    order: RowOrder,
 }
 
 impl<'p> NestedLoopJoin<'p> {
@@ -32,6 +34,7 @@ impl<'p> NestedLoopJoin<'p> {
             current: Vec::new(),
             reading: false,
             matched: false,
+            order: RowOrder::default(),
         }
     }
 
@@ -60,6 +63,31 @@ impl<'p> NestedLoopJoin<'p> {
             self.current[slot] = Value::Null;
         }
     }
+
+    /// Reads one inner row for the outer one. False at the end.
+    fn join_one(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        if !self.reading && !self.advance(run)? {
+            return Ok(false);
+        }
+        self.inner.want(batch.readable());
+        if self.inner.next_row(&mut self.current, run)? {
+            if !all_hold(&self.join.conditions, &self.current, run)? {
+                return Ok(true);
+            }
+            self.matched = true;
+            self.reading = matches!(self.join.kind, JoinKind::Inner | JoinKind::Left);
+            if self.join.kind != JoinKind::Anti {
+                batch.push(&self.current);
+            }
+            return Ok(true);
+        }
+        self.reading = false;
+        if !self.matched && matches!(self.join.kind, JoinKind::Left | JoinKind::Anti) {
+            self.blank_inner();
+            batch.push(&self.current);
+        }
+        Ok(true)
+    }
 }
 
 impl Operator for NestedLoopJoin<'_> {
@@ -67,32 +95,16 @@ impl Operator for NestedLoopJoin<'_> {
         batch.reset(self.join.inner.width);
         // One outer row may give all that is wanted.
         self.rows.want_for(batch, if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
-        while !batch.is_full() {
-            if !self.reading && !self.advance(run)? {
-                break;
-            }
-            self.inner.want(batch.readable());
-            if self.inner.next_row(&mut self.current, run)? {
-                if !all_hold(&self.join.conditions, &self.current, run)? {
-                    continue;
+        let mut order = std::mem::take(&mut self.order);
+        let outcome = order.release(run, batch).and_then(|()| {
+            while !order.is_done() && !batch.is_full() {
+                if !order.step(run, batch, |run, batch| self.join_one(run, batch))? {
+                    break;
                 }
-                self.matched = true;
-                match self.join.kind {
-                    JoinKind::Inner | JoinKind::Left => batch.push(&self.current),
-                    JoinKind::Semi => {
-                        batch.push(&self.current);
-                        self.reading = false;
-                    }
-                    JoinKind::Anti => self.reading = false,
-                }
-                continue;
             }
-            self.reading = false;
-            if !self.matched && matches!(self.join.kind, JoinKind::Left | JoinKind::Anti) {
-                self.blank_inner();
-                batch.push(&self.current);
-            }
-        }
-        Ok(!batch.is_empty())
+            Ok(!batch.is_empty())
+        });
+        self.order = order;
+        outcome
     }
 }

@@ -1,5 +1,6 @@
 //! Filter, projection and DISTINCT.
 
+use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key};
 use crate::batch::{RowBatch, long_bytes};
 use crate::run::Run;
@@ -14,12 +15,15 @@ use values::Value;
 pub struct Filter<'p> {
     input: Box<dyn Operator + 'p>,
     conditions: &'p [Expression],
+    /// Rows of the input, and how many of them were looked at.
     rows: RowBatch,
+    at: usize,
+    order: RowOrder,
 }
 
 impl<'p> Filter<'p> {
     pub fn new(input: Box<dyn Operator + 'p>, conditions: &'p [Expression]) -> Filter<'p> {
-        Filter { input, conditions, rows: RowBatch::new() }
+        Filter { input, conditions, rows: RowBatch::new(), at: 0, order: RowOrder::default() }
     }
 }
 
@@ -27,15 +31,25 @@ impl Operator for Filter<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(0);
         self.rows.want_for(batch, batch.wanted());
+        self.order.release(run, batch)?;
+        let (rows, at) = (&mut self.rows, &mut self.at);
         while batch.is_empty() {
-            if !self.input.next(run, &mut self.rows)? {
-                return Ok(false);
-            }
-            batch.reset(self.rows.row(0).len());
-            for at in 0..self.rows.len() {
-                if all_hold(self.conditions, self.rows.row(at), run)? {
-                    batch.push_values(self.rows.take(at));
+            if *at >= rows.len() {
+                *at = 0;
+                if !self.input.next(run, rows)? {
+                    return Ok(false);
                 }
+            }
+            batch.reset(rows.row(0).len());
+            let mut goes_on = true;
+            while goes_on && *at < rows.len() {
+                goes_on = self.order.step(run, batch, |run, batch| {
+                    *at += 1;
+                    if all_hold(self.conditions, rows.row(*at - 1), run)? {
+                        batch.push_values(rows.take(*at - 1));
+                    }
+                    Ok(true)
+                })?;
             }
         }
         Ok(true)
@@ -51,6 +65,7 @@ pub struct Project<'p> {
     /// Rows of the input, and how many of them were handed on.
     rows: RowBatch,
     at: usize,
+    order: RowOrder,
     /// What the longest batch took.
     held: LongHeld,
 }
@@ -73,39 +88,56 @@ impl<'p> Project<'p> {
             taken: taken_slots(expressions),
             rows: RowBatch::new(),
             at: 0,
+            order: RowOrder::default(),
             held: LongHeld::default(),
         }
+    }
+}
+
+impl Project<'_> {
+    /// Computes the next row of the input.
+    #[inline]
+    fn compute(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<()> {
+        let bytes_before = batch.bytes();
+        let (target, mut made_bytes) = (batch.push_empty(), 0);
+        for ((slot, expression), taken) in target.iter_mut().zip(self.expressions).zip(&self.taken) {
+            *slot = match taken {
+                Some(taken) => std::mem::replace(&mut self.rows.row_mut(self.at)[*taken], Value::Null),
+                None => expression.evaluate(self.rows.row(self.at), run)?,
+            };
+            // What is taken is counted already, by who made it.
+            if taken.is_none() {
+                made_bytes += long_bytes(std::slice::from_ref(slot));
+                self.held.reach(bytes_before + made_bytes, || run.workspace().clone())?;
+            }
+        }
+        batch.count_bytes(made_bytes);
+        self.at += 1;
+        Ok(())
     }
 }
 
 impl Operator for Project<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.expressions.len());
-        if self.at >= self.rows.len() {
+        if self.at >= self.rows.len() && !self.order.holds_back() {
             self.rows.want_for(batch, batch.wanted());
             self.at = 0;
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);
             }
         }
-        while self.at < self.rows.len() && !batch.is_long() {
-            let bytes_before = batch.bytes();
-            let (target, mut made_bytes) = (batch.push_empty(), 0);
-            for ((slot, expression), taken) in target.iter_mut().zip(self.expressions).zip(&self.taken) {
-                *slot = match taken {
-                    Some(taken) => std::mem::replace(&mut self.rows.row_mut(self.at)[*taken], Value::Null),
-                    None => expression.evaluate(self.rows.row(self.at), run)?,
-                };
-                // What is taken is counted already, by who made it.
-                if taken.is_none() {
-                    made_bytes += long_bytes(std::slice::from_ref(slot));
-                    self.held.reach(bytes_before + made_bytes, || run.workspace().clone())?;
+        let mut order = std::mem::take(&mut self.order);
+        let outcome = order.release(run, batch).and_then(|()| {
+            while self.at < self.rows.len() && !batch.is_long() {
+                if !order.step(run, batch, |run, batch| self.compute(run, batch).map(|()| true))? {
+                    break;
                 }
             }
-            batch.count_bytes(made_bytes);
-            self.at += 1;
-        }
-        Ok(true)
+            Ok(true)
+        });
+        self.order = order;
+        outcome
     }
 }
 

@@ -1,7 +1,8 @@
 //! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
 
+use super::row_order::RowOrder;
 use super::{Operator, all_hold, collect, open};
-use crate::batch::{RowBatch, long_bytes};
+use crate::batch::{BATCH_ROWS_MAX, RowBatch, long_bytes};
 use crate::change::silent::is_silent;
 use crate::run::{Run, engine_error};
 use crate::spill::{LongHeld, RowCursor, RowStore};
@@ -78,11 +79,12 @@ impl Operator for ValuesRows<'_> {
 pub struct VirtualScan<'p> {
     access: &'p VirtualAccess,
     rows: Option<std::vec::IntoIter<Vec<Value>>>,
+    order: RowOrder,
 }
 
 impl<'p> VirtualScan<'p> {
     pub fn new(access: &'p VirtualAccess) -> VirtualScan<'p> {
-        VirtualScan { access, rows: None }
+        VirtualScan { access, rows: None, order: RowOrder::default() }
     }
 
     fn load(&self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
@@ -105,16 +107,23 @@ impl Operator for VirtualScan<'_> {
             self.rows = Some(self.load(run)?.into_iter());
         }
         batch.reset(self.access.width);
-        let Some(rows) = &mut self.rows else { return Ok(false) };
-        while !batch.is_full() {
-            let Some(mut row) = rows.next() else { break };
-            run.rows_examined += 1;
-            let slots = batch.push_empty();
-            for (position, slot) in &self.access.columns {
-                slots[*slot] = std::mem::replace(&mut row[*position], Value::Null);
-            }
-            if !all_hold(&self.access.conditions, batch.last(), run)? {
-                batch.pop();
+        self.order.release(run, batch)?;
+        let (access, mut rows) = (self.access, self.rows.iter_mut().flatten());
+        while !self.order.is_done() && !batch.is_full() {
+            let goes_on = self.order.step(run, batch, |run, batch| {
+                let Some(mut row) = rows.next() else { return Ok(false) };
+                run.rows_examined += 1;
+                let slots = batch.push_empty();
+                for (position, slot) in &access.columns {
+                    slots[*slot] = std::mem::replace(&mut row[*position], Value::Null);
+                }
+                if !all_hold(&access.conditions, batch.last(), run)? {
+                    batch.pop();
+                }
+                Ok(true)
+            })?;
+            if !goes_on {
+                break;
             }
         }
         Ok(!batch.is_empty())
@@ -144,12 +153,15 @@ pub struct Derived<'p> {
     access: &'p DerivedAccess,
     /// Known from the first call.
     input: Option<DerivedRows<'p>>,
+    /// Rows of the input, and how many of them were looked at.
     rows: RowBatch,
+    at: usize,
+    order: RowOrder,
 }
 
 impl<'p> Derived<'p> {
     pub fn new(access: &'p DerivedAccess) -> Derived<'p> {
-        Derived { access, input: None, rows: RowBatch::new() }
+        Derived { access, input: None, rows: RowBatch::new(), at: 0, order: RowOrder::default() }
     }
 
     /// A common table that is used more than once is computed by who asks first.
@@ -175,28 +187,62 @@ impl<'p> Derived<'p> {
         };
         Ok(DerivedRows::Kept(rows, RowCursor::new()))
     }
+
+    /// The next rows of the input. Where MySQL keeps the subquery's rows in a temporary table, all of them are computed as soon as one
+    /// reports a condition: what comes after them reports behind all of that.
+    fn read(&mut self, run: &mut Run<'_, '_>, batch: &RowBatch) -> SqlResult<bool> {
+        self.at = 0;
+        self.rows.want_for(batch, batch.wanted());
+        let input = match &mut self.input {
+            Some(input) => input,
+            None => self.input.insert(Derived::start(self.access, batch.is_single(), run)?),
+        };
+        let mark = run.statement.diagnostics.mark();
+        if !input.next(run, &mut self.rows)? {
+            return Ok(false);
+        }
+        if let DerivedRows::Computed(operator) = input
+            && run.statement.diagnostics.has_reported_since(mark)
+            && self.access.query.root.is_kept_in_from()
+        {
+            let mut kept = run.row_store();
+            loop {
+                run.check_killed()?;
+                self.rows.iter().try_for_each(|row| kept.push(row))?;
+                self.rows.want(BATCH_ROWS_MAX);
+                if !operator.next(run, &mut self.rows)? {
+                    break;
+                }
+            }
+            *input = DerivedRows::Kept(Rc::new(kept), RowCursor::new());
+            return input.next(run, &mut self.rows);
+        }
+        Ok(true)
+    }
 }
 
 impl Operator for Derived<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.access.width);
-        let input = match &mut self.input {
-            Some(input) => input,
-            None => self.input.insert(Derived::start(self.access, batch.is_single(), run)?),
-        };
+        self.order.release(run, batch)?;
         while batch.is_empty() {
-            self.rows.want_for(batch, batch.wanted());
-            if !input.next(run, &mut self.rows)? {
+            if self.at >= self.rows.len() && !self.read(run, batch)? {
                 return Ok(false);
             }
-            for row in self.rows.iter() {
-                let slots = batch.push_empty();
-                for (position, slot) in &self.access.columns {
-                    slots[*slot] = row[*position].clone();
-                }
-                if !all_hold(&self.access.conditions, batch.last(), run)? {
-                    batch.pop();
-                }
+            let (access, rows, at) = (self.access, &self.rows, &mut self.at);
+            let mut goes_on = true;
+            while goes_on && *at < rows.len() {
+                goes_on = self.order.step(run, batch, |run, batch| {
+                    let (row, slots) = (rows.row(*at), batch.push_empty());
+                    *at += 1;
+                    for (position, slot) in &access.columns {
+                        slots[*slot] = row[*position].clone();
+                    }
+                    if !all_hold(&access.conditions, batch.last(), run)? {
+                        batch.pop();
+                    }
+                    Ok(true)
+                })?;
             }
         }
         Ok(true)

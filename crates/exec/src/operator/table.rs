@@ -1,6 +1,7 @@
 //! Rows of a base table by scan, range or key. Main types: [`TableScan`], [`TableReader`].
 
 use super::direct::filter::DirectFilter;
+use super::row_order::RowOrder;
 use super::{Operator, all_hold};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
@@ -338,14 +339,14 @@ pub struct TableScan<'p> {
     access: &'p TableAccess,
     reader: TableReader<'p>,
     started: bool,
-    done: bool,
+    order: RowOrder,
     rows_wanted: usize,
 }
 
 impl<'p> TableScan<'p> {
     pub fn new(access: &'p TableAccess) -> TableScan<'p> {
         let reader = TableReader::new(access);
-        TableScan { access, reader, started: false, done: false, rows_wanted: FIRST_ROWS }
+        TableScan { access, reader, started: false, order: RowOrder::default(), rows_wanted: FIRST_ROWS }
     }
 }
 
@@ -356,21 +357,21 @@ impl Operator for TableScan<'_> {
             let blank = vec![Value::Null; self.access.width];
             self.reader.start(&blank, run)?;
         }
-        while !self.done && batch.len() < self.rows_wanted && !batch.is_full() {
-            self.reader.want(batch.readable());
-            let row = batch.push_empty();
-            match self.reader.next_row(row, run) {
-                Ok(true) => {}
-                Ok(false) => {
+        self.order.release(run, batch)?;
+        let reader = &mut self.reader;
+        while !self.order.is_done() && batch.len() < self.rows_wanted && !batch.is_full() {
+            let goes_on = self.order.step(run, batch, |run, batch| {
+                reader.want(batch.readable());
+                let found = reader.next_row(batch.push_empty(), run);
+                if !matches!(found, Ok(true)) {
                     batch.pop();
-                    self.done = true;
                 }
-                Err(error) => {
-                    batch.pop();
-                    return Err(error);
-                }
+                batch.count_bytes(std::mem::take(&mut reader.bytes_read));
+                found
+            })?;
+            if !goes_on {
+                break;
             }
-            batch.count_bytes(std::mem::take(&mut self.reader.bytes_read));
         }
         self.rows_wanted = (self.rows_wanted * 2).min(BATCH_ROWS_MAX);
         Ok(!batch.is_empty())
