@@ -45,12 +45,24 @@ fn delete_is_repeatable(delete: &DeletePlan) -> bool {
 fn node_is_repeatable(node: &Node) -> bool {
     match node {
         Node::Table(access) => access_is_repeatable(access),
+        // Where the values leave one row, MySQL knows it beforehand: what is computed of it has other types than what a temporary
+        // table keeps.
+        Node::Distinct { input, .. } if computes(input) => false,
         Node::Filter { input, .. }
         | Node::Project { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. } => node_is_repeatable(input),
         Node::Aggregate(aggregate) => node_is_repeatable(&aggregate.input),
+        _ => false,
+    }
+}
+
+/// Whether anything but columns is selected.
+fn computes(node: &Node) -> bool {
+    match node {
+        Node::Project { expressions, .. } => expressions.iter().any(|shown| shown.column_slot().is_none()),
+        Node::Sort { input, .. } | Node::Limit { input, .. } => computes(input),
         _ => false,
     }
 }

@@ -6,7 +6,7 @@ use crate::planned::{Planned, StatementTraits};
 use crate::session::Session;
 use crate::shape::{ShapeIdentity, ShapeKey};
 use charset::CollationId;
-use errors::SqlResult;
+use errors::{SqlError, SqlResult};
 use exec::ParameterTyping;
 use expression::{ResultType, TypedValue};
 use parser::ParseOptions;
@@ -112,7 +112,11 @@ impl Session {
     ) {
         let mut fits = true;
         self.run_guarded(planned.traits, text, channel, |session, channel| {
-            fits = session.run_planned(&planned, parameters, channel)?;
+            let outcome = session.run_planned(&planned, parameters, channel);
+            if planned.traits.changes_rows && names_parameter(&outcome) {
+                return session.run_text_again(text, channel);
+            }
+            fits = outcome?;
             if fits {
                 return Ok(());
             }
@@ -142,13 +146,12 @@ impl Session {
         let mut kept = None;
         let traits = StatementTraits::of(&statement);
         self.run_guarded(traits, text, channel, |session, channel| {
-            session.run_prepared(
-                &statement,
-                ParameterTyping::FromValues,
-                Some(&mut kept),
-                parameters,
-                channel,
-            )
+            let typing = ParameterTyping::FromValues;
+            let outcome = session.run_prepared(&statement, typing, Some(&mut kept), parameters, channel);
+            match traits.changes_rows && names_parameter(&outcome) {
+                true => session.run_text_again(text, channel),
+                false => outcome,
+            }
         });
         let shape = match kept {
             Some(planned) if planned.prepared.is_repeatable() => Shape::Kept(Arc::new(planned)),
@@ -164,11 +167,25 @@ impl Session {
         self.instance.plan_cache().put(Arc::new(lesson.identity), shape);
     }
 
+    /// Runs a change again that failed by a plan with parameters and was undone, as its text says: for the error's text. A query has
+    /// told its client of columns by then.
+    fn run_text_again(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> SqlResult<()> {
+        self.diagnostics.clear();
+        self.run_text(text, channel)
+    }
+
     /// Parses and runs a query or row change within a statement that has begun.
     fn run_text(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> SqlResult<()> {
         let parsed = parser::parse_one(text, 0, self.settings().parse)?;
         self.run_data_statement(&parsed.statement, channel)
     }
+}
+
+/// Whether a failure shows an expression, in which the client is to see its literals: error 1690.
+fn names_parameter<T>(outcome: &SqlResult<T>) -> bool {
+    let shows =
+        |error: &SqlError| error.is(&errors::code::ER_DATA_OUT_OF_RANGE) && error.message().contains('?');
+    outcome.as_ref().is_err_and(shows)
 }
 
 /// Statements whose shapes are remembered.

@@ -308,3 +308,26 @@ fn privileges_are_checked_at_each_execution() {
     let denied = run(&mut user, "select * from d.t where a = 5");
     assert!(denied[0].starts_with("ERROR 1142"), "{denied:?}");
 }
+
+#[test]
+fn errors_show_the_literals_of_the_text() {
+    let mut session = fresh(false);
+    run(&mut session, "insert into t (id, u, d) values (1, 18446744073709551615, 1)");
+    for form in [
+        "update t set u = u + N where id = 1",
+        "insert into t (id, u) values (1, N) on duplicate key update u = t.u + N",
+        "insert into t (id, u) values (2, 18446744073709551615 + N)",
+        "delete from t where id = 1 and u + N > 3",
+    ] {
+        for number in 1..6 {
+            let told = run(&mut session, &form.replace('N', &number.to_string()));
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(
+                told[0].contains("ERROR 1690") && told[0].contains(&format!(" + {number})'")),
+                "{told:?}"
+            );
+            assert_eq!(run(&mut session, "show warnings").len(), 1);
+        }
+    }
+    assert_eq!(run(&mut session, "select count(*) from t"), ["1"]);
+}
