@@ -15,7 +15,7 @@ binary=$target/quick/iruka
 step instructions; cargo xtask instructions
 step contention; cargo xtask contention
 step load;    "$python" tests/load/run.py --binary "$binary"
-step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all {target}
+step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all --rounds 3 {target}
 step plan;    "$python" tests/with_server.py --binary "$binary" -- "$python" tests/plan/run.py check {target}
 step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}
 step differential; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/run.py check {target}

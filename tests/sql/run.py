@@ -231,9 +231,11 @@ def main():
     parser.add_argument("files", nargs="*")
     parser.add_argument("--columns", choices=["all", "names"], default="all",
                         help="compare types, lengths and flags of result columns too, or only their names")
+    parser.add_argument("--rounds", type=int, default=1,
+                        help="how often all files are played: from the third time on statements run by kept plans")
     options = parser.parse_args()
     host, port = options.target.split(":")
-    files = test_files.chosen(options.files, HERE)
+    files = test_files.chosen(options.files, HERE) * options.rounds
     os.chdir(HERE)
     expected_failures = read_expected_failures()
     failed = expected = 0
