@@ -143,20 +143,24 @@ impl Account {
     /// Whether the password must be changed before anything else: PASSWORD EXPIRE was said, or the password is older
     /// than its EXPIRE INTERVAL (default_password_lifetime, where the account names none). When a password was set is
     /// not known of accounts that never had one.
-    pub fn has_expired(&self, default_lifetime_days: u64, now_seconds: u64) -> bool {
+    pub fn has_expired(
+        &self,
+        default_lifetime_days: impl Fn() -> u64,
+        now_seconds: impl Fn() -> u64,
+    ) -> bool {
         self.password_expired
             || self.password_changed > 0 && self.is_too_old(default_lifetime_days, now_seconds)
     }
 
-    fn is_too_old(&self, default_lifetime_days: u64, now_seconds: u64) -> bool {
+    fn is_too_old(&self, default_lifetime_days: impl Fn() -> u64, now_seconds: impl Fn() -> u64) -> bool {
         const DAY_SECONDS: u64 = 86_400;
         let lifetime_days = match self.expiry {
-            Expiry::Default => default_lifetime_days,
+            Expiry::Default => default_lifetime_days(),
             Expiry::Never => 0,
             Expiry::Days(days) => days,
         };
         let end = self.password_changed.saturating_add(lifetime_days.saturating_mul(DAY_SECONDS));
-        lifetime_days > 0 && now_seconds >= end
+        lifetime_days > 0 && now_seconds() >= end
     }
 
     /// Whether that is its password.

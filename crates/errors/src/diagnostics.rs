@@ -119,6 +119,7 @@ impl Diagnostics {
 
     /// The first warning since [`Diagnostics::escalate`] that ends the statement. It is not among the conditions: it
     /// gets there as the statement's error.
+    #[inline]
     pub fn raised(&self) -> Option<&SqlError> {
         self.raised.as_ref()
     }
@@ -129,6 +130,7 @@ impl Diagnostics {
     }
 
     /// The present state, for [`Diagnostics::forget_since`].
+    #[inline]
     pub fn mark(&self) -> DiagnosticsMark {
         DiagnosticsMark { kept: self.conditions.len(), count: self.count, error_count: self.error_count }
     }
@@ -141,6 +143,7 @@ impl Diagnostics {
     }
 
     /// Whether anything was added since the mark, or raised.
+    #[inline]
     pub fn has_reported_since(&self, mark: DiagnosticsMark) -> bool {
         self.count != mark.count || self.raised.is_some()
     }
@@ -223,6 +226,7 @@ impl Diagnostics {
     }
 
     /// All conditions since the statement started, kept or not (@@warning_count).
+    #[inline]
     pub fn count(&self) -> u64 {
         self.count
     }

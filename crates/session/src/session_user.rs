@@ -89,6 +89,8 @@ impl SessionUser {
 }
 
 fn has_expired(account: &Account, instance: &Instance) -> bool {
-    let now_seconds = instance.wall_microseconds() / 1_000_000;
-    account.has_expired(instance.global_number(id::DEFAULT_PASSWORD_LIFETIME), now_seconds as u64)
+    account.has_expired(
+        || instance.global_number(id::DEFAULT_PASSWORD_LIFETIME),
+        || (instance.wall_microseconds() / 1_000_000) as u64,
+    )
 }
