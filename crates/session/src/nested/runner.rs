@@ -7,7 +7,7 @@ use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::state::StatementNumbers;
 use engine::Transaction;
 use errors::{Diagnostics, SqlResult, sql_error};
-use exec::{Effects, ExecutionSettings, ParameterTyping, StatementOutcome};
+use exec::{Effects, ExecutionSettings, ParameterTyping, Prepared, StatementOutcome};
 use expression::{Routine, SessionView, TypedValue};
 use std::sync::Arc;
 use values::Value;
@@ -121,7 +121,12 @@ impl Runner<'_> {
             prepared = Some(made);
             outcome
         });
-        if let Some(prepared) = prepared.filter(exec::Prepared::is_repeatable) {
+        // Without parameters a plan serves as long as it is current.
+        let serves = |made: &Prepared| match parameters {
+            [] => made.fits(self.today(), parameters),
+            _ => made.is_repeatable(),
+        };
+        if let Some(prepared) = prepared.filter(serves) {
             locks.remember(seen);
             let planned = Planned { locks, ..Planned::new(prepared, self.parts.frame.fingerprint, traits) };
             statement.keep(Arc::new(planned));
@@ -130,11 +135,14 @@ impl Runner<'_> {
     }
 
     fn is_current(&self, planned: &Planned, parameters: &[TypedValue]) -> bool {
-        let frame = self.parts.frame;
-        let today = frame.facts.time_zone.local_day(frame.facts.statement_time_microseconds);
-        planned.fingerprint == frame.fingerprint
+        planned.fingerprint == self.parts.frame.fingerprint
             && planned.locks.are_current()
-            && planned.prepared.fits(today, parameters)
+            && planned.prepared.fits(self.today(), parameters)
+    }
+
+    fn today(&self) -> i64 {
+        let facts = self.parts.frame.facts;
+        facts.time_zone.local_day(facts.statement_time_microseconds)
     }
 
     /// Errors: 1442; 1615 if the calling statement has not locked what this one needs: a program that it calls was replaced.
