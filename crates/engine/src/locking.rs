@@ -50,15 +50,16 @@ impl Transaction {
         self.owner.get_or_init(|| self.engine.locks.owner(self.options.session_id)).clone()
     }
 
-    /// This transaction as a writer: gets its id now if it has none.
+    /// This transaction as a writer: gets its id now if it has none. Error: Deadlock, if it was rolled back: nothing would undo
+    /// what it writes then.
     pub(crate) fn writer(&self) -> EngineResult<Arc<Writer>> {
+        self.check_alive()?;
         if let Some(writer) = self.writer.get() {
             return Ok(writer.clone());
         }
         if self.options.read_only {
             return Err(EngineError::ReadOnlyTransaction);
         }
-        self.check_alive()?;
         let id = self.engine.allocate_id()?;
         let owner = self.owner();
         owner.transaction.store(id.0, Ordering::Release);

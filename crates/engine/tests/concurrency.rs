@@ -371,6 +371,14 @@ fn leaves_are_counted_once_beside_splits_and_merges() {
 
 const COMMITS: u64 = 60_000;
 
+/// A transaction that was rolled back: what it wrote now, nothing would undo.
+fn assert_writes_nothing(dead: &Transaction, t: &Arc<Table>) {
+    let new = encode(t, &row(3, 3, "by the dead"));
+    assert_eq!(dead.insert(t, &new).map(|_| ()), Err(EngineError::Deadlock));
+    assert_eq!(dead.insert_many(t, &[&new]), Err(EngineError::Deadlock));
+    assert_eq!(dead.delete(t, &key(t, 2)).map(|_| ()), Err(EngineError::Deadlock));
+}
+
 #[test]
 fn deadlock_victim_is_rolled_back_and_kill_and_timeout_end_waits() {
     let engine = open(&SimulatedDisk::new(1));
@@ -384,6 +392,9 @@ fn deadlock_victim_is_rolled_back_and_kill_and_timeout_end_waits() {
             let b = begin(&engine);
             b.update(&t, &key(&t, 2), &encode(&t, &row(2, 2, "by b"))).unwrap();
             let result = b.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "by b")));
+            if b.is_rolled_back() {
+                assert_writes_nothing(&b, &t);
+            }
             (result.map(|_| ()), b.is_rolled_back(), if b.is_rolled_back() { None } else { Some(b.commit()) })
         })
     };
@@ -393,7 +404,9 @@ fn deadlock_victim_is_rolled_back_and_kill_and_timeout_end_waits() {
     let result = a.update(&t, &key(&t, 2), &encode(&t, &row(2, 2, "by a")));
     let a_lost = a.is_rolled_back();
     assert_eq!(a_lost, result == Err(EngineError::Deadlock));
-    if !a_lost {
+    if a_lost {
+        assert_writes_nothing(&a, &t);
+    } else {
         a.commit().unwrap();
     }
     let (other_result, b_lost, _) = other.join().unwrap();
