@@ -9,7 +9,8 @@
 //! 3. LAST_INSERT_ID(), INSERT_ID, ROW_COUNT(), FOUND_ROWS() and the counts of conditions are after a call what they
 //!    were before it, however it ended. What a program's statements warn of is forgotten with them.
 //! 4. A statement that fails within a program is undone alone, and the program goes on or fails by its own choice.
-//!    MySQL keeps the rows that such a statement changed before it failed; nobody can want that.
+//!    MySQL keeps the rows that such a statement changed before it failed; nobody can want that. But a deadlock and a KILL end
+//!    the calling statement too, whatever the program makes of them.
 //! 5. A program changes no table that a statement which called it uses (1442), and does not call itself (1424).
 //! 6. The programs of a statement do not commit: their transaction is the statement's.
 

@@ -46,7 +46,9 @@ impl Effects for Parts<'_> {
         let before = self.state.numbers;
         let mut runner =
             Runner { parts: self.within(&frame), diagnostics: Diagnostics::new(kept_max), before };
-        (program.run)(program, &mut runner, &arguments)
+        let outcome = (program.run)(program, &mut runner, &arguments);
+        runner.check_going_on()?;
+        outcome
     }
 }
 
@@ -64,6 +66,7 @@ impl Runner<'_> {
         parameters: &[TypedValue],
         rows: &mut dyn ClientChannel,
     ) -> SqlResult<StatementOutcome> {
+        self.check_going_on()?;
         let traits = StatementTraits::of(&statement.statement);
         self.parts.shared.counters.add(traits.counter, 1);
         self.parts.shared.counters.add(status::QUERIES, 1);
@@ -84,6 +87,15 @@ impl Runner<'_> {
                 Err(error)
             }
         }
+    }
+
+    /// Errors that no program outlives, whatever it does with them: 1317 once it is killed, 1213 once the transaction is gone that
+    /// all of it runs in.
+    fn check_going_on(&self) -> SqlResult<()> {
+        if self.parts.transaction.is_rolled_back() {
+            return Err(sql_error!(ER_LOCK_DEADLOCK));
+        }
+        if self.parts.shared.kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
     }
 
     /// What expressions of the program see of the session.

@@ -1,7 +1,7 @@
 //! Stored functions whose bodies are written here. What is expected is what MySQL 9.7.4 answered with the same functions in SQL,
 //! but for what a failed statement leaves (rule 4).
 //! What these are to see: ids that a call leaves; a mark that is not gone back to; tables that nobody locked; a program
-//! that runs for rows beyond LIMIT.
+//! that runs for rows beyond LIMIT; a program that goes on in a transaction that is no more.
 
 use super::{NestedStatement, Program, Runner};
 use crate::instance::Instance;
@@ -236,4 +236,68 @@ fn nothing_outlives_a_panic() {
     assert_eq!(answer(&mut root, "select broken(1)").matches("ERROR 1815").count(), 1);
     assert_eq!(calls.load(Ordering::SeqCst), 1);
     assert_eq!(answer(&mut root, "select last_insert_id(); select count(*) from log"), "1 / 0");
+}
+
+/// `STUBBORN(n)` changes two rows and notes that it did, whatever became of the changes.
+fn define_stubborn(instance: &Instance) {
+    let statements = [
+        "update u set b = ? where id = 1",
+        "update u set b = ? where id = 2",
+        "insert into log(a) values (?)",
+    ];
+    define(instance, "stubborn", &statements, |program, runner, values| {
+        let failed = (0..3).filter(|number| step(program, runner, *number, values).is_err()).count();
+        Ok(Value::Int(failed as i64))
+    });
+}
+
+fn wait_for_row_lock(instance: &Instance) {
+    while instance.engine().waits().waiting_count() == 0 {
+        std::thread::yield_now();
+    }
+}
+
+/// MySQL runs no handler of a program whose transaction was rolled back.
+#[test]
+fn no_program_outlives_a_deadlock() {
+    let (instance, mut root) = opened();
+    define_stubborn(&instance);
+    answer(&mut root, "insert into u(b) values (0), (0)");
+    let mut other = connect(&instance, "root").unwrap();
+    for statements in ["select stubborn(1)", "begin; insert into log(a) values (5); select stubborn(1)"] {
+        answer(
+            &mut other,
+            "use d; begin; insert into t values (4), (5), (6), (7); update u set b = 9 where id = 2",
+        );
+        std::thread::scope(|scope| {
+            let caller = scope.spawn(|| answer(&mut root, statements));
+            wait_for_row_lock(&instance);
+            assert_eq!(answer(&mut other, "update u set b = 9 where id = 1"), "OK 1");
+            let told = caller.join().unwrap();
+            let last = told.split(" / ").last().unwrap().to_owned();
+            assert_eq!(last, "ERROR 1213 Deadlock found when trying to get lock; try restarting transaction");
+        });
+        answer(&mut other, "rollback");
+        assert_eq!(answer(&mut root, "select * from log; select b from u; rollback"), "0 / 0 / OK 0");
+    }
+}
+
+/// Nor one that was killed.
+#[test]
+fn no_program_outlives_a_kill() {
+    let (instance, mut root) = opened();
+    define_stubborn(&instance);
+    answer(&mut root, "insert into u(b) values (0), (0)");
+    let mut other = connect(&instance, "root").unwrap();
+    answer(&mut other, "use d; begin; update u set b = 9 where id = 2");
+    let kill = format!("kill query {}", root.id());
+    std::thread::scope(|scope| {
+        let caller =
+            scope.spawn(|| answer(&mut root, "begin; insert into log(a) values (5); do stubborn(1)"));
+        wait_for_row_lock(&instance);
+        answer(&mut other, &kill);
+        assert_eq!(caller.join().unwrap(), "OK 0 / OK 1 / ERROR 1317 Query execution was interrupted");
+    });
+    answer(&mut other, "rollback");
+    assert_eq!(answer(&mut root, "select a from log; select b from u; rollback"), "5 / 0 / 0 / OK 0");
 }
