@@ -95,7 +95,7 @@ impl Session {
         instance.registry().add(Arc::clone(&session.shared));
         session.check_connections()?;
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
-        session.start(Some(collation))?;
+        session.start(collation)?;
         session.refuse_expired_login()?;
         Ok(session)
     }
@@ -148,15 +148,23 @@ impl Session {
         })
     }
 
-    /// What a new session and one after COM_CHANGE_USER or COM_RESET_CONNECTION do: roles, default schema, variables.
-    /// `collation`: the handshake's; None takes the global variables as they are. The OK packet names the schema only.
-    fn start(&mut self, collation: Option<CollationId>) -> SqlResult<()> {
+    /// What a new session and one after COM_CHANGE_USER do: roles, default schema, variables. `collation`: the handshake's. The
+    /// OK packet names the schema only.
+    fn start(&mut self, collation: CollationId) -> SqlResult<()> {
         self.activate_default_roles();
         if let Some(schema) = self.schema.take() {
             self.enter_schema(&schema)?;
         }
-        self.start_variables(collation);
+        self.start_variables(Some(collation));
         Ok(())
+    }
+
+    /// Variables, ids and diagnostics as those of a session that begins.
+    fn forget_state(&mut self) {
+        self.state = new_state(&self.instance);
+        self.forget_settings();
+        self.diagnostics.clear();
+        self.diagnostics.set_kept_max(self.state.number(id::MAX_ERROR_COUNT) as usize);
     }
 
     /// Error 1862 for an expired password, where the client says nothing of being able to change it.
@@ -232,16 +240,15 @@ impl Session {
         self.query_attributes = attributes;
     }
 
-    /// COM_RESET_CONNECTION: as new, without another handshake.
+    /// COM_RESET_CONNECTION: as new, without another handshake. Active roles stay, and so does the default schema, even where it
+    /// is gone by now.
     pub fn reset_connection(&mut self, sink: &mut dyn ResultSink) {
         self.begin_command(Command::ResetConnection);
         self.clean_up();
-        self.state = new_state(&self.instance);
-        self.diagnostics.clear();
-        let started = self.start(None);
-        // Whose connection it was before knows the schema.
+        self.forget_state();
+        self.start_variables(None);
         self.changes.clear();
-        let outcome = started.and_then(|()| self.send_ok(sink));
+        let outcome = self.send_ok(sink);
         if let Err(error) = outcome {
             self.fail(error, sink);
         }
@@ -261,15 +268,14 @@ impl Session {
             description.account = Arc::clone(&account_text);
             description.schema = None;
         }
-        self.state = new_state(&self.instance);
+        self.forget_state();
         let user_text = at_host(&info.user, &info.host.display());
         self.user = SessionUser::new(name, info.host, user_text, account_text);
         self.count_connection()?;
         self.schema = (!info.schema.is_empty()).then(|| info.schema.as_str().into());
         self.capabilities = info.capabilities;
         self.multi_statements = info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0;
-        self.diagnostics.clear();
-        self.start(Some(CollationId(info.collation)))?;
+        self.start(CollationId(info.collation))?;
         self.refuse_expired_login()?;
         self.end_command();
         Ok(())

@@ -151,4 +151,35 @@ mod tests {
         session.reset_connection(&mut Printer::default());
         assert_eq!(run(&mut session, NAMES), ["utf8mb4|utf8mb4_0900_ai_ci|utf8mb4|mysql"]);
     }
+
+    /// Pools reset connections whose schema somebody dropped meanwhile.
+    #[test]
+    fn a_reset_takes_everything_back_whatever_became_of_the_schema() {
+        let (_disk, environment) = environment();
+        let instance = start(&environment);
+        let mut other = connect(&instance, "root").unwrap();
+        run(
+            &mut other,
+            "create role r; create database old charset latin1; create database now charset latin1",
+        );
+        run(&mut other, "grant r to root@localhost; set default role r to root@localhost");
+        for schema in ["old", "now"] {
+            let mut session = open(&instance, 46, schema, 0);
+            run(
+                &mut session,
+                "set role none; set sql_mode = 'PIPES_AS_CONCAT', time_zone = '+05:00', max_error_count = 0",
+            );
+            run(&mut other, "drop database if exists old");
+            let mut printer = Printer::default();
+            session.reset_connection(&mut printer);
+            assert_eq!(printer.take_lines(), ["OK 0"]);
+            let told = run(
+                &mut session,
+                "select database(), @@time_zone, from_unixtime(0), 1 || 'b', current_role(); \
+                 select cast('x' as signed); show warnings",
+            );
+            let first = format!("{schema}|SYSTEM|1970-01-01 00:00:00|1|NONE");
+            assert_eq!(told, [&*first, "0", "Warning|1292|Truncated incorrect INTEGER value: 'x'"]);
+        }
+    }
 }
