@@ -99,15 +99,19 @@ impl Session {
             if kept.is_some() {
                 seen = session.instance.see(&locks);
             }
-            session.with_context(&locks, reads_lock, parameters, |context| {
+            let mut only_planned = true;
+            let outcome = session.with_context(&locks, reads_lock, parameters, |context| {
                 let prepared = exec::prepare(statement, typing, context, true)?;
                 refused?;
+                only_planned = false;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
                 if let Some(kept) = &mut kept {
                     **kept = Some(Planned::new(prepared, fingerprint, traits));
                 }
                 outcome
-            })
+            });
+            session.transaction.only_planned = only_planned;
+            outcome
         });
         if let Some(Some(planned)) = kept {
             locks.remember(seen);
@@ -136,6 +140,7 @@ impl Session {
         }
         let run = |session: &mut Session, reads_lock| {
             if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
+                session.transaction.only_planned = true;
                 return Ok(None);
             }
             session.with_context(&planned.locks, reads_lock, parameters, |context| {
@@ -230,10 +235,14 @@ impl Session {
         let uses_tables = !locks.locks.is_empty();
         let characteristics = (self.transaction.next_isolation, self.transaction.next_read_only);
         let reads_lock = self.ensure_transaction();
+        self.transaction.only_planned = false;
         let mark = self.transaction.current.as_ref().map(engine::Transaction::begin_statement);
         let outcome = run(self, reads_lock);
-        if !uses_tables && !had_transaction {
+        if !had_transaction && (!uses_tables || self.transaction.only_planned) {
             self.forget_transaction(characteristics);
+            if !self.transaction.explicit {
+                self.release_transaction_locks();
+            }
         }
         match outcome {
             Ok(outcome) => {

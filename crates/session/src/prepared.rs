@@ -190,13 +190,18 @@ impl Session {
     /// The plan of a statement, to be kept for it; the transaction that planning needs is not kept.
     fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
         let mut locks = self.locks_needed(statement);
-        let (prepared, seen) = self.run_in_transaction(&locks, false, |session, reads_lock| {
+        let held = self.locks.mark();
+        let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
+            session.transaction.only_planned = true;
             let seen = session.instance.see(&locks);
             let prepared = session.with_context(&locks, reads_lock, &[], |context| {
                 exec::prepare(statement, settled.typing(), context, false)
             })?;
             Ok((prepared, seen))
-        })?;
+        });
+        // A definition may change before the first execution.
+        self.release_locks_since(held);
+        let (prepared, seen) = outcome?;
         locks.remember(seen);
         let fingerprint = self.settings().fingerprint;
         Ok(Planned { locks, ..Planned::new(prepared, fingerprint, StatementTraits::of(statement)) })

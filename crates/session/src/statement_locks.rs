@@ -29,6 +29,13 @@ pub struct HeldLocks {
     wanted_slot: bool,
 }
 
+impl HeldLocks {
+    /// For [`Session::release_locks_since`].
+    pub fn mark(&self) -> usize {
+        self.transaction.len()
+    }
+}
+
 impl Session {
     /// Waits at most as long as lock_wait_timeout says. Errors: 1205, 1213, 1317.
     pub(crate) fn acquire(&self, key: &LockKey, mode: LockMode, duration: LockDuration) -> SqlResult<()> {
@@ -106,6 +113,17 @@ impl Session {
         }
         // The memory is for the next transaction, unless this one was of an uncommon size.
         self.locks.transaction.shrink_to(KEPT_LOCKS_MAX);
+    }
+
+    /// Gives back the metadata locks that were taken in queues for the transaction since the mark was made. None if there are slots:
+    /// a lock that moved from one to its queue would go with them.
+    pub(crate) fn release_locks_since(&mut self, mark: usize) {
+        while self.locks.slots.is_empty()
+            && self.locks.transaction.len() > mark
+            && let Some((key, _)) = self.locks.transaction.pop()
+        {
+            self.instance.metadata_locks().release(self.shared.id, &key, LockDuration::Transaction);
+        }
     }
 
     /// Runs a change of definitions under locks on the names that it needs, which are given back at its end.

@@ -22,6 +22,9 @@ pub struct TransactionState {
     pub next_isolation: Option<Isolation>,
     /// The same for READ ONLY.
     pub next_read_only: Option<bool>,
+    /// The running statement was planned, at most: SET TRANSACTION did not speak of its transaction, but of that of a statement
+    /// that does something.
+    pub only_planned: bool,
     /// Characteristics of the running transaction, for AND CHAIN.
     options: Characteristics,
     savepoints: Vec<(String, Mark)>,
@@ -89,8 +92,8 @@ impl Session {
         if read_only { Err(sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)) } else { Ok(()) }
     }
 
-    /// Takes back that a transaction was begun, after a statement that used no table: it is none to the client, and what SET
-    /// TRANSACTION said is for the next one still.
+    /// Takes back that a transaction was begun, after a statement that used no table or was only planned: it is none to the
+    /// client, and what SET TRANSACTION said is for the next one still.
     pub(crate) fn forget_transaction(&mut self, characteristics: (Option<Isolation>, Option<bool>)) {
         let state = &mut self.transaction;
         (state.next_isolation, state.next_read_only) = characteristics;
