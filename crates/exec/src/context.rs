@@ -42,6 +42,9 @@ pub struct StatementContext<'a> {
 pub trait Effects: SessionView {
     /// Runs a stored function. What its statements warn of is forgotten with them.
     fn call(&mut self, routine: &Arc<Routine>, arguments: Vec<TypedValue>) -> SqlResult<Value>;
+
+    /// SET INSERT_ID, for the first statement that wants a generated id: it is that one's alone.
+    fn take_insert_id(&mut self) -> Option<u64>;
 }
 
 /// Parameters that came in pieces and are too long for memory, by position.
@@ -104,8 +107,6 @@ pub struct ExecutionSettings {
     pub auto_increment_increment: u64,
     /// auto_increment_offset.
     pub auto_increment_offset: u64,
-    /// SET INSERT_ID, for the next statement only.
-    pub insert_id: Option<u64>,
     /// sql_safe_updates.
     pub safe_updates: bool,
     /// sql_select_limit.
@@ -133,7 +134,6 @@ impl Default for ExecutionSettings {
             reads_lock: false,
             auto_increment_increment: 1,
             auto_increment_offset: 1,
-            insert_id: None,
             safe_updates: false,
             select_limit: u64::MAX,
             recursion_depth_max: 1000,

@@ -44,11 +44,6 @@ impl Session {
         facts
     }
 
-    fn execution_settings(&mut self, reads_lock: bool) -> ExecutionSettings {
-        let insert_id = self.state.numbers.insert_id.take();
-        ExecutionSettings { reads_lock, insert_id, ..self.settings().execution.clone() }
-    }
-
     /// The full name of a table. Error 1046 without a default schema.
     pub(crate) fn table_name(&self, name: &ObjectName) -> SqlResult<TableName> {
         crate::planned::table_name(name, self.schema.as_deref())
@@ -290,8 +285,9 @@ impl Session {
         run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         self.refresh_account();
-        let fingerprint = self.settings().fingerprint;
-        let settings = self.execution_settings(reads_lock);
+        let settings = self.settings();
+        let fingerprint = settings.fingerprint;
+        let settings = ExecutionSettings { reads_lock, ..settings.execution.clone() };
         self.facts();
         let (Some(transaction), Some(facts)) = (&self.transaction.current, &self.facts) else {
             return Err(sql_error!(ER_INTERNAL_ERROR, "statement without transaction"));

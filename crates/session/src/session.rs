@@ -397,6 +397,7 @@ fn new_state(instance: &Instance) -> SessionState {
         variables: Arc::new(SessionVariables::new(instance.globals())),
         user_variables: UserVariables::default(),
         numbers: StatementNumbers::default(),
+        insert_id: None,
         random: [word(0), word(4)],
         fixed_time_microseconds: None,
         statement_time_microseconds: instance.wall_microseconds(),

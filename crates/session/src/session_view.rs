@@ -17,7 +17,7 @@ impl Parts<'_> {
             id::LAST_INSERT_ID | id::IDENTITY => {
                 SystemValue::Integer(self.state.numbers.last_insert_id.into())
             }
-            id::INSERT_ID => SystemValue::Integer(self.state.numbers.insert_id.unwrap_or(0).into()),
+            id::INSERT_ID => SystemValue::Integer(self.state.insert_id.unwrap_or(0).into()),
             id::PSEUDO_THREAD_ID => {
                 SystemValue::Integer(self.state.pseudo_thread_id.unwrap_or(u64::from(self.shared.id)).into())
             }

@@ -269,7 +269,7 @@ impl Session {
         match id {
             id::AUTOCOMMIT => self.change_autocommit(&value)?,
             id::LAST_INSERT_ID | id::IDENTITY => self.state.numbers.last_insert_id = value.unsigned(),
-            id::INSERT_ID => self.state.numbers.insert_id = Some(value.unsigned()).filter(|value| *value > 0),
+            id::INSERT_ID => self.state.insert_id = Some(value.unsigned()).filter(|value| *value > 0),
             id::TIMESTAMP => {
                 let SystemValue::Double(seconds) = value else { return Ok(()) };
                 self.state.fixed_time_microseconds = (seconds > 0.0).then_some((seconds * 1e6) as i64);

@@ -16,8 +16,6 @@ pub struct StatementNumbers {
     pub last_insert_id: u64,
     /// The argument of LAST_INSERT_ID(n) in the running statement: the id of its OK packet unless it generated one.
     pub given_insert_id: Option<u64>,
-    /// SET INSERT_ID for the next statement.
-    pub insert_id: Option<u64>,
     /// ROW_COUNT().
     pub row_count: i64,
     /// FOUND_ROWS().
@@ -35,6 +33,8 @@ pub struct SessionState {
     /// User variables.
     pub user_variables: UserVariables,
     pub numbers: StatementNumbers,
+    /// SET INSERT_ID for the next statement that generates ids.
+    pub insert_id: Option<u64>,
     /// RAND()'s state.
     pub random: [u32; 2],
     /// SET TIMESTAMP, microseconds since 1970; None for the clock.

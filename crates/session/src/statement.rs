@@ -183,7 +183,6 @@ impl Session {
     pub(crate) fn fail(&mut self, error: SqlError, sink: &mut dyn ResultSink) {
         let error = self.explain_kill(error);
         self.state.numbers.row_count = -1;
-        self.state.numbers.insert_id = None;
         self.diagnostics.push_last(error.clone());
         sink.error_in(&error, self.results_collation());
     }

@@ -23,7 +23,7 @@ pub(crate) struct StatementSettings {
     pub parse: ParseOptions,
     /// Facts of a statement, without its time and what else differs from one to the next.
     pub facts: StatementFacts,
-    /// Settings of the executor, without SET INSERT_ID.
+    /// Settings of the executor.
     pub execution: ExecutionSettings,
     /// autocommit.
     pub autocommit: bool,

@@ -33,7 +33,9 @@ enum Origin {
 pub struct GeneratedIds {
     reserved: Option<AutoIncrementRange>,
     taken: u64,
-    /// After SET INSERT_ID: the next value of the series that begins with it.
+    /// What SET INSERT_ID said, once a row of the statement has asked for it.
+    insert_id: Option<Option<u64>>,
+    /// The next value of the series that begins with it.
     forced: Option<u64>,
     origin: Origin,
     /// Ranges reserved since the last `mark`, and those that a `rewind` brought back, to be used again.
@@ -45,11 +47,6 @@ pub struct GeneratedIds {
 }
 
 impl GeneratedIds {
-    /// The values of a statement that starts after `SET INSERT_ID = insert_id`.
-    pub fn new(insert_id: Option<u64>) -> GeneratedIds {
-        GeneratedIds { forced: insert_id, ..GeneratedIds::default() }
-    }
-
     /// A state to go back to, if it turns out that rows from here on do not all go in.
     pub fn mark(&mut self) -> GeneratedIds {
         self.granted.clear();
@@ -60,7 +57,12 @@ impl GeneratedIds {
     pub fn rewind(&mut self, mark: GeneratedIds) {
         let granted = std::mem::take(&mut self.granted);
         let again = std::mem::take(&mut self.again);
+        let insert_id = self.insert_id;
         *self = mark;
+        // It is given out once.
+        if self.insert_id.is_none() {
+            (self.insert_id, self.forced) = (insert_id, insert_id.flatten());
+        }
         self.again = granted.into_iter().chain(again).collect();
     }
 
@@ -180,6 +182,10 @@ impl GeneratedIds {
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<u64> {
+        if self.insert_id.is_none() {
+            self.forced = run.statement.session.take_insert_id();
+            self.insert_id = Some(self.forced);
+        }
         if let Some(value) = self.forced {
             self.origin = Origin::Session;
             let settings = &run.statement.settings;

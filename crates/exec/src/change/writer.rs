@@ -92,7 +92,7 @@ impl<'p> Writer<'p> {
             plan,
             storing,
             counts: Counts::default(),
-            ids: GeneratedIds::new(run.statement.settings.insert_id),
+            ids: GeneratedIds::default(),
             waiting: RowBuffer::default(),
             ids_before: GeneratedIds::default(),
             generated: false,

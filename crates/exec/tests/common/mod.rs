@@ -39,6 +39,10 @@ impl exec::Effects for View {
     fn call(&mut self, routine: &Arc<Routine>, _arguments: Vec<TypedValue>) -> SqlResult<Value> {
         panic!("no statement of these tests calls {routine:?}")
     }
+
+    fn take_insert_id(&mut self) -> Option<u64> {
+        None
+    }
 }
 
 impl SessionView for View {

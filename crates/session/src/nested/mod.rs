@@ -6,7 +6,7 @@
 //!    the same KILL. What is the statement's own is in its [`Frame`].
 //! 2. The calling statement locks the tables of every program that it can reach before its first row (`planned.rs`); a
 //!    statement of a program finds them held and looks only whether its kept plan is current.
-//! 3. LAST_INSERT_ID(), INSERT_ID, ROW_COUNT(), FOUND_ROWS() and the counts of conditions are after a call what they
+//! 3. LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS() and the counts of conditions are after a call what they
 //!    were before it, however it ended. What a program's statements warn of is forgotten with them.
 //! 4. A statement that fails within a program is undone alone, and the program goes on or fails by its own choice.
 //!    MySQL keeps the rows that such a statement changed before it failed; nobody can want that. But a deadlock and a KILL end

@@ -50,6 +50,10 @@ impl Effects for Parts<'_> {
         runner.check_going_on()?;
         outcome
     }
+
+    fn take_insert_id(&mut self) -> Option<u64> {
+        self.state.insert_id.take()
+    }
 }
 
 impl Drop for Runner<'_> {

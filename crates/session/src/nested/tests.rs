@@ -89,6 +89,15 @@ fn a_call_leaves_the_numbers_of_the_session() {
     assert_eq!(answer(&mut root, "select row_count()"), "0");
 }
 
+/// SET INSERT_ID is for the first insert, be it a program's.
+#[test]
+fn an_id_that_was_set_is_given_out_once() {
+    let (_instance, mut root) = opened();
+    assert_eq!(answer(&mut root, "set insert_id = 50; select ins(1), ins(2)"), "OK 0 / 50|51");
+    assert_eq!(answer(&mut root, "set insert_id = 60; insert into u(b) values (ins(3)), (ins(4))"), "OK 0 / OK 2");
+    assert_eq!(answer(&mut root, "select * from u"), "1|60 / 2|61");
+}
+
 #[test]
 fn what_a_program_warns_of_goes_with_it() {
     let (instance, mut root) = opened();
