@@ -3,6 +3,7 @@
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
 use crate::planned::{Planned, StatementTraits, TableLocks};
+use crate::prepared_under::Resolution;
 use crate::result::Collector;
 use crate::session::Session;
 use catalog::Intent;
@@ -286,13 +287,13 @@ impl Session {
     ) -> SqlResult<T> {
         self.refresh_account();
         let settings = self.settings();
-        let fingerprint = settings.fingerprint;
+        let (fingerprint, resolution) = (settings.fingerprint, Resolution::of(&settings.facts));
         let settings = ExecutionSettings { reads_lock, ..settings.execution.clone() };
         self.facts();
         let (Some(transaction), Some(facts)) = (&self.transaction.current, &self.facts) else {
             return Err(sql_error!(ER_INTERNAL_ERROR, "statement without transaction"));
         };
-        let frame = Frame { caller: None, routine: None, tables, facts, fingerprint, settings };
+        let frame = Frame { caller: None, routine: None, tables, facts, resolution, fingerprint, settings };
         let mut parts = Parts {
             instance: &self.instance,
             shared: &self.shared,

@@ -1,10 +1,11 @@
 //! What a prepared statement keeps of the session that prepared it: names and literals mean at every execution what
 //! they meant then, whatever USE and SET NAMES came between. Main types: [`PreparedUnder`], [`Entered`]. What an
-//! execution reads of the session besides (sql_mode, time zone, limits) is as it is now. Thread rules: the session's.
+//! execution reads of the session besides (the rest of sql_mode, time zone, limits) is as it is now. Thread rules: the
+//! session's.
 
 use crate::session::Session;
 use charset::CollationId;
-use expression::StatementFacts;
+use expression::{SqlMode, StatementFacts};
 use std::sync::Arc;
 use variables::{SystemValue, VariableId, id};
 
@@ -15,14 +16,23 @@ pub(crate) struct Resolution {
     connection_collation: CollationId,
     division_precision_increment: u8,
     default_week_format: u8,
+    group_concat_max_len: u64,
+    /// Of sql_mode, the flags of [`Resolution::MODES`].
+    modes: u64,
 }
 
 impl Resolution {
-    fn of(facts: &StatementFacts) -> Resolution {
+    /// Flags of sql_mode that are looked at while names and types are found.
+    const MODES: u64 = SqlMode::ONLY_FULL_GROUP_BY.0 | SqlMode::NO_UNSIGNED_SUBTRACTION.0;
+
+    /// What these facts say.
+    pub fn of(facts: &StatementFacts) -> Resolution {
         Resolution {
             connection_collation: facts.connection_collation,
             division_precision_increment: facts.division_precision_increment,
             default_week_format: facts.default_week_format,
+            group_concat_max_len: facts.group_concat_max_len,
+            modes: facts.sql_mode.0 & Resolution::MODES,
         }
     }
 
@@ -31,6 +41,8 @@ impl Resolution {
         facts.connection_collation = self.connection_collation;
         facts.division_precision_increment = self.division_precision_increment;
         facts.default_week_format = self.default_week_format;
+        facts.group_concat_max_len = self.group_concat_max_len;
+        facts.sql_mode = SqlMode(facts.sql_mode.0 & !Resolution::MODES | self.modes);
     }
 }
 
@@ -65,7 +77,10 @@ impl Session {
     /// Goes back to when a statement was prepared.
     pub(crate) fn enter_prepared(&mut self, under: &PreparedUnder) -> Entered<'_> {
         let now = Resolution::of(&self.settings().facts);
-        self.resolution = (under.resolution != now).then_some(under.resolution);
+        // Of these two the larger one counts.
+        let group_concat_max_len = under.resolution.group_concat_max_len.max(now.group_concat_max_len);
+        let resolution = Resolution { group_concat_max_len, ..under.resolution };
+        self.resolution = (resolution != now).then_some(resolution);
         if self.resolution.is_some() {
             self.facts = None;
         }

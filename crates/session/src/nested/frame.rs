@@ -1,6 +1,7 @@
 //! What a running statement has of its own, and who called it. Main type: [`Frame`].
 
 use crate::planned::{LockUse, TableLocks};
+use crate::prepared_under::Resolution;
 use errors::{SqlResult, sql_error};
 use exec::ExecutionSettings;
 use expression::{Routine, StatementFacts};
@@ -14,6 +15,8 @@ pub(crate) struct Frame<'a> {
     /// The tables that it uses.
     pub tables: &'a TableLocks,
     pub facts: &'a StatementFacts,
+    /// What the session's variables say of that of which `facts` may say what held when the statement was prepared.
+    pub resolution: Resolution,
     /// Of the session's variables, as `StatementSettings` has it.
     pub fingerprint: u64,
     pub settings: ExecutionSettings,

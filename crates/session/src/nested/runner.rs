@@ -31,6 +31,8 @@ impl Effects for Parts<'_> {
         };
         self.frame.check_call(routine)?;
         let mut facts = self.frame.facts.clone();
+        // Its statements are no part of the one that was prepared, and their plans are for all sessions that have these variables.
+        self.frame.resolution.apply(&mut facts);
         facts.schema = Some(Arc::clone(&routine.schema));
         facts.sql_mode = program.sql_mode;
         let frame = Frame {
@@ -38,6 +40,7 @@ impl Effects for Parts<'_> {
             routine: Some(routine),
             tables: &TableLocks::default(),
             facts: &facts,
+            resolution: self.frame.resolution,
             fingerprint: self.frame.fingerprint,
             // sql_select_limit does not hold in programs.
             settings: ExecutionSettings { select_limit: u64::MAX, ..self.frame.settings.clone() },

@@ -230,6 +230,20 @@ fn the_sql_mode_is_the_programs() {
     assert_eq!(answer(&mut root, "insert into u(b) values (1000)"), "OK 1");
 }
 
+/// A statement that was prepared under other settings keeps them for itself, and so do the plans of what it calls.
+#[test]
+fn a_program_has_the_settings_of_the_session() {
+    let (instance, mut root) = opened();
+    define(&instance, "week_of", &["select week('2020-01-01') from t where a = 1"], |program, runner, _| {
+        let mut rows = Collector::default();
+        runner.run(&program.statements[0], &[], &mut rows)?;
+        Ok(rows.rows[0][0].clone())
+    });
+    let prepared = "prepare p from 'select week_of(1), week(''2020-01-01'')'; set default_week_format = 3; execute p";
+    assert_eq!(answer(&mut root, prepared), "OK 0 / OK 0 / 1|0");
+    assert_eq!(answer(&mut root, "select week_of(1), week('2020-01-01')"), "1|1");
+}
+
 /// A panic in a program is a bug, but neither its transaction nor the ids of the session may outlive it.
 #[test]
 fn nothing_outlives_a_panic() {
