@@ -96,36 +96,44 @@ impl Session {
         self.set_text(id::COLLATION_CONNECTION, collation.name);
     }
 
-    /// SET NAMES. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
-    pub(crate) fn set_names_statement(
+    /// What SET NAMES is to set. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
+    pub(crate) fn check_names(
         &mut self,
         charset: Option<&str>,
         collation: Option<&str>,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<&'static Collation> {
         let default = self.instance.global_text(id::CHARACTER_SET_CLIENT);
         let charset = charset.unwrap_or(&default);
         let resolved = resolve(Some(charset), collation, &mut self.diagnostics)?;
         let collation = resolved.unwrap_or(CollationId::UTF8MB4_0900_AI_CI).get();
         refuse_client_charset(collation.charset(), charset)?;
+        Ok(collation)
+    }
+
+    /// SET NAMES.
+    pub(crate) fn set_names_statement(&mut self, collation: &Collation) {
         self.set_names(collation);
         for id in [id::CHARACTER_SET_CLIENT, id::CHARACTER_SET_CONNECTION, id::CHARACTER_SET_RESULTS] {
             self.track_variable(id);
         }
-        Ok(())
     }
 
-    /// SET CHARACTER SET: as SET NAMES, but the connection gets the default schema's collation.
-    pub(crate) fn set_character_set(&mut self, charset: Option<&str>) -> SqlResult<()> {
+    /// What SET CHARACTER SET is to set.
+    pub(crate) fn check_character_set(&mut self, charset: Option<&str>) -> SqlResult<&'static Charset> {
         let default = self.instance.global_text(id::CHARACTER_SET_CLIENT);
         let charset = find_charset(charset.unwrap_or(&default), &mut self.diagnostics)?;
         refuse_client_charset(charset, charset.name)?;
+        Ok(charset)
+    }
+
+    /// SET CHARACTER SET: as SET NAMES, but the connection gets the default schema's collation.
+    pub(crate) fn set_character_set(&mut self, charset: &Charset) {
         self.set_text(id::CHARACTER_SET_CLIENT, charset.name);
         self.set_text(id::CHARACTER_SET_RESULTS, charset.name);
         let (name, collation) =
             (self.state.text(id::CHARACTER_SET_DATABASE), self.state.text(id::COLLATION_DATABASE));
         self.set_text(id::CHARACTER_SET_CONNECTION, &name);
         self.set_text(id::COLLATION_CONNECTION, &collation);
-        Ok(())
     }
 
     /// Keeps character_set_x and collation_x together after one of them was set.

@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::transaction::{isolation_at, isolation_of};
 use crate::user_variables::UserVariables;
 use crate::variable_privileges::check_session_privilege;
+use charset::{Charset, Collation};
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
@@ -18,6 +19,8 @@ use wire::result::{ResultSink, SessionChange};
 enum Change {
     User(String, TypedValue),
     System(SystemChange),
+    Names(&'static Collation),
+    CharacterSet(&'static Charset),
 }
 
 /// A checked assignment of a system variable.
@@ -55,6 +58,8 @@ impl Session {
             match change {
                 Change::User(name, value) => self.state.set_user_variable(&name, value)?,
                 Change::System(change) => self.apply(change)?,
+                Change::Names(collation) => self.set_names_statement(collation),
+                Change::CharacterSet(charset) => self.set_character_set(charset),
             }
         }
         self.send_ok(sink)
@@ -79,9 +84,13 @@ impl Session {
                 Ok(())
             }
             SetItem::Names { charset, collation } => {
-                self.set_names_statement(charset.as_deref(), collation.as_deref())
+                changes.push(Change::Names(self.check_names(charset.as_deref(), collation.as_deref())?));
+                Ok(())
             }
-            SetItem::CharacterSet(name) => self.set_character_set(name.as_deref()),
+            SetItem::CharacterSet(name) => {
+                changes.push(Change::CharacterSet(self.check_character_set(name.as_deref())?));
+                Ok(())
+            }
             SetItem::Password(password) => {
                 self.refuse_read_only_server()?;
                 self.refuse_read_only_session()?;
