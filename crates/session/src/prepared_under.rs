@@ -5,6 +5,7 @@
 
 use crate::session::Session;
 use charset::CollationId;
+use errors::sql_error;
 use expression::{SqlMode, StatementFacts};
 use std::sync::Arc;
 use variables::{SystemValue, VariableId, id};
@@ -87,7 +88,11 @@ impl Session {
         let own = (under.schema != self.schema).then(|| {
             let variables = SCHEMA_VARIABLES.map(|id| self.state.variables.get(id).clone());
             let schema = under.schema.clone();
-            self.schema_is_gone = schema.as_ref().is_some_and(|schema| !self.schema_exists(schema));
+            let gone = schema.as_ref().filter(|schema| !self.schema_exists(schema));
+            self.schema_is_gone = gone.is_some();
+            if let Some(gone) = gone {
+                self.diagnostics.note(sql_error!(ER_BAD_DB_ERROR, gone));
+            }
             let own = OwnSchema { schema: std::mem::replace(&mut self.schema, schema), variables };
             self.follow_schema_collation();
             self.forget_settings();
@@ -111,8 +116,14 @@ impl Drop for Entered<'_> {
         }
         session.schema_is_gone = false;
         if let Some(OwnSchema { schema, variables }) = self.own.take() {
-            // The statement may have dropped it.
-            session.schema = schema.filter(|schema| session.schema_exists(schema));
+            session.schema.clone_from(&schema);
+            // It may have been dropped, by this statement or another session.
+            if let Some(gone) = schema.filter(|schema| !session.schema_exists(schema)) {
+                session.schema = None;
+                session.diagnostics.note(sql_error!(ER_BAD_DB_ERROR, gone));
+            }
+            // DROP DATABASE of the other one says there that there is none.
+            session.shared.describe().schema.clone_from(&session.schema);
             for (id, value) in SCHEMA_VARIABLES.into_iter().zip(variables) {
                 session.store_variable(id, value);
             }
