@@ -65,18 +65,21 @@ impl ExplicitLocks {
     }
 
     /// The same for the tables of a query or row change: each use needs an item of its own with the use's alias,
-    /// those of programs that it calls any item.
+    /// those of programs that it calls any with it.
     pub(crate) fn check_uses(&self, uses: &[LockUse]) -> SqlResult<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         let mut free: Vec<&LockedTable> = tables.iter().collect();
         for table in uses {
-            if table.by_program {
-                self.check(&table.key, table.mode)?;
-                continue;
-            }
             let fits = |locked: &&LockedTable| {
                 locked.key == table.key && locked.alias.eq_ignore_ascii_case(&table.alias)
             };
+            if table.by_program {
+                match tables.iter().find(fits) {
+                    Some(locked) if allows(locked.mode, table.mode) => continue,
+                    Some(_) => return Err(sql_error!(ER_TABLE_NOT_LOCKED_FOR_WRITE, table.alias)),
+                    None => return Err(sql_error!(ER_TABLE_NOT_LOCKED, table.alias)),
+                }
+            }
             let Some(at) = free.iter().position(fits) else {
                 return Err(sql_error!(ER_TABLE_NOT_LOCKED, table.alias));
             };

@@ -182,6 +182,10 @@ fn refusals_have_mysqls_errors() {
     assert_eq!(told("select d.INS(7)"), "1");
     assert_eq!(told("lock tables t read"), "OK 0");
     assert_eq!(told("select ins(1)"), "ERROR 1100");
+    assert_eq!(told("lock tables log as l write"), "OK 0");
+    assert_eq!(told("select ins(1)"), "ERROR 1100");
+    assert_eq!(told("lock tables log as l write, log read"), "OK 0");
+    assert_eq!(told("select ins(1)"), "ERROR 1099");
     assert_eq!(told("unlock tables"), "OK 0");
     assert_eq!(told("set session transaction read only"), "OK 0");
     assert_eq!(told("select ins(1)"), "ERROR 1792");
