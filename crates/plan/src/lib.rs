@@ -52,6 +52,8 @@ pub struct Plan {
     /// It assigns user variables: each row goes all the way before the next one is read, so that it finds what was
     /// assigned for it.
     pub row_by_row: bool,
+    /// It calls stored functions, which may look at what it has changed so far.
+    pub calls_routines: bool,
     /// It serves other literals of the same types as well as those that it was made for.
     pub repeatable: bool,
     /// How many call sites keep something between rows.
@@ -187,6 +189,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         tables: binder.tables,
         volatile: binder.volatile,
         row_by_row: binder.assigns || binder.calls_routines,
+        calls_routines: binder.calls_routines,
         parameters: binder.parameters,
         explain,
     };

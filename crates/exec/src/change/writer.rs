@@ -72,7 +72,9 @@ pub struct Writer<'p> {
 /// does not have an expression evaluated.
 fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
     let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
-    plan.on_duplicate.is_empty() && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
+    plan.on_duplicate.is_empty()
+        && !run.plan.calls_routines
+        && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
 }
 
 /// All columns but those that are kept.

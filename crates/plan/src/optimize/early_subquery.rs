@@ -151,6 +151,7 @@ impl Binder<'_> {
             tables: Vec::new(),
             volatile: true,
             row_by_row: self.assigns || self.calls_routines,
+            calls_routines: self.calls_routines,
             repeatable: false,
             sites: self.site_count(),
             recursions: 0,

@@ -94,7 +94,10 @@ fn a_call_leaves_the_numbers_of_the_session() {
 fn an_id_that_was_set_is_given_out_once() {
     let (_instance, mut root) = opened();
     assert_eq!(answer(&mut root, "set insert_id = 50; select ins(1), ins(2)"), "OK 0 / 50|51");
-    assert_eq!(answer(&mut root, "set insert_id = 60; insert into u(b) values (ins(3)), (ins(4))"), "OK 0 / OK 2");
+    assert_eq!(
+        answer(&mut root, "set insert_id = 60; insert into u(b) values (ins(3)), (ins(4))"),
+        "OK 0 / OK 2"
+    );
     assert_eq!(answer(&mut root, "select * from u"), "1|60 / 2|61");
 }
 
@@ -205,6 +208,22 @@ fn a_program_runs_for_the_rows_that_are_asked_for() {
     assert_eq!(answer(&mut root, "select count(*) from log"), "8");
 }
 
+/// A program sees each row that the statement which calls it has put in.
+#[test]
+fn an_insert_calls_between_its_rows() {
+    let (instance, mut root) = opened();
+    define(&instance, "count_t", &["select count(*) from t"], |program, runner, _| {
+        let mut rows = Collector::default();
+        runner.run(&program.statements[0], &[], &mut rows)?;
+        Ok(rows.rows[0][0].clone())
+    });
+    answer(&mut root, "insert into t values (count_t(1) + 500), (count_t(1) + 600), (count_t(1) + 700)");
+    assert_eq!(answer(&mut root, "select group_concat(a order by a) from t where a > 3"), "503,604,705");
+    answer(&mut root, "insert into u(b) values (1), (2)");
+    answer(&mut root, "insert into t select count_t(1) + 800 + id * 10 from u");
+    assert_eq!(answer(&mut root, "select group_concat(a order by a) from t where a > 800"), "816,827");
+}
+
 #[test]
 fn the_caller_locks_what_its_programs_use() {
     let (instance, mut root) = opened();
@@ -243,7 +262,8 @@ fn a_program_has_the_settings_of_the_session() {
         runner.run(&program.statements[0], &[], &mut rows)?;
         Ok(rows.rows[0][0].clone())
     });
-    let prepared = "prepare p from 'select week_of(1), week(''2020-01-01'')'; set default_week_format = 3; execute p";
+    let prepared =
+        "prepare p from 'select week_of(1), week(''2020-01-01'')'; set default_week_format = 3; execute p";
     assert_eq!(answer(&mut root, prepared), "OK 0 / OK 0 / 1|0");
     assert_eq!(answer(&mut root, "select week_of(1), week('2020-01-01')"), "1|1");
 }
