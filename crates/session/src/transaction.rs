@@ -300,11 +300,7 @@ impl Session {
 
     fn roll_back_to(&mut self, mark: Mark) -> SqlResult<()> {
         let Some(transaction) = &self.transaction.current else { return Ok(()) };
-        transaction.rollback_to(mark).map_err(|error| {
-            self.rollback_open();
-            let error = error.into_sql("");
-            sql_error!(ER_ERROR_DURING_ROLLBACK, error.number(), error.message())
-        })
+        undo_to(transaction, mark).inspect_err(|_| self.rollback_open())
     }
 
     /// SAVEPOINT: a second one of the same name replaces the first.
@@ -343,6 +339,14 @@ impl Session {
         self.transaction.savepoints.truncate(position);
         self.send_ok(sink)
     }
+}
+
+/// Undoes what was written since a mark; nothing, where the whole transaction was rolled back. Error 1181: it cannot be undone alone.
+pub(crate) fn undo_to(transaction: &Transaction, mark: Mark) -> SqlResult<()> {
+    transaction.rollback_to(mark).map_err(|error| {
+        let error = error.into_sql("");
+        sql_error!(ER_ERROR_DURING_ROLLBACK, error.number(), error.message())
+    })
 }
 
 /// Commits a transaction together with the table that it has filled.

@@ -336,14 +336,7 @@ impl Operator for HashJoinRun<'_> {
         // One row of the probe side may give all that is wanted.
         self.rows.want_for(batch, if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
         let mut order = std::mem::take(&mut self.order);
-        let outcome = order.release(run, batch).and_then(|()| {
-            while !order.is_done() && !batch.is_full() {
-                if !order.step(run, batch, |run, batch| self.join_one(run, batch))? {
-                    break;
-                }
-            }
-            Ok(!batch.is_empty())
-        });
+        let outcome = order.fill(run, batch, BATCH_ROWS_MAX, |run, batch| self.join_one(run, batch));
         self.order = order;
         outcome
     }

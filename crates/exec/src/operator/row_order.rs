@@ -27,11 +27,6 @@ struct Held {
 }
 
 impl RowOrder {
-    /// Whether all rows were made.
-    pub fn is_done(&self) -> bool {
-        self.done
-    }
-
     /// Whether a row waits to be put out.
     pub fn holds_back(&self) -> bool {
         self.held.is_some()
@@ -47,6 +42,24 @@ impl RowOrder {
         }
         self.done |= !held.outcome?;
         Ok(())
+    }
+
+    /// Makes rows by steps, up to so many, into the batch, which is empty. False if there were none.
+    #[inline]
+    pub fn fill(
+        &mut self,
+        run: &mut Run<'_, '_>,
+        batch: &mut RowBatch,
+        rows_max: usize,
+        mut step: impl FnMut(&mut Run<'_, '_>, &mut RowBatch) -> SqlResult<bool>,
+    ) -> SqlResult<bool> {
+        self.release(run, batch)?;
+        while !self.done && batch.len() < rows_max && !batch.is_full() {
+            if !self.step(run, batch, &mut step)? {
+                break;
+            }
+        }
+        Ok(!batch.is_empty())
     }
 
     /// Takes a step, which appends one row or none and says whether there are more. False: the batch is to be put out.

@@ -107,26 +107,19 @@ impl Operator for VirtualScan<'_> {
             self.rows = Some(self.load(run)?.into_iter());
         }
         batch.reset(self.access.width);
-        self.order.release(run, batch)?;
         let (access, mut rows) = (self.access, self.rows.iter_mut().flatten());
-        while !self.order.is_done() && !batch.is_full() {
-            let goes_on = self.order.step(run, batch, |run, batch| {
-                let Some(mut row) = rows.next() else { return Ok(false) };
-                run.rows_examined += 1;
-                let slots = batch.push_empty();
-                for (position, slot) in &access.columns {
-                    slots[*slot] = std::mem::replace(&mut row[*position], Value::Null);
-                }
-                if !all_hold(&access.conditions, batch.last(), run)? {
-                    batch.pop();
-                }
-                Ok(true)
-            })?;
-            if !goes_on {
-                break;
+        self.order.fill(run, batch, BATCH_ROWS_MAX, |run, batch| {
+            let Some(mut row) = rows.next() else { return Ok(false) };
+            run.rows_examined += 1;
+            let slots = batch.push_empty();
+            for (position, slot) in &access.columns {
+                slots[*slot] = std::mem::replace(&mut row[*position], Value::Null);
             }
-        }
-        Ok(!batch.is_empty())
+            if !all_hold(&access.conditions, batch.last(), run)? {
+                batch.pop();
+            }
+            Ok(true)
+        })
     }
 }
 

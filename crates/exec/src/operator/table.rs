@@ -357,23 +357,16 @@ impl Operator for TableScan<'_> {
             let blank = vec![Value::Null; self.access.width];
             self.reader.start(&blank, run)?;
         }
-        self.order.release(run, batch)?;
-        let reader = &mut self.reader;
-        while !self.order.is_done() && batch.len() < self.rows_wanted && !batch.is_full() {
-            let goes_on = self.order.step(run, batch, |run, batch| {
-                reader.want(batch.readable());
-                let found = reader.next_row(batch.push_empty(), run);
-                if !matches!(found, Ok(true)) {
-                    batch.pop();
-                }
-                batch.count_bytes(std::mem::take(&mut reader.bytes_read));
-                found
-            })?;
-            if !goes_on {
-                break;
+        let (reader, rows_max) = (&mut self.reader, self.rows_wanted);
+        self.rows_wanted = (rows_max * 2).min(BATCH_ROWS_MAX);
+        self.order.fill(run, batch, rows_max, |run, batch| {
+            reader.want(batch.readable());
+            let found = reader.next_row(batch.push_empty(), run);
+            if !matches!(found, Ok(true)) {
+                batch.pop();
             }
-        }
-        self.rows_wanted = (self.rows_wanted * 2).min(BATCH_ROWS_MAX);
-        Ok(!batch.is_empty())
+            batch.count_bytes(std::mem::take(&mut reader.bytes_read));
+            found
+        })
     }
 }

@@ -5,7 +5,7 @@ use super::routine::{NestedStatement, program_of};
 use crate::parts::{Execution, Parts};
 use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::state::StatementNumbers;
-use engine::Transaction;
+use crate::transaction::undo_to;
 use errors::{Diagnostics, SqlResult, sql_error};
 use exec::{Effects, ExecutionSettings, ParameterTyping, Prepared, StatementOutcome};
 use expression::{Routine, SessionView, TypedValue};
@@ -90,7 +90,7 @@ impl Runner<'_> {
             Err(error) => {
                 self.parts.state.numbers.row_count = -1;
                 self.diagnostics.push_last(error.clone());
-                undo(transaction, mark)?;
+                undo_to(transaction, mark)?;
                 Err(error)
             }
         }
@@ -194,15 +194,4 @@ impl Runner<'_> {
         }
         self.parts.shared.counters.add(status::HANDLER_READ_RND_NEXT, outcome.rows_examined);
     }
-}
-
-/// Undoes a statement that failed. Error 1181: it cannot be undone alone, and what it runs in fails with it.
-fn undo(transaction: &Transaction, mark: engine::Mark) -> SqlResult<()> {
-    if transaction.is_rolled_back() {
-        return Ok(());
-    }
-    transaction.rollback_to(mark).map_err(|error| {
-        let error = error.into_sql("");
-        sql_error!(ER_ERROR_DURING_ROLLBACK, error.number(), error.message())
-    })
 }
