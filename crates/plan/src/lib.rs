@@ -7,6 +7,8 @@ mod bind;
 mod catalog;
 mod change;
 mod depth;
+mod logical;
+mod lower;
 mod optimize;
 pub mod physical;
 mod privileges_needed;

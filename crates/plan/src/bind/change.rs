@@ -3,13 +3,13 @@
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::privilege::as_written;
-use super::select::limited;
 use super::{Binder, ChangedTable, JoinTree, Wanted};
 use crate::catalog::TableAccess;
 use crate::change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
     UpdatePlan,
 };
+use crate::lower::limited;
 use crate::optimize::{JoinGoal, Joined, tables_of};
 use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
 use ::expression::operators::ComparisonOperator;

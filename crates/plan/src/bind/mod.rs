@@ -29,6 +29,8 @@ pub(crate) use column::{Block, BoundTable, Source};
 pub(crate) use condition::{is_known, is_never};
 pub(crate) use dependence::DerivedDependence;
 pub(crate) use from::JoinTree;
+pub(crate) use names::SelectItem;
+pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
 pub(crate) use parameter::Wanted;
 pub use parameter::{ParameterTypes, ParameterUse, Reading};
 

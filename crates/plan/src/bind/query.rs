@@ -3,7 +3,8 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use super::names::{SelectItem, has_aggregate};
-use super::select::{Surroundings, limited, wants_nothing};
+use super::select::Surroundings;
+use crate::lower::{limited, wants_nothing};
 use crate::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
 use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
