@@ -11,6 +11,7 @@ mod logical;
 mod lower;
 mod optimize;
 pub mod physical;
+mod physical_walk;
 mod privileges_needed;
 pub mod range;
 mod repeatable;

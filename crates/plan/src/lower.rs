@@ -18,6 +18,7 @@ pub(crate) type Lowered = (Node, Vec<OutputColumn>, Vec<ExplainRow>);
 impl Binder<'_> {
     /// Chooses how a SELECT is done whose block is on top of the stack.
     pub(crate) fn lower(&mut self, mut select: LogicalSelect) -> SqlResult<Lowered> {
+        self.take_in_derived(&mut select)?;
         self.settle_rows(&mut select)?;
         if let Some(done) = self.count_only(&select) {
             let columns = self.output_columns(&select, Grouping::InOrder);

@@ -450,6 +450,7 @@ impl Binder<'_> {
             keys.push(SortKey { expression: self.scalar(&item.expression)?, descending: item.descending });
         }
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
+        self.plan_open_tables()?;
         let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
         self.keep_times(tree.as_mut(), &mut conditions, &mut []);
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };

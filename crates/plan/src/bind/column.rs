@@ -4,8 +4,9 @@
 use super::Binder;
 use super::dependence::DerivedDependence;
 use super::names::SelectItem;
+use crate::logical::Derived;
 use crate::optimize::KnownRows;
-use crate::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, QueryPlan, RowLock};
+use crate::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
@@ -55,7 +56,7 @@ pub(crate) enum Source {
     Base(Arc<Table>),
     Virtual(Arc<TableDefinition>),
     /// A subquery, and the number of the common table that it is.
-    Derived(Arc<QueryPlan>, Option<usize>),
+    Derived(Derived, Option<usize>),
     /// The working table of a recursive common table expression.
     Recursion(usize),
 }
@@ -90,7 +91,7 @@ pub(crate) struct BoundTable {
 }
 
 /// A query block that is being bound.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub number: u32,
     pub tables: Vec<BoundTable>,

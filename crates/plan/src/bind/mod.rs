@@ -28,7 +28,7 @@ mod subquery;
 pub(crate) use column::{Block, BoundTable, Source};
 pub(crate) use condition::{is_known, is_never};
 pub(crate) use dependence::DerivedDependence;
-pub(crate) use from::JoinTree;
+pub(crate) use from::{JoinTree, conjuncts};
 pub(crate) use names::SelectItem;
 pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
 pub(crate) use parameter::Wanted;
@@ -37,6 +37,7 @@ pub use parameter::{ParameterTypes, ParameterUse, Reading};
 use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::depth::check_depth;
+use crate::logical::Derived;
 use crate::optimize::EarlyRuns;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
@@ -44,6 +45,7 @@ use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
 use engine::{Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
+use std::collections::HashMap;
 use std::sync::Arc;
 use values::{ColumnType, Value};
 
@@ -107,7 +109,7 @@ pub(crate) struct CommonTable {
 /// The plan of a common table, for all who name it.
 #[derive(Clone)]
 pub(crate) struct BoundCommonTable {
-    pub query: Arc<QueryPlan>,
+    pub query: Derived,
     /// Its place in [`Plan::common_tables`](crate::Plan).
     pub number: usize,
     /// Number of its block, for EXPLAIN.
@@ -151,6 +153,8 @@ pub(crate) struct Binder<'a> {
     pub blocks: Vec<Block>,
     pub common_tables: Vec<CommonTable>,
     pub common_table_uses: Vec<CommonTableUse>,
+    /// Plans of common tables that could be read in place and are not, by number.
+    pub planned_common_tables: HashMap<usize, Arc<QueryPlan>>,
     pub subqueries: Vec<SubqueryPlan>,
     pub privileges: Vec<PrivilegeRequest>,
     /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
@@ -212,6 +216,7 @@ impl<'a> Binder<'a> {
             blocks: Vec::new(),
             common_tables: Vec::new(),
             common_table_uses: Vec::new(),
+            planned_common_tables: HashMap::new(),
             subqueries: Vec::new(),
             privileges: Vec::new(),
             denied: None,

@@ -7,6 +7,7 @@ use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, RecursiveStep, S
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use std::sync::Arc;
 
 /// A recursive table while its query is bound.
 #[derive(Clone, Debug, Default)]
@@ -27,11 +28,12 @@ impl Binder<'_> {
             let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
             self.common_tables.push(entry);
             let plan = self.detached_query(&common.query, "DERIVED");
+            let plan = plan.and_then(|plan| self.plan_derived(plan, None));
             self.common_tables.pop();
             if self.recursion_scopes[id].uses > 0 {
                 return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, common.name));
             }
-            return plan;
+            return plan.map(Arc::unwrap_or_clone);
         };
         let saved = std::mem::take(&mut self.blocks);
         let plan = self.recursive_parts(common, operation);

@@ -7,7 +7,7 @@ use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
 use super::{Binder, JoinTree, Wanted};
-use crate::logical::LogicalSelect;
+use crate::logical::{LogicalSelect, OpenSelect};
 use crate::physical::{QueryPlan, RowLimit, RowLock, SortKey};
 use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
@@ -23,13 +23,31 @@ pub(crate) struct Surroundings<'q> {
     pub select_type: &'static str,
 }
 
+impl<'q> Surroundings<'q> {
+    /// Those of a SELECT that is the body of a query.
+    pub fn of(query: &'q ast::Query, select_type: &'static str) -> Surroundings<'q> {
+        let (order_by, locking) = (query.order_by.as_slice(), query.locking.as_slice());
+        Surroundings { order_by, limit: query.limit.as_ref(), locking, select_type }
+    }
+}
+
 impl Binder<'_> {
-    /// Binds a SELECT as a block of its own.
+    /// Binds a SELECT as a block of its own and chooses how it is done.
     pub fn select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<QueryPlan> {
+        let open = self.open_select(select, around)?;
+        self.plan_select(open)
+    }
+
+    /// Binds a SELECT as a block of its own.
+    pub(super) fn open_select(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+    ) -> SqlResult<OpenSelect> {
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
-        let bound = self.bind_select(select, around).and_then(|bound| self.lower(bound));
+        let bound = self.bind_select(select, around);
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
         if self.source.wanted && self.depth == 1 && select.group_by.is_empty() && block.aggregates.is_empty()
@@ -37,11 +55,23 @@ impl Binder<'_> {
             self.source.tables.clone_from(&block.tables);
             self.source.visible.clone_from(&block.visible);
         }
-        let (root, columns, mut explain) = bound?;
+        Ok(OpenSelect { block, select: bound?, last_block: self.block_number })
+    }
+
+    /// Chooses how a bound SELECT is done.
+    pub(crate) fn plan_select(&mut self, open: OpenSelect) -> SqlResult<QueryPlan> {
+        let select_type = open.select.select_type;
+        self.blocks.push(open.block);
+        // Other blocks may have been bound since.
+        let bound = std::mem::replace(&mut self.block_number, open.last_block);
+        let lowered = self.lower(open.select);
+        self.block_number = bound;
+        let block = self.blocks.pop().unwrap_or_default();
+        let (root, columns, mut explain) = lowered?;
         let dependent = !block.outer.is_empty();
         for row in &mut explain {
             row.id = Some(block.number);
-            row.select_type = match (around.select_type, dependent) {
+            row.select_type = match (select_type, dependent) {
                 ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
                 (other, _) => other,
             };

@@ -4,6 +4,7 @@ use super::access::Candidate;
 use super::join::{Content, Group, Step};
 use super::{JoinGoal, Joined, tables_of};
 use crate::bind::{Binder, Source};
+use crate::logical::Derived;
 use crate::physical::{
     DerivedAccess, ExplainRow, HashJoin, JoinKey, JoinKind, KeyCondition, NestedLoop, Node, TableAccess,
     VirtualAccess,
@@ -190,7 +191,10 @@ impl Binder<'_> {
                     VirtualAccess { definition, columns, width, equal: Vec::new(), conditions: Vec::new() };
                 (Node::Virtual(Box::new(access)), scan_row(alias))
             }
-            Source::Derived(query, common_table) => {
+            Source::Derived(Derived::Open(_), _) => {
+                unreachable!("queries in FROM are planned or taken in before joins are chosen")
+            }
+            Source::Derived(Derived::Planned(query), common_table) => {
                 let name = match bound.derived_number {
                     Some(number) => format!("<derived{number}>"),
                     None => alias.clone(),
