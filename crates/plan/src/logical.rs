@@ -7,12 +7,14 @@ use expression::{Expression, ExpressionKind};
 use std::sync::Arc;
 
 /// A bound SELECT. Tables, slots, group keys and aggregates are in its [`Block`](crate::bind::Block).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LogicalSelect {
     /// FROM; None without tables.
     pub tree: Option<JoinTree>,
     /// WHERE, taken apart at its ANDs.
     pub conditions: Vec<Expression>,
+    /// Conditions of WHERE that ask for a row of a subquery, or for none.
+    pub semijoins: Vec<SemiJoin>,
     /// Whether it groups, be it in one group. What follows the grouping reads groups then.
     pub groups: bool,
     /// Whether it has GROUP BY.
@@ -43,6 +45,17 @@ pub(crate) struct LogicalSelect {
     pub is_operand: bool,
     /// SIMPLE, PRIMARY, SUBQUERY, ... of EXPLAIN.
     pub select_type: &'static str,
+}
+
+/// The tables of a subquery of which WHERE asks for a row.
+#[derive(Clone, Debug)]
+pub(crate) struct SemiJoin {
+    /// The tables, which are in the block.
+    pub tree: JoinTree,
+    /// What must hold of the row, and of it and the row of FROM.
+    pub conditions: Vec<Expression>,
+    /// Whether there must be none.
+    pub negated: bool,
 }
 
 /// A bound SELECT with its block, before it is chosen how it is done.

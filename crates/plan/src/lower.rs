@@ -12,30 +12,42 @@ use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use values::{TypeKind, Value};
 
-/// A physical tree with its result columns and lines of EXPLAIN.
-pub(crate) type Lowered = (Node, Vec<OutputColumn>, Vec<ExplainRow>);
+/// The share of rows that groups are guessed to be.
+const GROUP_SHARE: f64 = 0.3;
+
+/// A physical tree.
+pub(crate) struct Lowered {
+    pub node: Node,
+    /// Its result columns.
+    pub columns: Vec<OutputColumn>,
+    /// Its lines of EXPLAIN.
+    pub explain: Vec<ExplainRow>,
+    /// Estimated number of its rows.
+    pub rows: f64,
+}
 
 impl Binder<'_> {
-    /// Chooses how a SELECT is done whose block is on top of the stack.
+    /// Chooses how a SELECT is done that is settled and whose block is on top of the stack.
     pub(crate) fn lower(&mut self, mut select: LogicalSelect) -> SqlResult<Lowered> {
-        self.take_in_derived(&mut select)?;
-        self.settle_rows(&mut select)?;
         if let Some(done) = self.count_only(&select) {
             let columns = self.output_columns(&select, Grouping::InOrder);
             let node = limited(done, select.limit, select.counts_all);
-            return Ok((node, columns, vec![optimized_away()]));
+            return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
         }
         let impossible = self.look_at_select(&mut select)?;
+        self.join_subqueries(&mut select)?;
         let goal = join_goal(&select);
         let extreme = self.extreme_row(&select);
-        let Joined { node, ordered, mut explain, first, .. } = match extreme {
+        let Joined { node, ordered, mut explain, first, rows } = match extreme {
             Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row], first: None },
             None => {
                 let conditions = std::mem::take(&mut select.conditions);
-                self.plan_joins(select.tree.take(), conditions, goal, select.is_straight)?
+                let semijoins = std::mem::take(&mut select.semijoins);
+                self.plan_joins(select.tree.take(), conditions, semijoins, goal, select.is_straight)?
             }
         };
         let ordered = ordered && !select.groups && !select.distinct;
+        let rows = self.rows_of_select(&select, rows);
         let read = ReadOrder { ordered, first: first.map_or(0, |table| 1 << table) };
         let way = match (impossible, select.rollup) {
             (true, true) => Grouping::Rollup,
@@ -62,11 +74,23 @@ impl Binder<'_> {
         let shown = &columns[..columns.len() - select.handed_on];
         let node = finish(node, shown, &mut select, needs_sort);
         let node = if last { project(node, &select.items, &mut [], true) } else { node };
-        Ok((node, columns, explain))
+        Ok(Lowered { node, columns, explain, rows })
     }
 
-    /// Settles the conditions of WHERE and of joins.
-    fn settle_rows(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
+    /// How many rows come of so many joined ones.
+    fn rows_of_select(&mut self, select: &LogicalSelect, joined: f64) -> f64 {
+        let limit = select.limit.as_ref().and_then(|limit| literal_count(limit.count.as_ref()?));
+        let rows = match select.groups {
+            true if self.block().group_keys.is_empty() => 1.0,
+            true => (joined * GROUP_SHARE).max(1.0),
+            false => joined,
+        };
+        limit.map_or(rows, |limit| rows.min(limit as f64))
+    }
+
+    /// Brings FROM and the conditions of WHERE and of joins to the form in which they are planned.
+    pub(crate) fn settle_select(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
+        self.take_in_derived(select)?;
         let conditions = std::mem::take(&mut select.conditions);
         select.conditions = self.settled_from(select.tree.as_mut(), conditions)?;
         self.keep_times_of_rows(select);

@@ -455,7 +455,7 @@ impl Binder<'_> {
         self.keep_times(tree.as_mut(), &mut conditions, &mut []);
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
-            self.plan_joins(tree, conditions, goal, false)?;
+            self.plan_joins(tree, conditions, Vec::new(), goal, false)?;
         let number = self.block().number;
         for row in &mut explain {
             row.id = Some(number);

@@ -95,6 +95,8 @@ pub(crate) struct BoundTable {
 pub(crate) struct Block {
     pub number: u32,
     pub tables: Vec<BoundTable>,
+    /// How many of the tables are those of subqueries that became joins. They stand behind the others.
+    pub joined_tables: usize,
     /// Columns that `*` stands for and that unqualified names find: (table, column).
     pub visible: Vec<(usize, usize)>,
     /// Which table and column each slot holds; the clustered key is column `usize::MAX`.
@@ -144,6 +146,11 @@ impl Block {
         self.slots.push((table, usize::MAX));
         self.tables[table].key_slot = Some(slot);
         slot
+    }
+
+    /// How many tables FROM has.
+    pub fn own_tables(&self) -> usize {
+        self.tables.len() - self.joined_tables
     }
 
     /// Adds an outer reference and returns its number.

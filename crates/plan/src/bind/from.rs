@@ -12,7 +12,7 @@ use parser::ast;
 use std::sync::Arc;
 
 /// Most tables in one query block, as in MySQL.
-const TABLES_MAX: usize = 61;
+pub(crate) const TABLES_MAX: usize = 61;
 
 /// How the tables of FROM hang together. RIGHT JOIN is turned round.
 #[derive(Clone, Debug)]

@@ -25,10 +25,10 @@ mod select;
 mod settled_parameter;
 mod subquery;
 
-pub(crate) use column::{Block, BoundTable, Source};
+pub(crate) use column::{Block, BoundTable, Source, derived_columns};
 pub(crate) use condition::{is_known, is_never};
 pub(crate) use dependence::DerivedDependence;
-pub(crate) use from::{JoinTree, conjuncts};
+pub(crate) use from::{JoinTree, TABLES_MAX, conjuncts};
 pub(crate) use names::SelectItem;
 pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
 pub(crate) use parameter::Wanted;
@@ -37,7 +37,7 @@ pub use parameter::{ParameterTypes, ParameterUse, Reading};
 use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::depth::check_depth;
-use crate::logical::Derived;
+use crate::logical::{Derived, OpenSelect};
 use crate::optimize::EarlyRuns;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
@@ -156,6 +156,8 @@ pub(crate) struct Binder<'a> {
     /// Plans of common tables that could be read in place and are not, by number.
     pub planned_common_tables: HashMap<usize, Arc<QueryPlan>>,
     pub subqueries: Vec<SubqueryPlan>,
+    /// Those whose rows may be joined with those of the query that asks for them, by number.
+    pub open_subqueries: HashMap<usize, Arc<OpenSelect>>,
     pub privileges: Vec<PrivilegeRequest>,
     /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
     pub denied: Option<SqlError>,
@@ -218,6 +220,7 @@ impl<'a> Binder<'a> {
             common_table_uses: Vec::new(),
             planned_common_tables: HashMap::new(),
             subqueries: Vec::new(),
+            open_subqueries: HashMap::new(),
             privileges: Vec::new(),
             denied: None,
             conflict: None,

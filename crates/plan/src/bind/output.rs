@@ -253,7 +253,7 @@ impl Block {
 
     /// Tables whose rows are read one by one, among them those of subqueries.
     fn open_tables(&self) -> usize {
-        self.tables.len() - self.known.fixed.count_ones() as usize + self.known.semijoins
+        self.own_tables() - self.known.fixed.count_ones() as usize + self.known.semijoins
     }
 
     /// Whether one table is read row by row, and none is joined with it, be it that of a subquery.
@@ -290,7 +290,7 @@ impl Block {
     /// Whether rows stay in the order of these tables while others are joined.
     fn reads_in_order_of(&self, tables: u64, read: ReadOrder) -> bool {
         let tables = tables & !self.known.fixed;
-        let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
+        let open = ((1 << self.own_tables()) - 1) & !self.known.fixed;
         if open != 0 && open & !self.known.optional == 0 {
             return false;
         }
@@ -333,7 +333,7 @@ impl Block {
         let varying = items.iter().filter(|item| !self.is_fixed(item));
         let keys: Vec<Expression> = varying.map(|item| (*item).clone()).collect();
         // The rows of an outer join's inner side may be none, which is in no index.
-        let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
+        let open = ((1 << self.own_tables()) - 1) & !self.known.fixed;
         let is_inner = open & self.known.optional == 0;
         let in_order = || is_inner && (self.index_orders(&keys) || self.holds_unique_key(&keys));
         if self.is_single() && (keys.is_empty() || in_order()) {

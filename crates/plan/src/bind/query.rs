@@ -156,15 +156,9 @@ impl Binder<'_> {
         let bound = self.values_parts(rows);
         let block = self.blocks.pop().unwrap_or_default();
         let (rows, columns) = bound?;
+        let count = rows.len() as f64;
         let root = Node::Values { rows };
-        Ok(QueryPlan {
-            root,
-            columns,
-            outer: block.outer,
-            explain: Vec::new(),
-            dependence: None,
-            is_empty: false,
-        })
+        Ok(QueryPlan { columns, outer: block.outer, ..QueryPlan::of(root, count) })
     }
 
     fn values_parts(
@@ -199,7 +193,7 @@ impl Binder<'_> {
 
     /// ORDER BY and LIMIT around a set operation: keys are result columns.
     pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
-        let QueryPlan { root, columns, outer, explain, dependence, is_empty } = plan;
+        let QueryPlan { root, columns, .. } = plan;
         let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
@@ -214,7 +208,7 @@ impl Binder<'_> {
         } else {
             Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
         };
-        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain, dependence, is_empty })
+        Ok(QueryPlan { root: limited(node, limit, false), columns, ..plan })
     }
 
     fn order_and_limit(
@@ -270,6 +264,7 @@ impl Binder<'_> {
         let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
         let mut outer = first.outer.clone();
         let first_node = convert_columns(first.root, &first_columns, &types);
+        let rows = rest.iter().fold(first.rows, |rows, (_, _, plan)| rows + plan.rows);
         let mut terms = Vec::with_capacity(rest.len());
         for (operator, all, plan) in rest {
             // Operands of one set operation read one list of outer values.
@@ -279,7 +274,7 @@ impl Binder<'_> {
         let root =
             Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
         let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-        Ok(QueryPlan { root, columns, outer, explain: first.explain, dependence: None, is_empty: false })
+        Ok(QueryPlan { columns, outer, explain: first.explain, ..QueryPlan::of(root, rows) })
     }
 
     /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.

@@ -3,7 +3,9 @@
 
 use super::query::{convert_columns, shift_outer};
 use super::{Binder, BoundTable, CommonTable, Source};
-use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, RecursiveStep, SetOperation, SetTerm};
+use crate::physical::{
+    Node, OutputColumn, QueryPlan, ROWS_UNKNOWN, Recursive, RecursiveStep, SetOperation, SetTerm,
+};
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use parser::ast;
@@ -127,7 +129,7 @@ impl Binder<'_> {
         let names = columns.iter().map(|column| column.name.clone()).collect();
         let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
         let root = Node::Recursive(Box::new(recursive));
-        let plan = QueryPlan { root, columns, outer: Vec::new(), explain, dependence: None, is_empty: false };
+        let plan = QueryPlan { columns, explain, ..QueryPlan::of(root, ROWS_UNKNOWN) };
         let mut plan = self.ordered(plan, &common.query)?;
         if let Node::Limit { input, limit, .. } = &mut plan.root
             && let Node::Recursive(recursive) = &mut **input

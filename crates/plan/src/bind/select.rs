@@ -8,6 +8,7 @@ use super::group::Grouped;
 use super::names::SelectItem;
 use super::{Binder, JoinTree, Wanted};
 use crate::logical::{LogicalSelect, OpenSelect};
+use crate::lower::Lowered;
 use crate::physical::{QueryPlan, RowLimit, RowLock, SortKey};
 use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
@@ -60,14 +61,28 @@ impl Binder<'_> {
 
     /// Chooses how a bound SELECT is done.
     pub(crate) fn plan_select(&mut self, open: OpenSelect) -> SqlResult<QueryPlan> {
-        let select_type = open.select.select_type;
-        self.blocks.push(open.block);
+        self.plan_select_and(open, &|_| ()).map(|(plan, ())| plan)
+    }
+
+    /// The same, with what is taken of the SELECT once it is settled, before it is chosen how it is done.
+    pub(super) fn plan_select_and<T>(
+        &mut self,
+        open: OpenSelect,
+        take: &dyn Fn((&Block, &LogicalSelect)) -> T,
+    ) -> SqlResult<(QueryPlan, T)> {
+        let OpenSelect { block, mut select, last_block } = open;
+        let select_type = select.select_type;
+        self.blocks.push(block);
         // Other blocks may have been bound since.
-        let bound = std::mem::replace(&mut self.block_number, open.last_block);
-        let lowered = self.lower(open.select);
+        let bound = std::mem::replace(&mut self.block_number, last_block);
+        let lowered = self.settle_select(&mut select).and_then(|()| {
+            let taken = take((self.block(), &select));
+            Ok((self.lower(select)?, taken))
+        });
         self.block_number = bound;
         let block = self.blocks.pop().unwrap_or_default();
-        let (root, columns, mut explain) = lowered?;
+        let (lowered, taken) = lowered?;
+        let Lowered { node: root, columns, mut explain, rows } = lowered;
         let dependent = !block.outer.is_empty();
         for row in &mut explain {
             row.id = Some(block.number);
@@ -78,7 +93,7 @@ impl Binder<'_> {
         }
         self.explain.extend(explain.iter().cloned());
         let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
-        Ok(QueryPlan { root, columns, outer, explain, dependence, is_empty })
+        Ok((QueryPlan { root, columns, outer, explain, rows, dependence, is_empty }, taken))
     }
 
     /// Binds FROM and the clauses over it.
@@ -151,6 +166,7 @@ impl Binder<'_> {
         Ok(LogicalSelect {
             tree: None,
             conditions,
+            semijoins: Vec::new(),
             groups: grouping,
             has_group_keys: !select.group_by.is_empty(),
             rollup: select.rollup,

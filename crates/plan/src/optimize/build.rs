@@ -44,10 +44,9 @@ impl Binder<'_> {
                     ready.extend(condition.take());
                 }
             }
-            let is_outer = member.outer_join.is_some();
-            let (own, later) = match member.outer_join {
-                Some(on) => (on, ready),
-                None => (ready, Vec::new()),
+            let (kind, own, later) = match member.joined_by {
+                Some((kind, on)) => (kind, on, ready),
+                None => (JoinKind::Inner, ready, Vec::new()),
             };
             let reader = match (member.content, nests[step.member].take()) {
                 (_, Some(nest)) => {
@@ -72,7 +71,6 @@ impl Binder<'_> {
                 }
                 (Content::Nest(_), None) => Node::Nothing,
             };
-            let kind = if is_outer { JoinKind::Left } else { JoinKind::Inner };
             let joined = match node.take() {
                 None => with_conditions(reader, own),
                 Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),

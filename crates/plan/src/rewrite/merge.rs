@@ -4,14 +4,13 @@
 //! A derived table behind an outer join is taken in only where it shows plain columns: a computed value would not be NULL in a
 //! row without a match.
 
-use crate::bind::{Binder, Block, BoundTable, JoinTree, Source, conjuncts};
+use super::graft::Graft;
+use crate::bind::TABLES_MAX;
+use crate::bind::{Binder, Block, JoinTree, Source, conjuncts};
 use crate::logical::{Derived, LogicalSelect, OpenSelect};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
 use std::sync::Arc;
-
-/// Most tables in one query block, as in MySQL.
-const TABLES_MAX: usize = 61;
 
 impl Binder<'_> {
     /// Takes in the derived tables of the block on top of the stack where that changes no row; plans the others.
@@ -77,14 +76,12 @@ impl OpenSelect {
     }
 }
 
-/// How the tables and slots of a query go into the block that reads it.
+/// A query in FROM on its way into the block that reads it.
 struct Merge {
     /// The table of the block that is the query.
     number: usize,
     open: OpenSelect,
-    /// The table of the block that each table of the query becomes; likewise slots.
-    tables: Vec<usize>,
-    slots: Vec<usize>,
+    graft: Graft,
     /// What stands for each column of the query, over the slots of the block.
     columns: Vec<Expression>,
 }
@@ -94,64 +91,22 @@ impl Merge {
         let appended = block.tables.len();
         let place = |table: usize| if table == 0 { number } else { appended + table - 1 };
         let tables: Vec<usize> = (0..open.block.tables.len()).map(place).collect();
-        let mut merge = Merge { number, open, tables, slots: Vec::new(), columns: Vec::new() };
-        merge.slots = merge.place_slots(block);
-        let items = merge.open.select.items.iter();
-        merge.columns = items.map(|item| merge.moved(item.expression.clone())).collect();
-        merge
-    }
-
-    /// Finds a slot of the block for each slot of the query: first those of the columns that the query showed there.
-    fn place_slots(&self, block: &mut Block) -> Vec<usize> {
-        let inner = &self.open.block;
-        let mut placed: Vec<Option<usize>> = vec![None; inner.slots.len()];
+        // The slots of the block that the query fills: those that show a column of its tables stay that column's.
+        let mut placed: Vec<Option<usize>> = vec![None; open.block.slots.len()];
         let mut free = Vec::new();
-        let used = block.tables[self.number].slots.clone();
-        for (item, slot) in self.open.select.items.iter().zip(used) {
+        let used = block.tables[number].slots.clone();
+        for (item, slot) in open.select.items.iter().zip(used) {
             let Some(slot) = slot else { continue };
             match item.expression.column_slot() {
                 Some(shown) if placed[shown].is_none() => placed[shown] = Some(slot),
                 _ => free.push(slot),
             }
         }
-        let mut slots = Vec::with_capacity(placed.len());
-        for (place, slot) in inner.slots.iter().zip(placed) {
-            let slot = slot.or_else(|| free.pop()).unwrap_or_else(|| {
-                block.slots.push((0, usize::MAX));
-                block.slots.len() - 1
-            });
-            block.slots[slot] = (self.tables[place.0], place.1);
-            slots.push(slot);
-        }
+        let graft = Graft::new(block, &open.block, tables, &placed, &mut free);
         // What is computed now has no column.
-        free.into_iter().for_each(|slot| block.slots[slot] = (self.number, usize::MAX));
-        slots
-    }
-
-    /// An expression of the query, over the slots of the block.
-    fn moved(&self, mut expression: Expression) -> Expression {
-        expression.replace(&mut |part| {
-            let ExpressionKind::Column(column) = &part.kind else { return None };
-            Some(Expression::slot(self.slots[column.slot], column.name.clone(), part.result.clone()))
-        });
-        expression
-    }
-
-    fn moved_all(&self, expressions: Vec<Expression>) -> Vec<Expression> {
-        expressions.into_iter().map(|expression| self.moved(expression)).collect()
-    }
-
-    fn moved_tree(&self, tree: JoinTree) -> JoinTree {
-        match tree {
-            JoinTree::Table(table) => JoinTree::Table(self.tables[table]),
-            JoinTree::Join { left, right, outer, conditions, straight } => JoinTree::Join {
-                left: Box::new(self.moved_tree(*left)),
-                right: Box::new(self.moved_tree(*right)),
-                outer,
-                conditions: self.moved_all(conditions),
-                straight,
-            },
-        }
+        free.into_iter().for_each(|slot| block.slots[slot] = (number, usize::MAX));
+        let columns = open.select.items.iter().map(|item| graft.moved(item.expression.clone())).collect();
+        Merge { number, open, graft, columns }
     }
 
     /// Puts tables, conditions and what columns stand for into the SELECT of that block.
@@ -173,7 +128,7 @@ impl Merge {
         let order = std::mem::take(&mut inner.select.order);
         let tree = inner.select.tree.take();
         for (number, table) in tables.into_iter().enumerate() {
-            let table = self.moved_table(table);
+            let table = self.graft.moved_table(table);
             match number {
                 0 => block.tables[self.number] = table,
                 _ => block.tables.push(table),
@@ -182,22 +137,17 @@ impl Merge {
         if !order.is_empty() && self.gives_order(select) {
             select.order = order;
             select.order.iter_mut().for_each(|key| {
-                key.expression = self.moved(std::mem::replace(&mut key.expression, Expression::null()));
+                key.expression = self.graft.moved(std::mem::replace(&mut key.expression, Expression::null()));
             });
         }
-        let mut conditions = self.moved_all(conditions);
-        let Some(mut tree) = tree.map(|tree| self.moved_tree(tree)) else { return };
+        let mut conditions = self.graft.moved_all(conditions);
+        let Some(mut tree) = tree.map(|tree| self.graft.moved_tree(tree)) else { return };
         if let Some(around) = &mut select.tree {
             graft(around, self.number, &mut tree, &mut conditions);
         }
         // What stands for a column may be several conditions.
         conditions.append(&mut select.conditions);
         select.conditions = conditions.into_iter().flat_map(conjuncts).collect();
-    }
-
-    fn moved_table(&self, mut table: BoundTable) -> BoundTable {
-        table.slots.iter_mut().flatten().for_each(|slot| *slot = self.slots[*slot]);
-        table
     }
 
     /// Whether the rows of the block come in the order of the query, as MySQL has it.
