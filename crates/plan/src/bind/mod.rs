@@ -42,11 +42,12 @@ use crate::optimize::EarlyRuns;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
-use engine::{Engine, Table, Transaction};
+use engine::{Engine, Table, TableStatistics, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
+use stdx::ids::TableId;
 use values::{ColumnType, Value};
 
 /// A subquery of an expression, ready to run.
@@ -177,6 +178,8 @@ pub(crate) struct Binder<'a> {
     pub calls_routines: bool,
     /// Whether the statement assigns user variables.
     pub assigns: bool,
+    /// Statistics of base tables that were asked for.
+    pub statistics: HashMap<TableId, Arc<TableStatistics>>,
     /// Numbers of the subqueries in FROM that do.
     pub assigning: Vec<u32>,
     /// Whether the query that is being bound must run again for each row that asks for it: it uses user variables, or
@@ -231,6 +234,7 @@ impl<'a> Binder<'a> {
             volatile: false,
             calls_routines: false,
             assigns: false,
+            statistics: HashMap::new(),
             assigning: Vec::new(),
             repeats: false,
             escalates: false,

@@ -45,7 +45,7 @@ impl Binder<'_> {
         let Source::Base(table) = &bound.source else { return Vec::new() };
         let table = table.clone();
         let hints = bound.hints.clone();
-        let statistics = self.input.engine.statistics(&table);
+        let statistics = self.statistics(&table);
         let rows = table_rows(&statistics);
         let needs_row = self.needs_row(number);
         let mut found = vec![Candidate {

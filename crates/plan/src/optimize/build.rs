@@ -75,8 +75,7 @@ impl Binder<'_> {
                 None => with_conditions(reader, own),
                 Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
                 Some(outer) => {
-                    let inner_rows = step.candidate.as_ref().map_or(0.0, |candidate| candidate.rows);
-                    let swap = kind == JoinKind::Inner && inner_rows > rows;
+                    let swap = kind == JoinKind::Inner && step.own_rows > rows;
                     ordered &= !swap || goal.order.is_empty();
                     self.hash_join(outer, reader, own, kind, placed, member.tables, swap)
                 }

@@ -1,28 +1,14 @@
-//! Join order and join methods. Inner joins are reordered by cost: exhaustively over small sets, else greedily; the
-//! inner side of an outer join stays behind the tables that its condition names.
+//! Joins of one block, from the tree of FROM to nodes: groups of what inner joins connect. The inner side of an outer join, and the
+//! tables of a subquery that WHERE asks, stay behind the tables that their conditions name. Main function: [`Binder::plan_joins`].
 
-use super::access::{Candidate, selectivity, table_rows};
+use super::access::Candidate;
 use super::build::filtered;
 use super::{JoinGoal, Joined, tables_of};
-use crate::bind::{Binder, JoinTree, Source, is_never};
-use crate::logical::{Derived, SemiJoin};
-use crate::physical::{ExplainRow, JoinKind, Node, ROWS_UNKNOWN};
+use crate::bind::{Binder, JoinTree, is_never};
+use crate::logical::SemiJoin;
+use crate::physical::{ExplainRow, JoinKind, Node};
 use errors::SqlResult;
-use expression::operators::ComparisonOperator;
-use expression::{Expression, ExpressionKind};
-
-/// Members of a group whose orders are all tried.
-const EXHAUSTIVE_MEMBERS_MAX: usize = 7;
-/// Look-ups whose pages are taken to be at hand.
-const FEW_LOOK_UPS: f64 = 1000.0;
-/// Cost of a look-up beyond these, more than that of the first ones.
-const COLD_LOOK_UP_COST: f64 = 15.0;
-/// Rows of the outer side that are taken to have no match, at least.
-const UNMATCHED_SHARE_MIN: f64 = 0.1;
-/// Cost of putting a row into a hash table.
-const BUILD_COST: f64 = 1.2;
-/// Cost of looking a row up in a hash table.
-const PROBE_COST: f64 = 0.4;
+use expression::Expression;
 
 /// One operand of a group of inner joins.
 pub(super) struct Member {
@@ -52,6 +38,9 @@ pub(super) struct Step {
     pub member: usize,
     pub candidate: Option<Candidate>,
     pub hash: bool,
+    /// Its rows that meet the conditions on it alone.
+    pub own_rows: f64,
+    /// Rows that come out of the join.
     pub rows_after: f64,
 }
 
@@ -170,227 +159,9 @@ impl Binder<'_> {
                 }
             });
         }
-        let steps = self.choose_order(&group, &masks, &nests);
+        let nest_rows: Vec<Option<f64>> =
+            nests.iter().map(|nest| nest.as_ref().map(|nest| nest.rows)).collect();
+        let steps = self.choose_order(&group, &masks, &nest_rows)?;
         Ok(self.build_joins(group, &masks, nests, steps, goal))
     }
-
-    /// Estimated rows of a member that is not a base table.
-    fn member_rows(&mut self, member: &Member, nest: Option<&Joined>) -> f64 {
-        match (&member.content, nest) {
-            (_, Some(nest)) => nest.rows,
-            (Content::Table(table), None) => match &self.block().tables[*table].source {
-                Source::Base(base) => {
-                    let base = base.clone();
-                    table_rows(&self.input.engine.statistics(&base))
-                }
-                Source::Derived(Derived::Planned(plan), _) => plan.rows,
-                _ => ROWS_UNKNOWN,
-            },
-            (Content::Nest(_), None) => ROWS_UNKNOWN,
-        }
-    }
-
-    /// The best way to join one more member.
-    fn best_step(
-        &mut self,
-        group: &Group,
-        masks: &[u64],
-        nests: &[Option<Joined>],
-        number: usize,
-        placed: u64,
-        rows_before: f64,
-    ) -> (f64, Step) {
-        let member = &group.members[number];
-        let usable = usable_conditions(group, masks, number, placed);
-        let block = self.block();
-        let local = |condition: &&&Expression| tables_of(block, condition) & !member.tables == 0;
-        let local_selectivity: f64 =
-            usable.iter().filter(local).map(|condition| selectivity(condition)).product();
-        let has_equality = placed != 0 && usable.iter().any(|condition| is_equality(condition));
-        let join_selectivity: f64 = usable
-            .iter()
-            .filter(|condition| !local(condition))
-            .map(|condition| selectivity(condition))
-            .product();
-        let total = self.member_rows(member, nests[number].as_ref());
-        let mut best: Option<(f64, Step)> = None;
-        let mut offer = |cost: f64, step: Step| {
-            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-                best = Some((cost, step));
-            }
-        };
-        let kept_of = |rows_after: f64| match member.joined_by {
-            Some((JoinKind::Left, _)) => rows_after.max(rows_before),
-            Some((JoinKind::Semi, _)) => rows_after.clamp(0.01, rows_before.max(0.01)),
-            Some((JoinKind::Anti, _)) => (rows_before - rows_after).max(rows_before * UNMATCHED_SHARE_MIN),
-            Some((JoinKind::Inner, _)) | None => rows_after.max(0.01),
-        };
-        let mut scan_rows = (total * local_selectivity).max(0.1);
-        if let Content::Table(table) = member.content {
-            let candidates = self.candidates(table, &usable, placed);
-            if let Some(rows) = self.rows_by_index(table, &candidates, &usable) {
-                scan_rows = rows.clamp(0.1, scan_rows.max(total));
-            }
-            for candidate in candidates {
-                let after = if candidate.dependent {
-                    rows_before * candidate.rows * local_selectivity.max(0.05)
-                } else {
-                    rows_before * candidate.rows.min(scan_rows.max(candidate.rows * 0.1)) * join_selectivity
-                };
-                let hash = placed != 0 && !candidate.dependent;
-                let (cost, after) = if hash {
-                    let matches = if has_equality {
-                        (rows_before * scan_rows / total.max(1.0)).max(scan_rows.min(rows_before))
-                    } else {
-                        rows_before * scan_rows * join_selectivity
-                    };
-                    let outer = member.joined_by.is_some();
-                    (hash_cost(&candidate, outer, has_equality, rows_before, scan_rows, matches), matches)
-                } else {
-                    (rows_before * candidate.cost + extra_look_ups(rows_before), after)
-                };
-                let rows_after = kept_of(after);
-                offer(cost, Step { member: number, rows_after, hash, candidate: Some(candidate) });
-            }
-        }
-        best.unwrap_or_else(|| {
-            let matches = if has_equality { rows_before.max(scan_rows) } else { rows_before * scan_rows };
-            let cost = scan_rows * (1.0 + BUILD_COST) + rows_before * PROBE_COST + matches * 0.1;
-            (cost, Step { member: number, candidate: None, hash: placed != 0, rows_after: kept_of(matches) })
-        })
-    }
-
-    /// Rows that meet the conditions on one table, if an index has counted some of them: the range with the most key parts
-    /// is taken at its word, and only conditions on other columns are guessed.
-    fn rows_by_index(
-        &mut self,
-        table: usize,
-        candidates: &[Candidate],
-        conditions: &[&Expression],
-    ) -> Option<f64> {
-        let parts = |candidate: &&Candidate| candidate.path.ranges.as_ref()?.iter().map(Vec::len).min();
-        let known = candidates.iter().filter(|candidate| !candidate.dependent && parts(candidate).is_some());
-        let best = known.max_by_key(parts)?;
-        let block = self.block();
-        let Source::Base(base) = &block.tables[table].source else { return None };
-        let counted = &base.indexes()[best.path.index].key_columns()[..parts(&best)?];
-        let slots = &block.tables[table].slots;
-        let is_counted = |part: &Expression| {
-            part.column_slot().is_some_and(|slot| counted.iter().any(|column| slots[*column] == Some(slot)))
-        };
-        let own = conditions.iter().filter(|condition| tables_of(block, condition) & !(1 << table) == 0);
-        let rest = own.filter(|condition| !condition.any(&is_counted));
-        Some(best.rows * rest.map(|condition| selectivity(condition)).product::<f64>())
-    }
-
-    fn choose_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {
-        let count = group.members.len();
-        if count > EXHAUSTIVE_MEMBERS_MAX || group.straight || count == 1 {
-            return self.greedy_order(group, masks, nests);
-        }
-        // best[set of members] = cost, rows, steps.
-        let mut best: Vec<Option<(f64, f64, Vec<Step>)>> = vec![None; 1 << count];
-        best[0] = Some((0.0, 1.0, Vec::new()));
-        for set in 0..1usize << count {
-            let Some((cost, rows, steps)) = best[set].clone() else { continue };
-            let placed = placed_tables(group, set);
-            for number in 0..count {
-                let member = &group.members[number];
-                if set >> number & 1 == 1 || member.needs & !placed != 0 {
-                    continue;
-                }
-                let (more, step) = self.best_step(group, masks, nests, number, placed, rows);
-                let next = set | 1 << number;
-                let total = cost + more + step.rows_after * 0.1;
-                if best[next].as_ref().is_none_or(|(known, ..)| total < *known) {
-                    let mut steps = steps.clone();
-                    let rows = step.rows_after;
-                    steps.push(step);
-                    best[next] = Some((total, rows, steps));
-                }
-            }
-        }
-        match best.pop().flatten() {
-            Some((_, _, steps)) => steps,
-            None => self.greedy_order(group, masks, nests),
-        }
-    }
-
-    fn greedy_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
-        let (mut placed, mut rows) = (0, 1.0);
-        while steps.len() < group.members.len() {
-            let free: Vec<usize> = (0..group.members.len())
-                .filter(|number| steps.iter().all(|step| step.member != *number))
-                .filter(|number| group.members[*number].needs & !placed == 0)
-                .collect();
-            let choices = if group.straight { &free[..1.min(free.len())] } else { &free[..] };
-            let mut best: Option<(f64, Step)> = None;
-            for number in choices {
-                let (cost, step) = self.best_step(group, masks, nests, *number, placed, rows);
-                let cost = cost + step.rows_after;
-                if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-                    best = Some((cost, step));
-                }
-            }
-            let Some((_, step)) = best else { break };
-            placed |= group.members[step.member].tables;
-            rows = step.rows_after;
-            steps.push(step);
-        }
-        steps
-    }
-}
-
-/// What look-ups cost beyond the estimate of one: few of them find their pages in the processor's cache, many do not.
-fn extra_look_ups(count: f64) -> f64 {
-    (count - FEW_LOOK_UPS).max(0.0) * COLD_LOOK_UP_COST
-}
-
-fn placed_tables(group: &Group, set: usize) -> u64 {
-    group
-        .members
-        .iter()
-        .enumerate()
-        .filter(|(number, _)| set >> number & 1 == 1)
-        .fold(0, |bits, (_, m)| bits | m.tables)
-}
-
-fn is_equality(condition: &Expression) -> bool {
-    matches!(&condition.kind, ExpressionKind::Compare(comparison)
-        if matches!(comparison.operator, ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual))
-}
-
-/// The conditions that may be tested once a member is joined to the tables that are placed.
-fn usable_conditions<'g>(group: &'g Group, masks: &[u64], number: usize, placed: u64) -> Vec<&'g Expression> {
-    let member = &group.members[number];
-    let is_usable = |mask: u64| mask & member.tables != 0 && mask & !(placed | member.tables) == 0;
-    match &member.joined_by {
-        Some((_, conditions)) => conditions.iter().collect(),
-        None => group
-            .conditions
-            .iter()
-            .zip(masks)
-            .filter(|(_, mask)| is_usable(**mask))
-            .map(|(condition, _)| condition)
-            .collect(),
-    }
-}
-
-/// What a hash join with that table costs. The smaller side is kept, unless an outer join decides.
-fn hash_cost(
-    candidate: &Candidate,
-    outer: bool,
-    has_equality: bool,
-    rows_before: f64,
-    scan_rows: f64,
-    matches: f64,
-) -> f64 {
-    let (build, probe) = if outer || scan_rows <= rows_before {
-        (scan_rows, rows_before)
-    } else {
-        (rows_before, candidate.rows)
-    };
-    let pairs = if has_equality { matches } else { rows_before * scan_rows * 0.3 };
-    candidate.cost + build * BUILD_COST + probe * PROBE_COST + pairs * 0.1
 }

@@ -5,6 +5,8 @@ mod build;
 mod early_subquery;
 mod join;
 mod join_buffer;
+mod join_order;
+mod join_rows;
 mod key_use;
 mod known;
 mod known_values;

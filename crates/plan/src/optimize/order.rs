@@ -37,7 +37,7 @@ impl Binder<'_> {
             }
         }
         let Some(wanted) = goal.rows_wanted.filter(|_| single) else { return false };
-        let total = table_rows(&self.input.engine.statistics(&table));
+        let total = table_rows(&self.statistics(&table));
         let passing = if conditions.is_empty() { total } else { chosen.rows * 0.5 }.max(1.0);
         let read = (wanted * total / passing).min(total);
         for index in 0..table.indexes().len() {

@@ -1,0 +1,345 @@
+//! The order of joins and their methods, by cost: all orders of connected members where they are few, else one after the other.
+//! Members without a condition that connects them come last. Main function: [`Binder::choose_order`].
+
+use super::access::Candidate;
+use super::join::{Content, Group, Member, Step};
+use super::join_rows::{MemberRows, is_equality};
+use super::tables_of;
+use crate::bind::Binder;
+use crate::physical::JoinKind;
+use errors::SqlResult;
+use expression::Expression;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Members of a group whose orders are all tried.
+const EXHAUSTIVE_MEMBERS_MAX: usize = 12;
+/// Look-ups whose pages are taken to be at hand.
+const FEW_LOOK_UPS: f64 = 1000.0;
+/// Cost of a look-up beyond these, more than that of the first ones.
+const COLD_LOOK_UP_COST: f64 = 15.0;
+/// Rows of the outer side that are taken to have no match, at least.
+const UNMATCHED_SHARE_MIN: f64 = 0.1;
+/// Cost of putting a row into a hash table.
+const BUILD_COST: f64 = 1.2;
+/// Cost of looking a row up in a hash table.
+const PROBE_COST: f64 = 0.4;
+/// Cost of a row that comes out of a join.
+const ROW_COST: f64 = 0.1;
+/// Cost of a pair that has no hash key to decide about it.
+const PAIR_COST: f64 = 0.3;
+
+/// What the search asks of a member again and again.
+struct Facts<'g> {
+    member: &'g Member,
+    rows: MemberRows,
+    /// Conditions on it alone.
+    own: Vec<&'g Expression>,
+    /// Ways to read it that depend on no other member.
+    scans: Vec<Candidate>,
+    /// Conditions between it and others.
+    links: Vec<Link<'g>>,
+    /// Tables that the links read beside its own.
+    linked: u64,
+}
+
+/// A condition between a member and others.
+struct Link<'g> {
+    condition: &'g Expression,
+    tables: u64,
+    /// The share of pairs that it leaves.
+    share: f64,
+    is_equality: bool,
+}
+
+/// The search for an order of one group.
+struct Search<'g> {
+    facts: Vec<Facts<'g>>,
+    /// Ways to look a member up, by the tables before that its links read.
+    look_ups: HashMap<(usize, u64), Arc<Vec<Candidate>>>,
+}
+
+/// A way to join one more member.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    cost: f64,
+    rows_after: f64,
+    method: Method,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// Read by the scan of that number, as the first one or to be hashed.
+    Scan(usize),
+    /// Looked up by the candidate of that number.
+    LookUp(usize),
+    /// Read whole: it has no index.
+    Whole,
+}
+
+/// The best order of a set of members.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    cost: f64,
+    rows: f64,
+    last: usize,
+}
+
+impl Binder<'_> {
+    /// The steps in which a group is joined. `nest_rows`: estimates of the members that are groups themselves.
+    pub(super) fn choose_order(
+        &mut self,
+        group: &Group,
+        masks: &[u64],
+        nest_rows: &[Option<f64>],
+    ) -> SqlResult<Vec<Step>> {
+        let mut facts = Vec::with_capacity(group.members.len());
+        for (member, rows) in group.members.iter().zip(nest_rows) {
+            facts.push(self.facts_of(group, masks, member, *rows));
+        }
+        let mut search = Search { facts, look_ups: HashMap::new() };
+        let count = group.members.len();
+        let order = match count {
+            1 => vec![0],
+            _ if group.straight || count > EXHAUSTIVE_MEMBERS_MAX => {
+                self.grown_order(&mut search, group.straight)?
+            }
+            _ => match self.best_order(&mut search)? {
+                Some(order) => order,
+                None => self.grown_order(&mut search, false)?,
+            },
+        };
+        Ok(self.steps_of(&mut search, order))
+    }
+
+    fn facts_of<'g>(
+        &mut self,
+        group: &'g Group,
+        masks: &[u64],
+        member: &'g Member,
+        nest_rows: Option<f64>,
+    ) -> Facts<'g> {
+        let conditions: Vec<(&Expression, u64)> = match &member.joined_by {
+            Some((_, conditions)) => {
+                let block = self.block();
+                conditions.iter().map(|condition| (condition, tables_of(block, condition))).collect()
+            }
+            None => group.conditions.iter().zip(masks.iter().copied()).collect(),
+        };
+        let is_own = |tables: u64| tables & member.tables != 0 && tables & !member.tables == 0;
+        let own: Vec<&Expression> = conditions
+            .iter()
+            .filter(|(_, tables)| is_own(*tables))
+            .map(|(condition, _)| *condition)
+            .collect();
+        let scans = match member.content {
+            Content::Table(table) => self.candidates(table, &own, 0),
+            Content::Nest(_) => Vec::new(),
+        };
+        let rows = self.rows_of_member(member, nest_rows, &own, &scans);
+        let mut links = Vec::new();
+        for (condition, tables) in conditions {
+            if tables & member.tables != 0 && tables & !member.tables != 0 {
+                let share = self.share_of_pairs(condition);
+                links.push(Link { condition, tables, share, is_equality: is_equality(condition) });
+            }
+        }
+        let linked = links.iter().fold(0, |bits, link| bits | link.tables) & !member.tables;
+        Facts { member, rows, own, scans, links, linked }
+    }
+
+    /// The ways to look a member up by values of the tables that are placed.
+    fn look_ups_of(&mut self, search: &mut Search<'_>, number: usize, placed: u64) -> Arc<Vec<Candidate>> {
+        let facts = &search.facts[number];
+        let key = (number, placed & facts.linked);
+        if let Some(known) = search.look_ups.get(&key) {
+            return known.clone();
+        }
+        let found = match facts.member.content {
+            Content::Table(table) if key.1 != 0 => {
+                let usable = facts.usable(placed).map(|link| link.condition);
+                let conditions: Vec<&Expression> = facts.own.iter().copied().chain(usable).collect();
+                let mut candidates = self.candidates(table, &conditions, placed);
+                candidates.retain(|candidate| candidate.dependent);
+                candidates
+            }
+            _ => Vec::new(),
+        };
+        let found = Arc::new(found);
+        search.look_ups.insert(key, found.clone());
+        found
+    }
+
+    /// The best way to join one more member.
+    fn choice(&mut self, search: &mut Search<'_>, number: usize, placed: u64, rows_before: f64) -> Choice {
+        let look_ups = self.look_ups_of(search, number, placed);
+        let facts = &search.facts[number];
+        let matches = facts.matches(placed, &look_ups);
+        let rows_after = facts.rows_after(rows_before, matches);
+        let mut best: Option<Choice> = None;
+        let mut offer = |cost: f64, method: Method| {
+            if best.is_none_or(|known: Choice| cost < known.cost) {
+                best = Some(Choice { cost, rows_after, method });
+            }
+        };
+        for (at, candidate) in look_ups.iter().enumerate() {
+            offer(rows_before * candidate.cost + extra_look_ups(rows_before), Method::LookUp(at));
+        }
+        for (at, scan) in facts.scans.iter().enumerate() {
+            let joined = if placed == 0 { 0.0 } else { facts.hash_cost(placed, rows_before, matches) };
+            // A range may hold more rows than the best one does, never fewer than pass.
+            offer(scan.cost + joined, Method::Scan(at));
+        }
+        let joined = if placed == 0 { 0.0 } else { facts.hash_cost(placed, rows_before, matches) };
+        best.unwrap_or(Choice { cost: facts.rows.total + joined, rows_after, method: Method::Whole })
+    }
+
+    /// The best of all orders in which each member but the first is connected to one before it, where there is such a one.
+    fn best_order(&mut self, search: &mut Search<'_>) -> SqlResult<Option<Vec<usize>>> {
+        let count = search.facts.len();
+        let mut best: Vec<Option<Best>> = vec![None; 1 << count];
+        best[0] = Some(Best { cost: 0.0, rows: 1.0, last: 0 });
+        for set in 0..1_usize << count {
+            let Some(Best { cost, rows, .. }) = best[set] else { continue };
+            if set % 64 == 0 {
+                self.input.context.check_killed()?;
+            }
+            let placed = search.tables_of_set(set);
+            for number in search.next_members(placed, |number| set >> number & 1 == 1) {
+                let choice = self.choice(search, number, placed, rows);
+                let total = cost + choice.cost + choice.rows_after * ROW_COST;
+                let next = &mut best[set | 1 << number];
+                if next.is_none_or(|known| total < known.cost) {
+                    *next = Some(Best { cost: total, rows: choice.rows_after, last: number });
+                }
+            }
+        }
+        let mut order = Vec::with_capacity(count);
+        let mut set = (1 << count) - 1;
+        while set != 0 {
+            let Some(found) = best[set] else { return Ok(None) };
+            order.push(found.last);
+            set &= !(1 << found.last);
+        }
+        order.reverse();
+        Ok(Some(order))
+    }
+
+    /// An order that grows by the member that costs least; `straight`: by the first that may come next.
+    fn grown_order(&mut self, search: &mut Search<'_>, straight: bool) -> SqlResult<Vec<usize>> {
+        let mut order: Vec<usize> = Vec::new();
+        let (mut placed, mut rows) = (0, 1.0);
+        while order.len() < search.facts.len() {
+            self.input.context.check_killed()?;
+            let is_placed = |number: usize| order.contains(&number);
+            let free = match straight {
+                true => search.free_members(placed, is_placed).into_iter().take(1).collect(),
+                false => search.next_members(placed, is_placed),
+            };
+            let mut best: Option<(f64, usize, Choice)> = None;
+            for number in free {
+                let choice = self.choice(search, number, placed, rows);
+                let cost = choice.cost + choice.rows_after;
+                if best.is_none_or(|(known, ..)| cost < known) {
+                    best = Some((cost, number, choice));
+                }
+            }
+            let Some((_, number, choice)) = best else { break };
+            placed |= search.facts[number].member.tables;
+            rows = choice.rows_after;
+            order.push(number);
+        }
+        Ok(order)
+    }
+
+    /// The steps of an order.
+    fn steps_of(&mut self, search: &mut Search<'_>, order: Vec<usize>) -> Vec<Step> {
+        let (mut placed, mut rows) = (0, 1.0);
+        let mut steps = Vec::with_capacity(order.len());
+        for number in order {
+            let choice = self.choice(search, number, placed, rows);
+            let candidate = match choice.method {
+                Method::Scan(at) => search.facts[number].scans.get(at).cloned(),
+                Method::LookUp(at) => self.look_ups_of(search, number, placed).get(at).cloned(),
+                Method::Whole => None,
+            };
+            let hash = placed != 0 && !matches!(choice.method, Method::LookUp(_));
+            let own_rows = search.facts[number].rows.own;
+            rows = choice.rows_after;
+            steps.push(Step { member: number, candidate, hash, own_rows, rows_after: rows });
+            placed |= search.facts[number].member.tables;
+        }
+        steps
+    }
+}
+
+impl<'g> Search<'g> {
+    fn tables_of_set(&self, set: usize) -> u64 {
+        let members = self.facts.iter().enumerate().filter(|(number, _)| set >> number & 1 == 1);
+        members.fold(0, |bits, (_, facts)| bits | facts.member.tables)
+    }
+
+    /// Members that are not placed and may be.
+    fn free_members(&self, placed: u64, is_placed: impl Fn(usize) -> bool) -> Vec<usize> {
+        let may_be = |number: &usize| self.facts[*number].member.needs & !placed == 0;
+        (0..self.facts.len()).filter(|number| !is_placed(*number)).filter(may_be).collect()
+    }
+
+    /// Of these the ones that a condition connects with the placed ones; all if there is no such one.
+    fn next_members(&self, placed: u64, is_placed: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut free = self.free_members(placed, is_placed);
+        let is_linked = |number: &usize| {
+            let facts = &self.facts[*number];
+            facts.member.joined_by.is_some() || facts.usable(placed).next().is_some()
+        };
+        if placed != 0 && free.iter().any(is_linked) {
+            free.retain(is_linked);
+        }
+        free
+    }
+}
+
+impl<'g> Facts<'g> {
+    /// The conditions that decide about a pair once the member is joined to the tables that are placed.
+    fn usable(&self, placed: u64) -> impl Iterator<Item = &Link<'g>> {
+        let reach = placed | self.member.tables;
+        self.links.iter().filter(move |link| link.tables & !reach == 0)
+    }
+
+    /// How many rows of the member match one of those before.
+    fn matches(&self, placed: u64, look_ups: &[Candidate]) -> f64 {
+        let share: f64 = self.usable(placed).map(|link| link.share).product();
+        let matches = self.rows.own * share;
+        match look_ups.iter().any(|candidate| candidate.path.single_row) {
+            // A unique key is taken to be referred to: conditions on its parts are not independent.
+            true => (self.rows.own / self.rows.total.max(1.0)).min(1.0),
+            false => matches,
+        }
+    }
+
+    fn rows_after(&self, rows_before: f64, matches: f64) -> f64 {
+        let joined = rows_before * matches;
+        match self.member.joined_by {
+            Some((JoinKind::Left, _)) => joined.max(rows_before),
+            Some((JoinKind::Semi, _)) => joined.clamp(0.01, rows_before.max(0.01)),
+            Some((JoinKind::Anti, _)) => (rows_before - joined).max(rows_before * UNMATCHED_SHARE_MIN),
+            Some((JoinKind::Inner, _)) | None => joined.max(0.01),
+        }
+    }
+
+    /// What a hash join costs beside reading the member. The smaller side is kept, unless the kind of join decides.
+    fn hash_cost(&self, placed: u64, rows_before: f64, matches: f64) -> f64 {
+        let own = self.rows.own;
+        let is_fixed = self.member.joined_by.is_some();
+        let (build, probe) =
+            if is_fixed || own <= rows_before { (own, rows_before) } else { (rows_before, own) };
+        let has_key = self.usable(placed).any(|link| link.is_equality);
+        let pairs = if has_key { rows_before * matches * ROW_COST } else { rows_before * own * PAIR_COST };
+        build * BUILD_COST + probe * PROBE_COST + pairs
+    }
+}
+
+/// What look-ups cost beyond the estimate of one: few of them find their pages in the processor's cache, many do not.
+fn extra_look_ups(count: f64) -> f64 {
+    (count - FEW_LOOK_UPS).max(0.0) * COLD_LOOK_UP_COST
+}
