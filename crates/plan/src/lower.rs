@@ -92,6 +92,7 @@ impl Binder<'_> {
     pub(crate) fn settle_select(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
         self.take_in_derived(select)?;
         let conditions = std::mem::take(&mut select.conditions);
+        let conditions = self.factor_alternatives(conditions);
         select.conditions = self.settled_from(select.tree.as_mut(), conditions)?;
         self.keep_times_of_rows(select);
         Ok(())

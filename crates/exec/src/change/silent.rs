@@ -1,7 +1,7 @@
 //! Whether a search can fail, warn or leave a trace, so that it matters when each row is looked at. Main function:
 //! [`is_silent`]. It may be wrong in one direction only: what it does not know is not silent.
 
-use expression::{Expression, ExpressionKind, TypeClass};
+use expression::Expression;
 use plan::physical::{KeyCondition, Node, TableAccess};
 
 /// Whether nobody can tell in which order the rows of the tree are looked at and used.
@@ -19,7 +19,7 @@ pub fn is_silent(node: &Node) -> bool {
         Node::HashJoin(join) => {
             let keys = &mut join.keys.iter();
             is_silent(&join.probe)
-                && keys.all(|key| speaks_not(&key.probe) && are_alike(&key.probe, &key.build))
+                && keys.all(|key| key.probe.is_silent() && key.probe.is_like(&key.build))
                 && are_silent(&join.conditions)
         }
         Node::Filter { input, conditions } => is_silent(input) && are_silent(conditions),
@@ -34,52 +34,13 @@ pub fn is_silent(node: &Node) -> bool {
 
 fn is_silent_access(access: &TableAccess) -> bool {
     let bounds = |condition: &KeyCondition| match condition {
-        KeyCondition::Points(points) => points.iter().all(|(point, _)| speaks_not(point)),
-        KeyCondition::Range { low, high } => low.iter().chain(high).all(|(bound, _)| speaks_not(bound)),
-        KeyCondition::Prefix(pattern, _) => speaks_not(pattern),
+        KeyCondition::Points(points) => points.iter().all(|(point, _)| point.is_silent()),
+        KeyCondition::Range { low, high } => low.iter().chain(high).all(|(bound, _)| bound.is_silent()),
+        KeyCondition::Prefix(pattern, _) => pattern.is_silent(),
     };
     are_silent(&access.conditions) && access.path.ranges.iter().flatten().flatten().all(bounds)
 }
 
 fn are_silent(expressions: &[Expression]) -> bool {
-    expressions.iter().all(speaks_not)
-}
-
-/// Whether an expression yields its value and does nothing else, whatever the row holds.
-fn speaks_not(expression: &Expression) -> bool {
-    match &expression.kind {
-        ExpressionKind::Literal(_)
-        | ExpressionKind::Parameter(_)
-        | ExpressionKind::Column(_)
-        | ExpressionKind::Outer(_) => true,
-        ExpressionKind::IsNull(operand) => speaks_not(operand),
-        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => terms.iter().all(is_silent_truth),
-        ExpressionKind::Not(operand) => is_silent_truth(operand),
-        ExpressionKind::Compare(comparison) => are_compared_silently(&comparison.left, &comparison.right),
-        ExpressionKind::Between(between) => {
-            let operand = &between.operand;
-            are_compared_silently(operand, &between.low.1) && are_compared_silently(operand, &between.high.1)
-        }
-        ExpressionKind::In(list) => {
-            list.list.iter().all(|(_, member)| are_compared_silently(&list.operand, member))
-        }
-        _ => false,
-    }
-}
-
-fn is_silent_truth(expression: &Expression) -> bool {
-    is_number(expression) && speaks_not(expression)
-}
-
-fn are_compared_silently(left: &Expression, right: &Expression) -> bool {
-    are_alike(left, right) && speaks_not(left) && speaks_not(right)
-}
-
-/// Whether neither is converted to be compared with the other, or numbers are compared.
-fn are_alike(left: &Expression, right: &Expression) -> bool {
-    left.result.class() == right.result.class() || is_number(left) && is_number(right)
-}
-
-fn is_number(expression: &Expression) -> bool {
-    matches!(expression.result.class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double)
+    expressions.iter().all(Expression::is_silent)
 }

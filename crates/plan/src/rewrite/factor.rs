@@ -1,0 +1,59 @@
+//! Conditions within OR: what all alternatives demand stands beside them, so that indexes and joins can use it, and what each says
+//! of one table is a condition on that table. `(a = b AND x = 1 AND y < 2) OR (a = b AND x = 2 AND y < 3)` demands `a = b` and
+//! `x = 1 OR x = 2`. Only what can neither fail nor warn is taken apart. Main function: [`Binder::factor_alternatives`].
+
+use crate::bind::{Binder, Block, conjuncts};
+use crate::optimize::tables_of;
+use expression::{Expression, ExpressionKind};
+
+/// Most alternatives that are looked at.
+const ALTERNATIVES_MAX: usize = 16;
+
+impl Binder<'_> {
+    /// Takes apart the alternatives among conditions that all must hold, in the block on top of the stack.
+    pub(crate) fn factor_alternatives(&mut self, conditions: Vec<Expression>) -> Vec<Expression> {
+        let block = &*self.block();
+        conditions.into_iter().flat_map(|condition| factored(block, condition)).collect()
+    }
+}
+
+/// A condition as several that all must hold.
+fn factored(block: &Block, condition: Expression) -> Vec<Expression> {
+    let ExpressionKind::Or(alternatives) = &condition.kind else { return vec![condition] };
+    if !(2..=ALTERNATIVES_MAX).contains(&alternatives.len()) || !condition.is_silent() {
+        return vec![condition];
+    }
+    let mut branches: Vec<Vec<Expression>> = alternatives.iter().cloned().map(conjuncts).collect();
+    let first = branches[0].clone();
+    let is_common =
+        |term: &Expression| branches[1..].iter().all(|branch| branch.iter().any(|other| other.same(term)));
+    let mut found: Vec<Expression> = first.into_iter().filter(is_common).collect();
+    for branch in &mut branches {
+        branch.retain(|term| !found.iter().any(|common| common.same(term)));
+    }
+    // An alternative that demands nothing else holds wherever the others might.
+    if branches.iter().any(Vec::is_empty) {
+        return found;
+    }
+    found.extend(by_table(block, &branches));
+    found.push(Expression::or(branches.into_iter().map(Expression::and).collect()));
+    found
+}
+
+/// What the alternatives say of single tables, where they read several and each of them says something of that one.
+fn by_table(block: &Block, branches: &[Vec<Expression>]) -> Vec<Expression> {
+    let read = branches.iter().flatten().fold(0, |bits, term| bits | tables_of(block, term));
+    if read.count_ones() < 2 {
+        return Vec::new();
+    }
+    let numbers = (0..u64::BITS).map(|number| 1 << number).filter(|table| read & table != 0);
+    let of_table = |table: u64| {
+        let own = |branch: &Vec<Expression>| -> Option<Expression> {
+            let terms: Vec<Expression> =
+                branch.iter().filter(|term| tables_of(block, term) == table).cloned().collect();
+            (!terms.is_empty()).then(|| Expression::and(terms))
+        };
+        branches.iter().map(own).collect::<Option<Vec<_>>>().map(Expression::or)
+    };
+    numbers.filter_map(of_table).collect()
+}
