@@ -1,6 +1,7 @@
 //! From a chosen join order to nodes: readers, nested loops, hash joins, and the EXPLAIN line of each table.
 
 use super::access::Candidate;
+use super::equal_columns::Condition;
 use super::join::{Content, Group, Step};
 use super::{JoinGoal, Joined, tables_of};
 use crate::bind::{Binder, Source};
@@ -23,12 +24,12 @@ impl Binder<'_> {
     pub(super) fn build_joins(
         &mut self,
         group: Group,
-        masks: &[u64],
+        conditions: Vec<Condition>,
         mut nests: Vec<Option<Joined>>,
         steps: Vec<Step>,
         goal: &JoinGoal,
     ) -> Joined {
-        let mut conditions: Vec<Option<Expression>> = group.conditions.into_iter().map(Some).collect();
+        let mut conditions: Vec<Option<Condition>> = conditions.into_iter().map(Some).collect();
         let mut members: Vec<_> = group.members.into_iter().map(Some).collect();
         let single = members.len() == 1;
         let mut node: Option<Node> = None;
@@ -39,11 +40,14 @@ impl Binder<'_> {
             let Some(member) = members[step.member].take() else { continue };
             let after = placed | member.tables;
             let mut ready = Vec::new();
-            for (condition, mask) in conditions.iter_mut().zip(masks) {
-                if *mask & !after == 0 && (*mask & member.tables != 0 || placed == 0) {
-                    ready.extend(condition.take());
-                }
+            for condition in &mut conditions {
+                let is_ready = |condition: &mut Condition| {
+                    let tables = condition.tables;
+                    tables & !after == 0 && (tables & member.tables != 0 || placed == 0)
+                };
+                ready.extend(condition.take_if(is_ready));
             }
+            let ready = without_idle(ready);
             let (kind, own, later) = match member.joined_by {
                 Some((kind, on)) => (kind, on, ready),
                 None => (JoinKind::Inner, ready, Vec::new()),
@@ -84,7 +88,7 @@ impl Binder<'_> {
             placed = after;
             rows = step.rows_after;
         }
-        let rest: Vec<Expression> = conditions.into_iter().flatten().collect();
+        let rest = without_idle(conditions.into_iter().flatten().collect());
         Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, explain, first }
     }
 
@@ -264,6 +268,19 @@ impl Binder<'_> {
             _ => "const".to_owned(),
         }
     }
+}
+
+/// The conditions without equalities that follow from others and find nothing new.
+fn without_idle(conditions: Vec<Condition>) -> Vec<Expression> {
+    let is_idle = |at: usize, condition: &Condition| {
+        let same_class = |other: &Condition| condition.class.is_some() && other.class == condition.class;
+        condition.is_implied
+            && (conditions.iter().any(|other| !other.is_implied && same_class(other))
+                || conditions[..at].iter().any(same_class))
+    };
+    let idle: Vec<bool> = conditions.iter().enumerate().map(|(at, one)| is_idle(at, one)).collect();
+    let kept = conditions.into_iter().zip(idle).filter(|(_, idle)| !idle);
+    kept.map(|(condition, _)| condition.expression).collect()
 }
 
 /// Adds conditions to a reader; they are checked where the row is read.

@@ -3,12 +3,13 @@
 
 use super::access::Candidate;
 use super::build::filtered;
+use super::equal_columns::with_implied;
 use super::{JoinGoal, Joined, tables_of};
-use crate::bind::{Binder, JoinTree, is_never};
+use crate::bind::{Binder, JoinTree, Source, is_never};
 use crate::logical::SemiJoin;
 use crate::physical::{ExplainRow, JoinKind, Node};
 use errors::SqlResult;
-use expression::Expression;
+use expression::{Expression, ExpressionKind};
 
 /// One operand of a group of inner joins.
 pub(super) struct Member {
@@ -73,6 +74,7 @@ impl Binder<'_> {
         let mut group = Group { straight, ..Group::default() };
         self.flatten(tree, &mut group);
         group.conditions.extend(conditions);
+        self.find_antijoins(&mut group);
         semijoins.into_iter().for_each(|semijoin| self.add_semijoin(semijoin, &mut group));
         self.plan_group(group, &goal)
     }
@@ -115,6 +117,27 @@ impl Binder<'_> {
         }
     }
 
+    /// Outer joins of which WHERE keeps only the rows without a match: the search for one may end at the first.
+    fn find_antijoins(&mut self, group: &mut Group) {
+        let Group { members, conditions, .. } = group;
+        for member in members {
+            let (Content::Table(number), Some((kind, _))) = (&member.content, &mut member.joined_by) else {
+                continue;
+            };
+            let block = self.block();
+            let Source::Base(table) = &block.tables[*number].source else { continue };
+            let is_missing = |condition: &Expression| {
+                let ExpressionKind::IsNull(operand) = &condition.kind else { return false };
+                let column = block.place(operand).filter(|(table, _)| table == number);
+                let column = column.and_then(|(_, column)| table.definition().columns.get(column));
+                column.is_some_and(|column| !column.nullable)
+            };
+            if *kind == JoinKind::Left && conditions.iter().any(is_missing) {
+                *kind = JoinKind::Anti;
+            }
+        }
+    }
+
     /// Adds the tables of subqueries of which WHERE asks for a row, or for none.
     fn add_semijoin(&mut self, semijoin: SemiJoin, group: &mut Group) {
         let from = group.members.iter().fold(0, |bits, member| bits | member.tables);
@@ -144,10 +167,7 @@ impl Binder<'_> {
 
     fn plan_group(&mut self, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
         self.input.context.check_killed()?;
-        let masks: Vec<u64> = {
-            let block = self.block();
-            group.conditions.iter().map(|condition| tables_of(block, condition)).collect()
-        };
+        let conditions = with_implied(self.block(), std::mem::take(&mut group.conditions));
         // A nest is planned once; it is read whole and hashed.
         let mut nests: Vec<Option<Joined>> = Vec::with_capacity(group.members.len());
         for member in &mut group.members {
@@ -161,7 +181,7 @@ impl Binder<'_> {
         }
         let nest_rows: Vec<Option<f64>> =
             nests.iter().map(|nest| nest.as_ref().map(|nest| nest.rows)).collect();
-        let steps = self.choose_order(&group, &masks, &nest_rows)?;
-        Ok(self.build_joins(group, &masks, nests, steps, goal))
+        let steps = self.choose_order(&group, &conditions, &nest_rows)?;
+        Ok(self.build_joins(group, conditions, nests, steps, goal))
     }
 }

@@ -2,13 +2,15 @@
 //! Members without a condition that connects them come last. Main function: [`Binder::choose_order`].
 
 use super::access::Candidate;
+use super::equal_columns::Condition;
 use super::join::{Content, Group, Member, Step};
 use super::join_rows::{MemberRows, is_equality};
 use super::tables_of;
 use crate::bind::Binder;
 use crate::physical::JoinKind;
 use errors::SqlResult;
-use expression::Expression;
+use expression::operators::ComparisonMode;
+use expression::{Expression, ExpressionKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,6 +26,8 @@ const UNMATCHED_SHARE_MIN: f64 = 0.1;
 const BUILD_COST: f64 = 1.2;
 /// Cost of looking a row up in a hash table.
 const PROBE_COST: f64 = 0.4;
+/// How much more a key costs that has a text: both sides' bytes are copied and made to sort keys.
+const TEXT_KEY_FACTOR: f64 = 3.5;
 /// Cost of a row that comes out of a join.
 const ROW_COST: f64 = 0.1;
 /// Cost of a pair that has no hash key to decide about it.
@@ -50,6 +54,9 @@ struct Link<'g> {
     /// The share of pairs that it leaves.
     share: f64,
     is_equality: bool,
+    is_text: bool,
+    /// The class of columns that it makes equal: one link of a class decides, the others follow.
+    class: Option<usize>,
 }
 
 /// The search for an order of one group.
@@ -90,12 +97,12 @@ impl Binder<'_> {
     pub(super) fn choose_order(
         &mut self,
         group: &Group,
-        masks: &[u64],
+        conditions: &[Condition],
         nest_rows: &[Option<f64>],
     ) -> SqlResult<Vec<Step>> {
         let mut facts = Vec::with_capacity(group.members.len());
         for (member, rows) in group.members.iter().zip(nest_rows) {
-            facts.push(self.facts_of(group, masks, member, *rows));
+            facts.push(self.facts_of(conditions, member, *rows));
         }
         let mut search = Search { facts, look_ups: HashMap::new() };
         let count = group.members.len();
@@ -114,23 +121,28 @@ impl Binder<'_> {
 
     fn facts_of<'g>(
         &mut self,
-        group: &'g Group,
-        masks: &[u64],
+        conditions: &'g [Condition],
         member: &'g Member,
         nest_rows: Option<f64>,
     ) -> Facts<'g> {
-        let conditions: Vec<(&Expression, u64)> = match &member.joined_by {
+        let conditions: Vec<(&Expression, u64, Option<usize>, bool)> = match &member.joined_by {
             Some((_, conditions)) => {
                 let block = self.block();
-                conditions.iter().map(|condition| (condition, tables_of(block, condition))).collect()
+                conditions
+                    .iter()
+                    .map(|condition| (condition, tables_of(block, condition), None, false))
+                    .collect()
             }
-            None => group.conditions.iter().zip(masks.iter().copied()).collect(),
+            None => conditions
+                .iter()
+                .map(|known| (&known.expression, known.tables, known.class, known.is_fixed))
+                .collect(),
         };
         let is_own = |tables: u64| tables & member.tables != 0 && tables & !member.tables == 0;
         let own: Vec<&Expression> = conditions
             .iter()
-            .filter(|(_, tables)| is_own(*tables))
-            .map(|(condition, _)| *condition)
+            .filter(|(_, tables, ..)| is_own(*tables))
+            .map(|(condition, ..)| *condition)
             .collect();
         let scans = match member.content {
             Content::Table(table) => self.candidates(table, &own, 0),
@@ -138,10 +150,11 @@ impl Binder<'_> {
         };
         let rows = self.rows_of_member(member, nest_rows, &own, &scans);
         let mut links = Vec::new();
-        for (condition, tables) in conditions {
+        for (condition, tables, class, is_fixed) in conditions {
             if tables & member.tables != 0 && tables & !member.tables != 0 {
-                let share = self.share_of_pairs(condition);
-                links.push(Link { condition, tables, share, is_equality: is_equality(condition) });
+                let share = if is_fixed { 1.0 } else { self.share_of_pairs(condition) };
+                let (is_equality, is_text) = (is_equality(condition), compares_text(condition));
+                links.push(Link { condition, tables, share, class, is_equality, is_text });
             }
         }
         let linked = links.iter().fold(0, |bits, link| bits | link.tables) & !member.tables;
@@ -308,7 +321,18 @@ impl<'g> Facts<'g> {
 
     /// How many rows of the member match one of those before.
     fn matches(&self, placed: u64, look_ups: &[Candidate]) -> f64 {
-        let share: f64 = self.usable(placed).map(|link| link.share).product();
+        let mut share = 1.0;
+        let mut classes: Vec<(usize, f64)> = Vec::new();
+        for link in self.usable(placed) {
+            match link.class {
+                None => share *= link.share,
+                Some(class) => match classes.iter_mut().find(|(known, _)| *known == class) {
+                    Some((_, least)) => *least = least.min(link.share),
+                    None => classes.push((class, link.share)),
+                },
+            }
+        }
+        share *= classes.iter().map(|(_, share)| share).product::<f64>();
         let matches = self.rows.own * share;
         match look_ups.iter().any(|candidate| candidate.path.single_row) {
             // A unique key is taken to be referred to: conditions on its parts are not independent.
@@ -333,10 +357,17 @@ impl<'g> Facts<'g> {
         let is_fixed = self.member.joined_by.is_some();
         let (build, probe) =
             if is_fixed || own <= rows_before { (own, rows_before) } else { (rows_before, own) };
-        let has_key = self.usable(placed).any(|link| link.is_equality);
+        let keys: Vec<&Link<'_>> = self.usable(placed).filter(|link| link.is_equality).collect();
+        let (has_key, has_text) = (!keys.is_empty(), keys.iter().any(|link| link.is_text));
+        let key_cost = if has_text { TEXT_KEY_FACTOR } else { 1.0 };
         let pairs = if has_key { rows_before * matches * ROW_COST } else { rows_before * own * PAIR_COST };
-        build * BUILD_COST + probe * PROBE_COST + pairs
+        (build * BUILD_COST + probe * PROBE_COST) * key_cost + pairs
     }
+}
+
+/// Whether texts are compared.
+fn compares_text(condition: &Expression) -> bool {
+    matches!(&condition.kind, ExpressionKind::Compare(comparison) if matches!(comparison.mode, ComparisonMode::Text(_)))
 }
 
 /// What look-ups cost beyond the estimate of one: few of them find their pages in the processor's cache, many do not.

@@ -3,6 +3,7 @@
 mod access;
 mod build;
 mod early_subquery;
+mod equal_columns;
 mod join;
 mod join_buffer;
 mod join_order;
@@ -18,6 +19,7 @@ mod terms;
 
 pub(crate) use access::is_known_now;
 pub(crate) use early_subquery::EarlyRuns;
+pub(crate) use equal_columns::EqualColumns;
 pub(crate) use known::KnownRows;
 pub(crate) use null_rejection::{node_rejects_null, rejects_null};
 pub(crate) use terms::tables_of;

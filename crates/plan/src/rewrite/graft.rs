@@ -12,6 +12,13 @@ pub(super) struct Graft {
     pub outer: Vec<Expression>,
 }
 
+/// Leaves out the columns of tables whose slots nobody reads.
+pub(super) fn forget_unused(tables: &mut [BoundTable], is_used: &dyn Fn(usize) -> bool) {
+    for slot in tables.iter_mut().flat_map(|table| &mut table.slots) {
+        *slot = slot.filter(|slot| is_used(*slot));
+    }
+}
+
 impl Graft {
     /// Finds a slot for each one of `inner`: those of `placed`, then those of `free`, which it takes out, then new ones.
     pub fn new(

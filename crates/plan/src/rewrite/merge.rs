@@ -4,7 +4,7 @@
 //! A derived table behind an outer join is taken in only where it shows plain columns: a computed value would not be NULL in a
 //! row without a match.
 
-use super::graft::Graft;
+use super::graft::{Graft, forget_unused};
 use crate::bind::TABLES_MAX;
 use crate::bind::{Binder, Block, JoinTree, Source, conjuncts};
 use crate::logical::{Derived, LogicalSelect, OpenSelect};
@@ -15,12 +15,23 @@ use std::sync::Arc;
 impl Binder<'_> {
     /// Takes in the derived tables of the block on top of the stack where that changes no row; plans the others.
     pub(crate) fn take_in_derived(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
+        let mut has_merged = false;
         while let Some((number, open)) = self.mergeable_table(select) {
+            has_merged = true;
             if let Source::Derived(_, Some(common)) = self.block().tables[number].source {
                 self.common_table_uses[common].uses -= 1;
             }
             let merge = Merge::new(self.block(), number, Arc::unwrap_or_clone(open));
             merge.into_select(self.block(), select);
+        }
+        if has_merged {
+            // The queries may have shown more than is read of them.
+            let block = self.block();
+            let mut used = vec![false; block.slots.len()];
+            for_each_over_rows(block, select, &mut |expression| {
+                expression.slots().into_iter().for_each(|slot| used[slot] = true);
+            });
+            forget_unused(&mut block.tables, &|slot| used[slot]);
         }
         self.plan_open_tables()
     }

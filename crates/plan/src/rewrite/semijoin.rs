@@ -5,10 +5,10 @@
 //! Where at most one row can match, the join is a plain one, and its tables may come first. Where the rows of IN do not depend on
 //! the query and are few, their different values are a derived table, which may come first too.
 
-use super::graft::Graft;
+use super::graft::{Graft, forget_unused};
 use crate::bind::{Binder, Block, JoinTree, Source, TABLES_MAX, derived_columns, is_never};
 use crate::logical::{Derived, LogicalSelect, OpenSelect, SemiJoin};
-use crate::optimize::tables_of;
+use crate::optimize::{EqualColumns, tables_of};
 use crate::physical::{Node, OutputColumn};
 use errors::SqlResult;
 use expression::operators::{ComparisonMode, ComparisonOperator};
@@ -122,12 +122,38 @@ impl Binder<'_> {
             return self.join_values(select, call, number);
         }
         self.block().joined_tables += count;
+        let (to_query, to_subquery) = self.implied(select, &conditions, first);
+        if !negated {
+            select.conditions.extend(to_query);
+        }
+        conditions.extend(to_subquery);
+        let read: Vec<usize> =
+            conditions.iter().chain(&tree.conditions()).flat_map(Expression::slots).collect();
+        forget_unused(&mut self.block().tables[first..], &|slot| read.contains(&slot));
         self.explain.retain(|row| row.id != Some(number));
         match has_one_match {
             true => add_join(select, tree, conditions),
             false => select.semijoins.push(SemiJoin { tree, conditions, negated }),
         }
         Ok(true)
+    }
+
+    /// What is said of columns of the query and of the subquery, said of those that they are compared with: of the tables before
+    /// `first`, and of the others.
+    fn implied(
+        &mut self,
+        select: &LogicalSelect,
+        conditions: &[Expression],
+        first: usize,
+    ) -> (Vec<Expression>, Vec<Expression>) {
+        let equal = EqualColumns::of(conditions.iter());
+        if equal.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let said: Vec<&Expression> = select.conditions.iter().chain(conditions).collect();
+        let block = self.block();
+        let is_before = |condition: &Expression| tables_of(block, condition) >> first == 0;
+        equal.said_of_others(&said).into_iter().partition(is_before)
     }
 
     /// Takes the tables behind the first so many, and their slots, out of the block again.
