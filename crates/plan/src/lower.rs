@@ -95,7 +95,7 @@ impl Binder<'_> {
         let conditions = self.factor_alternatives(conditions);
         select.conditions = self.settled_from(select.tree.as_mut(), conditions)?;
         self.keep_times_of_rows(select);
-        Ok(())
+        self.push_into_derived(select)
     }
 
     /// Finds out what is known of the rows, as far as it matters. Whether there is none.

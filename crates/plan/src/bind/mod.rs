@@ -33,6 +33,7 @@ pub(crate) use names::SelectItem;
 pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
 pub(crate) use parameter::Wanted;
 pub use parameter::{ParameterTypes, ParameterUse, Reading};
+pub(crate) use query::convert_columns;
 
 use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
@@ -40,6 +41,7 @@ use crate::depth::check_depth;
 use crate::logical::{Derived, OpenSelect};
 use crate::optimize::EarlyRuns;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
+use crate::rewrite::Pushable;
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
 use engine::{Engine, Table, TableStatistics, Transaction};
@@ -180,6 +182,10 @@ pub(crate) struct Binder<'a> {
     pub assigns: bool,
     /// Statistics of base tables that were asked for.
     pub statistics: HashMap<TableId, Arc<TableStatistics>>,
+    /// SELECTs of queries in FROM into which conditions may go, by the number of the last block of the query.
+    pub pushable: HashMap<u32, Arc<Pushable>>,
+    /// SELECTs of the set operation that is being bound, while all operands are such.
+    operands: Option<Vec<OpenSelect>>,
     /// Numbers of the subqueries in FROM that do.
     pub assigning: Vec<u32>,
     /// Whether the query that is being bound must run again for each row that asks for it: it uses user variables, or
@@ -235,6 +241,8 @@ impl<'a> Binder<'a> {
             calls_routines: false,
             assigns: false,
             statistics: HashMap::new(),
+            pushable: HashMap::new(),
+            operands: None,
             assigning: Vec::new(),
             repeats: false,
             escalates: false,

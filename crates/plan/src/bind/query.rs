@@ -7,6 +7,7 @@ use super::select::Surroundings;
 use crate::logical::{Derived, OpenSelect};
 use crate::lower::{limited, wants_nothing};
 use crate::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
+use crate::rewrite::Pushable;
 use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
@@ -40,7 +41,14 @@ impl Binder<'_> {
     /// A query in FROM, which stays open if the query that reads it may read its tables in its place.
     fn derived_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let ast::QueryBody::Select(select) = &query.body else {
-            let plan = self.nested_query(query, select_type)?;
+            let around = self.operands.replace(Vec::new());
+            let plan = self.nested_query(query, select_type);
+            let operands = std::mem::replace(&mut self.operands, around);
+            let plan = plan?;
+            if let Node::SetOperation(operation) = &plan.root {
+                let count = operation.rest.len() + 1;
+                self.keep_pushable(operands.filter(|operands| operands.len() == count));
+            }
             return Ok(Derived::Planned(Arc::new(plan)));
         };
         if query.into.is_some() {
@@ -52,11 +60,19 @@ impl Binder<'_> {
         self.common_tables.truncate(before);
         let is_open = !self.assigns && open.as_ref().is_ok_and(OpenSelect::is_mergeable);
         self.assigns |= assigns;
-        let open = Derived::Open(Arc::new(open?));
+        let open = open?;
         if is_open {
-            return Ok(open);
+            return Ok(Derived::Open(Arc::new(open)));
         }
-        self.plan_derived(open, None).map(Derived::Planned)
+        self.keep_pushable(Some(vec![open.clone()]));
+        self.plan_derived(Derived::Open(Arc::new(open)), None).map(Derived::Planned)
+    }
+
+    /// Keeps the SELECTs of the query in FROM that was bound last, if conditions may go into them.
+    fn keep_pushable(&mut self, selects: Option<Vec<OpenSelect>>) {
+        if let Some(pushable) = selects.and_then(Pushable::of) {
+            self.pushable.insert(self.block_number, Arc::new(pushable));
+        }
     }
 
     /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,
@@ -279,8 +295,20 @@ impl Binder<'_> {
 
     /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.
     fn set_operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let operands = self.operands.take();
         self.is_operand = true;
-        let plan = self.operand(body, select_type);
+        let plan = match (body, operands) {
+            (ast::QueryBody::Select(select), Some(mut operands)) => {
+                let around = Surroundings { order_by: &[], limit: None, locking: &[], select_type };
+                self.open_select(select, &around).and_then(|open| {
+                    operands.push(open.clone());
+                    let plan = self.plan_select(open);
+                    self.operands = Some(operands);
+                    plan
+                })
+            }
+            _ => self.operand(body, select_type),
+        };
         self.is_operand = false;
         plan
     }
@@ -332,7 +360,7 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
 }
 
 /// Projects a plan's rows to other column types.
-pub(super) fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
+pub(crate) fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
     if from.iter().zip(types).all(|(column, result)| column.result.column_type == result.column_type) {
         return node;
     }

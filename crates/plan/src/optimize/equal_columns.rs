@@ -176,8 +176,8 @@ fn compare_alike(left: &Expression, right: &Expression, mode: ComparisonMode) ->
     }
 }
 
-/// The only column that a comparison with constants is about.
-fn subject_of(condition: &Expression) -> Option<&Expression> {
+/// The only column that a silent comparison with constants is about, in which it compares as with itself.
+pub(crate) fn subject_of(condition: &Expression) -> Option<&Expression> {
     let is_constant = |side: &Expression| {
         matches!(
             side.kind,

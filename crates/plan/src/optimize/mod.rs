@@ -19,7 +19,7 @@ mod terms;
 
 pub(crate) use access::is_known_now;
 pub(crate) use early_subquery::EarlyRuns;
-pub(crate) use equal_columns::EqualColumns;
+pub(crate) use equal_columns::{EqualColumns, subject_of};
 pub(crate) use known::KnownRows;
 pub(crate) use null_rejection::{node_rejects_null, rejects_null};
 pub(crate) use terms::tables_of;

@@ -3,4 +3,7 @@
 mod factor;
 mod graft;
 mod merge;
+mod pushdown;
 mod semijoin;
+
+pub(crate) use pushdown::Pushable;
