@@ -93,10 +93,23 @@ pub struct QueryPlan {
     pub outer: Vec<Expression>,
     /// What EXPLAIN prints, one entry a table.
     pub explain: Vec<ExplainRow>,
+    /// Estimated number of its rows.
+    pub rows: f64,
     /// Of a derived table: what determines what among its columns.
     pub(crate) dependence: Option<Arc<DerivedDependence>>,
     /// Of a subquery: whether it was found to have no rows while it was planned.
     pub(crate) is_empty: bool,
+}
+
+/// The guess of how many rows a query has that nothing is known of.
+pub(crate) const ROWS_UNKNOWN: f64 = 100.0;
+
+impl QueryPlan {
+    /// A query of those rows, without columns as yet.
+    pub(crate) fn of(root: Node, rows: f64) -> QueryPlan {
+        let (columns, outer, explain) = (Vec::new(), Vec::new(), Vec::new());
+        QueryPlan { root, columns, outer, explain, rows, dependence: None, is_empty: false }
+    }
 }
 
 /// One line of EXPLAIN.

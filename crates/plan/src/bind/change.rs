@@ -3,13 +3,13 @@
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::privilege::as_written;
-use super::select::limited;
 use super::{Binder, ChangedTable, JoinTree, Wanted};
 use crate::catalog::TableAccess;
 use crate::change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
     UpdatePlan,
 };
+use crate::lower::limited;
 use crate::optimize::{JoinGoal, Joined, tables_of};
 use crate::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
 use ::expression::operators::ComparisonOperator;
@@ -450,11 +450,12 @@ impl Binder<'_> {
             keys.push(SortKey { expression: self.scalar(&item.expression)?, descending: item.descending });
         }
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
+        self.plan_open_tables()?;
         let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
         self.keep_times(tree.as_mut(), &mut conditions, &mut []);
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
-            self.plan_joins(tree, conditions, goal, false)?;
+            self.plan_joins(tree, conditions, Vec::new(), goal, false)?;
         let number = self.block().number;
         for row in &mut explain {
             row.id = Some(number);

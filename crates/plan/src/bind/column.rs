@@ -4,8 +4,9 @@
 use super::Binder;
 use super::dependence::DerivedDependence;
 use super::names::SelectItem;
+use crate::logical::Derived;
 use crate::optimize::KnownRows;
-use crate::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, QueryPlan, RowLock};
+use crate::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, RowLock};
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
@@ -55,7 +56,7 @@ pub(crate) enum Source {
     Base(Arc<Table>),
     Virtual(Arc<TableDefinition>),
     /// A subquery, and the number of the common table that it is.
-    Derived(Arc<QueryPlan>, Option<usize>),
+    Derived(Derived, Option<usize>),
     /// The working table of a recursive common table expression.
     Recursion(usize),
 }
@@ -90,10 +91,12 @@ pub(crate) struct BoundTable {
 }
 
 /// A query block that is being bound.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub number: u32,
     pub tables: Vec<BoundTable>,
+    /// How many of the tables are those of subqueries that became joins. They stand behind the others.
+    pub joined_tables: usize,
     /// Columns that `*` stands for and that unqualified names find: (table, column).
     pub visible: Vec<(usize, usize)>,
     /// Which table and column each slot holds; the clustered key is column `usize::MAX`.
@@ -143,6 +146,11 @@ impl Block {
         self.slots.push((table, usize::MAX));
         self.tables[table].key_slot = Some(slot);
         slot
+    }
+
+    /// How many tables FROM has.
+    pub fn own_tables(&self) -> usize {
+        self.tables.len() - self.joined_tables
     }
 
     /// Adds an outer reference and returns its number.

@@ -11,7 +11,7 @@ use ::expression::{Expression, ExpressionKind};
 impl Binder<'_> {
     /// Compares dates with texts by their time where one of them is of a row that is read before all others. `others`:
     /// expressions over the rows beside the conditions.
-    pub(super) fn keep_times(
+    pub(crate) fn keep_times(
         &mut self,
         tree: Option<&mut JoinTree>,
         conditions: &mut [Expression],

@@ -269,15 +269,16 @@ impl Collector<'_> {
         match &self.block.tables[table].source {
             Source::Base(base) => self.keys(table, base.definition(), filters),
             Source::Virtual(definition) => self.keys(table, definition, filters),
-            Source::Derived(plan, _) => {
-                let Some(dependence) = &plan.dependence else { return };
-                let firm = (0..plan.columns.len()).filter(|column| !plan.columns[*column].result.nullable);
+            Source::Derived(query, _) => {
+                let Some(dependence) = query.dependence() else { return };
+                let columns = query.columns();
+                let firm = (0..columns.len()).filter(|column| !columns[*column].result.nullable);
                 self.facts.derived.push(DerivedTable {
                     table,
                     dependence: dependence.clone(),
                     firm: firm.collect(),
                     deciding: deciding.map(<[Place]>::to_vec),
-                    kept: plan.root.is_kept_in_from(),
+                    kept: query.is_kept(),
                 });
             }
             Source::Recursion(_) => {}

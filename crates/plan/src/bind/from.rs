@@ -3,7 +3,8 @@
 use super::column::{BoundColumn, Clause, derived_columns, table_columns};
 use super::index_hints;
 use super::{Binder, BoundCommonTable, BoundTable, ChangedTable, CommonTable, Source, Wanted};
-use crate::physical::{CommonTableUse, QueryPlan, RowLock};
+use crate::logical::Derived;
+use crate::physical::{CommonTableUse, RowLock};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
@@ -11,7 +12,7 @@ use parser::ast;
 use std::sync::Arc;
 
 /// Most tables in one query block, as in MySQL.
-const TABLES_MAX: usize = 61;
+pub(crate) const TABLES_MAX: usize = 61;
 
 /// How the tables of FROM hang together. RIGHT JOIN is turned round.
 #[derive(Clone, Debug)]
@@ -125,7 +126,7 @@ impl Binder<'_> {
                     self.assigning.push(number);
                     self.assigns = true;
                 }
-                self.add_derived(alias, Arc::new(plan), columns, (None, number))
+                self.add_derived(alias, plan, columns, (None, number))
             }
             ast::TableReference::JsonTable(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_TABLE")),
             ast::TableReference::Join(join) => self.join(join),
@@ -311,7 +312,7 @@ impl Binder<'_> {
             self.volatile = true;
             let names = view.columns;
             let number = self.block_number;
-            let (tree, visible) = self.add_derived(&alias, Arc::new(plan?), &names, (None, number))?;
+            let (tree, visible) = self.add_derived(&alias, plan?, &names, (None, number))?;
             if let Some(table) = self.block().tables.last_mut() {
                 table.schema = Some(schema);
             }
@@ -351,14 +352,14 @@ impl Binder<'_> {
         };
         let uses_before = uses(self);
         let plan = if common.recursive {
-            self.recursive_query(common)
+            self.recursive_query(common).map(|plan| Derived::Planned(Arc::new(plan)))
         } else {
             self.detached_query(&common.query, "DERIVED")
         };
         self.common_tables.extend(later);
         let number = self.common_table_uses.len();
         self.common_table_uses.push(CommonTableUse { name: common.name.clone(), uses: 0 });
-        let bound = BoundCommonTable { query: Arc::new(plan?), number, block_number: self.block_number };
+        let bound = BoundCommonTable { query: plan?, number, block_number: self.block_number };
         if uses(self) == uses_before {
             self.common_tables[position].bound = Some(bound.clone());
         }
@@ -368,21 +369,21 @@ impl Binder<'_> {
     fn add_derived(
         &mut self,
         alias: &str,
-        plan: Arc<QueryPlan>,
+        query: Derived,
         names: &[String],
         (common_table, block_number): (Option<usize>, u32),
     ) -> SqlResult<(JoinTree, Visible)> {
-        if !names.is_empty() && names.len() != plan.columns.len() {
+        if !names.is_empty() && names.len() != query.columns().len() {
             return Err(sql_error!(ER_VIEW_WRONG_LIST));
         }
-        let kept = plan.root.is_kept_in_from() || self.assigning.contains(&block_number);
-        let columns = derived_columns(&plan.columns, alias, names, kept);
+        let kept = query.is_kept() || self.assigning.contains(&block_number);
+        let columns = derived_columns(query.columns(), alias, names, kept);
         for (position, column) in columns.iter().enumerate() {
             if columns[..position].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
             }
         }
-        let source = Source::Derived(plan, common_table);
+        let source = Source::Derived(query, common_table);
         let result = self.add_table(alias.to_owned(), None, source, columns, Vec::new());
         if let Some(table) = self.block().tables.last_mut() {
             table.derived_number = Some(block_number);

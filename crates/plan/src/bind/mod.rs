@@ -25,16 +25,19 @@ mod select;
 mod settled_parameter;
 mod subquery;
 
-pub(crate) use column::{Block, BoundTable, Source};
+pub(crate) use column::{Block, BoundTable, Source, derived_columns};
 pub(crate) use condition::{is_known, is_never};
 pub(crate) use dependence::DerivedDependence;
-pub(crate) use from::JoinTree;
+pub(crate) use from::{JoinTree, TABLES_MAX, conjuncts};
+pub(crate) use names::SelectItem;
+pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
 pub(crate) use parameter::Wanted;
 pub use parameter::{ParameterTypes, ParameterUse, Reading};
 
 use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::depth::check_depth;
+use crate::logical::{Derived, OpenSelect};
 use crate::optimize::EarlyRuns;
 use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use ::expression::operators::ComparisonMode;
@@ -42,6 +45,7 @@ use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
 use engine::{Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
+use std::collections::HashMap;
 use std::sync::Arc;
 use values::{ColumnType, Value};
 
@@ -105,7 +109,7 @@ pub(crate) struct CommonTable {
 /// The plan of a common table, for all who name it.
 #[derive(Clone)]
 pub(crate) struct BoundCommonTable {
-    pub query: Arc<QueryPlan>,
+    pub query: Derived,
     /// Its place in [`Plan::common_tables`](crate::Plan).
     pub number: usize,
     /// Number of its block, for EXPLAIN.
@@ -149,7 +153,11 @@ pub(crate) struct Binder<'a> {
     pub blocks: Vec<Block>,
     pub common_tables: Vec<CommonTable>,
     pub common_table_uses: Vec<CommonTableUse>,
+    /// Plans of common tables that could be read in place and are not, by number.
+    pub planned_common_tables: HashMap<usize, Arc<QueryPlan>>,
     pub subqueries: Vec<SubqueryPlan>,
+    /// Those whose rows may be joined with those of the query that asks for them, by number.
+    pub open_subqueries: HashMap<usize, Arc<OpenSelect>>,
     pub privileges: Vec<PrivilegeRequest>,
     /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
     pub denied: Option<SqlError>,
@@ -210,7 +218,9 @@ impl<'a> Binder<'a> {
             blocks: Vec::new(),
             common_tables: Vec::new(),
             common_table_uses: Vec::new(),
+            planned_common_tables: HashMap::new(),
             subqueries: Vec::new(),
+            open_subqueries: HashMap::new(),
             privileges: Vec::new(),
             denied: None,
             conflict: None,

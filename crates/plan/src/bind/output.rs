@@ -30,7 +30,7 @@ pub(crate) enum Grouping {
 
 /// In what order the rows come out of the joins.
 #[derive(Clone, Copy)]
-pub(super) struct ReadOrder {
+pub(crate) struct ReadOrder {
     /// In that of an index, which is the wanted one.
     pub ordered: bool,
     /// The table that is read first, as a bit.
@@ -40,7 +40,7 @@ pub(super) struct ReadOrder {
 impl Grouping {
     /// Turns years to numbers where no temporary table holds them as a column does: the year 0 is then shown as 0, not as
     /// 0000. So are the keys of WITH ROLLUP, and what MIN and MAX give, also of sorted rows.
-    pub(super) fn compute_years(self, keys: &mut [Expression], aggregates: &mut [AggregateCall]) {
+    pub(crate) fn compute_years(self, keys: &mut [Expression], aggregates: &mut [AggregateCall]) {
         if !matches!(self, Grouping::InOrder | Grouping::Rollup | Grouping::Sorted) {
             return;
         }
@@ -55,17 +55,8 @@ impl Grouping {
 }
 
 impl Binder<'_> {
-    /// Whether a column has another type or shows another value when a temporary table keeps it.
-    pub fn types_differ_if_kept(&mut self, items: &[SelectItem]) -> bool {
-        items.iter().any(|item| {
-            let column = self.output_column(&item.name, &item.expression, Grouping::InOrder);
-            let is_year = column.result.kind() == TypeKind::Year;
-            is_year || column.clone().into_temporary().result.column_type != column.result.column_type
-        })
-    }
-
-    /// A result column that shows an expression over the rows or groups of the block.
-    pub fn output_column(&mut self, name: &str, expression: &Expression, grouping: Grouping) -> OutputColumn {
+    /// A result column that shows an expression over the rows or groups of the block, as it is computed.
+    pub(crate) fn shown_column(&mut self, name: &str, expression: &Expression) -> OutputColumn {
         let block = self.block();
         let mut column = OutputColumn {
             name: name.to_owned(),
@@ -79,7 +70,20 @@ impl Binder<'_> {
             column.source = shown.source;
             column.computed = shown.computed;
         }
-        match grouping {
+        column
+    }
+}
+
+impl Block {
+    /// What becomes of a column that shows an expression when the rows go that way.
+    pub(crate) fn output_column(
+        &self,
+        mut column: OutputColumn,
+        expression: &Expression,
+        way: Grouping,
+    ) -> OutputColumn {
+        let block = self;
+        match way {
             Grouping::InOrder => return column,
             Grouping::Rollup => {
                 column.computed = true;
@@ -92,20 +96,20 @@ impl Binder<'_> {
             Grouping::Resorted if !expression.any(&|part| part.column_slot().is_some()) => return column,
             _ => {}
         }
-        let named = grouping == Grouping::Resorted || block.aggregate_of(expression).is_none();
+        let named = way == Grouping::Resorted || block.aggregate_of(expression).is_none();
         if column.origin.is_none() && named {
-            column.origin = Some(ColumnOrigin::temporary("", name));
+            column.origin = Some(ColumnOrigin::temporary("", &column.name));
         }
         let is_key = block.aggregate_of(expression).is_none();
         let is_column = column.source == ValueSource::Column;
         // MIN and MAX are taken of what the table of joined rows keeps.
         let is_computed = column.source == ValueSource::Aggregate;
-        if grouping == Grouping::SortedRollup && is_computed && block.is_extreme(expression) {
+        if way == Grouping::SortedRollup && is_computed && block.is_extreme(expression) {
             column.source = ValueSource::Function;
         }
         let mut column = column.into_temporary();
         let is_settled = !is_column && block.is_settled_group(expression);
-        if grouping == Grouping::SortedRollup && is_key && !is_settled {
+        if way == Grouping::SortedRollup && is_key && !is_settled {
             widen_for_rollup(&mut column.result.column_type, is_column);
         }
         column
@@ -115,7 +119,7 @@ impl Binder<'_> {
 impl Binder<'_> {
     /// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the
     /// same.
-    pub(super) fn keep_in_table(&mut self, items: &mut [SelectItem], order: &mut [SortKey]) {
+    pub(crate) fn keep_in_table(&mut self, items: &mut [SelectItem], order: &mut [SortKey]) {
         let block = self.block();
         for item in items {
             if let Some(number) = block.aggregate_of(&item.expression) {
@@ -249,16 +253,16 @@ impl Block {
 
     /// Tables whose rows are read one by one, among them those of subqueries.
     fn open_tables(&self) -> usize {
-        self.tables.len() - self.known.fixed.count_ones() as usize + self.known.semijoins
+        self.own_tables() - self.known.fixed.count_ones() as usize + self.known.semijoins
     }
 
     /// Whether one table is read row by row, and none is joined with it, be it that of a subquery.
-    pub(super) fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.open_tables() + self.known.lookups < 2
     }
 
     /// What of the keys of groups or of a sort is computed of known rows, and so is a constant.
-    pub(super) fn settle_keys<'e>(&mut self, keys: impl Iterator<Item = &'e Expression>) {
+    pub(crate) fn settle_keys<'e>(&mut self, keys: impl Iterator<Item = &'e Expression>) {
         let is_settled = |key: &&Expression| {
             let tables = tables_of(self, key);
             tables != 0 && tables & (!self.known.fixed | self.known.missing) == 0
@@ -273,7 +277,7 @@ impl Block {
 
     /// Whether MySQL sorts rows as it reads them, by keys of the table that it reads first. Those that it joins in its join
     /// buffer go to a temporary table first, and so do those of an outer join's inner side, if that is read first.
-    pub(super) fn sorts_as_it_reads<'e>(
+    pub(crate) fn sorts_as_it_reads<'e>(
         &self,
         keys: impl Iterator<Item = &'e Expression>,
         read: ReadOrder,
@@ -286,7 +290,7 @@ impl Block {
     /// Whether rows stay in the order of these tables while others are joined.
     fn reads_in_order_of(&self, tables: u64, read: ReadOrder) -> bool {
         let tables = tables & !self.known.fixed;
-        let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
+        let open = ((1 << self.own_tables()) - 1) & !self.known.fixed;
         if open != 0 && open & !self.known.optional == 0 {
             return false;
         }
@@ -296,7 +300,7 @@ impl Block {
 
     /// Whether MySQL groups in a temporary table: not if an index has the order of the keys, nor if an aggregate needs
     /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row.
-    pub(super) fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
+    pub(crate) fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
         let keys = &self.group_keys;
         if rollup {
             let is_outer = self.known.optional != 0 || self.known.has_antijoin;
@@ -325,11 +329,11 @@ impl Block {
     }
 
     /// Whether DISTINCT needs a temporary table: not if a key makes the rows distinct or an index has them in order.
-    pub(super) fn distinct_grouping(&self, items: &[&Expression]) -> Grouping {
+    pub(crate) fn distinct_grouping(&self, items: &[&Expression]) -> Grouping {
         let varying = items.iter().filter(|item| !self.is_fixed(item));
         let keys: Vec<Expression> = varying.map(|item| (*item).clone()).collect();
         // The rows of an outer join's inner side may be none, which is in no index.
-        let open = ((1 << self.tables.len()) - 1) & !self.known.fixed;
+        let open = ((1 << self.own_tables()) - 1) & !self.known.fixed;
         let is_inner = open & self.known.optional == 0;
         let in_order = || is_inner && (self.index_orders(&keys) || self.holds_unique_key(&keys));
         if self.is_single() && (keys.is_empty() || in_order()) {
@@ -393,7 +397,7 @@ impl Block {
 }
 
 /// Makes a year of a column a number that is shown as a year.
-pub(super) fn compute_year(expression: &mut Expression) {
+pub(crate) fn compute_year(expression: &mut Expression) {
     if expression.result.kind() == TypeKind::Year {
         let result = expression.result.clone();
         let year = std::mem::replace(expression, Expression::null());
@@ -402,7 +406,7 @@ pub(super) fn compute_year(expression: &mut Expression) {
 }
 
 /// Makes the year that IF, CASE or NULLIF chose a number. Only other functions see that it is a column's.
-pub(super) fn compute_chosen_year(expression: &mut Expression) {
+pub(crate) fn compute_chosen_year(expression: &mut Expression) {
     let chooses = match &expression.kind {
         ExpressionKind::Case(_) => true,
         ExpressionKind::Function(call) => matches!(call.definition.name, "if" | "nullif"),

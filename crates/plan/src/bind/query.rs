@@ -3,12 +3,15 @@
 use super::Binder;
 use super::column::{Block, Clause};
 use super::names::{SelectItem, has_aggregate};
-use super::select::{Surroundings, limited, wants_nothing};
+use super::select::Surroundings;
+use crate::logical::{Derived, OpenSelect};
+use crate::lower::{limited, wants_nothing};
 use crate::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
 use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use std::sync::Arc;
 use values::TypeKind;
 
 impl Binder<'_> {
@@ -21,17 +24,63 @@ impl Binder<'_> {
     }
 
     /// A query in FROM: it sees nothing of the enclosing blocks.
-    pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+    pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let first = self.block_number + 1;
         let saved = std::mem::take(&mut self.blocks);
         // Its rows are kept before the statement changes any.
         let changed = std::mem::take(&mut self.changed);
-        let plan = self.nested_query(query, select_type);
+        let derived = self.derived_query(query, select_type);
         self.early.add_derived(reader, (first, self.block_number));
         self.changed = changed;
         self.blocks = saved;
-        plan
+        derived
+    }
+
+    /// A query in FROM, which stays open if the query that reads it may read its tables in its place.
+    fn derived_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
+        let ast::QueryBody::Select(select) = &query.body else {
+            let plan = self.nested_query(query, select_type)?;
+            return Ok(Derived::Planned(Arc::new(plan)));
+        };
+        if query.into.is_some() {
+            return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
+        }
+        let before = self.with_clause(query.with.as_ref())?;
+        let assigns = std::mem::take(&mut self.assigns);
+        let open = self.open_select(select, &Surroundings::of(query, select_type));
+        self.common_tables.truncate(before);
+        let is_open = !self.assigns && open.as_ref().is_ok_and(OpenSelect::is_mergeable);
+        self.assigns |= assigns;
+        let open = Derived::Open(Arc::new(open?));
+        if is_open {
+            return Ok(open);
+        }
+        self.plan_derived(open, None).map(Derived::Planned)
+    }
+
+    /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,
+    /// all uses of which share it.
+    pub(crate) fn plan_derived(
+        &mut self,
+        query: Derived,
+        common: Option<usize>,
+    ) -> SqlResult<Arc<QueryPlan>> {
+        let open = match query {
+            Derived::Planned(plan) => return Ok(plan),
+            Derived::Open(open) => open,
+        };
+        if let Some(plan) = common.and_then(|number| self.planned_common_tables.get(&number)) {
+            return Ok(plan.clone());
+        }
+        let around = std::mem::take(&mut self.blocks);
+        let plan = self.plan_select(Arc::unwrap_or_clone(open));
+        self.blocks = around;
+        let plan = Arc::new(plan?);
+        if let Some(number) = common {
+            self.planned_common_tables.insert(number, plan.clone());
+        }
+        Ok(plan)
     }
 
     /// Any query.
@@ -43,12 +92,7 @@ impl Binder<'_> {
     }
 
     fn query_body(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
-        let around = Surroundings {
-            order_by: &query.order_by,
-            limit: query.limit.as_ref(),
-            locking: &query.locking,
-            select_type,
-        };
+        let around = Surroundings::of(query, select_type);
         match &query.body {
             ast::QueryBody::Select(select) => self.select(select, &around),
             ast::QueryBody::Nested(inner) if query.order_by.is_empty() && query.limit.is_none() => {
@@ -112,15 +156,9 @@ impl Binder<'_> {
         let bound = self.values_parts(rows);
         let block = self.blocks.pop().unwrap_or_default();
         let (rows, columns) = bound?;
+        let count = rows.len() as f64;
         let root = Node::Values { rows };
-        Ok(QueryPlan {
-            root,
-            columns,
-            outer: block.outer,
-            explain: Vec::new(),
-            dependence: None,
-            is_empty: false,
-        })
+        Ok(QueryPlan { columns, outer: block.outer, ..QueryPlan::of(root, count) })
     }
 
     fn values_parts(
@@ -155,7 +193,7 @@ impl Binder<'_> {
 
     /// ORDER BY and LIMIT around a set operation: keys are result columns.
     pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
-        let QueryPlan { root, columns, outer, explain, dependence, is_empty } = plan;
+        let QueryPlan { root, columns, .. } = plan;
         let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
@@ -170,7 +208,7 @@ impl Binder<'_> {
         } else {
             Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
         };
-        Ok(QueryPlan { root: limited(node, limit, false), columns, outer, explain, dependence, is_empty })
+        Ok(QueryPlan { root: limited(node, limit, false), columns, ..plan })
     }
 
     fn order_and_limit(
@@ -226,6 +264,7 @@ impl Binder<'_> {
         let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
         let mut outer = first.outer.clone();
         let first_node = convert_columns(first.root, &first_columns, &types);
+        let rows = rest.iter().fold(first.rows, |rows, (_, _, plan)| rows + plan.rows);
         let mut terms = Vec::with_capacity(rest.len());
         for (operator, all, plan) in rest {
             // Operands of one set operation read one list of outer values.
@@ -235,7 +274,7 @@ impl Binder<'_> {
         let root =
             Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
         let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-        Ok(QueryPlan { root, columns, outer, explain: first.explain, dependence: None, is_empty: false })
+        Ok(QueryPlan { columns, outer, explain: first.explain, ..QueryPlan::of(root, rows) })
     }
 
     /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.
@@ -315,5 +354,5 @@ pub(super) fn shift_outer(node: Node, own: Vec<Expression>, shared: &mut Vec<Exp
     }
     let by = shared.len();
     shared.extend(own);
-    if by == 0 { node } else { crate::rewrite::shift_outer_references(node, by) }
+    if by == 0 { node } else { crate::physical_walk::shift_outer_references(node, by) }
 }

@@ -3,10 +3,13 @@
 
 use super::query::{convert_columns, shift_outer};
 use super::{Binder, BoundTable, CommonTable, Source};
-use crate::physical::{Node, OutputColumn, QueryPlan, Recursive, RecursiveStep, SetOperation, SetTerm};
+use crate::physical::{
+    Node, OutputColumn, QueryPlan, ROWS_UNKNOWN, Recursive, RecursiveStep, SetOperation, SetTerm,
+};
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use std::sync::Arc;
 
 /// A recursive table while its query is bound.
 #[derive(Clone, Debug, Default)]
@@ -27,11 +30,12 @@ impl Binder<'_> {
             let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
             self.common_tables.push(entry);
             let plan = self.detached_query(&common.query, "DERIVED");
+            let plan = plan.and_then(|plan| self.plan_derived(plan, None));
             self.common_tables.pop();
             if self.recursion_scopes[id].uses > 0 {
                 return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, common.name));
             }
-            return plan;
+            return plan.map(Arc::unwrap_or_clone);
         };
         let saved = std::mem::take(&mut self.blocks);
         let plan = self.recursive_parts(common, operation);
@@ -125,7 +129,7 @@ impl Binder<'_> {
         let names = columns.iter().map(|column| column.name.clone()).collect();
         let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
         let root = Node::Recursive(Box::new(recursive));
-        let plan = QueryPlan { root, columns, outer: Vec::new(), explain, dependence: None, is_empty: false };
+        let plan = QueryPlan { columns, explain, ..QueryPlan::of(root, ROWS_UNKNOWN) };
         let mut plan = self.ordered(plan, &common.query)?;
         if let Node::Limit { input, limit, .. } = &mut plan.root
             && let Node::Recursive(recursive) = &mut **input

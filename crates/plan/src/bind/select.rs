@@ -1,24 +1,20 @@
 //! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
-//! MySQL resolves them.
+//! MySQL resolves them. The result is a [`LogicalSelect`].
 
 use super::column::{Block, BoundTable, Clause};
 use super::dependence::DerivedDependence;
 use super::from::conjuncts;
 use super::group::Grouped;
 use super::names::SelectItem;
-use super::output::{Grouping, ReadOrder, compute_chosen_year};
-use super::{Binder, JoinTree, Wanted, is_never};
-use crate::optimize::{JoinGoal, Joined};
-use crate::physical::{
-    Aggregate, AggregateCall, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, QueryPlan,
-    RowLimit, RowLock, SortKey,
-};
-use ::expression::{Expression, ExpressionKind, SqlMode, TypeClass};
+use super::{Binder, JoinTree, Wanted};
+use crate::logical::{LogicalSelect, OpenSelect};
+use crate::lower::Lowered;
+use crate::physical::{QueryPlan, RowLimit, RowLock, SortKey};
+use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
-use values::Value;
 
 /// What stands around a SELECT and belongs to it.
 pub(crate) struct Surroundings<'q> {
@@ -28,27 +24,31 @@ pub(crate) struct Surroundings<'q> {
     pub select_type: &'static str,
 }
 
-/// The clauses of a SELECT but FROM. What follows the grouping reads groups.
-struct BoundClauses {
-    items: Vec<SelectItem>,
-    /// WHERE, taken apart at its ANDs; likewise HAVING.
-    conditions: Vec<Expression>,
-    having: Vec<Expression>,
-    order: Vec<SortKey>,
-    limit: Option<RowLimit>,
-    /// Whether it groups, be it in one group.
-    grouping: bool,
-    /// How many items behind the others are not of the result.
-    handed_on: usize,
+impl<'q> Surroundings<'q> {
+    /// Those of a SELECT that is the body of a query.
+    pub fn of(query: &'q ast::Query, select_type: &'static str) -> Surroundings<'q> {
+        let (order_by, locking) = (query.order_by.as_slice(), query.locking.as_slice());
+        Surroundings { order_by, limit: query.limit.as_ref(), locking, select_type }
+    }
 }
 
 impl Binder<'_> {
-    /// Binds a SELECT as a block of its own.
+    /// Binds a SELECT as a block of its own and chooses how it is done.
     pub fn select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<QueryPlan> {
+        let open = self.open_select(select, around)?;
+        self.plan_select(open)
+    }
+
+    /// Binds a SELECT as a block of its own.
+    pub(super) fn open_select(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+    ) -> SqlResult<OpenSelect> {
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
-        let bound = self.select_parts(select, around);
+        let bound = self.bind_select(select, around);
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
         if self.source.wanted && self.depth == 1 && select.group_by.is_empty() && block.aggregates.is_empty()
@@ -56,152 +56,69 @@ impl Binder<'_> {
             self.source.tables.clone_from(&block.tables);
             self.source.visible.clone_from(&block.visible);
         }
-        let (root, columns, mut explain) = bound?;
+        Ok(OpenSelect { block, select: bound?, last_block: self.block_number })
+    }
+
+    /// Chooses how a bound SELECT is done.
+    pub(crate) fn plan_select(&mut self, open: OpenSelect) -> SqlResult<QueryPlan> {
+        self.plan_select_and(open, &|_| ()).map(|(plan, ())| plan)
+    }
+
+    /// The same, with what is taken of the SELECT once it is settled, before it is chosen how it is done.
+    pub(super) fn plan_select_and<T>(
+        &mut self,
+        open: OpenSelect,
+        take: &dyn Fn((&Block, &LogicalSelect)) -> T,
+    ) -> SqlResult<(QueryPlan, T)> {
+        let OpenSelect { block, mut select, last_block } = open;
+        let select_type = select.select_type;
+        self.blocks.push(block);
+        // Other blocks may have been bound since.
+        let bound = std::mem::replace(&mut self.block_number, last_block);
+        let lowered = self.settle_select(&mut select).and_then(|()| {
+            let taken = take((self.block(), &select));
+            Ok((self.lower(select)?, taken))
+        });
+        self.block_number = bound;
+        let block = self.blocks.pop().unwrap_or_default();
+        let (lowered, taken) = lowered?;
+        let Lowered { node: root, columns, mut explain, rows } = lowered;
         let dependent = !block.outer.is_empty();
         for row in &mut explain {
             row.id = Some(block.number);
-            row.select_type = match (around.select_type, dependent) {
+            row.select_type = match (select_type, dependent) {
                 ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
                 (other, _) => other,
             };
         }
         self.explain.extend(explain.iter().cloned());
         let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
-        Ok(QueryPlan { root, columns, outer, explain, dependence, is_empty })
+        Ok((QueryPlan { root, columns, outer, explain, rows, dependence, is_empty }, taken))
     }
 
-    fn select_parts(
-        &mut self,
-        select: &ast::Select,
-        around: &Surroundings<'_>,
-    ) -> SqlResult<(Node, Vec<OutputColumn>, Vec<ExplainRow>)> {
+    /// Binds FROM and the clauses over it.
+    fn bind_select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<LogicalSelect> {
         if !select.windows.is_empty() || select.qualify.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
         let is_operand = std::mem::take(&mut self.is_operand);
-        let mut tree = self.bind_from(&select.from)?;
+        let tree = self.bind_from(&select.from)?;
         self.require_read();
         self.lock_tables(around.locking)?;
-        let bound = self.bind_clauses(select, around, tree.as_ref())?;
-        let BoundClauses { mut items, conditions, having, mut order, limit, grouping, handed_on } = bound;
+        let mut bound = self.bind_clauses(select, around, tree.as_ref())?;
+        bound.is_operand = is_operand;
+        bound.tree = tree;
         self.block().rollup = select.rollup;
-        let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
-        self.keep_times_of_rows(tree.as_mut(), &mut conditions, &mut items, &mut order, grouping);
-        if let Some(done) = self.count_only(select, &items, &tree, &conditions, grouping) {
-            let row = ExplainRow {
-                extra: vec!["Select tables optimized away".to_owned()],
-                ..ExplainRow::default()
-            };
-            let columns = self.output_columns(&items, Grouping::InOrder);
-            return Ok((limited(done, limit, select.options.calc_found_rows), columns, vec![row]));
-        }
-        let orders = grouping || select.options.distinct || !order.is_empty();
-        let differs =
-            orders && !is_operand && (select.rollup || self.assigns || self.types_differ_if_kept(&items));
-        let sorts = !order.is_empty();
-        let is_asked_for = around.select_type == "SUBQUERY" && !grouping;
-        if having.iter().any(|condition| self.holds_for_no_group(condition)) {
-            conditions.push(Expression::boolean(false));
-        }
-        let is_empty = conditions.iter().any(is_never) || limit.as_ref().is_some_and(wants_nothing);
-        let looks = differs || is_asked_for || orders && self.block().tables.len() > 1;
-        let impossible = self.look_at_rows(tree.as_ref(), &conditions, is_empty, (looks, differs, sorts))?;
-        let goal = self.join_goal(&order, grouping, select.options.distinct, limit.as_ref());
-        let extreme = self.extreme_row(&tree, &conditions);
-        let Joined { node, ordered, mut explain, first, .. } = match extreme {
-            Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row], first: None },
-            None => self.plan_joins(tree, conditions, goal, select.options.straight_join)?,
-        };
-        let ordered = ordered && !grouping && !select.options.distinct;
-        let read = ReadOrder { ordered, first: first.map_or(0, |table| 1 << table) };
-        let way = match (impossible, select.rollup) {
-            (true, true) => Grouping::Rollup,
-            (true, false) => Grouping::InOrder,
-            _ if is_operand => Grouping::InOrder,
-            _ => self.way_of_rows(&items, select, &order, grouping, read),
-        };
-        let columns = self.output_columns(&items, way);
-        if way == Grouping::Temporary {
-            self.keep_in_table(&mut items, &mut order);
-        }
-        shown_as_text(&mut items, &columns);
-        let node = self.grouped(node, grouping, select.rollup, way, having);
-        let needs_sort = !order.is_empty() && !ordered;
-        let last = limit.is_some() && projects_last(select, &items, &order, ordered)
-            || !grouping && self.assigns_last(select, &order, read);
-        let node = if last { node } else { project(node, &items, &mut order, ordered) };
-        let shown = &columns[..columns.len() - handed_on];
-        let node = self.finish(node, shown, select, order, limit, needs_sort);
-        let node = if last { project(node, &items, &mut [], true) } else { node };
-        if let Some(first) = explain.first_mut() {
-            let by_key = grouping && !select.group_by.is_empty() || select.options.distinct;
-            let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
-            first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
-        }
-        Ok((node, columns, explain))
+        Ok(bound)
     }
 
-    /// Finds out what is known of the rows, if `looks` or if that says which subqueries in this query are asked for; `reads` and
-    /// `sorts` as for [`Binder::known_rows`]. Whether there is none.
-    fn look_at_rows(
-        &mut self,
-        tree: Option<&JoinTree>,
-        conditions: &[Expression],
-        is_empty: bool,
-        (looks, reads, sorts): (bool, bool, bool),
-    ) -> SqlResult<bool> {
-        if is_empty {
-            self.leave_out_unasked(true, &[]);
-        }
-        let is_wanted = self.early.is_wanted();
-        if looks || is_wanted {
-            self.block().known = self.known_rows(tree, conditions, (reads, sorts))?;
-        }
-        let impossible = self.block().known.none || is_empty;
-        if impossible && is_wanted {
-            self.leave_out_unasked(false, conditions);
-        }
-        Ok(impossible)
-    }
-
-    /// Whether the select list assigns user variables as the rows go out: if these are sorted as they are read.
-    fn assigns_last(&mut self, select: &ast::Select, order: &[SortKey], read: ReadOrder) -> bool {
-        let keys = order.iter().map(|key| &key.expression);
-        self.assigns
-            && !select.options.distinct
-            && !order.iter().any(|key| assigns_variable(&key.expression))
-            && self.block().sorts_as_it_reads(keys, read)
-    }
-
-    /// [`Binder::keep_times`] in all that is over rows.
-    fn keep_times_of_rows(
-        &mut self,
-        tree: Option<&mut JoinTree>,
-        conditions: &mut [Expression],
-        items: &mut [SelectItem],
-        order: &mut [SortKey],
-        grouping: bool,
-    ) {
-        let mut keys = std::mem::take(&mut self.block().group_keys);
-        let mut aggregates = std::mem::take(&mut self.block().aggregates);
-        let arguments = aggregates.iter_mut().flat_map(|call| &mut call.arguments);
-        let mut others: Vec<&mut Expression> = keys.iter_mut().chain(arguments).collect();
-        if !grouping {
-            others.extend(items.iter_mut().map(|item| &mut item.expression));
-            others.extend(order.iter_mut().map(|key| &mut key.expression));
-        }
-        self.keep_times(tree, conditions, &mut others);
-        self.block().group_keys = keys;
-        self.block().aggregates = aggregates;
-    }
-
-    /// Binds the clauses in MySQL's order, and rewrites what follows the grouping to read groups.
+    /// Binds the clauses but FROM in MySQL's order, and rewrites what follows the grouping to read groups.
     fn bind_clauses(
         &mut self,
         select: &ast::Select,
         around: &Surroundings<'_>,
         tree: Option<&JoinTree>,
-    ) -> SqlResult<BoundClauses> {
+    ) -> SqlResult<LogicalSelect> {
         // MySQL reports mistakes in the select list before those in WHERE.
         self.block().clause = Clause::FieldList;
         self.select_items(select)?;
@@ -245,7 +162,27 @@ impl Binder<'_> {
             self.check_distinct_order(select, &order)?;
         }
         order.retain(|key| key.expression.literal().is_none());
-        Ok(BoundClauses { items, conditions, having, order, limit, grouping, handed_on })
+        let shown = items.iter().map(|item| self.shown_column(&item.name, &item.expression)).collect();
+        Ok(LogicalSelect {
+            tree: None,
+            conditions,
+            semijoins: Vec::new(),
+            groups: grouping,
+            has_group_keys: !select.group_by.is_empty(),
+            rollup: select.rollup,
+            has_having: select.having.is_some(),
+            having,
+            items,
+            shown,
+            handed_on,
+            distinct: select.options.distinct,
+            order,
+            limit,
+            counts_all: select.options.calc_found_rows,
+            is_straight: select.options.straight_join,
+            is_operand: false,
+            select_type: around.select_type,
+        })
     }
 
     /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups, 1235 for a
@@ -275,49 +212,6 @@ impl Binder<'_> {
             let described = DerivedDependence::of(block, tree, conditions, grouped);
             block.dependence = Some(Arc::new(described));
         }
-    }
-
-    fn grouped(
-        &mut self,
-        node: Node,
-        grouping: bool,
-        rollup: bool,
-        way: Grouping,
-        having: Vec<Expression>,
-    ) -> Node {
-        let node = if grouping {
-            let block = self.block();
-            let mut keys = block.group_keys.clone();
-            let mut aggregates = block.aggregates.clone();
-            way.compute_years(&mut keys, &mut aggregates);
-            aggregates.iter_mut().flat_map(|call| &mut call.arguments).for_each(compute_chosen_year);
-            let sorts = rollup && order_matters(&keys, &aggregates);
-            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorts, rollup }))
-        } else {
-            node
-        };
-        if having.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions: having } }
-    }
-
-    fn finish(
-        &self,
-        node: Node,
-        columns: &[OutputColumn],
-        select: &ast::Select,
-        order: Vec<SortKey>,
-        limit: Option<RowLimit>,
-        needs_sort: bool,
-    ) -> Node {
-        let mut node = node;
-        if select.options.distinct {
-            let columns = columns.iter().map(|column| column.result.clone()).collect();
-            node = Node::Distinct { input: Box::new(node), columns };
-        }
-        if needs_sort {
-            let wanted = if select.options.calc_found_rows { None } else { limit.clone() };
-            node = Node::Sort { input: Box::new(node), keys: order, limit: wanted };
-        }
-        limited(node, limit, select.options.calc_found_rows)
     }
 
     fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
@@ -482,217 +376,8 @@ impl Binder<'_> {
         let order = order.iter_mut().map(|key| &mut key.expression);
         items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
     }
-
-    /// How MySQL comes by the result's rows.
-    fn way_of_rows(
-        &mut self,
-        items: &[SelectItem],
-        select: &ast::Select,
-        order: &[SortKey],
-        grouping: bool,
-        read: ReadOrder,
-    ) -> Grouping {
-        let block = self.block();
-        if grouping {
-            return block.grouping(order, select.rollup, read);
-        }
-        let shown: Vec<&Expression> = items.iter().map(|item| &item.expression).collect();
-        if select.options.distinct {
-            // MySQL makes keys of groups of the items where it reads one table.
-            let keys = if block.is_single() { &shown[..] } else { &[] };
-            block.settle_keys(keys.iter().copied());
-            return block.distinct_grouping(&shown);
-        }
-        let keys = order.iter().map(|key| &key.expression);
-        block.settle_keys(keys.clone());
-        let ordered = read.ordered && block.known.semijoins == 0;
-        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, read) {
-            true => Grouping::InOrder,
-            false => Grouping::Sorted,
-        }
-    }
-
-    fn output_columns(&mut self, items: &[SelectItem], way: Grouping) -> Vec<OutputColumn> {
-        items.iter().map(|item| self.output_column(&item.name, &item.expression, way)).collect()
-    }
-
-    /// COUNT(*) of a whole table needs no rows.
-    fn count_only(
-        &mut self,
-        select: &ast::Select,
-        items: &[SelectItem],
-        tree: &Option<JoinTree>,
-        conditions: &[Expression],
-        grouping: bool,
-    ) -> Option<Node> {
-        let plain =
-            grouping && select.group_by.is_empty() && select.having.is_none() && conditions.is_empty();
-        let Some(JoinTree::Table(0)) = tree else { return None };
-        let block = self.block();
-        let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);
-        if !plain || !counts || block.tables[0].lock != RowLock::None {
-            return None;
-        }
-        let super::Source::Base(_) = &block.tables[0].source else { return None };
-        let access = self.whole_table(0);
-        let input = Node::Count(Box::new(access));
-        let expressions = items.iter().map(|item| item.expression.clone()).collect();
-        Some(Node::Project { input: Box::new(input), expressions })
-    }
-
-    /// MIN or MAX of the first column of an index needs one row: the first or the last that is not NULL.
-    fn extreme_row(
-        &mut self,
-        tree: &Option<JoinTree>,
-        conditions: &[Expression],
-    ) -> Option<(Node, ExplainRow)> {
-        let Some(JoinTree::Table(0)) = tree else { return None };
-        let block = self.block();
-        let [call] = block.aggregates.as_slice() else { return None };
-        let highest = match call.kind {
-            AggregateKind::Minimum => false,
-            AggregateKind::Maximum => true,
-            _ => return None,
-        };
-        let (_, column) = *block.slots.get(call.arguments.first()?.column_slot()?)?;
-        let plain = conditions.is_empty() && block.group_keys.is_empty();
-        if !plain || block.tables[0].lock != RowLock::None {
-            return None;
-        }
-        let super::Source::Base(table) = &block.tables[0].source else { return None };
-        let table = table.clone();
-        let kind = table.definition().columns[column].column_type.kind;
-        if kind.has_members() {
-            return None;
-        }
-        let index = (0..table.indexes().len()).find(|index| {
-            let index = &table.indexes()[*index];
-            index.definition(&table).is_some_and(|definition| {
-                let first = &definition.parts[0];
-                let is_whole = first.column == column && first.prefix_length.is_none();
-                !definition.invisible && is_whole && index.orders_rows()
-            })
-        })?;
-        let definition = table.indexes()[index].definition(&table)?;
-        let mut access = self.whole_table(0);
-        access.path.index = index;
-        access.path.ranges = Some(vec![vec![KeyCondition::Range { low: None, high: None }]]);
-        access.path.backward = highest != definition.parts[0].descending;
-        access.path.ordered = true;
-        let one = RowLimit { count: Some(Expression::integer(1)), offset: None };
-        let row =
-            ExplainRow { extra: vec!["Select tables optimized away".to_owned()], ..ExplainRow::default() };
-        Some((limited(Node::Table(Box::new(access)), Some(one), false), row))
-    }
-
-    fn join_goal(
-        &mut self,
-        order: &[SortKey],
-        grouping: bool,
-        distinct: bool,
-        limit: Option<&RowLimit>,
-    ) -> JoinGoal {
-        if grouping || distinct {
-            return JoinGoal::default();
-        }
-        let wanted = limit.and_then(|limit| {
-            let count = limit.count.as_ref().and_then(literal_count)?;
-            let offset = limit.offset.as_ref().map_or(Some(0), literal_count)?;
-            Some((count + offset) as f64)
-        });
-        JoinGoal { order: order.to_vec(), rows_wanted: wanted.or(limit.map(|_| 10.0)) }
-    }
-}
-
-/// Converts the items that have members of ENUM or SET where the column has text.
-fn shown_as_text(items: &mut [SelectItem], columns: &[OutputColumn]) {
-    for (item, column) in items.iter_mut().zip(columns) {
-        if item.expression.result.kind().has_members() && !column.result.kind().has_members() {
-            let expression = std::mem::replace(&mut item.expression, Expression::null());
-            item.expression = Expression::convert_character_set(expression, column.result.clone());
-        }
-    }
-}
-
-/// Whether the rows of groups depend on the order in which rows are aggregated.
-fn order_matters(keys: &[Expression], aggregates: &[AggregateCall]) -> bool {
-    let is_text = |value: &Expression| value.result.class() == TypeClass::Text;
-    let is_exact = |value: &Expression| !matches!(value.result.class(), TypeClass::Text | TypeClass::Double);
-    keys.iter().any(is_text)
-        || aggregates.iter().any(|call| match call.kind {
-            AggregateKind::CountRows | AggregateKind::Count | AggregateKind::Grouping(_) => false,
-            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => false,
-            AggregateKind::Minimum | AggregateKind::Maximum => call.arguments.iter().any(is_text),
-            AggregateKind::Sum | AggregateKind::Average => !call.arguments.iter().all(is_exact),
-            AggregateKind::Variance { .. } | AggregateKind::GroupConcat | AggregateKind::First => true,
-        })
 }
 
 fn is_information_view(table: &BoundTable) -> bool {
     matches!(&table.source, super::Source::Virtual(view) if view.name.schema == "information_schema")
-}
-
-fn literal_count(expression: &Expression) -> Option<u64> {
-    match expression.literal()? {
-        values::Value::Int(count) => u64::try_from(*count).ok(),
-        values::Value::UInt(count) => Some(*count),
-        _ => None,
-    }
-}
-
-pub(crate) fn limited(node: Node, limit: Option<RowLimit>, count_all: bool) -> Node {
-    match limit {
-        Some(limit) => Node::Limit { input: Box::new(node), limit, count_all },
-        None => node,
-    }
-}
-
-/// Whether LIMIT takes no row, as the statement is written.
-pub(crate) fn wants_nothing(limit: &RowLimit) -> bool {
-    let is_zero = |count: &Expression| matches!(count.literal(), Some(Value::Int(0) | Value::UInt(0)));
-    limit.count.as_ref().is_some_and(is_zero) && limit.offset.as_ref().is_none_or(is_zero)
-}
-
-/// Whether the select list is computed for the rows that LIMIT leaves only: where it is more than columns, and no sort
-/// key is one of its values.
-fn projects_last(select: &ast::Select, items: &[SelectItem], order: &[SortKey], ordered: bool) -> bool {
-    let is_plain =
-        |expression: &Expression| expression.column_slot().is_some() || expression.literal().is_some();
-    !select.options.distinct
-        && !items.iter().all(|item| is_plain(&item.expression))
-        && (ordered || order.iter().all(|key| is_plain(&key.expression)))
-}
-
-fn assigns_variable(expression: &Expression) -> bool {
-    expression.any(&|part| matches!(part.kind, ExpressionKind::AssignUserVariable(..)))
-}
-
-/// Whether both assign the same to one user variable: a sort key that is a select item does not assign again.
-fn is_same_assignment(left: &Expression, right: &Expression) -> bool {
-    match (&left.kind, &right.kind) {
-        (
-            ExpressionKind::AssignUserVariable(name, value),
-            ExpressionKind::AssignUserVariable(other, other_value),
-        ) => name == other && value.same(other_value),
-        _ => false,
-    }
-}
-
-/// The select list, with sort keys that are not in it appended. Sort keys become slots of the projected row.
-fn project(node: Node, items: &[SelectItem], order: &mut [SortKey], ordered: bool) -> Node {
-    let mut expressions: Vec<Expression> = items.iter().map(|item| item.expression.clone()).collect();
-    if !ordered {
-        for key in order {
-            let is_it = |known: &Expression| {
-                known.same(&key.expression) || is_same_assignment(known, &key.expression)
-            };
-            let at = expressions.iter().position(is_it).unwrap_or_else(|| {
-                expressions.push(key.expression.clone());
-                expressions.len() - 1
-            });
-            key.expression = Expression::slot(at, "sort key".into(), key.expression.result.clone());
-        }
-    }
-    expressions[..items.len()].iter_mut().for_each(compute_chosen_year);
-    Node::Project { input: Box::new(node), expressions }
 }

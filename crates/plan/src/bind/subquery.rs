@@ -3,12 +3,15 @@
 use super::constant_rows::constant_columns;
 use super::output::compute_year;
 use super::query::convert_columns;
+use super::select::Surroundings;
 use super::{Binder, SubqueryPlan, Wanted, expression::comparison};
+use crate::logical::OpenSelect;
 use crate::physical::{Node, QueryPlan};
 use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
 use ::expression::{Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use std::sync::Arc;
 use values::ColumnType;
 
 impl Binder<'_> {
@@ -70,7 +73,7 @@ impl Binder<'_> {
         // The subquery's aggregates are its own, whatever stands around it.
         let explained = self.explain.len();
         let around = std::mem::take(&mut self.repeats);
-        let mut plan = self.nested_query(query, "SUBQUERY")?;
+        let (mut plan, unplanned) = self.asked_query(query, wanted)?;
         let repeats = self.repeats;
         self.repeats |= around;
         if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
@@ -113,8 +116,35 @@ impl Binder<'_> {
         };
         let repeats = call.repeats;
         let expression = call_as_expression(call, results);
+        if let Some(unplanned) = unplanned {
+            self.open_subqueries.insert(self.subqueries.len(), unplanned);
+        }
         self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons, repeats, known: None });
         Ok(expression)
+    }
+
+    /// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables may be joined.
+    fn asked_query(
+        &mut self,
+        query: &ast::Query,
+        wanted: SubqueryUse,
+    ) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
+        let asks = matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists);
+        let ast::QueryBody::Select(select) = &query.body else {
+            return Ok((self.nested_query(query, "SUBQUERY")?, None));
+        };
+        if !asks || query.into.is_some() {
+            return Ok((self.nested_query(query, "SUBQUERY")?, None));
+        }
+        let before = self.with_clause(query.with.as_ref())?;
+        let open = self.open_select(select, &Surroundings::of(query, "SUBQUERY"));
+        self.common_tables.truncate(before);
+        let open = open?;
+        let last_block = open.last_block;
+        self.plan_select_and(open, &|(block, select)| {
+            let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
+            select.is_joinable().then(|| Arc::new(copy()))
+        })
     }
 
     /// A subquery that reads no table and shows one value is that value, or a comparison with it.

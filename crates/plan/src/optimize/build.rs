@@ -4,6 +4,7 @@ use super::access::Candidate;
 use super::join::{Content, Group, Step};
 use super::{JoinGoal, Joined, tables_of};
 use crate::bind::{Binder, Source};
+use crate::logical::Derived;
 use crate::physical::{
     DerivedAccess, ExplainRow, HashJoin, JoinKey, JoinKind, KeyCondition, NestedLoop, Node, TableAccess,
     VirtualAccess,
@@ -43,10 +44,9 @@ impl Binder<'_> {
                     ready.extend(condition.take());
                 }
             }
-            let is_outer = member.outer_join.is_some();
-            let (own, later) = match member.outer_join {
-                Some(on) => (on, ready),
-                None => (ready, Vec::new()),
+            let (kind, own, later) = match member.joined_by {
+                Some((kind, on)) => (kind, on, ready),
+                None => (JoinKind::Inner, ready, Vec::new()),
             };
             let reader = match (member.content, nests[step.member].take()) {
                 (_, Some(nest)) => {
@@ -71,7 +71,6 @@ impl Binder<'_> {
                 }
                 (Content::Nest(_), None) => Node::Nothing,
             };
-            let kind = if is_outer { JoinKind::Left } else { JoinKind::Inner };
             let joined = match node.take() {
                 None => with_conditions(reader, own),
                 Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
@@ -190,7 +189,10 @@ impl Binder<'_> {
                     VirtualAccess { definition, columns, width, equal: Vec::new(), conditions: Vec::new() };
                 (Node::Virtual(Box::new(access)), scan_row(alias))
             }
-            Source::Derived(query, common_table) => {
+            Source::Derived(Derived::Open(_), _) => {
+                unreachable!("queries in FROM are planned or taken in before joins are chosen")
+            }
+            Source::Derived(Derived::Planned(query), common_table) => {
                 let name = match bound.derived_number {
                     Some(number) => format!("<derived{number}>"),
                     None => alias.clone(),

@@ -5,7 +5,8 @@ use super::access::{Candidate, selectivity, table_rows};
 use super::build::filtered;
 use super::{JoinGoal, Joined, tables_of};
 use crate::bind::{Binder, JoinTree, Source, is_never};
-use crate::physical::{ExplainRow, Node};
+use crate::logical::{Derived, SemiJoin};
+use crate::physical::{ExplainRow, JoinKind, Node, ROWS_UNKNOWN};
 use errors::SqlResult;
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
@@ -16,6 +17,8 @@ const EXHAUSTIVE_MEMBERS_MAX: usize = 7;
 const FEW_LOOK_UPS: f64 = 1000.0;
 /// Cost of a look-up beyond these, more than that of the first ones.
 const COLD_LOOK_UP_COST: f64 = 15.0;
+/// Rows of the outer side that are taken to have no match, at least.
+const UNMATCHED_SHARE_MIN: f64 = 0.1;
 /// Cost of putting a row into a hash table.
 const BUILD_COST: f64 = 1.2;
 /// Cost of looking a row up in a hash table.
@@ -25,8 +28,8 @@ const PROBE_COST: f64 = 0.4;
 pub(super) struct Member {
     pub content: Content,
     pub tables: u64,
-    /// For the inner side of an outer join: its condition.
-    pub outer_join: Option<Vec<Expression>>,
+    /// For the inner side of an outer join, a semijoin or an antijoin: which, and its conditions.
+    pub joined_by: Option<(JoinKind, Vec<Expression>)>,
     /// Tables that must come before.
     pub needs: u64,
 }
@@ -58,6 +61,7 @@ impl Binder<'_> {
         &mut self,
         tree: Option<JoinTree>,
         conditions: Vec<Expression>,
+        semijoins: Vec<SemiJoin>,
         goal: JoinGoal,
         straight: bool,
     ) -> SqlResult<Joined> {
@@ -80,6 +84,7 @@ impl Binder<'_> {
         let mut group = Group { straight, ..Group::default() };
         self.flatten(tree, &mut group);
         group.conditions.extend(conditions);
+        semijoins.into_iter().for_each(|semijoin| self.add_semijoin(semijoin, &mut group));
         self.plan_group(group, &goal)
     }
 
@@ -89,7 +94,7 @@ impl Binder<'_> {
             JoinTree::Table(table) => group.members.push(Member {
                 content: Content::Table(table),
                 tables: 1 << table,
-                outer_join: None,
+                joined_by: None,
                 needs: 0,
             }),
             JoinTree::Join { left, right, outer, conditions, straight } => {
@@ -115,14 +120,37 @@ impl Binder<'_> {
                         Content::Nest(inner)
                     }
                 };
-                group.members.push(Member {
-                    content,
-                    tables: right_tables,
-                    outer_join: Some(conditions),
-                    needs,
-                });
+                let joined_by = Some((JoinKind::Left, conditions));
+                group.members.push(Member { content, tables: right_tables, joined_by, needs });
             }
         }
+    }
+
+    /// Adds the tables of subqueries of which WHERE asks for a row, or for none.
+    fn add_semijoin(&mut self, semijoin: SemiJoin, group: &mut Group) {
+        let from = group.members.iter().fold(0, |bits, member| bits | member.tables);
+        let SemiJoin { tree, conditions, negated } = semijoin;
+        let tables = tree.tables();
+        let block = self.block();
+        let conditions_of_tree = tree.conditions();
+        let all = conditions.iter().chain(&conditions_of_tree);
+        let read = all.fold(0, |bits, condition| bits | tables_of(block, condition));
+        let needs = if read & !tables == 0 { from } else { read & !tables };
+        let (content, conditions) = match tree {
+            JoinTree::Table(table) => (Content::Table(table), conditions),
+            tree => {
+                let mut inner = Group::default();
+                self.flatten(tree, &mut inner);
+                inner.conditions.extend(conditions);
+                let block = self.block();
+                let is_own = |condition: &Expression| tables_of(block, condition) & !tables == 0;
+                let (own, joining) = inner.conditions.into_iter().partition(is_own);
+                inner.conditions = own;
+                (Content::Nest(inner), joining)
+            }
+        };
+        let kind = if negated { JoinKind::Anti } else { JoinKind::Semi };
+        group.members.push(Member { content, tables, joined_by: Some((kind, conditions)), needs });
     }
 
     fn plan_group(&mut self, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
@@ -155,9 +183,10 @@ impl Binder<'_> {
                     let base = base.clone();
                     table_rows(&self.input.engine.statistics(&base))
                 }
-                _ => 100.0,
+                Source::Derived(Derived::Planned(plan), _) => plan.rows,
+                _ => ROWS_UNKNOWN,
             },
-            (Content::Nest(_), None) => 100.0,
+            (Content::Nest(_), None) => ROWS_UNKNOWN,
         }
     }
 
@@ -190,9 +219,11 @@ impl Binder<'_> {
                 best = Some((cost, step));
             }
         };
-        let kept_of = |rows_after: f64| match member.outer_join {
-            Some(_) => rows_after.max(rows_before),
-            None => rows_after.max(0.01),
+        let kept_of = |rows_after: f64| match member.joined_by {
+            Some((JoinKind::Left, _)) => rows_after.max(rows_before),
+            Some((JoinKind::Semi, _)) => rows_after.clamp(0.01, rows_before.max(0.01)),
+            Some((JoinKind::Anti, _)) => (rows_before - rows_after).max(rows_before * UNMATCHED_SHARE_MIN),
+            Some((JoinKind::Inner, _)) | None => rows_after.max(0.01),
         };
         let mut scan_rows = (total * local_selectivity).max(0.1);
         if let Content::Table(table) = member.content {
@@ -213,7 +244,7 @@ impl Binder<'_> {
                     } else {
                         rows_before * scan_rows * join_selectivity
                     };
-                    let outer = member.outer_join.is_some();
+                    let outer = member.joined_by.is_some();
                     (hash_cost(&candidate, outer, has_equality, rows_before, scan_rows, matches), matches)
                 } else {
                     (rows_before * candidate.cost + extra_look_ups(rows_before), after)
@@ -334,8 +365,8 @@ fn is_equality(condition: &Expression) -> bool {
 fn usable_conditions<'g>(group: &'g Group, masks: &[u64], number: usize, placed: u64) -> Vec<&'g Expression> {
     let member = &group.members[number];
     let is_usable = |mask: u64| mask & member.tables != 0 && mask & !(placed | member.tables) == 0;
-    match &member.outer_join {
-        Some(conditions) => conditions.iter().collect(),
+    match &member.joined_by {
+        Some((_, conditions)) => conditions.iter().collect(),
         None => group
             .conditions
             .iter()

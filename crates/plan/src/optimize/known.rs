@@ -3,6 +3,7 @@
 //! temporary table, which clients see in the types of columns. Main function: [`Binder::known_rows`].
 
 use crate::bind::{Binder, Block, JoinTree, Source, is_known, is_never};
+use crate::logical::Derived;
 use crate::optimize::access::Candidate;
 use crate::optimize::known_values::KnownValues;
 use crate::optimize::range_choice::ChosenRange;
@@ -244,7 +245,7 @@ impl Binder<'_> {
         let number = joined.table;
         let table = match &self.block().tables[number].source {
             Source::Base(table) => table.clone(),
-            Source::Derived(query, _) if query.root.is_one_row() => return Left::One(None),
+            Source::Derived(Derived::Planned(query), _) if query.root.is_one_row() => return Left::One(None),
             _ => return Left::Unknown,
         };
         if conditions.iter().any(|condition| self.looks_for_null_in_key(number, &table, condition)) {

@@ -1,0 +1,5 @@
+//! Rewrites of bound SELECTs, before it is chosen how they are done. Each file is one rule: what it asks for, and what it makes.
+
+mod graft;
+mod merge;
+mod semijoin;
