@@ -23,6 +23,8 @@ const UNMATCHED_SHARE_MIN: f64 = 0.1;
 const BUILD_COST: f64 = 1.2;
 /// Cost of looking a row up in a hash table.
 const PROBE_COST: f64 = 0.4;
+/// Cost of handing a row on to the next join.
+pub(super) const ROW_ON_COST: f64 = 0.1;
 
 /// One operand of a group of inner joins.
 pub(super) struct Member {
@@ -170,8 +172,8 @@ impl Binder<'_> {
                 }
             });
         }
-        let steps = self.choose_order(&group, &masks, &nests);
-        Ok(self.build_joins(group, &masks, nests, steps, goal))
+        let chosen = self.choose_steps(&group, &masks, &nests, goal);
+        Ok(self.build_joins(group, &masks, nests, chosen))
     }
 
     /// Estimated rows of a member that is not a base table.
@@ -191,7 +193,7 @@ impl Binder<'_> {
     }
 
     /// The best way to join one more member.
-    fn best_step(
+    pub(super) fn best_step(
         &mut self,
         group: &Group,
         masks: &[u64],
@@ -283,14 +285,23 @@ impl Binder<'_> {
         Some(best.rows * rest.map(|condition| selectivity(condition)).product::<f64>())
     }
 
-    fn choose_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {
+    /// The cheapest steps that begin with those, and their cost. `start` comes with its cost.
+    pub(super) fn choose_order(
+        &mut self,
+        group: &Group,
+        masks: &[u64],
+        nests: &[Option<Joined>],
+        start: (f64, Vec<Step>),
+    ) -> (f64, Vec<Step>) {
         let count = group.members.len();
         if count > EXHAUSTIVE_MEMBERS_MAX || group.straight || count == 1 {
-            return self.greedy_order(group, masks, nests);
+            return self.greedy_order(group, masks, nests, start);
         }
         // best[set of members] = cost, rows, steps.
         let mut best: Vec<Option<(f64, f64, Vec<Step>)>> = vec![None; 1 << count];
-        best[0] = Some((0.0, 1.0, Vec::new()));
+        let (spent, first) = start.clone();
+        let begun = first.iter().fold(0, |set, step| set | 1 << step.member);
+        best[begun] = Some((spent, first.last().map_or(1.0, |step| step.rows_after), first));
         for set in 0..1usize << count {
             let Some((cost, rows, steps)) = best[set].clone() else { continue };
             let placed = placed_tables(group, set);
@@ -301,7 +312,7 @@ impl Binder<'_> {
                 }
                 let (more, step) = self.best_step(group, masks, nests, number, placed, rows);
                 let next = set | 1 << number;
-                let total = cost + more + step.rows_after * 0.1;
+                let total = cost + more + step.rows_after * ROW_ON_COST;
                 if best[next].as_ref().is_none_or(|(known, ..)| total < *known) {
                     let mut steps = steps.clone();
                     let rows = step.rows_after;
@@ -311,34 +322,42 @@ impl Binder<'_> {
             }
         }
         match best.pop().flatten() {
-            Some((_, _, steps)) => steps,
-            None => self.greedy_order(group, masks, nests),
+            Some((cost, _, steps)) => (cost, steps),
+            None => self.greedy_order(group, masks, nests, start),
         }
     }
 
-    fn greedy_order(&mut self, group: &Group, masks: &[u64], nests: &[Option<Joined>]) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
-        let (mut placed, mut rows) = (0, 1.0);
+    fn greedy_order(
+        &mut self,
+        group: &Group,
+        masks: &[u64],
+        nests: &[Option<Joined>],
+        start: (f64, Vec<Step>),
+    ) -> (f64, Vec<Step>) {
+        let (mut spent, mut steps) = start;
+        let mut rows = steps.last().map_or(1.0, |step| step.rows_after);
+        let mut placed = steps.iter().fold(0, |bits, step| bits | group.members[step.member].tables);
         while steps.len() < group.members.len() {
             let free: Vec<usize> = (0..group.members.len())
                 .filter(|number| steps.iter().all(|step| step.member != *number))
                 .filter(|number| group.members[*number].needs & !placed == 0)
                 .collect();
             let choices = if group.straight { &free[..1.min(free.len())] } else { &free[..] };
-            let mut best: Option<(f64, Step)> = None;
+            let mut best: Option<(f64, f64, Step)> = None;
             for number in choices {
                 let (cost, step) = self.best_step(group, masks, nests, *number, placed, rows);
-                let cost = cost + step.rows_after;
-                if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-                    best = Some((cost, step));
+                let total = cost + step.rows_after;
+                if best.as_ref().is_none_or(|(known, ..)| total < *known) {
+                    best = Some((total, cost, step));
                 }
             }
-            let Some((_, step)) = best else { break };
+            let Some((_, cost, step)) = best else { break };
+            spent += cost + step.rows_after * ROW_ON_COST;
             placed |= group.members[step.member].tables;
             rows = step.rows_after;
             steps.push(step);
         }
-        steps
+        (spent, steps)
     }
 }
 
@@ -362,7 +381,12 @@ fn is_equality(condition: &Expression) -> bool {
 }
 
 /// The conditions that may be tested once a member is joined to the tables that are placed.
-fn usable_conditions<'g>(group: &'g Group, masks: &[u64], number: usize, placed: u64) -> Vec<&'g Expression> {
+pub(super) fn usable_conditions<'g>(
+    group: &'g Group,
+    masks: &[u64],
+    number: usize,
+    placed: u64,
+) -> Vec<&'g Expression> {
     let member = &group.members[number];
     let is_usable = |mask: u64| mask & member.tables != 0 && mask & !(placed | member.tables) == 0;
     match &member.joined_by {

@@ -3,6 +3,7 @@
 mod access;
 mod build;
 mod early_subquery;
+mod index_order;
 mod join;
 mod join_buffer;
 mod key_use;
