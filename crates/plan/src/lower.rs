@@ -3,7 +3,7 @@
 
 use crate::bind::{Binder, Grouping, JoinTree, ReadOrder, SelectItem, Source, compute_chosen_year, is_never};
 use crate::logical::LogicalSelect;
-use crate::optimize::{JoinGoal, Joined};
+use crate::optimize::{JoinGoal, Joined, tables_of};
 use crate::physical::{
     Aggregate, AggregateCall, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, RowLimit, RowLock,
     SortKey,
@@ -48,7 +48,8 @@ impl Binder<'_> {
         };
         let ordered = ordered && !select.groups && !select.distinct;
         let rows = self.rows_of_select(&select, rows);
-        let read = ReadOrder { ordered, first: first.map_or(0, |table| 1 << table) };
+        let first = first.map_or(0, |table| 1 << table);
+        let read = ReadOrder { ordered: ordered && self.is_order_of(&select, first), first };
         let way = match (impossible, select.rollup) {
             (true, true) => Grouping::Rollup,
             (true, false) => Grouping::InOrder,
@@ -136,6 +137,14 @@ impl Binder<'_> {
             self.leave_out_unasked(false, conditions);
         }
         Ok(impossible)
+    }
+
+    /// Whether the order is one of the first table alone, or of single rows: MySQL sorts where it is that of another table, even
+    /// if both are the same.
+    fn is_order_of(&mut self, select: &LogicalSelect, first: u64) -> bool {
+        let block = self.block();
+        let known = first | block.known.fixed;
+        select.order.iter().all(|key| tables_of(block, &key.expression) & !known == 0)
     }
 
     /// Whether the select list assigns user variables as the rows go out: if these are sorted as they are read.
@@ -281,7 +290,8 @@ fn join_goal(select: &LogicalSelect) -> JoinGoal {
     if select.groups || select.distinct {
         return JoinGoal::default();
     }
-    let limit = select.limit.as_ref();
+    // Who counts all rows reads all of them.
+    let limit = select.limit.as_ref().filter(|_| !select.counts_all);
     let wanted = limit.and_then(|limit| {
         let count = limit.count.as_ref().and_then(literal_count)?;
         let offset = limit.offset.as_ref().map_or(Some(0), literal_count)?;

@@ -203,6 +203,8 @@ pub struct World {
     pub long_parameters: Option<Arc<exec::LongParameters>>,
     /// What the last statement that succeeded wrote to temporary files.
     pub spilled: exec::SpillCounts,
+    /// Rows that the last statement that succeeded looked at.
+    pub rows_examined: u64,
 }
 
 impl World {
@@ -231,6 +233,7 @@ impl World {
             parameters: Vec::new(),
             long_parameters: None,
             spilled: exec::SpillCounts::default(),
+            rows_examined: 0,
         }
     }
 
@@ -309,6 +312,7 @@ impl World {
         match result {
             Ok(outcome) => {
                 self.spilled = outcome.spilled;
+                self.rows_examined = outcome.rows_examined;
                 self.view.row_count = outcome.row_count;
                 if let Some(id) = outcome.generated_id {
                     self.view.last_insert_id = id;

@@ -23,11 +23,11 @@ pub(crate) struct Candidate {
 }
 
 /// Cost of finding the start of a range.
-const DESCENT_COST: f64 = 4.0;
+pub(super) const DESCENT_COST: f64 = 4.0;
 /// Cost of fetching the clustered row of a secondary entry.
-const FETCH_COST: f64 = 2.5;
+pub(super) const FETCH_COST: f64 = 2.5;
 /// Cost of an entry of a covering index, against a row.
-const COVERING_COST: f64 = 0.5;
+pub(super) const COVERING_COST: f64 = 0.5;
 /// Guess for a range whose values are not known yet.
 const UNKNOWN_RANGE_FRACTION: f64 = 0.2;
 /// Ranges that are estimated one by one; the rest is scaled.
@@ -203,7 +203,7 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
     AccessPath { index, ranges, backward: false, covering, single_row, ordered: false }
 }
 
-fn is_allowed(hints: &[parser::ast::IndexHint], name: &str) -> bool {
+pub(super) fn is_allowed(hints: &[parser::ast::IndexHint], name: &str) -> bool {
     let named =
         |hint: &parser::ast::IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
     let mut allowed = true;

@@ -2,8 +2,9 @@
 
 use super::access::Candidate;
 use super::equal_columns::Condition;
-use super::join::{Content, Group, Step};
-use super::{JoinGoal, Joined, tables_of};
+use super::join::{Content, Group};
+use super::order::{ChosenSteps, StepOrder};
+use super::{Joined, tables_of};
 use crate::bind::{Binder, Source};
 use crate::logical::Derived;
 use crate::physical::{
@@ -26,14 +27,13 @@ impl Binder<'_> {
         group: Group,
         conditions: Vec<Condition>,
         mut nests: Vec<Option<Joined>>,
-        steps: Vec<Step>,
-        goal: &JoinGoal,
+        chosen: ChosenSteps,
     ) -> Joined {
         let mut conditions: Vec<Option<Condition>> = conditions.into_iter().map(Some).collect();
         let mut members: Vec<_> = group.members.into_iter().map(Some).collect();
-        let single = members.len() == 1;
         let mut node: Option<Node> = None;
-        let (mut placed, mut rows, mut ordered) = (0u64, 1.0, goal.order.is_empty());
+        let ChosenSteps { steps, mut order } = chosen;
+        let (mut placed, mut rows) = (0u64, 1.0);
         let mut explain = Vec::new();
         let mut first = None;
         for step in steps {
@@ -59,11 +59,8 @@ impl Binder<'_> {
                 }
                 (Content::Table(table), None) => {
                     first = first.or_else(|| (placed == 0).then_some(table));
-                    let mut candidate = step.candidate.clone();
-                    if placed == 0 && !goal.order.is_empty() {
-                        ordered = self.order_by_index(table, &mut candidate, goal, single, &own);
-                    }
-                    let (reader, mut row) = self.table_reader(table, candidate.as_ref());
+                    let candidate = step.candidate.as_ref();
+                    let (reader, mut row) = self.table_reader(table, candidate);
                     if step.hash {
                         row.extra.push("Using join buffer (hash join)".to_owned());
                     }
@@ -79,8 +76,10 @@ impl Binder<'_> {
                 None => with_conditions(reader, own),
                 Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
                 Some(outer) => {
-                    let swap = kind == JoinKind::Inner && step.own_rows > rows;
-                    ordered &= !swap || goal.order.is_empty();
+                    let swap = kind == JoinKind::Inner && step.own_rows > rows && order != StepOrder::Kept;
+                    if swap && order == StepOrder::OfFirst {
+                        order = StepOrder::None;
+                    }
                     self.hash_join(outer, reader, own, kind, placed, member.tables, swap)
                 }
             };
@@ -89,6 +88,7 @@ impl Binder<'_> {
             rows = step.rows_after;
         }
         let rest = without_idle(conditions.into_iter().flatten().collect());
+        let ordered = order != StepOrder::None;
         Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, explain, first }
     }
 

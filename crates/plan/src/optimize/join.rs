@@ -181,7 +181,7 @@ impl Binder<'_> {
         }
         let nest_rows: Vec<Option<f64>> =
             nests.iter().map(|nest| nest.as_ref().map(|nest| nest.rows)).collect();
-        let steps = self.choose_order(&group, &conditions, &nest_rows)?;
-        Ok(self.build_joins(group, conditions, nests, steps, goal))
+        let chosen = self.choose_steps(&group, &conditions, &nest_rows, goal)?;
+        Ok(self.build_joins(group, conditions, nests, chosen))
     }
 }

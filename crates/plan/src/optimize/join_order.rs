@@ -29,7 +29,7 @@ const PROBE_COST: f64 = 0.4;
 /// How much more a key costs that has a text: both sides' bytes are copied and made to sort keys.
 const TEXT_KEY_FACTOR: f64 = 3.5;
 /// Cost of a row that comes out of a join.
-const ROW_COST: f64 = 0.1;
+pub(super) const ROW_COST: f64 = 0.1;
 /// Cost of a pair that has no hash key to decide about it.
 const PAIR_COST: f64 = 0.3;
 
@@ -59,9 +59,18 @@ struct Link<'g> {
     class: Option<usize>,
 }
 
+/// Steps of a join, and what they cost.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    pub list: Vec<Step>,
+    pub cost: f64,
+}
+
 /// The search for an order of one group.
-struct Search<'g> {
+pub(super) struct Search<'g> {
     facts: Vec<Facts<'g>>,
+    /// The order is that of the members.
+    is_straight: bool,
     /// Ways to look a member up, by the tables before that its links read.
     look_ups: HashMap<(usize, u64), Arc<Vec<Candidate>>>,
 }
@@ -93,30 +102,59 @@ struct Best {
 }
 
 impl Binder<'_> {
-    /// The steps in which a group is joined. `nest_rows`: estimates of the members that are groups themselves.
-    pub(super) fn choose_order(
+    /// A search among the orders of a group. `nest_rows`: estimates of the members that are groups themselves.
+    pub(super) fn search_of<'g>(
         &mut self,
-        group: &Group,
-        conditions: &[Condition],
+        group: &'g Group,
+        conditions: &'g [Condition],
         nest_rows: &[Option<f64>],
-    ) -> SqlResult<Vec<Step>> {
+    ) -> Search<'g> {
         let mut facts = Vec::with_capacity(group.members.len());
         for (member, rows) in group.members.iter().zip(nest_rows) {
             facts.push(self.facts_of(conditions, member, *rows));
         }
-        let mut search = Search { facts, look_ups: HashMap::new() };
-        let count = group.members.len();
-        let order = match count {
-            1 => vec![0],
-            _ if group.straight || count > EXHAUSTIVE_MEMBERS_MAX => {
-                self.grown_order(&mut search, group.straight)?
-            }
-            _ => match self.best_order(&mut search)? {
-                Some(order) => order,
-                None => self.grown_order(&mut search, false)?,
-            },
+        Search { facts, is_straight: group.straight, look_ups: HashMap::new() }
+    }
+
+    /// The cheapest steps that begin with those of `start`, and the cost of all.
+    pub(super) fn choose_order(&mut self, search: &mut Search<'_>, start: Steps) -> SqlResult<Steps> {
+        let count = search.facts.len();
+        let is_small = (2..=EXHAUSTIVE_MEMBERS_MAX).contains(&count);
+        let order = match is_small && !search.is_straight {
+            true => self.best_order(search, &start)?,
+            false => None,
         };
-        Ok(self.steps_of(&mut search, order))
+        let order = match order {
+            Some(order) => order,
+            None => self.grown_order(search, &start)?,
+        };
+        let mut steps = start;
+        for number in order {
+            let (placed, rows) = search.after(&steps);
+            let (cost, step) = self.step(search, number, placed, rows);
+            steps.cost += cost + step.rows_after * ROW_COST;
+            steps.list.push(step);
+        }
+        Ok(steps)
+    }
+
+    /// The best way to join one more member, with its cost.
+    pub(super) fn step(
+        &mut self,
+        search: &mut Search<'_>,
+        number: usize,
+        placed: u64,
+        rows_before: f64,
+    ) -> (f64, Step) {
+        let choice = self.choice(search, number, placed, rows_before);
+        let candidate = match choice.method {
+            Method::Scan(at) => search.facts[number].scans.get(at).cloned(),
+            Method::LookUp(at) => self.look_ups_of(search, number, placed).get(at).cloned(),
+            Method::Whole => None,
+        };
+        let hash = placed != 0 && !matches!(choice.method, Method::LookUp(_));
+        let own_rows = search.facts[number].rows.own;
+        (choice.cost, Step { member: number, candidate, hash, own_rows, rows_after: choice.rows_after })
     }
 
     fn facts_of<'g>(
@@ -170,8 +208,7 @@ impl Binder<'_> {
         }
         let found = match facts.member.content {
             Content::Table(table) if key.1 != 0 => {
-                let usable = facts.usable(placed).map(|link| link.condition);
-                let conditions: Vec<&Expression> = facts.own.iter().copied().chain(usable).collect();
+                let conditions = search.conditions_of(number, placed);
                 let mut candidates = self.candidates(table, &conditions, placed);
                 candidates.retain(|candidate| candidate.dependent);
                 candidates
@@ -207,12 +244,15 @@ impl Binder<'_> {
         best.unwrap_or(Choice { cost: facts.rows.total + joined, rows_after, method: Method::Whole })
     }
 
-    /// The best of all orders in which each member but the first is connected to one before it, where there is such a one.
-    fn best_order(&mut self, search: &mut Search<'_>) -> SqlResult<Option<Vec<usize>>> {
+    /// The best of all orders in which each member is connected to one before it, where there is such a one: the members behind
+    /// those of `start`.
+    fn best_order(&mut self, search: &mut Search<'_>, start: &Steps) -> SqlResult<Option<Vec<usize>>> {
         let count = search.facts.len();
         let mut best: Vec<Option<Best>> = vec![None; 1 << count];
-        best[0] = Some(Best { cost: 0.0, rows: 1.0, last: 0 });
-        for set in 0..1_usize << count {
+        let begun = start.list.iter().fold(0, |set, step| set | 1 << step.member);
+        let (_, rows) = search.after(start);
+        best[begun] = Some(Best { cost: start.cost, rows, last: 0 });
+        for set in begun..1_usize << count {
             let Some(Best { cost, rows, .. }) = best[set] else { continue };
             if set % 64 == 0 {
                 self.input.context.check_killed()?;
@@ -229,7 +269,7 @@ impl Binder<'_> {
         }
         let mut order = Vec::with_capacity(count);
         let mut set = (1 << count) - 1;
-        while set != 0 {
+        while set != begun {
             let Some(found) = best[set] else { return Ok(None) };
             order.push(found.last);
             set &= !(1 << found.last);
@@ -238,14 +278,16 @@ impl Binder<'_> {
         Ok(Some(order))
     }
 
-    /// An order that grows by the member that costs least; `straight`: by the first that may come next.
-    fn grown_order(&mut self, search: &mut Search<'_>, straight: bool) -> SqlResult<Vec<usize>> {
+    /// An order behind `start` that grows by the member that costs least, or where order is given by the first that may come
+    /// next.
+    fn grown_order(&mut self, search: &mut Search<'_>, start: &Steps) -> SqlResult<Vec<usize>> {
         let mut order: Vec<usize> = Vec::new();
-        let (mut placed, mut rows) = (0, 1.0);
-        while order.len() < search.facts.len() {
+        let begun: Vec<usize> = start.list.iter().map(|step| step.member).collect();
+        let (mut placed, mut rows) = search.after(start);
+        while order.len() + begun.len() < search.facts.len() {
             self.input.context.check_killed()?;
-            let is_placed = |number: usize| order.contains(&number);
-            let free = match straight {
+            let is_placed = |number: usize| begun.contains(&number) || order.contains(&number);
+            let free = match search.is_straight {
                 true => search.free_members(placed, is_placed).into_iter().take(1).collect(),
                 false => search.next_members(placed, is_placed),
             };
@@ -264,29 +306,31 @@ impl Binder<'_> {
         }
         Ok(order)
     }
-
-    /// The steps of an order.
-    fn steps_of(&mut self, search: &mut Search<'_>, order: Vec<usize>) -> Vec<Step> {
-        let (mut placed, mut rows) = (0, 1.0);
-        let mut steps = Vec::with_capacity(order.len());
-        for number in order {
-            let choice = self.choice(search, number, placed, rows);
-            let candidate = match choice.method {
-                Method::Scan(at) => search.facts[number].scans.get(at).cloned(),
-                Method::LookUp(at) => self.look_ups_of(search, number, placed).get(at).cloned(),
-                Method::Whole => None,
-            };
-            let hash = placed != 0 && !matches!(choice.method, Method::LookUp(_));
-            let own_rows = search.facts[number].rows.own;
-            rows = choice.rows_after;
-            steps.push(Step { member: number, candidate, hash, own_rows, rows_after: rows });
-            placed |= search.facts[number].member.tables;
-        }
-        steps
-    }
 }
 
 impl<'g> Search<'g> {
+    /// The tables that steps have placed, as bits, and the rows that come out of them.
+    pub(super) fn after(&self, steps: &Steps) -> (u64, f64) {
+        let placed = steps.list.iter().fold(0, |bits, step| bits | self.facts[step.member].member.tables);
+        (placed, steps.list.last().map_or(1.0, |step| step.rows_after))
+    }
+
+    /// Whether the order is that of the members.
+    pub(super) fn is_straight(&self) -> bool {
+        self.is_straight
+    }
+
+    /// The members.
+    pub(super) fn members(&self) -> impl Iterator<Item = &'g Member> + use<'_, 'g> {
+        self.facts.iter().map(|facts| facts.member)
+    }
+
+    /// The conditions that decide about rows of a member once it is joined to the tables that are placed.
+    pub(super) fn conditions_of(&self, number: usize, placed: u64) -> Vec<&'g Expression> {
+        let facts = &self.facts[number];
+        facts.own.iter().copied().chain(facts.usable(placed).map(|link| link.condition)).collect()
+    }
+
     fn tables_of_set(&self, set: usize) -> u64 {
         let members = self.facts.iter().enumerate().filter(|(number, _)| set >> number & 1 == 1);
         members.fold(0, |bits, (_, facts)| bits | facts.member.tables)

@@ -4,6 +4,7 @@ mod access;
 mod build;
 mod early_subquery;
 mod equal_columns;
+mod index_order;
 mod join;
 mod join_buffer;
 mod join_order;

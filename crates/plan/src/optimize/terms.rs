@@ -57,6 +57,23 @@ fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool 
     }
 }
 
+/// Whether rows that an equality holds for are in the order of one side if they are in that of the other, and have one value
+/// if the other side has. Not where numbers are compared as less exact ones.
+pub(super) fn keeps_order_when_equal(condition: &Expression) -> bool {
+    let ExpressionKind::Compare(comparison) = &condition.kind else {
+        return matches!(condition.kind, ExpressionKind::IsNull(_));
+    };
+    let is_exact = |side: &Expression| {
+        let column = &side.result.column_type;
+        let is_double = class_of(column.kind) == TypeClass::Double;
+        side.column_slot().is_none()
+            || !column.kind.has_members()
+                && is_usable(comparison.mode, column, true)
+                && (is_double || comparison.mode != ComparisonMode::Double)
+    };
+    is_exact(&comparison.left) && is_exact(&comparison.right)
+}
+
 fn is_null(value: &Expression) -> bool {
     matches!(value.literal(), Some(Value::Null))
 }

@@ -1,0 +1,60 @@
+//! How many rows statements look at that an index answers: no more than they want, give or take a batch.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::World;
+use std::fmt::Write;
+
+const ROWS: u64 = 3000;
+/// Rows that a scan asks of the engine at first: so many are looked at where a few are wanted.
+const BATCH_ROWS: u64 = 16;
+
+/// `t` has [`ROWS`] rows, `u` two for each of them.
+fn world() -> World {
+    let mut world = World::new();
+    world.run("create table t (id int primary key, k int, g int, s varchar(20), v int, key k (k), key g (g, v), key s (s))");
+    world.run("create table u (id int primary key, tid int, v int, key tid (tid))");
+    for first in (1..=ROWS).step_by(500) {
+        let (mut rows, mut others) = (String::new(), String::new());
+        for id in first..first + 500 {
+            write!(rows, ",({id},{},{},'s{}',{})", id * 7919 % 1000, id % 10, id * 31 % 1500, id % 7)
+                .unwrap();
+            write!(others, ",({},{id},1),({},{id},2)", id * 2, id * 2 + 1).unwrap();
+        }
+        world.run(&format!("insert into t values {}", &rows[1..]));
+        world.run(&format!("insert into u values {}", &others[1..]));
+    }
+    assert_eq!(world.run("select count(*) from t"), [ROWS.to_string()]);
+    world
+}
+
+/// The answer, and the rows looked at for it.
+fn examined(world: &mut World, sql: &str) -> (Vec<String>, u64) {
+    let lines = world.run(sql);
+    (lines, world.rows_examined)
+}
+
+#[test]
+fn limit_ends_the_reading_of_an_index() {
+    let mut world = world();
+    let (lines, rows) = examined(&mut world, "select id from t order by k, id limit 3");
+    assert_eq!(lines, ["1000", "2000", "3000"]);
+    assert!(rows <= BATCH_ROWS, "{rows}");
+    let (lines, rows) =
+        examined(&mut world, "select id, s from t where g = 3 order by v desc, id desc limit 2");
+    assert_eq!(lines, ["2953\ts43", "2883\ts873"]);
+    assert!(rows <= BATCH_ROWS, "{rows}");
+}
+
+#[test]
+fn limit_ends_the_reading_of_a_join() {
+    let mut world = world();
+    let (lines, rows) =
+        examined(&mut world, "select u.id, t.s from t join u on u.tid = t.id order by u.id limit 3");
+    assert_eq!(lines, ["2\ts31", "3\ts31", "4\ts62"]);
+    assert!(rows <= 4 * BATCH_ROWS, "{rows}");
+    let sql = "select u.id, t.s from t join u on u.tid = t.id order by t.k desc, u.tid desc, u.id limit 1";
+    let (_, rows) = examined(&mut world, sql);
+    assert!(rows > ROWS, "the last key is not of the index: {rows}");
+}
