@@ -1,7 +1,6 @@
 //! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
 
 use crate::account_statements::SYSTEM_USER;
-use crate::registry::SessionShared;
 use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
 use crate::table_checksum::TableChecksum;
@@ -10,8 +9,9 @@ use catalog::{LockKey, LockMode};
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
+use instance::SessionShared;
 use parser::ast::{Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget, TableMaintenance};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use values::row::RowView;
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultSink;
@@ -149,7 +149,7 @@ impl Session {
             };
             self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
             let instance = Arc::clone(&self.instance);
-            let mut persisted = instance.persisted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut persisted = instance.persisted();
             let found = persisted.reset(name.as_deref(), instance.environment())?;
             if let (false, Some(name)) = (found, name) {
                 let error = sql_error!(ER_VAR_DOES_NOT_EXIST, name);

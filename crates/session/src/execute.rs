@@ -2,7 +2,6 @@
 
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
-use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::prepared_under::Resolution;
 use crate::result::Collector;
 use crate::session::Session;
@@ -11,6 +10,7 @@ use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
+use instance::{Planned, StatementTraits, TableLocks};
 use parser::ast::{
     self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
 };
@@ -47,7 +47,7 @@ impl Session {
 
     /// The full name of a table. Error 1046 without a default schema.
     pub(crate) fn table_name(&self, name: &ObjectName) -> SqlResult<TableName> {
-        crate::planned::table_name(name, self.schema.as_deref())
+        instance::table_name(name, self.schema.as_deref())
     }
 
     /// Runs a query or row change and answers it.
@@ -146,6 +146,16 @@ impl Session {
         match self.run_in_transaction(&planned.locks, traits.changes_rows, run)? {
             Some(outcome) => self.answer(outcome, channel).map(|()| true),
             None => Ok(false),
+        }
+    }
+
+    /// Looks at the tables of a plan that is about to run, if it is time.
+    #[inline]
+    pub(crate) fn watch_growth(&self, planned: &Planned) {
+        let now = self.state.statement_time_microseconds;
+        // A session that has set the time knows no other.
+        if planned.growth.is_due(now) && self.state.fixed_time_microseconds.is_none() {
+            self.instance.look_at_growth(planned, now);
         }
     }
 
@@ -392,7 +402,7 @@ impl Session {
 
     /// Raises the Com_ counter of a statement.
     pub(crate) fn count_command(&self, statement: &Statement) {
-        self.count(crate::commands::counter(statement), 1);
+        self.count(instance::counter(statement), 1);
     }
 
     /// Errors 1044 and 1049; otherwise the schema is the default from now on.
@@ -407,7 +417,7 @@ impl Session {
         if name.is_empty() {
             return Err(sql_error!(ER_NO_DB_ERROR));
         }
-        let name = crate::system_tables::system_schema(name).unwrap_or(name).to_owned();
+        let name = instance::system_schemas::system_schema(name).unwrap_or(name).to_owned();
         self.require_schema_use(&name)?;
         if !self.schema_exists(&name) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name));
@@ -424,13 +434,13 @@ impl Session {
 
     /// Whether there is a schema of that name.
     pub(crate) fn schema_exists(&self, name: &str) -> bool {
-        crate::system_tables::is_system_schema(name)
+        instance::system_schemas::is_system_schema(name)
             || self
                 .instance
                 .engine()
                 .dictionary()
                 .schema(name)
-                .is_some_and(|_| !crate::system_tables::is_hidden(name))
+                .is_some_and(|_| !instance::system_schemas::is_hidden(name))
     }
 
     /// Whether there is a table of that name.

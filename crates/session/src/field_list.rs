@@ -1,10 +1,10 @@
 //! COM_FIELD_LIST: the columns of a table, which old clients ask for instead of SHOW COLUMNS.
 
-use crate::registry::Command;
 use crate::result::column;
 use crate::session::Session;
 use crate::system_tables::default_text;
 use errors::{SqlResult, sql_error};
+use instance::Command;
 use parser::ast::ObjectName;
 use wire::result::ResultColumn;
 

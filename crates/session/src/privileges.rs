@@ -5,13 +5,13 @@
 //! about the table is.
 
 use crate::session::Session;
-use crate::system_tables::{
-    OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
-};
 use accounts::ClientHost;
 use accounts::{Grants, Privileges};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
+use instance::system_schemas::{
+    OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
+};
 use parser::ast::Statement;
 use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, TableAccess};
 

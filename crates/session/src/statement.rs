@@ -3,12 +3,12 @@
 //! A statement's failure undoes the statement; a deadlock undoes the transaction. A panic above the engine is
 //! caught here, where no page change is open, and becomes error 1815.
 
-use crate::planned::StatementTraits;
 use crate::session::Session;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use accounts::Privileges;
 use errors::{SqlError, SqlResult, sql_error};
 use exec::ParameterTyping;
+use instance::StatementTraits;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -146,6 +146,15 @@ impl Session {
                 false
             }
         }
+    }
+
+    /// The time limit of a query, if it has one.
+    pub(crate) fn arm_timer(&self, traits: StatementTraits) -> Option<instance::Armed> {
+        let of_session = self.settings().execution_time_max.filter(|_| traits.is_query);
+        let limit = traits.execution_time_max.or(of_session)?;
+        self.count(status::MAX_EXECUTION_TIME_SET, 1);
+        let instance = &self.instance;
+        Some(instance.timer().arm(instance.environment(), &self.shared, limit))
     }
 
     /// Prepares diagnostics and time for a statement.

@@ -2,13 +2,13 @@
 //! FLUSH TABLES WITH READ LOCK. Main type: [`HeldLocks`].
 //! All that is taken for one statement is given back in one place, however the statement ends.
 
-use crate::planned::TableLocks;
 use crate::session::Session;
 use catalog::{
     CellId, Intent, LockDuration, LockKey, LockMode, LockRequest, SLOTS, SessionLocks, SlotTaken, TableLock,
     WaitEnd, WaitLimit,
 };
 use errors::{SqlResult, sql_error};
+use instance::TableLocks;
 use std::sync::Arc;
 
 /// A session keeps room for so many locks between transactions.

@@ -1,10 +1,10 @@
 //! LOCK TABLES, UNLOCK TABLES and FLUSH TABLES WITH READ LOCK. Main type: [`ExplicitLocks`].
 
-use crate::planned::LockUse;
 use crate::session::Session;
 use accounts::Privileges;
 use catalog::{Intent, LockDuration, LockKey, LockMode};
 use errors::{SqlResult, sql_error};
+use instance::LockUse;
 use parser::ast::{LockTable, TableLockMode};
 use std::collections::BTreeSet;
 use wire::result::ResultSink;

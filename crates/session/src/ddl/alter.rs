@@ -366,7 +366,7 @@ impl Session {
         charset: Option<&str>,
         collation: Option<&str>,
     ) -> SqlResult<()> {
-        let found = crate::charsets::resolve(charset, collation, &mut self.diagnostics)?;
+        let found = instance::collations::resolve(charset, collation, &mut self.diagnostics)?;
         let collation = found.unwrap_or(draft.definition.collation);
         draft.definition.collation = collation;
         for column in &mut draft.definition.columns {

@@ -1,10 +1,10 @@
 //! A declared type checked and turned into a [`ColumnType`]. Main function: [`Session::column_type`].
 
-use crate::charsets::{find_charset, find_collation};
 use crate::session::Session;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
+use instance::collations::{find_charset, find_collation};
 use parser::ast::{DataType, DataTypeKind};
 use std::sync::Arc;
 use values::{ColumnType, TypeKind};

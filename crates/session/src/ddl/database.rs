@@ -2,7 +2,6 @@
 
 use super::limits;
 use crate::session::Session;
-use crate::system_tables;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
@@ -16,7 +15,7 @@ use wire::result::ResultSink;
 
 /// Error 1102 for a name that no schema can have, 1059 for a long one.
 pub(crate) fn check_name(name: &str) -> SqlResult<()> {
-    if name.is_empty() || name.ends_with(' ') || system_tables::is_hidden(name) {
+    if name.is_empty() || name.ends_with(' ') || instance::system_schemas::is_hidden(name) {
         return Err(sql_error!(ER_WRONG_DB_NAME, name));
     }
     if name.chars().count() > limits::NAME_CHARACTERS_MAX {
@@ -42,7 +41,7 @@ impl Session {
             None => self.server_collation(),
         };
         let definition = SchemaDefinition { name: create.name.clone(), collation };
-        let exists = system_tables::is_system_schema(&create.name);
+        let exists = instance::system_schemas::is_system_schema(&create.name);
         let wanted = vec![(LockKey::schema(&create.name), LockMode::Exclusive)];
         self.with_definition_locks(wanted, |session| {
             let made = match exists {
@@ -148,6 +147,6 @@ impl Session {
                 DatabaseOption::Encryption(_) | DatabaseOption::ReadOnly(_) => {}
             }
         }
-        crate::charsets::resolve(charset, collation, &mut self.diagnostics)
+        instance::collations::resolve(charset, collation, &mut self.diagnostics)
     }
 }

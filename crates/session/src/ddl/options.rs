@@ -42,7 +42,7 @@ impl Session {
         if charset.is_some_and(|name| name.eq_ignore_ascii_case("DEFAULT")) {
             charset = None;
         }
-        if let Some(found) = crate::charsets::resolve(charset, collation, &mut self.diagnostics)? {
+        if let Some(found) = instance::collations::resolve(charset, collation, &mut self.diagnostics)? {
             definition.collation = found;
         }
         Ok(engine_named)

@@ -4,7 +4,6 @@ use super::column::{ColumnDraft, declared_row_bytes};
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
 use crate::session::Session;
-use crate::system_tables;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
@@ -581,7 +580,7 @@ fn shown(name: &TableName) -> String {
 
 /// Errors 1059 and 1103.
 pub(super) fn check_table_name(name: &str) -> SqlResult<()> {
-    if name.is_empty() || name.ends_with(' ') || system_tables::is_hidden(name) {
+    if name.is_empty() || name.ends_with(' ') || instance::system_schemas::is_hidden(name) {
         return Err(sql_error!(ER_WRONG_TABLE_NAME, name));
     }
     if name.chars().count() > limits::NAME_CHARACTERS_MAX {

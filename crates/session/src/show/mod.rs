@@ -6,10 +6,11 @@ mod objects;
 mod server;
 
 use crate::session::Session;
-use crate::system_tables::{OVERLAY_SCHEMA, OVERLAY_TABLE, Overlay, SystemTables};
+use crate::system_tables::{Overlay, SystemTables};
 use charset::CollationId;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName, TableOptions};
 use errors::{SqlResult, sql_error};
+use instance::system_schemas::{OVERLAY_SCHEMA, OVERLAY_TABLE};
 use parser::ast::{self, Expression, ObjectName, QueryBody, Show, ShowFilter, Statement};
 use std::sync::Arc;
 use stdx::ids::TableId;
@@ -120,7 +121,7 @@ impl Session {
             (None, Some(schema)) => schema.to_string(),
             (None, None) => return Err(sql_error!(ER_NO_DB_ERROR)),
         };
-        let schema = crate::system_tables::system_schema(&schema).map_or(schema, str::to_owned);
+        let schema = instance::system_schemas::system_schema(&schema).map_or(schema, str::to_owned);
         if !self.schema_exists(&schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, schema));
         }

@@ -174,7 +174,7 @@ impl Session {
     /// table or its columns.
     pub(crate) fn require_shown(&mut self, name: &TableName) -> SqlResult<()> {
         let grants = self.grants();
-        let open = system_tables::is_always_readable(&name.schema, &name.table)
+        let open = instance::system_schemas::is_always_readable(&name.schema, &name.table)
             || grants.schema(&name.schema).contains(Privileges::SELECT)
             || grants.table_grant(&name.schema, &name.table).is_some();
         if open { Ok(()) } else { Err(self.denied_table("SELECT", &name.table)) }
@@ -284,14 +284,14 @@ impl Session {
     /// SHOW CREATE TABLE. Errors: 1142 before the table is looked up, 1049, 1146.
     fn create_table_listing(&mut self, table: &ObjectName) -> SqlResult<Listing> {
         let name = self.table_name(table)?;
-        let open = system_tables::is_always_readable(&name.schema, &name.table);
+        let open = instance::system_schemas::is_always_readable(&name.schema, &name.table);
         if !open && !self.grants().table(&name.schema, &name.table).intersects(Privileges::ALL_TABLE) {
             return Err(self.denied_table("SHOW", &name.table));
         }
         if !self.schema_exists(&name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
-        if !system_tables::is_system_schema(&name.schema) {
+        if !instance::system_schemas::is_system_schema(&name.schema) {
             self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
         self.wait_while_made(&name)?;
@@ -313,7 +313,7 @@ impl Session {
     }
 
     fn create_database_listing(&mut self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
-        self.require_schema_use(system_tables::system_schema(name).unwrap_or(name))?;
+        self.require_schema_use(instance::system_schemas::system_schema(name).unwrap_or(name))?;
         let name = self.shown_schema(Some(&name.to_owned()))?;
         let stored = self.instance.engine().dictionary().schema(&name);
         let schema = match stored {

@@ -58,7 +58,7 @@ impl Session {
     fn status_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
         let session = (!global).then_some(&*self.shared);
-        let rows = crate::status_values::rows(&self.instance, session);
+        let rows = instance::status_values::rows(&self.instance, session);
         Listing {
             columns: pair_columns(),
             rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),
@@ -369,7 +369,7 @@ impl Session {
 }
 
 /// The TRANSACTIONS part of the status: InnoDB's lines, then where old row versions are.
-fn transactions_section(instance: &crate::instance::Instance, status: &engine::EngineStatus) -> String {
+fn transactions_section(instance: &instance::Instance, status: &engine::EngineStatus) -> String {
     let seconds = instance.uptime_seconds();
     let unfinished = instance.engine().unfinished().into_iter().map(|writer| {
         format!(

@@ -104,7 +104,7 @@ impl SystemTables<'_> {
     /// The session's time zone.
     pub(crate) fn time_zone(&self) -> TimeZone {
         let name = self.variables.get(id::TIME_ZONE).text(id::TIME_ZONE.variable());
-        crate::time_zones::find(self.instance, &name).unwrap_or(TimeZone::UTC)
+        instance::time_zones::find(self.instance, &name).unwrap_or(TimeZone::UTC)
     }
 
     /// The 22 columns of COLUMNS.
@@ -161,7 +161,7 @@ impl SystemTables<'_> {
         let name = &definition.name;
         match name.schema.as_str() {
             "information_schema" => Privileges::SELECT,
-            schema if super::is_always_readable(schema, &name.table) => Privileges::SELECT,
+            schema if instance::system_schemas::is_always_readable(schema, &name.table) => Privileges::SELECT,
             schema => self.user.grants.column(schema, &name.table, column),
         }
     }

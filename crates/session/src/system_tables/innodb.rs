@@ -1,12 +1,13 @@
 //! information_schema.INNODB_ views of tables and their files.
 
 use super::row::RowBuilder;
-use super::{Emit, SystemTables, is_hidden};
+use super::{Emit, SystemTables};
 use crate::result::text;
 use accounts::Privileges;
 use dictionary::TableDefinition;
 use engine::Table;
 use errors::{SqlResult, sql_error};
+use instance::system_schemas::is_hidden;
 use std::sync::Arc;
 use values::Value;
 

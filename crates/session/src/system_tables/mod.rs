@@ -13,18 +13,17 @@ mod tables;
 
 pub(crate) use accounts::privilege_rows;
 pub(crate) use columns::default_text;
-pub(crate) use definitions::{
-    definition, is_always_readable, is_hidden, is_read_only_schema, is_system_schema, names, system_schema,
-};
+pub(crate) use definitions::{definition, names};
 pub(crate) use reference::PLUGINS;
 pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
 
-use crate::instance::Instance;
-use crate::registry::SessionShared;
-use crate::session_user::SessionUser;
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use expression::Routine;
+use instance::Instance;
+use instance::SessionShared;
+use instance::SessionUser;
+use instance::system_schemas::{OVERLAY_SCHEMA, is_system_schema};
 use plan::VirtualTables;
 use std::sync::Arc;
 use values::Value;
@@ -67,11 +66,6 @@ pub(crate) struct Overlay {
     /// Its rows.
     pub rows: Vec<Vec<Value>>,
 }
-
-/// Schema and table of an overlay.
-pub(crate) const OVERLAY_SCHEMA: &str = "#show";
-/// See [`OVERLAY_SCHEMA`].
-pub(crate) const OVERLAY_TABLE: &str = "result";
 
 /// What rows are made from, for one statement.
 pub(crate) struct SystemTables<'s> {
@@ -206,7 +200,7 @@ impl SystemTables<'_> {
 
     /// The zones that SET time_zone and CONVERT_TZ take by name.
     fn mysql_time_zone_names(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for (number, name) in (1..).zip(crate::time_zones::names(self.instance)) {
+        for (number, name) in (1..).zip(instance::time_zones::names(self.instance)) {
             if !emit(vec![crate::result::text(&name), Value::UInt(number)])? {
                 break;
             }
@@ -216,7 +210,7 @@ impl SystemTables<'_> {
 
     fn sys_schema(&self, name: &str, _table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
         if name == "version" {
-            let row = vec![crate::result::text("2.1.3"), crate::result::text(crate::options::VERSION)];
+            let row = vec![crate::result::text("2.1.3"), crate::result::text(instance::options::VERSION)];
             emit(row)?;
         }
         Ok(())

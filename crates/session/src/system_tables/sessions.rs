@@ -2,11 +2,11 @@
 
 use super::row::RowBuilder;
 use super::{Emit, SystemTables};
-use crate::registry::SessionShared;
 use crate::result::{optional_text, text};
 use accounts::Privileges;
 use dictionary::TableDefinition;
 use errors::SqlResult;
+use instance::SessionShared;
 use std::sync::Arc;
 use values::Value;
 use variables::{Kind, Scope, SystemValue, VariableId, id};
@@ -134,7 +134,7 @@ impl SystemTables<'_> {
 
     pub(super) fn status_rows(&self, global: bool, emit: Emit<'_>) -> SqlResult<()> {
         let session = (!global).then_some(self.shared);
-        pairs(crate::status_values::rows(self.instance, session), emit)
+        pairs(instance::status_values::rows(self.instance, session), emit)
     }
 
     pub(super) fn variables_info(&self, emit: Emit<'_>) -> SqlResult<()> {
@@ -188,8 +188,7 @@ impl SystemTables<'_> {
     }
 
     pub(super) fn persisted_variables(&self, emit: Emit<'_>) -> SqlResult<()> {
-        let persisted =
-            self.instance.persisted.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let persisted = self.instance.persisted().clone();
         for (name, value) in persisted.iter() {
             if !emit(vec![text(name), text(value)])? {
                 break;

@@ -1,11 +1,12 @@
 //! information_schema views of schemas, tables, indexes and constraints.
 
-use super::{Emit, SystemTables, definition, is_hidden, names, wanted_text};
+use super::{Emit, SystemTables, definition, names, wanted_text};
 use crate::result::text;
 use accounts::Privileges;
 use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition};
 use engine::Table;
 use errors::SqlResult;
+use instance::system_schemas::{is_always_readable, is_hidden};
 use std::sync::Arc;
 use values::Value;
 
@@ -104,7 +105,7 @@ impl SystemTables<'_> {
             let name = &table.definition().name;
             let held = self.user.grants.table_or_columns(&name.schema, &name.table);
             schema == "information_schema"
-                || super::is_always_readable(&name.schema, &name.table)
+                || is_always_readable(&name.schema, &name.table)
                 || held.intersects(Privileges::ALL_TABLE)
         };
         system.chain(stored).filter(may_see).collect()

@@ -4,7 +4,6 @@
 
 use crate::instance::Instance;
 use crate::planned::Planned;
-use crate::session::Session;
 use catalog::{LockKey, RowClass};
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -13,38 +12,29 @@ const PAUSE_MICROSECONDS: i64 = 1_000_000;
 
 /// When the tables of a plan were looked at.
 #[derive(Debug, Default)]
-pub(crate) struct GrowthWatch(AtomicI64);
+pub struct GrowthWatch(AtomicI64);
 
 impl GrowthWatch {
     /// Whether it is time.
-    fn is_due(&self, now_microseconds: i64) -> bool {
+    /// Whether the last look is a while ago.
+    #[inline]
+    pub fn is_due(&self, now_microseconds: i64) -> bool {
         // The clock may have been set back.
         let ago = now_microseconds - self.0.load(Ordering::Relaxed);
         !(0..PAUSE_MICROSECONDS).contains(&ago)
     }
 }
 
-impl Session {
-    /// Looks at the tables of a plan that is about to run, if it is time.
-    #[inline]
-    pub(crate) fn watch_growth(&self, planned: &Planned) {
-        let now = self.state.statement_time_microseconds;
-        // A session that has set the time knows no other.
-        if planned.growth.is_due(now) && self.state.fixed_time_microseconds.is_none() {
-            self.instance.look_at_growth(planned, now);
-        }
-    }
-}
-
 impl Instance {
     /// How many rows a table has, roughly. None if there is no such table.
-    pub(crate) fn row_class(&self, key: &LockKey) -> Option<RowClass> {
+    pub fn row_class(&self, key: &LockKey) -> Option<RowClass> {
         let table = self.engine().dictionary().table(key.schema_name(), key.object_name())?;
         Some(RowClass::of(self.engine().estimated_rows(&table)))
     }
 
+    /// Looks now.
     #[cold]
-    pub(crate) fn look_at_growth(&self, planned: &Planned, now_microseconds: i64) {
+    pub fn look_at_growth(&self, planned: &Planned, now_microseconds: i64) {
         planned.growth.0.store(now_microseconds, Ordering::Relaxed);
         for lock in &planned.locks.locks {
             if let (Some(seen), Some(class)) = (&lock.seen, self.row_class(&lock.key)) {

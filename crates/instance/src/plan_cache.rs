@@ -25,7 +25,7 @@ const RECENT_SLOTS: usize = 16;
 
 /// What is known of a shape.
 #[derive(Clone)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Its plan may serve other literals.
     Candidate,
     /// It was planned with its literals so many times since it was last looked whether its plan repeats.
@@ -40,7 +40,7 @@ struct Slot {
 }
 
 /// Shapes of all sessions.
-pub(crate) struct PlanCache {
+pub struct PlanCache {
     seed: u64,
     slots: Box<[Mutex<Option<Slot>>]>,
 }
@@ -83,7 +83,7 @@ impl PlanCache {
 
 /// Plans that a session ran lately.
 #[derive(Default)]
-pub(crate) struct RecentPlans {
+pub struct RecentPlans {
     slots: Vec<Option<(Arc<ShapeIdentity>, Arc<Planned>)>>,
 }
 

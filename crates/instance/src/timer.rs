@@ -1,15 +1,12 @@
 //! max_execution_time: raises the kill flag of statements that run too long. Main type: [`Timer`].
 //! One thread for all sessions, started by the first statement that has a limit; it sleeps until the next deadline.
 
-use crate::planned::StatementTraits;
 use crate::registry::SessionShared;
-use crate::session::Session;
 use env::Environment;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
-use variables::status::id as status;
 
 /// Deadlines of running statements.
 #[derive(Default)]
@@ -82,16 +79,5 @@ fn run(deadlines: &Weak<Deadlines>, clock: &dyn env::Clock) {
         let wait =
             entries.first_key_value().map_or(SLEEP_MAX, |((deadline, _), _)| deadline.saturating_sub(now));
         let _woken = shared.changed.wait_timeout(entries, wait.min(SLEEP_MAX));
-    }
-}
-
-impl Session {
-    /// The time limit of a query, if it has one.
-    pub(crate) fn arm_timer(&self, traits: StatementTraits) -> Option<Armed> {
-        let of_session = self.settings().execution_time_max.filter(|_| traits.is_query);
-        let limit = traits.execution_time_max.or(of_session)?;
-        self.count(status::MAX_EXECUTION_TIME_SET, 1);
-        let instance = &self.instance;
-        Some(instance.timer().arm(instance.environment(), &self.shared, limit))
     }
 }

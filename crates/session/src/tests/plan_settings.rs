@@ -1,9 +1,9 @@
 //! A session runs the plans that another one made. What this is to see: a variable that planning reads and that
 //! `READ_BY_PLANNING` lacks.
 
-use super::READ_BY_PLANNING;
 use crate::session::Session;
 use crate::tests::{Printer, connect, environment, run, start};
+use instance::READ_BY_PLANNING;
 use variables::{Kind, Scope, VariableId, id};
 
 /// Statements whose plans, types or folded constants some variable decides. Each is run under other values of all of them.

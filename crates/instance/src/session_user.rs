@@ -9,14 +9,16 @@ use std::sync::Arc;
 use variables::id;
 
 /// The user of a session.
-pub(crate) struct SessionUser {
+pub struct SessionUser {
     /// The account that was matched.
     pub account: AccountName,
+    /// Where it connected from.
     pub host: ClientHost,
     /// USER().
     pub text: Arc<str>,
     /// CURRENT_USER().
     pub account_text: Arc<str>,
+    /// Roles that are active now.
     pub active_roles: Vec<AccountName>,
     /// CURRENT_ROLE().
     pub current_role: Arc<str>,

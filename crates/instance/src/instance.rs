@@ -1,12 +1,12 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
-use crate::nested::Routines;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
 use crate::registry::Registry;
+use crate::routines::Routines;
 use crate::server_port::{ServerControl, ServerSettings};
-use crate::session_start::SessionStarts;
+use crate::session_starts::SessionStarts;
 use crate::user_lock::UserLocks;
 use accounts::ClientHost;
 use accounts::{AccountTable, AuthenticationAccount};
@@ -85,7 +85,7 @@ pub struct Instance {
     /// What the server reads at each connection, with the generation of the global values that it was made of.
     pub(crate) server_settings: RwLock<Option<(u64, Arc<ServerSettings>)>>,
     /// SET PERSIST.
-    pub(crate) persisted: Mutex<PersistedVariables>,
+    persisted: Mutex<PersistedVariables>,
     /// Messages for the error log that start-up produced.
     start_messages: Mutex<Vec<String>>,
 }
@@ -178,7 +178,7 @@ impl Instance {
         self.accounts().find(user, host).map(AccountTable::authentication)
     }
 
-    /// The id of the next connection, for its handshake and for [`crate::Session::open`]'s `info`.
+    /// The id of the next connection, for its handshake and for the info that its session opens with.
     pub fn next_connection_id(&self) -> u32 {
         self.registry.next_id()
     }
@@ -194,22 +194,22 @@ impl Instance {
     }
 
     /// What SHUTDOWN calls.
-    pub(crate) fn server_control(&self) -> Option<Arc<dyn ServerControl>> {
+    pub fn server_control(&self) -> Option<Arc<dyn ServerControl>> {
         self.server.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// All accounts as they are now.
-    pub(crate) fn accounts(&self) -> Arc<AccountTable> {
+    pub fn accounts(&self) -> Arc<AccountTable> {
         Arc::clone(&self.accounts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The right to change accounts.
-    pub(crate) fn accounts_writer(&self) -> MutexGuard<'_, ()> {
+    pub fn accounts_writer(&self) -> MutexGuard<'_, ()> {
         lock(&self.accounts_writer)
     }
 
     /// Publishes changed accounts.
-    pub(crate) fn publish_accounts(&self, mut table: AccountTable) {
+    pub fn publish_accounts(&self, mut table: AccountTable) {
         let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
         table.epoch = accounts.epoch + 1;
         self.accounts_epoch.store(table.epoch, Ordering::Release);
@@ -217,80 +217,80 @@ impl Instance {
     }
 
     /// All global values as they are now.
-    pub(crate) fn globals(&self) -> Arc<ValueTable> {
+    pub fn globals(&self) -> Arc<ValueTable> {
         Arc::clone(&self.globals.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// One global value.
-    pub(crate) fn global_value(&self, id: VariableId) -> SystemValue {
+    pub fn global_value(&self, id: VariableId) -> SystemValue {
         self.globals.read().unwrap_or_else(PoisonError::into_inner).get(id).clone()
     }
 
     /// One global value as a number.
-    pub(crate) fn global_number(&self, id: VariableId) -> u64 {
+    pub fn global_number(&self, id: VariableId) -> u64 {
         self.globals.read().unwrap_or_else(PoisonError::into_inner).get(id).unsigned()
     }
 
     /// One global value as text.
-    pub(crate) fn global_text(&self, id: VariableId) -> String {
+    pub fn global_text(&self, id: VariableId) -> String {
         self.global_value(id).text(id.variable())
     }
 
     /// Changes a global value. Sessions that run keep their copies.
-    pub(crate) fn set_global(&self, id: VariableId, value: SystemValue) {
+    pub fn set_global(&self, id: VariableId, value: SystemValue) {
         let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut globals).set(id, value);
         self.is_read_only.store(is_read_only(&globals), Ordering::Release);
     }
 
     /// Whether some users may change nothing.
-    pub(crate) fn is_read_only(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         self.is_read_only.load(Ordering::Acquire)
     }
 
     /// Where rows of cursors wait that were not fetched.
-    pub(crate) fn cursor_file(&self) -> &Arc<SpillFile> {
+    pub fn cursor_file(&self) -> &Arc<SpillFile> {
         &self.cursor_file
     }
 
     /// The sessions.
-    pub(crate) fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
     /// Metadata locks.
-    pub(crate) fn metadata_locks(&self) -> &MetadataLocks {
+    pub fn metadata_locks(&self) -> &MetadataLocks {
         &self.metadata_locks
     }
 
     /// GET_LOCK and its family.
-    pub(crate) fn user_locks(&self) -> &UserLocks {
+    pub fn user_locks(&self) -> &UserLocks {
         &self.user_locks
     }
 
     /// What ended sessions counted, and what no session counts.
-    pub(crate) fn ended_counters(&self) -> &Counters {
+    pub fn ended_counters(&self) -> &Counters {
         &self.ended_counters
     }
 
     /// Wall clock, microseconds since 1970 in UTC.
-    pub(crate) fn wall_microseconds(&self) -> i64 {
+    pub fn wall_microseconds(&self) -> i64 {
         self.environment.clock.wall().as_micros() as i64
     }
 
     /// Monotonic clock, microseconds.
-    pub(crate) fn monotonic_microseconds(&self) -> u64 {
+    pub fn monotonic_microseconds(&self) -> u64 {
         self.environment.clock.monotonic().as_micros() as u64
     }
 
     /// Seconds since start.
-    pub(crate) fn uptime_seconds(&self) -> u64 {
+    pub fn uptime_seconds(&self) -> u64 {
         (self.environment.clock.wall().as_micros() as u64).saturating_sub(self.started_microseconds)
             / 1_000_000
     }
 
     /// Ends running statements and closes idle connections.
-    pub(crate) fn shut_sessions(&self) {
+    pub fn shut_sessions(&self) {
         self.shutting_down.store(true, Ordering::SeqCst);
         for session in self.registry.all() {
             session.shutting_down.store(true, Ordering::SeqCst);
@@ -303,8 +303,13 @@ impl Instance {
         self.registry.get(session_id).is_some_and(|session| session.kill.is_raised())
     }
 
+    /// What SET PERSIST has set.
+    pub fn persisted(&self) -> MutexGuard<'_, PersistedVariables> {
+        lock(&self.persisted)
+    }
+
     /// Plans of text statements.
-    pub(crate) fn plan_cache(&self) -> &PlanCache {
+    pub fn plan_cache(&self) -> &PlanCache {
         &self.plan_cache
     }
 
@@ -314,17 +319,17 @@ impl Instance {
     }
 
     /// How sessions start.
-    pub(crate) fn session_starts(&self) -> &SessionStarts {
+    pub fn session_starts(&self) -> &SessionStarts {
         &self.session_starts
     }
 
     /// Time limits of statements.
-    pub(crate) fn timer(&self) -> &crate::timer::Timer {
+    pub fn timer(&self) -> &crate::timer::Timer {
         &self.timer
     }
 
     /// The prepared statements of all sessions.
-    pub(crate) fn prepared_memory(&self) -> &Arc<PreparedMemory> {
+    pub fn prepared_memory(&self) -> &Arc<PreparedMemory> {
         &self.prepared_memory
     }
 }
@@ -336,7 +341,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What the server reads of the global variables at each connection.
 impl Instance {
     /// max_connections.
-    pub(crate) fn connections_max(&self) -> u32 {
+    pub fn connections_max(&self) -> u32 {
         self.global_number(id::MAX_CONNECTIONS) as u32
     }
 }

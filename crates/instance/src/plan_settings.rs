@@ -4,14 +4,14 @@
 //! Rule: what binding, folding and optimising read of a session is in [`READ_BY_PLANNING`] (or is the default schema), or the
 //! plan is volatile and never kept. Limits of memory, time and rows affected are read by executions.
 
-use crate::session::Session;
+use crate::statement_settings::SettingsSource;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::LazyLock;
 use variables::{VariableId, id};
 use wire::capabilities::client;
 
 /// Variables that decide what a text means, what types expressions have, or what constants are worth.
-pub(crate) const READ_BY_PLANNING: [VariableId; 12] = [
+pub const READ_BY_PLANNING: [VariableId; 12] = [
     id::CHARACTER_SET_CLIENT,
     id::CHARACTER_SET_RESULTS,
     id::COLLATION_CONNECTION,
@@ -30,15 +30,12 @@ pub(crate) const READ_BY_PLANNING: [VariableId; 12] = [
 static FINGERPRINT_KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// A number that differs between sessions whose plans may differ.
-pub(crate) fn fingerprint(session: &Session) -> u64 {
+pub fn fingerprint(source: &SettingsSource<'_>) -> u64 {
     let mut hasher = FINGERPRINT_KEYS.build_hasher();
-    session.schema.hash(&mut hasher);
-    (session.capabilities & u64::from(client::IGNORE_SPACE)).hash(&mut hasher);
+    source.schema.hash(&mut hasher);
+    (source.capabilities & u64::from(client::IGNORE_SPACE)).hash(&mut hasher);
     for id in READ_BY_PLANNING {
-        session.state.variables.get(id).hash(&mut hasher);
+        source.variables.get(id).hash(&mut hasher);
     }
     hasher.finish()
 }
-
-#[cfg(test)]
-mod tests;

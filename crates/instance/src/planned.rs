@@ -3,22 +3,17 @@
 
 use crate::growth::GrowthWatch;
 use crate::instance::Instance;
-use crate::nested::program_of;
-use crate::session::Session;
-use crate::tables_used::names_used;
 use catalog::{LockKey, LockMode, SeenCell, TableLock};
 use dictionary::TableName;
 use errors::{SqlResult, sql_error};
 use exec::Prepared;
-use expression::Routine;
 use parser::ast::{ExplainTarget, ObjectName, Query, SetItem, Show, Statement};
-use std::sync::Arc;
 use std::time::Duration;
 use variables::status::StatusId;
 
 /// What the session must know of a statement before it runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StatementTraits {
+pub struct StatementTraits {
     /// Its Com_ counter.
     pub counter: StatusId,
     /// The diagnostics of the statement before it stay as they are.
@@ -49,7 +44,7 @@ impl StatementTraits {
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
             ),
-            counts_as_update: crate::account_statements::counts_as_update(statement),
+            counts_as_update: crate::commands::counts_as_update(statement),
             changes_password: match statement {
                 Statement::AlterUser(_) => true,
                 Statement::Set(items) => items.iter().all(|item| matches!(item, SetItem::Password(_))),
@@ -85,7 +80,7 @@ fn keeps_diagnostics(statement: &Statement) -> bool {
 
 /// The metadata locks of a statement.
 #[derive(Debug, Default)]
-pub(crate) struct TableLocks {
+pub struct TableLocks {
     /// Each table once with its strongest mode, in the order in which they are locked.
     pub locks: Vec<TableLock>,
     /// Each use of a table: LOCK TABLES wants them one by one, by alias.
@@ -94,9 +89,12 @@ pub(crate) struct TableLocks {
 
 /// A table as it is used at one place of a statement.
 #[derive(Debug)]
-pub(crate) struct LockUse {
+pub struct LockUse {
+    /// The table.
     pub key: LockKey,
+    /// What the statement calls it there.
     pub alias: String,
+    /// How it is used.
     pub mode: LockMode,
     /// A program that the statement calls uses it, not the statement itself.
     pub by_program: bool,
@@ -110,7 +108,7 @@ impl LockUse {
 }
 
 /// A plan that is kept, with what else an execution needs.
-pub(crate) struct Planned {
+pub struct Planned {
     /// The plan.
     pub prepared: Prepared,
     /// [`StatementSettings::fingerprint`](crate::statement_settings::StatementSettings) of the session that made it.
@@ -155,82 +153,18 @@ impl TableLocks {
 }
 
 /// The full name of a table. Error 1046 without a default schema.
-pub(crate) fn table_name(name: &ObjectName, default_schema: Option<&str>) -> SqlResult<TableName> {
+pub fn table_name(name: &ObjectName, default_schema: Option<&str>) -> SqlResult<TableName> {
     let Some(schema) = name.schema.as_deref().or(default_schema) else {
         return Err(sql_error!(ER_NO_DB_ERROR));
     };
     // System schemas are looked up without regard to case.
-    let schema = crate::system_tables::system_schema(schema).unwrap_or(schema).to_owned();
+    let schema = crate::system_schemas::system_schema(schema).unwrap_or(schema).to_owned();
     Ok(TableName { schema, table: name.name.clone() })
-}
-
-/// Collects the locks of a statement and of the programs that it calls.
-struct Needs<'i> {
-    instance: &'i Instance,
-    locks: TableLocks,
-    /// The programs that were looked into.
-    programs: Vec<Arc<Routine>>,
-}
-
-impl Needs<'_> {
-    /// What a statement uses by itself, and by calls. `by_program`: it is one of a program's.
-    fn add(&mut self, statement: &Statement, schema: Option<&str>, by_program: bool) {
-        let used = names_used(statement);
-        for found in used.tables {
-            let Ok(full) = table_name(&found.name, schema) else { continue };
-            if crate::system_tables::is_system_schema(&full.schema) {
-                continue;
-            }
-            let key = LockKey::table(&full.schema, &full.table);
-            match self.locks.locks.iter_mut().find(|known| known.key == key) {
-                Some(known) if known.mode.covers(found.mode) => {}
-                Some(known) => known.mode = found.mode,
-                None => self.locks.locks.push(TableLock::new(key.clone(), found.mode)),
-            }
-            self.locks.uses.push(LockUse { key, alias: found.alias, mode: found.mode, by_program });
-        }
-        for call in used.functions {
-            let schema = call.schema.as_deref().or(schema);
-            if let Some(routine) = schema.and_then(|schema| self.instance.routines().find(schema, &call.name))
-            {
-                self.add_program(routine);
-            }
-        }
-    }
-
-    fn add_program(&mut self, routine: Arc<Routine>) {
-        if self.programs.iter().any(|known| Arc::ptr_eq(known, &routine)) {
-            return;
-        }
-        self.programs.push(Arc::clone(&routine));
-        for nested in program_of(&routine).iter().flat_map(|program| &program.statements) {
-            self.add(&nested.statement, Some(&routine.schema), true);
-        }
-    }
-}
-
-impl TableLocks {
-    /// The metadata locks that a statement needs, those of the programs that it calls among them. Tables of system schemas
-    /// need none.
-    pub fn needed(instance: &Instance, statement: &Statement, schema: Option<&str>) -> TableLocks {
-        let mut needs = Needs { instance, locks: TableLocks::default(), programs: Vec::new() };
-        needs.add(statement, schema, false);
-        let mut needed = needs.locks;
-        needed.locks.sort_by(|left, right| left.key.cmp(&right.key));
-        needed
-    }
-}
-
-impl Session {
-    /// The metadata locks that a statement of this session needs.
-    pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
-        TableLocks::needed(&self.instance, statement, self.schema.as_deref())
-    }
 }
 
 impl Instance {
     /// The tables of a plan as they are, under these locks, which are held.
-    pub(crate) fn see(&self, locks: &TableLocks) -> Vec<SeenCell> {
+    pub fn see(&self, locks: &TableLocks) -> Vec<SeenCell> {
         let class = |key: &LockKey| self.row_class(key).unwrap_or_default();
         let see = |lock: &TableLock| self.metadata_locks().see(&lock.key, || class(&lock.key));
         locks.locks.iter().map(see).collect()

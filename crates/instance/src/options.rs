@@ -223,9 +223,19 @@ fn server_uuid(environment: &Environment) -> String {
     })
 }
 
+/// Protection that cannot be switched on: an audit that is asked for and not written, or a restriction that does not
+/// restrict, would be worse than none.
+pub fn is_without_effect(id: VariableId, value: &SystemValue) -> bool {
+    match id {
+        id::GENERAL_LOG | id::SLOW_QUERY_LOG | id::PARTIAL_REVOKES => value.is_on(),
+        id::MANDATORY_ROLES => matches!(value, SystemValue::Text(roles) if !roles.is_empty()),
+        _ => false,
+    }
+}
+
 /// Whether that switches on what is not done: the start goes on without, and says so.
 fn is_refused(id: VariableId, value: &SystemValue, messages: &mut Vec<String>) -> bool {
-    let is_refused = crate::set::is_without_effect(id, value);
+    let is_refused = is_without_effect(id, value);
     if is_refused {
         messages
             .push(format!("option '{}': this is not supported; the option is ignored", id.variable().name));

@@ -6,7 +6,7 @@ use parser::digest::{Digest, DigestLiteral};
 use parser::token::TokenKind;
 
 /// The shape of a text that is to be run.
-pub(crate) struct ShapeKey<'t> {
+pub struct ShapeKey<'t> {
     number: u64,
     fingerprint: u64,
     /// From the first token to the last: comments around them (names of pages, trace ids) are no part of the shape.
@@ -18,7 +18,7 @@ pub(crate) struct ShapeKey<'t> {
 
 /// What a shape is, to be kept.
 #[derive(Debug)]
-pub(crate) struct ShapeIdentity {
+pub struct ShapeIdentity {
     number: u64,
     fingerprint: u64,
     /// The text without its literals. Its spaces count, because they are in the names of result columns.

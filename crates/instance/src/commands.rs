@@ -1,4 +1,4 @@
-//! Which Com_ counter a statement raises. Main function: [`counter`].
+//! Which Com_ counter a statement raises. Main function: [`counter`]. And which of them MAX_UPDATES_PER_HOUR counts.
 
 use parser::ast::*;
 use variables::status::{StatusId, id};
@@ -123,5 +123,42 @@ fn show_counter(show: &Show) -> StatusId {
         Show::ReplicaStatus { .. } => id::COM_SHOW_REPLICA_STATUS,
         Show::Replicas => id::COM_SHOW_REPLICAS,
         _ => id::COM_ADMIN_COMMANDS,
+    }
+}
+
+/// Whether MAX_UPDATES_PER_HOUR counts a statement: what changes rows, tables or accounts, and the plan of such a change. Measured on
+/// MySQL 9.7.
+pub fn counts_as_update(statement: &Statement) -> bool {
+    match statement {
+        Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Load(_)
+        | Statement::CreateTable(_)
+        | Statement::AlterTable(_)
+        | Statement::DropTable(_)
+        | Statement::RenameTable(_)
+        | Statement::TruncateTable(_)
+        | Statement::CreateIndex(_)
+        | Statement::DropIndex(_)
+        | Statement::CreateDatabase(_)
+        | Statement::AlterDatabase(_)
+        | Statement::DropDatabase { .. }
+        | Statement::CreateUser(_)
+        | Statement::AlterUser(_)
+        | Statement::DropUser { .. }
+        | Statement::RenameUser(_)
+        | Statement::CreateRole { .. }
+        | Statement::DropRole { .. }
+        | Statement::Grant(_)
+        | Statement::Revoke(_)
+        | Statement::SetDefaultRole { .. } => true,
+        Statement::Set(items) => items.iter().any(|item| matches!(item, SetItem::Password(_))),
+        Statement::TableMaintenance(maintenance) => maintenance.command == MaintenanceCommand::Optimize,
+        Statement::Explain(explain) => match &explain.target {
+            ExplainTarget::Statement(inner) => counts_as_update(inner),
+            ExplainTarget::Connection(_) => false,
+        },
+        _ => false,
     }
 }
