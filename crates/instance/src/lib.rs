@@ -36,7 +36,7 @@ pub use login_attempt::LoginAttempt;
 pub use options::VERSION;
 pub use plan_cache::{PlanCache, RecentPlans, Shape};
 pub use plan_settings::READ_BY_PLANNING;
-pub use planned::{LockUse, Planned, StatementTraits, TableLocks, table_name};
+pub use planned::{Planned, StatementTraits, table_name};
 pub use prepared_memory::{PreparedCharge, PreparedMemory, STATEMENT_SHARE_BYTES};
 pub use registry::{Command, Description, Registry, SessionShared};
 pub use routines::Routines;

@@ -3,7 +3,7 @@
 
 use crate::growth::GrowthWatch;
 use crate::instance::Instance;
-use catalog::{LockKey, LockMode, SeenCell, TableLock};
+use catalog::{LockKey, SeenCell, TableLock, TableLocks};
 use dictionary::TableName;
 use errors::{SqlResult, sql_error};
 use exec::Prepared;
@@ -78,35 +78,6 @@ fn keeps_diagnostics(statement: &Statement) -> bool {
     }
 }
 
-/// The metadata locks of a statement.
-#[derive(Debug, Default)]
-pub struct TableLocks {
-    /// Each table once with its strongest mode, in the order in which they are locked.
-    pub locks: Vec<TableLock>,
-    /// Each use of a table: LOCK TABLES wants them one by one, by alias.
-    pub uses: Vec<LockUse>,
-}
-
-/// A table as it is used at one place of a statement.
-#[derive(Debug)]
-pub struct LockUse {
-    /// The table.
-    pub key: LockKey,
-    /// What the statement calls it there.
-    pub alias: String,
-    /// How it is used.
-    pub mode: LockMode,
-    /// A program that the statement calls uses it, not the statement itself.
-    pub by_program: bool,
-}
-
-impl LockUse {
-    /// Whether its rows are changed there, or locked as if they were.
-    pub fn changes(&self) -> bool {
-        self.mode == LockMode::Write
-    }
-}
-
 /// A plan that is kept, with what else an execution needs.
 pub struct Planned {
     /// The plan.
@@ -126,29 +97,6 @@ impl Planned {
     pub fn new(prepared: Prepared, fingerprint: u64, traits: StatementTraits) -> Planned {
         let (locks, growth) = (TableLocks::default(), GrowthWatch::default());
         Planned { prepared, fingerprint, traits, locks, growth }
-    }
-}
-
-impl TableLocks {
-    /// Whether rows are changed, or locked as if they were.
-    pub fn write(&self) -> bool {
-        self.locks.iter().any(|lock| lock.mode == LockMode::Write)
-    }
-
-    /// Those of a locking read whose rows nobody reads: EXPLAIN.
-    pub fn only_read(&mut self) {
-        self.locks.iter_mut().for_each(|lock| lock.mode = LockMode::Read);
-        self.uses.iter_mut().for_each(|used| used.mode = LockMode::Read);
-    }
-
-    /// Whether a plan that was made under these locks may still be used.
-    pub fn are_current(&self) -> bool {
-        self.locks.iter().all(TableLock::is_current)
-    }
-
-    /// What the plan was made for, that is kept with these locks.
-    pub fn remember(&mut self, seen: Vec<SeenCell>) {
-        self.locks.iter_mut().zip(seen).for_each(|(lock, seen)| lock.seen = Some(seen));
     }
 }
 

@@ -63,7 +63,7 @@ impl Session {
     /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
     pub(crate) fn flush(&mut self, flush: &Flush, sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.require_flush(&flush.target)?;
-        if !self.explicit_locks.in_force() {
+        if !self.locks.explicit.in_force() {
             self.commit_implicitly()?;
         }
         match &flush.target {
@@ -72,7 +72,7 @@ impl Session {
                     return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FLUSH TABLES FOR EXPORT"));
                 }
                 if *with_read_lock {
-                    self.explicit_locks.refuse()?;
+                    self.locks.explicit.refuse()?;
                     if !tables.is_empty() {
                         self.refuse_read_only_session()?;
                     }
@@ -90,12 +90,12 @@ impl Session {
                         .collect();
                     return self.lock_tables(&locks, sink);
                 } else if tables.is_empty() {
-                    self.explicit_locks.check_all_written()?;
+                    self.locks.explicit.check_all_written()?;
                 }
                 for table in tables {
                     let name = self.table_name(table)?;
                     let key = LockKey::table(&name.schema, &name.table);
-                    self.explicit_locks.check(&key, LockMode::NoReadWrite)?;
+                    self.locks.explicit.check(&key, LockMode::NoReadWrite)?;
                 }
             }
             FlushTarget::Options(options) => {
@@ -310,7 +310,7 @@ impl Session {
 
     /// Errors: 1100 where LOCK TABLES did not name it, 1146.
     fn table_to_maintain(&self, name: &TableName) -> SqlResult<Arc<Table>> {
-        self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
+        self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         let table = self.instance.engine().dictionary().table(&name.schema, &name.table);
         table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
     }

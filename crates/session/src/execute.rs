@@ -6,11 +6,13 @@ use crate::prepared_under::Resolution;
 use crate::result::Collector;
 use crate::session::Session;
 use catalog::Intent;
+use catalog::TableLocks;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
-use instance::{Planned, StatementTraits, TableLocks};
+use instance::system_schemas::{is_hidden, is_system_schema};
+use instance::{Instance, Planned, StatementTraits};
 use parser::ast::{
     self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
 };
@@ -434,20 +436,24 @@ impl Session {
 
     /// Whether there is a schema of that name.
     pub(crate) fn schema_exists(&self, name: &str) -> bool {
-        instance::system_schemas::is_system_schema(name)
-            || self
-                .instance
-                .engine()
-                .dictionary()
-                .schema(name)
-                .is_some_and(|_| !instance::system_schemas::is_hidden(name))
+        schema_exists(&self.instance, name)
     }
 
     /// Whether there is a table of that name.
     pub(crate) fn table_exists(&self, schema: &str, table: &str) -> bool {
-        crate::system_tables::definition(schema, table).is_some()
-            || self.instance.engine().dictionary().table(schema, table).is_some()
+        table_exists(&self.instance, schema, table)
     }
+}
+
+/// Whether there is a schema of that name.
+pub(crate) fn schema_exists(instance: &Instance, name: &str) -> bool {
+    is_system_schema(name) || instance.engine().dictionary().schema(name).is_some_and(|_| !is_hidden(name))
+}
+
+/// Whether there is a table of that name.
+pub(crate) fn table_exists(instance: &Instance, schema: &str, table: &str) -> bool {
+    crate::system_tables::definition(schema, table).is_some()
+        || instance.engine().dictionary().table(schema, table).is_some()
 }
 
 /// A query without clauses around its body.

@@ -33,7 +33,6 @@ mod statement_locks;
 mod statement_settings;
 mod system_tables;
 mod table_checksum;
-mod table_locks;
 mod tables_used;
 #[cfg(test)]
 mod tests;

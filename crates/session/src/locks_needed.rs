@@ -4,8 +4,9 @@ use crate::nested::program_of;
 use crate::session::Session;
 use crate::tables_used::names_used;
 use catalog::{LockKey, TableLock};
+use catalog::{LockUse, TableLocks};
 use expression::Routine;
-use instance::{Instance, LockUse, TableLocks, system_schemas, table_name};
+use instance::{Instance, system_schemas, table_name};
 use parser::ast::Statement;
 use std::sync::Arc;
 

@@ -4,12 +4,12 @@
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
 use crate::state::{SessionState, StatementNumbers};
-use crate::statement_locks::HeldLocks;
-use crate::table_locks::ExplicitLocks;
+use crate::statement_locks::owner;
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::user_variables::UserVariables;
 use accounts::{AccountName, AuthenticationAccount, Grants};
+use catalog::HeldLocks;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::{StatementFacts, TypedValue};
@@ -46,7 +46,6 @@ pub struct Session {
     pub(crate) facts: Option<StatementFacts>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
-    pub(crate) explicit_locks: ExplicitLocks,
     pub(crate) locks: HeldLocks,
     pub(crate) prepared: PreparedStatements,
     pub(crate) user: SessionUser,
@@ -127,7 +126,6 @@ impl Session {
             facts: None,
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
             transaction: TransactionState::default(),
-            explicit_locks: ExplicitLocks::default(),
             locks: HeldLocks::default(),
             prepared: PreparedStatements::default(),
             user: SessionUser::new(account, info.host, user_text, account_text),
@@ -369,7 +367,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.clean_up();
-        self.forget_intents();
+        self.locks.leave(owner(&self.instance, &self.shared));
         let instance = &self.instance;
         instance.registry().remove(self.shared.id);
         instance.ended_counters().absorb(&self.shared.counters);

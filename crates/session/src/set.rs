@@ -317,10 +317,10 @@ impl Session {
         let instance = Arc::clone(&self.instance);
         let was_on = instance.global_value(id).is_on();
         let counts_here = id == id::READ_ONLY || !instance.is_read_only();
-        if counts_here && (self.explicit_locks.in_force() || self.transaction_is_open()) {
+        if counts_here && (self.locks.explicit.in_force() || self.transaction_is_open()) {
             return Err(sql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION));
         }
-        let must_wait = value.is_on() && !was_on && !self.explicit_locks.global;
+        let must_wait = value.is_on() && !was_on && !self.locks.explicit.global;
         if must_wait {
             self.lock_global()?;
         }

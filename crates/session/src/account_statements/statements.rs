@@ -72,7 +72,7 @@ impl Session {
         change: impl FnOnce(&mut Session, &mut AccountTable) -> SqlResult<Vec<AccountName>>,
     ) -> SqlResult<()> {
         self.commit_implicitly()?;
-        if self.explicit_locks.in_force() {
+        if self.locks.explicit.in_force() {
             return Err(sql_error!(ER_TABLE_NOT_LOCKED, "user"));
         }
         self.with_definition_locks(Vec::new(), |session| {

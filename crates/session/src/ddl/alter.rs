@@ -97,7 +97,7 @@ impl Session {
     ) -> SqlResult<()> {
         self.commit_implicitly()?;
         let key = LockKey::table(&name.schema, &name.table);
-        self.explicit_locks.check(&key, LockMode::Exclusive)?;
+        self.locks.explicit.check(&key, LockMode::Exclusive)?;
         let mut names = vec![name.clone()];
         for action in actions {
             if let AlterAction::RenameTable(to) = action {

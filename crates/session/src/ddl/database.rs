@@ -35,7 +35,7 @@ impl Session {
         self.require_schema(Privileges::CREATE, &create.name)?;
         let collation = self.database_collation(&create.options)?;
         self.commit_implicitly()?;
-        self.explicit_locks.refuse()?;
+        self.locks.explicit.refuse()?;
         let collation = match collation {
             Some(collation) => collation,
             None => self.server_collation(),
@@ -73,7 +73,7 @@ impl Session {
         self.require_schema(Privileges::ALTER, &name)?;
         let collation = self.database_collation(&alter.options)?;
         self.commit_implicitly()?;
-        self.explicit_locks.refuse()?;
+        self.locks.explicit.refuse()?;
         let wanted = vec![(LockKey::schema(&name), LockMode::Exclusive)];
         self.with_definition_locks(wanted, |session| {
             let engine = session.instance.engine();
@@ -97,7 +97,7 @@ impl Session {
     ) -> SqlResult<()> {
         self.require_schema(Privileges::DROP, name)?;
         self.commit_implicitly()?;
-        self.explicit_locks.refuse()?;
+        self.locks.explicit.refuse()?;
         let wanted = vec![(LockKey::schema(name), LockMode::Exclusive)];
         let tables =
             self.with_definition_locks(wanted, |session| session.drop_schema_locked(name, if_exists))?;

@@ -36,7 +36,7 @@ impl Session {
         check_table_name(&name.table)?;
         self.require_create(create, &name)?;
         let key = LockKey::table(&name.schema, &name.table);
-        self.explicit_locks.check(&key, LockMode::Shared)?;
+        self.locks.explicit.check(&key, LockMode::Shared)?;
         self.commit_implicitly()?;
         let mut wanted = self.locks_of_sources(create)?;
         wanted.push((LockKey::schema(&name.schema), LockMode::Intention));
@@ -67,7 +67,7 @@ impl Session {
         if !self.schema_exists(&name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
-        if self.explicit_locks.in_force() && !self.table_exists(&name.schema, &name.table) {
+        if self.locks.explicit.in_force() && !self.table_exists(&name.schema, &name.table) {
             return Err(sql_error!(ER_TABLE_NOT_LOCKED, name.table));
         }
         if self.is_there_already(&name, create)? {
@@ -269,7 +269,7 @@ impl Session {
         }
         self.commit_implicitly()?;
         for name in &names {
-            self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
+            self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
         }
         let wanted = locks_to_change(&names);
         let unknown = self.with_definition_locks(wanted, |session| session.drop_locked(&names, drop))?;
@@ -338,7 +338,7 @@ impl Session {
         }
         self.commit_implicitly()?;
         for (from, _) in &renames {
-            self.explicit_locks.check(&LockKey::table(&from.schema, &from.table), LockMode::Exclusive)?;
+            self.locks.explicit.check(&LockKey::table(&from.schema, &from.table), LockMode::Exclusive)?;
         }
         let names: Vec<TableName> = renames.iter().flat_map(|(from, to)| [from, to]).cloned().collect();
         self.with_definition_locks(locks_to_change(&names), |session| {
@@ -375,7 +375,7 @@ impl Session {
         self.require_table(Privileges::DROP, &name)?;
         self.commit_implicitly()?;
         let key = LockKey::table(&name.schema, &name.table);
-        self.explicit_locks.check(&key, LockMode::Exclusive)?;
+        self.locks.explicit.check(&key, LockMode::Exclusive)?;
         self.with_definition_locks(locks_to_change(std::slice::from_ref(&name)), |session| {
             let truncated = session.instance.engine().truncate_table(&name, &session.shared.kill);
             truncated.map(|_| ()).map_err(|error| table_error(error, &name))

@@ -1,10 +1,10 @@
 //! What a running statement has of its own, and who called it. Main type: [`Frame`].
 
 use crate::prepared_under::Resolution;
+use catalog::{LockUse, TableLocks};
 use errors::{SqlResult, sql_error};
 use exec::ExecutionSettings;
 use expression::{Routine, StatementFacts};
-use instance::{LockUse, TableLocks};
 
 /// A statement that runs.
 pub(crate) struct Frame<'a> {

@@ -292,7 +292,7 @@ impl Session {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
         if !instance::system_schemas::is_system_schema(&name.schema) {
-            self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
+            self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
         self.wait_while_made(&name)?;
         let zone = &self.settings().facts.time_zone;
