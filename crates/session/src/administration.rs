@@ -147,7 +147,7 @@ impl Session {
             let ResetTarget::Persist { name, if_exists } = target else {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
             };
-            self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+            self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN")?;
             let instance = Arc::clone(&self.instance);
             let mut persisted = instance.persisted();
             let found = persisted.reset(name.as_deref(), instance.environment())?;
@@ -164,7 +164,7 @@ impl Session {
 
     /// SHUTDOWN.
     pub(crate) fn shutdown(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_global(Privileges::SHUTDOWN)?;
+        self.user.require_global(&self.instance, Privileges::SHUTDOWN)?;
         let control = self.instance.server_control();
         let control = control.ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "SHUTDOWN"))?;
         self.send_ok(sink)?;
@@ -188,7 +188,7 @@ impl Session {
         let mut names = Vec::with_capacity(maintenance.tables.len());
         for table in &maintenance.tables {
             let name = self.table_name(table)?;
-            self.require_table_or_columns(wanted, &name)?;
+            self.user.require_table_or_columns(&self.instance, wanted, &name)?;
             names.push(name);
         }
         if matches!(maintenance.command, MaintenanceCommand::Analyze | MaintenanceCommand::Optimize) {

@@ -420,7 +420,7 @@ impl Session {
             return Err(sql_error!(ER_NO_DB_ERROR));
         }
         let name = instance::system_schemas::system_schema(name).unwrap_or(name).to_owned();
-        self.require_schema_use(&name)?;
+        self.user.require_schema_use(&self.instance, &name)?;
         if !self.schema_exists(&name) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name));
         }

@@ -19,7 +19,6 @@ mod parts;
 mod prepared;
 mod prepared_parameters;
 mod prepared_under;
-mod privileges;
 mod result;
 mod session;
 mod session_start;

@@ -2,13 +2,13 @@
 //! lent again to a statement that starts within another one. Thread rules: the session's.
 
 use crate::nested::Frame;
-use crate::privileges::GrantCheck;
 use crate::state::SessionState;
 use crate::system_tables::{Overlay, SystemTables};
 use engine::Transaction;
 use errors::Diagnostics;
 use exec::{LongParameters, StatementContext};
 use expression::TypedValue;
+use instance::GrantCheck;
 use instance::Instance;
 use instance::SessionShared;
 use instance::SessionUser;

@@ -124,7 +124,7 @@ impl Session {
         };
         let scope = target(Some(scope));
         if scope != Target::Session {
-            self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+            self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN")?;
         }
         if let Some(level) = isolation {
             let value = SystemValue::Member(isolation_position(level));
@@ -194,7 +194,7 @@ impl Session {
                     false => Err(sql_error!(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, both.join(" and "))),
                 }
             }
-            _ => self.require_dynamic("SYSTEM_VARIABLES_ADMIN"),
+            _ => self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN"),
         }
     }
 

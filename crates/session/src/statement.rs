@@ -325,7 +325,7 @@ impl Session {
             Statement::LockTables(tables) => self.lock_tables(tables, channel),
             Statement::UnlockTables => self.unlock_tables_statement(channel),
             Statement::LockInstance | Statement::UnlockInstance => {
-                self.require_exactly("BACKUP_ADMIN")?;
+                self.user.require_exactly(&self.instance, "BACKUP_ADMIN")?;
                 self.send_ok(channel)
             }
             Statement::Prepare { name, source } => self.prepare_text(name, source, channel),
@@ -377,7 +377,7 @@ impl Session {
     /// What Iruka knows but does not do: error 1235 that names it.
     fn refuse(&mut self, statement: &Statement, text: &[u8]) -> SqlResult<()> {
         if matches!(statement, Statement::Restart) {
-            self.require_global(Privileges::SHUTDOWN)?;
+            self.user.require_global(&self.instance, Privileges::SHUTDOWN)?;
         }
         let what = match statement {
             Statement::Recognised { command, .. } => (*command).to_owned(),

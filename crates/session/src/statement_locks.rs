@@ -104,8 +104,8 @@ impl Session {
         let mut wanted: Vec<LockedTable> = Vec::new();
         for table in tables {
             let name = self.table_name(&table.table)?;
-            self.require_schema(Privileges::LOCK_TABLES, &name.schema)?;
-            self.require_table_or_columns(Privileges::SELECT, &name)?;
+            self.user.require_schema(&self.instance, Privileges::LOCK_TABLES, &name.schema)?;
+            self.user.require_table_or_columns(&self.instance, Privileges::SELECT, &name)?;
             let mode = match table.mode {
                 TableLockMode::Read | TableLockMode::ReadLocal => LockMode::ReadOnly,
                 TableLockMode::Write | TableLockMode::LowPriorityWrite => LockMode::NoReadWrite,

@@ -92,7 +92,7 @@ impl Session {
     }
 
     fn create_user(&mut self, create: &CreateUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_global(Privileges::CREATE_USER)?;
+        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         self.require_role_admin(&create.default_roles)?;
         let mut generated = Vec::new();
         self.change_accounts(|session, table| {
@@ -338,7 +338,7 @@ impl Session {
             self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         }
         if !only_own_password && !only_own_roles {
-            self.require_global(Privileges::CREATE_USER)?;
+            self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         }
         self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         self.change_accounts(|session, table| {
@@ -376,7 +376,7 @@ impl Session {
         let role = command == "DROP ROLE";
         match role {
             true => self.require_any_global(Privileges::CREATE_USER.with(Privileges::DROP_ROLE))?,
-            false => self.require_global(Privileges::CREATE_USER)?,
+            false => self.user.require_global(&self.instance, Privileges::CREATE_USER)?,
         }
         self.require_system_user_for(users)?;
         self.change_accounts(|session, table| {
@@ -405,7 +405,7 @@ impl Session {
     }
 
     fn rename_users(&mut self, renames: &[(UserName, UserName)], sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_global(Privileges::CREATE_USER)?;
+        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         self.require_system_user_for(renames.iter().flat_map(|(from, to)| [from, to]))?;
         self.change_accounts(|session, table| {
             let mut changed = Vec::new();
@@ -533,7 +533,7 @@ impl Session {
         for user in users {
             if self.account_name(user)? != self.user.account {
                 self.require_system_user_for([user])?;
-                self.require_global(Privileges::CREATE_USER)?;
+                self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
             }
         }
         self.change_accounts(|session, table| {

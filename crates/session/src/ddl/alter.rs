@@ -52,9 +52,9 @@ impl Session {
         match renamed {
             Some(to) => {
                 let to = self.table_name(to)?;
-                self.require_rename(name, &to)
+                self.user.require_rename(&self.instance, name, &to)
             }
-            None => self.require_table(Privileges::ALTER, name),
+            None => self.user.require_table(&self.instance, Privileges::ALTER, name),
         }
     }
 
@@ -62,7 +62,7 @@ impl Session {
     pub(crate) fn create_index(&mut self, create: &CreateIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let asked = Asked::new(create.algorithm.as_deref(), create.lock.as_deref())?;
         let name = self.table_name(&create.table)?;
-        self.require_table(Privileges::INDEX, &name)?;
+        self.user.require_table(&self.instance, Privileges::INDEX, &name)?;
         self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], asked, sink)
     }
 
@@ -70,7 +70,7 @@ impl Session {
     pub(crate) fn drop_index(&mut self, drop: &DropIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let asked = Asked::new(drop.algorithm.as_deref(), drop.lock.as_deref())?;
         let name = self.table_name(&drop.table)?;
-        self.require_table(Privileges::INDEX, &name)?;
+        self.user.require_table(&self.instance, Privileges::INDEX, &name)?;
         let action = match drop.index.eq_ignore_ascii_case("PRIMARY") {
             true => AlterAction::DropPrimaryKey,
             false => AlterAction::DropIndex(drop.index.clone()),

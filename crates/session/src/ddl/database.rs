@@ -32,7 +32,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
         check_name(&create.name)?;
-        self.require_schema(Privileges::CREATE, &create.name)?;
+        self.user.require_schema(&self.instance, Privileges::CREATE, &create.name)?;
         let collation = self.database_collation(&create.options)?;
         self.commit_implicitly()?;
         self.locks.explicit.refuse()?;
@@ -70,7 +70,7 @@ impl Session {
             (None, Some(schema)) => schema.to_string(),
             (None, None) => return Err(sql_error!(ER_NO_DB_ERROR)),
         };
-        self.require_schema(Privileges::ALTER, &name)?;
+        self.user.require_schema(&self.instance, Privileges::ALTER, &name)?;
         let collation = self.database_collation(&alter.options)?;
         self.commit_implicitly()?;
         self.locks.explicit.refuse()?;
@@ -95,7 +95,7 @@ impl Session {
         if_exists: bool,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
-        self.require_schema(Privileges::DROP, name)?;
+        self.user.require_schema(&self.instance, Privileges::DROP, name)?;
         self.commit_implicitly()?;
         self.locks.explicit.refuse()?;
         let wanted = vec![(LockKey::schema(name), LockMode::Exclusive)];

@@ -99,13 +99,17 @@ impl Session {
     /// CREATE, and what the rows or the definition of another table take.
     fn require_create(&mut self, create: &CreateTable, name: &TableName) -> SqlResult<()> {
         let filled = if create.query.is_some() { Privileges::INSERT } else { Privileges::NONE };
-        self.require_table(Privileges::CREATE.with(filled), name)?;
+        self.user.require_table(&self.instance, Privileges::CREATE.with(filled), name)?;
         if let Some(like) = &create.like {
             let like = self.table_name(like)?;
-            self.require_table(Privileges::SELECT, &like)?;
+            self.user.require_table(&self.instance, Privileges::SELECT, &like)?;
         }
         match &create.query {
-            Some(query) => self.require_statement(&Statement::Query(query.clone())),
+            Some(query) => self.user.require_statement(
+                &self.instance,
+                &Statement::Query(query.clone()),
+                self.schema.as_deref(),
+            ),
             None => Ok(()),
         }
     }
@@ -257,7 +261,7 @@ impl Session {
         let mut names = Vec::new();
         for table in &drop.tables {
             let name = self.table_name(table)?;
-            self.require_table(Privileges::DROP, &name)?;
+            self.user.require_table(&self.instance, Privileges::DROP, &name)?;
             if names.contains(&name) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
             }
@@ -320,7 +324,7 @@ impl Session {
         let mut names = Vec::with_capacity(views.len());
         for view in views {
             let name = self.table_name(view)?;
-            self.require_table(Privileges::DROP, &name)?;
+            self.user.require_table(&self.instance, Privileges::DROP, &name)?;
             names.push(shown(&name));
         }
         self.commit_implicitly()?;
@@ -333,7 +337,7 @@ impl Session {
         for item in items {
             let (from, to) = (self.table_name(&item.from)?, self.table_name(&item.to)?);
             check_table_name(&to.table)?;
-            self.require_rename(&from, &to)?;
+            self.user.require_rename(&self.instance, &from, &to)?;
             renames.push((from, to));
         }
         self.commit_implicitly()?;
@@ -372,7 +376,7 @@ impl Session {
     /// TRUNCATE TABLE.
     pub(crate) fn truncate_table(&mut self, table: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let name = self.table_name(table)?;
-        self.require_table(Privileges::DROP, &name)?;
+        self.user.require_table(&self.instance, Privileges::DROP, &name)?;
         self.commit_implicitly()?;
         let key = LockKey::table(&name.schema, &name.table);
         self.locks.explicit.check(&key, LockMode::Exclusive)?;

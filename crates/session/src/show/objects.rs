@@ -40,7 +40,7 @@ impl Session {
             Show::CreateTable(name) => return plain(self.create_table_listing(name)?),
             Show::CreateView(name) => {
                 let name = self.table_name(name)?;
-                self.require_table_or_columns(Privileges::SELECT, &name)?;
+                self.user.require_table_or_columns(&self.instance, Privileges::SELECT, &name)?;
                 return Err(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"));
             }
             Show::CreateDatabase { name, if_not_exists } => {
@@ -67,7 +67,7 @@ impl Session {
         filter: &ShowFilter,
     ) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
-        self.require_schema_use(&schema)?;
+        self.user.require_schema_use(&self.instance, &schema)?;
         let name = match filter {
             ShowFilter::Like(pattern) => format!("Tables_in_{schema} ({})", String::from_utf8_lossy(pattern)),
             _ => format!("Tables_in_{schema}"),
@@ -99,7 +99,7 @@ impl Session {
 
     fn table_status(&mut self, schema: Option<&String>) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
-        self.require_schema_use(&schema)?;
+        self.user.require_schema_use(&self.instance, &schema)?;
         let date = |name: &str| column(name, ColumnType::new(TypeKind::DateTime));
         let number = |name: &str| sized_column(name, TypeKind::BigInt, true, 21);
         let columns = vec![
@@ -177,7 +177,7 @@ impl Session {
         let open = instance::system_schemas::is_always_readable(&name.schema, &name.table)
             || grants.schema(&name.schema).contains(Privileges::SELECT)
             || grants.table_grant(&name.schema, &name.table).is_some();
-        if open { Ok(()) } else { Err(self.denied_table("SELECT", &name.table)) }
+        if open { Ok(()) } else { Err(self.user.denied_table("SELECT", &name.table)) }
     }
 
     /// Waits while a statement makes a table of that name and fills it: until then nobody knows whether there will be one. Errors:
@@ -286,7 +286,7 @@ impl Session {
         let name = self.table_name(table)?;
         let open = instance::system_schemas::is_always_readable(&name.schema, &name.table);
         if !open && !self.grants().table(&name.schema, &name.table).intersects(Privileges::ALL_TABLE) {
-            return Err(self.denied_table("SHOW", &name.table));
+            return Err(self.user.denied_table("SHOW", &name.table));
         }
         if !self.schema_exists(&name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
@@ -313,7 +313,10 @@ impl Session {
     }
 
     fn create_database_listing(&mut self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
-        self.require_schema_use(instance::system_schemas::system_schema(name).unwrap_or(name))?;
+        self.user.require_schema_use(
+            &self.instance,
+            instance::system_schemas::system_schema(name).unwrap_or(name),
+        )?;
         let name = self.shown_schema(Some(&name.to_owned()))?;
         let stored = self.instance.engine().dictionary().schema(&name);
         let schema = match stored {

@@ -145,7 +145,7 @@ impl Session {
             }
         };
         if name != self.user.account && !self.grants().table("mysql", "user").contains(Privileges::SELECT) {
-            return Err(self.denied_table("SELECT", "user"));
+            return Err(self.user.denied_table("SELECT", "user"));
         }
         let accounts = self.instance.accounts();
         let account = accounts.get(&name);
@@ -173,7 +173,7 @@ impl Session {
             }
         };
         if name != self.user.account && !self.grants().schema("mysql").contains(Privileges::SELECT) {
-            return Err(self.denied_schema("mysql"));
+            return Err(self.user.denied_schema("mysql"));
         }
         let accounts = self.instance.accounts();
         let missing = || {
@@ -186,7 +186,7 @@ impl Session {
     }
 
     fn engine_listing(&mut self, name: &str, what: EngineShow) -> SqlResult<Listing> {
-        self.require_global(Privileges::PROCESS)?;
+        self.user.require_global(&self.instance, Privileges::PROCESS)?;
         let columns = [("Type", 10), ("Name", 512), ("Status", 10)]
             .map(|(name, characters)| line_column(name, characters))
             .to_vec();
@@ -276,14 +276,14 @@ impl Session {
         let schema = schema.ok_or_else(|| sql_error!(ER_NO_DB_ERROR))?.to_owned();
         match self.grants().schema(&schema).contains(Privileges::EVENT) {
             true => Ok(()),
-            false => Err(self.denied_schema(&schema)),
+            false => Err(self.user.denied_schema(&schema)),
         }
     }
 
     /// Columns of the forms about replication. Error 1227 for who may not look at it.
     fn replication_columns(&mut self, show: &Show) -> SqlResult<&'static [&'static str]> {
         if let Show::Replicas = show {
-            self.require_global(Privileges::REPLICATION_SLAVE)?;
+            self.user.require_global(&self.instance, Privileges::REPLICATION_SLAVE)?;
             return Ok(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]);
         }
         if !self.grants().global().intersects(Privileges::SUPER.with(Privileges::REPLICATION_CLIENT)) {
@@ -303,7 +303,7 @@ impl Session {
         let names: &[&str] = match show {
             Show::Triggers { schema, .. } => {
                 let schema = self.shown_schema(schema.as_ref())?;
-                self.require_schema_use(&schema)?;
+                self.user.require_schema_use(&self.instance, &schema)?;
                 &[
                     "Trigger",
                     "Event",

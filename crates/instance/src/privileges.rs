@@ -1,24 +1,30 @@
-//! What the session's user may do, as planning and statements ask for it. Main type: [`GrantCheck`].
+//! What the session's user may do, as planning and statements ask for it. Main types: [`GrantCheck`], and
+//! [`SessionUser`], whose `require_` functions are what statements ask.
 //!
 //! Rules. information_schema shows everybody what he may see and nobody changes it. performance_schema's tables are read
 //! only. Everything else, `mysql` and `sys` included, goes by grants. A missing table privilege is told before anything
 //! about the table is.
 
-use crate::session::Session;
+use crate::instance::Instance;
+use crate::session_user::SessionUser;
+use crate::system_schemas::{
+    OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
+};
 use accounts::ClientHost;
 use accounts::{Grants, Privileges};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
-use instance::system_schemas::{
-    OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
-};
 use parser::ast::Statement;
 use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, TableAccess};
+use std::sync::Arc;
 
 /// Grants as the binder asks for them.
-pub(crate) struct GrantCheck<'s> {
+pub struct GrantCheck<'s> {
+    /// What the user may do.
     pub grants: &'s Grants,
+    /// The account's name, for messages.
     pub user: &'s str,
+    /// Where it connected from, for messages.
     pub host: &'s ClientHost,
 }
 
@@ -161,26 +167,32 @@ impl GrantCheck<'_> {
     }
 }
 
-impl Session {
+impl SessionUser {
+    /// What the user may do now, with the active roles.
+    pub fn current_grants(&mut self, instance: &Instance) -> Arc<Grants> {
+        self.refresh(instance);
+        Arc::clone(&self.grants)
+    }
+
     /// Error 1227 without a dynamic privilege (or SUPER).
-    pub(crate) fn require_dynamic(&mut self, name: &str) -> SqlResult<()> {
-        if self.grants().dynamic(name) {
+    pub fn require_dynamic(&mut self, instance: &Instance, name: &str) -> SqlResult<()> {
+        if self.current_grants(instance).dynamic(name) {
             return Ok(());
         }
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("SUPER or {name}")))
     }
 
     /// Error 1227 without a dynamic privilege that SUPER does not stand for.
-    pub(crate) fn require_exactly(&mut self, name: &str) -> SqlResult<()> {
-        if self.grants().holds_dynamic(name) {
+    pub fn require_exactly(&mut self, instance: &Instance, name: &str) -> SqlResult<()> {
+        if self.current_grants(instance).holds_dynamic(name) {
             return Ok(());
         }
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, name))
     }
 
     /// Error 1227 without a global privilege.
-    pub(crate) fn require_global(&mut self, wanted: Privileges) -> SqlResult<()> {
-        if self.grants().global().contains(wanted) {
+    pub fn require_global(&mut self, instance: &Instance, wanted: Privileges) -> SqlResult<()> {
+        if self.current_grants(instance).global().contains(wanted) {
             return Ok(());
         }
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, wanted.list()))
@@ -188,9 +200,14 @@ impl Session {
 
     /// Error 1142 that names those of the privileges that the user does not hold for the whole table; 1044 in a schema
     /// that nobody changes.
-    pub(crate) fn require_table(&mut self, wanted: Privileges, name: &TableName) -> SqlResult<()> {
+    pub fn require_table(
+        &mut self,
+        instance: &Instance,
+        wanted: Privileges,
+        name: &TableName,
+    ) -> SqlResult<()> {
         let TableName { schema, table } = name;
-        let missing = wanted.without(self.grants().table(schema, table));
+        let missing = wanted.without(self.current_grants(instance).table(schema, table));
         if is_read_only_schema(schema) && wanted != Privileges::SELECT {
             return Err(self.refuse_system_change(schema, table, missing));
         }
@@ -198,22 +215,33 @@ impl Session {
     }
 
     /// The same where a privilege on any column of the table will do.
-    pub(crate) fn require_table_or_columns(&mut self, wanted: Privileges, name: &TableName) -> SqlResult<()> {
-        let missing = wanted.without(self.grants().table_or_columns(&name.schema, &name.table));
+    pub fn require_table_or_columns(
+        &mut self,
+        instance: &Instance,
+        wanted: Privileges,
+        name: &TableName,
+    ) -> SqlResult<()> {
+        let missing =
+            wanted.without(self.current_grants(instance).table_or_columns(&name.schema, &name.table));
         self.missing_on_table(missing, &name.table)
     }
 
     /// What RENAME takes of both names.
-    pub(crate) fn require_rename(&mut self, from: &TableName, to: &TableName) -> SqlResult<()> {
-        self.require_table(Privileges::DROP.with(Privileges::ALTER), from)?;
-        self.require_table(Privileges::INSERT.with(Privileges::CREATE), to)
+    pub fn require_rename(&mut self, instance: &Instance, from: &TableName, to: &TableName) -> SqlResult<()> {
+        self.require_table(instance, Privileges::DROP.with(Privileges::ALTER), from)?;
+        self.require_table(instance, Privileges::INSERT.with(Privileges::CREATE), to)
     }
 
     /// What a query or row change takes of the tables that it names.
-    pub(crate) fn require_statement(&mut self, statement: &Statement) -> SqlResult<()> {
-        let grants = self.grants();
-        let privileges = GrantCheck { grants: &grants, user: &self.user.account.user, host: &self.user.host };
-        plan::check_tables(statement, self.schema.as_deref(), &privileges)
+    pub fn require_statement(
+        &mut self,
+        instance: &Instance,
+        statement: &Statement,
+        schema: Option<&str>,
+    ) -> SqlResult<()> {
+        let grants = self.current_grants(instance);
+        let privileges = GrantCheck { grants: &grants, user: &self.account.user, host: &self.host };
+        plan::check_tables(statement, schema, &privileges)
     }
 
     fn missing_on_table(&self, missing: Privileges, table: &str) -> SqlResult<()> {
@@ -233,32 +261,26 @@ impl Session {
     }
 
     /// Error 1142.
-    pub(crate) fn denied_table(&self, command: &str, table: &str) -> SqlError {
-        sql_error!(
-            ER_TABLEACCESS_DENIED_ERROR,
-            command,
-            self.user.account.user,
-            self.user.host.display(),
-            table
-        )
+    pub fn denied_table(&self, command: &str, table: &str) -> SqlError {
+        sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.account.user, self.host.display(), table)
     }
 
     /// Error 1044.
-    pub(crate) fn denied_schema(&self, schema: &str) -> SqlError {
-        sql_error!(ER_DBACCESS_DENIED_ERROR, self.user.account.user, self.user.host.display(), schema)
+    pub fn denied_schema(&self, schema: &str) -> SqlError {
+        sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema)
     }
 
     /// Error 1044 without any privilege in the schema: it may not be entered, and not be shown.
-    pub(crate) fn require_schema_use(&mut self, schema: &str) -> SqlResult<()> {
-        if is_always_readable(schema, "") || self.grants().uses_schema(schema) {
+    pub fn require_schema_use(&mut self, instance: &Instance, schema: &str) -> SqlResult<()> {
+        if is_always_readable(schema, "") || self.current_grants(instance).uses_schema(schema) {
             return Ok(());
         }
         Err(self.denied_schema(schema))
     }
 
     /// Error 1044 without that privilege on the schema.
-    pub(crate) fn require_schema(&mut self, wanted: Privileges, schema: &str) -> SqlResult<()> {
-        if !is_read_only_schema(schema) && self.grants().schema(schema).contains(wanted) {
+    pub fn require_schema(&mut self, instance: &Instance, wanted: Privileges, schema: &str) -> SqlResult<()> {
+        if !is_read_only_schema(schema) && self.current_grants(instance).schema(schema).contains(wanted) {
             return Ok(());
         }
         Err(self.denied_schema(schema))
