@@ -40,7 +40,7 @@ pub use plan_settings::READ_BY_PLANNING;
 pub use planned::{Planned, StatementTraits, table_name};
 pub use prepared_memory::{PreparedCharge, PreparedMemory, STATEMENT_SHARE_BYTES};
 pub use privileges::GrantCheck;
-pub use registry::{Command, Description, Registry, SessionShared};
+pub use registry::{Command, Description, Registry, SessionShared, lock_limit, lock_owner};
 pub use routines::Routines;
 pub use server_port::{RefusedConnection, ServerControl, ServerSettings};
 pub use session_starts::{SessionStart, SessionStarts, StartKey};

@@ -2,10 +2,12 @@
 //! Thread rules: sharded by connection id, so that connecting and ending do not meet on one mutex.
 
 use crate::connection::{ConnectionControl, ConnectionInfo};
+use catalog::{LockOwner, WaitLimit};
 use engine::KillFlag;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use variables::status::Counters;
 use wire::connection_attributes::ConnectionAttributes;
 
@@ -224,4 +226,16 @@ impl Registry {
         sessions.sort_by_key(|session| session.id);
         sessions
     }
+}
+
+/// A session as the owner of its locks.
+#[inline]
+pub fn lock_owner<'a>(instance: &'a crate::Instance, shared: &SessionShared) -> LockOwner<'a> {
+    LockOwner { locks: instance.metadata_locks(), session: shared.id }
+}
+
+/// How long a session waits for a lock of a name.
+#[inline]
+pub fn lock_limit(shared: &SessionShared, timeout: Duration) -> WaitLimit<'_> {
+    WaitLimit { timeout, kill: &shared.kill }
 }

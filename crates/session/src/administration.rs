@@ -1,7 +1,6 @@
 //! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
 
 use crate::account_statements::SYSTEM_USER;
-use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
 use crate::table_checksum::TableChecksum;
 use accounts::{AccountName, Privileges};
@@ -12,6 +11,7 @@ use errors::{SqlResult, sql_error};
 use instance::SessionShared;
 use parser::ast::{Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget, TableMaintenance};
 use std::sync::Arc;
+use sysviews::result::{column, computed, sized_column, text, text_column};
 use values::row::RowView;
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultSink;
@@ -285,7 +285,7 @@ impl Session {
             }
             MaintenanceCommand::Optimize => {
                 let action = [parser::ast::AlterAction::Force];
-                let mut ignored = crate::result::Collector::default();
+                let mut ignored = crate::collector::Collector::default();
                 self.alter_for_maintenance(name, &action, &mut ignored)?;
                 let note = "Table does not support optimize, doing recreate + analyze instead";
                 Ok(vec![line("note", note), line("status", "OK")])

@@ -1,9 +1,9 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
+use crate::collector::Collector;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
 use crate::prepared_under::Resolution;
-use crate::result::Collector;
 use crate::session::Session;
 use catalog::Intent;
 use catalog::TableLocks;
@@ -11,12 +11,10 @@ use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
-use instance::system_schemas::{is_hidden, is_system_schema};
-use instance::{Instance, Planned, StatementTraits};
-use parser::ast::{
-    self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
-};
+use instance::{Planned, StatementTraits};
+use parser::ast::{self, Explain, ExplainTarget, Expression, Literal, ObjectName, QueryBody, Statement};
 use std::sync::Arc;
+use sysviews::{Overlay, plain_query, schema_exists, table_exists};
 use values::{ColumnType, TypeKind, Value};
 use variables::id;
 use variables::status::id as status;
@@ -294,7 +292,7 @@ impl Session {
         tables: &TableLocks,
         reads_lock: bool,
         parameters: &[TypedValue],
-        overlay: Option<crate::system_tables::Overlay>,
+        overlay: Option<Overlay>,
         run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         self.refresh_account();
@@ -367,7 +365,7 @@ impl Session {
     pub(crate) fn collect(
         &mut self,
         statement: &Statement,
-        overlay: Option<crate::system_tables::Overlay>,
+        overlay: Option<Overlay>,
     ) -> SqlResult<(Vec<wire::result::ResultColumn>, Vec<Vec<Value>>)> {
         let mut collector = Collector::default();
         let locks = self.locks_needed(statement);
@@ -443,20 +441,4 @@ impl Session {
     pub(crate) fn table_exists(&self, schema: &str, table: &str) -> bool {
         table_exists(&self.instance, schema, table)
     }
-}
-
-/// Whether there is a schema of that name.
-pub(crate) fn schema_exists(instance: &Instance, name: &str) -> bool {
-    is_system_schema(name) || instance.engine().dictionary().schema(name).is_some_and(|_| !is_hidden(name))
-}
-
-/// Whether there is a table of that name.
-pub(crate) fn table_exists(instance: &Instance, schema: &str, table: &str) -> bool {
-    crate::system_tables::definition(schema, table).is_some()
-        || instance.engine().dictionary().table(schema, table).is_some()
-}
-
-/// A query without clauses around its body.
-pub(crate) fn plain_query(body: QueryBody) -> Query {
-    Query { with: None, body, order_by: Vec::new(), limit: None, locking: Vec::new(), into: None }
 }

@@ -6,10 +6,10 @@
 mod account_statements;
 mod administration;
 mod charsets;
+mod collector;
 mod cursor;
 mod ddl;
 mod execute;
-mod field_list;
 #[cfg(test)]
 mod lock_tests;
 mod locks_needed;
@@ -19,7 +19,6 @@ mod parts;
 mod prepared;
 mod prepared_parameters;
 mod prepared_under;
-mod result;
 mod session;
 mod session_start;
 mod session_view;
@@ -30,7 +29,6 @@ mod state;
 mod statement;
 mod statement_locks;
 mod statement_settings;
-mod system_tables;
 mod table_checksum;
 mod tables_used;
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use crate::nested::Frame;
 use crate::state::SessionState;
-use crate::system_tables::{Overlay, SystemTables};
 use engine::Transaction;
 use errors::Diagnostics;
 use exec::{LongParameters, StatementContext};
@@ -14,6 +13,7 @@ use instance::SessionShared;
 use instance::SessionUser;
 use instance::files::SessionFiles;
 use std::sync::Arc;
+use sysviews::{Overlay, SystemTables};
 
 /// The session as a running statement has it.
 pub(crate) struct Parts<'a> {

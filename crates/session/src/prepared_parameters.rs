@@ -81,7 +81,7 @@ pub(crate) fn described(count: usize, uses: &[Option<ParameterUse>]) -> Vec<Resu
     let column = |index: usize| {
         let known = uses.get(index).and_then(Option::as_ref);
         let column_type = known.map_or_else(unknown_type, |used| used.column_type.clone());
-        crate::result::column("?", column_type)
+        sysviews::result::column("?", column_type)
     };
     (0..count).map(column).collect()
 }

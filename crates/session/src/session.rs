@@ -4,7 +4,6 @@
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
 use crate::state::{SessionState, StatementNumbers};
-use crate::statement_locks::owner;
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::user_variables::UserVariables;
@@ -18,6 +17,7 @@ use instance::Instance;
 use instance::RefusedConnection;
 use instance::SessionUser;
 use instance::StatementSettings;
+use instance::lock_owner as owner;
 use instance::{Command, SessionShared};
 use std::cell::OnceCell;
 use std::sync::Arc;

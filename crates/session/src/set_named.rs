@@ -51,7 +51,7 @@ impl Session {
             }
             id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => {
                 refuse_null(id, is_null)?;
-                match crate::ddl::engines::find(&shown) {
+                match sysviews::engines::find(&shown) {
                     Some(name) => stored(name),
                     None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
                 }

@@ -3,24 +3,12 @@
 
 use crate::session::Session;
 use accounts::Privileges;
-use catalog::{Intent, LockKey, LockMode, LockOwner, LockedTable, TableLocks, WaitLimit};
+use catalog::{Intent, LockKey, LockMode, LockedTable, TableLocks};
 use errors::{SqlResult, sql_error};
-use instance::{Instance, SessionShared};
+use instance::{lock_limit as limit, lock_owner as owner};
 use parser::ast::{LockTable, TableLockMode};
 use std::time::Duration;
 use wire::result::ResultSink;
-
-/// A session as the owner of its locks.
-#[inline]
-pub(crate) fn owner<'a>(instance: &'a Instance, shared: &SessionShared) -> LockOwner<'a> {
-    LockOwner { locks: instance.metadata_locks(), session: shared.id }
-}
-
-/// How long a session waits for a lock of a name.
-#[inline]
-pub(crate) fn limit(shared: &SessionShared, timeout: Duration) -> WaitLimit<'_> {
-    WaitLimit { timeout, kill: &shared.kill }
-}
 
 impl Session {
     /// lock_wait_timeout.
@@ -142,10 +130,10 @@ impl Session {
         let instance = &self.instance;
         self.locks.take_explicitly(owner, limit, wanted, |key| {
             let (schema, table) = (key.schema_name(), key.object_name());
-            if crate::execute::table_exists(instance, schema, table) {
+            if sysviews::table_exists(instance, schema, table) {
                 return Ok(());
             }
-            Err(match crate::execute::schema_exists(instance, schema) {
+            Err(match sysviews::schema_exists(instance, schema) {
                 true => sql_error!(ER_NO_SUCH_TABLE, schema, table),
                 false => sql_error!(ER_BAD_DB_ERROR, schema),
             })

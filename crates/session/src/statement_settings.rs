@@ -10,7 +10,8 @@ impl Session {
         self.settings.get_or_init(|| StatementSettings::of(&self.settings_source()))
     }
 
-    fn settings_source(&self) -> SettingsSource<'_> {
+    /// What they are made of.
+    pub(crate) fn settings_source(&self) -> SettingsSource<'_> {
         SettingsSource {
             instance: &self.instance,
             connection_id: self.shared.id,

@@ -80,7 +80,7 @@ impl Session {
             return Err(sql_error!(ER_NO_SUCH_TABLE, schema, table));
         }
         let stored = self.instance.engine().dictionary().table(schema, table);
-        let system = crate::system_tables::definition(schema, table);
+        let system = sysviews::definition(schema, table);
         let definition = stored.as_ref().map(|table| table.definition()).or(system.as_deref());
         let unknown = |(column, _): &&(String, Privileges)| {
             definition.is_some_and(|definition| definition.column_position(column).is_none())

@@ -1,7 +1,6 @@
 //! CREATE, ALTER, DROP and RENAME USER, roles, SET PASSWORD, SET ROLE. Entry point: [`Session::run_account_statement`].
 //! A statement changes all its accounts or none, in one transaction of the engine.
 
-use crate::result::{text, text_column};
 use crate::session::Session;
 use accounts::account::{Account, AccountName, Expiry, LIMITS};
 use accounts::history::PasswordHistory;
@@ -11,6 +10,7 @@ use accounts::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, Tls
 use errors::{SqlResult, sql_error};
 use parser::ast::{self, *};
 use std::sync::Arc;
+use sysviews::result::{text, text_column};
 use values::Value;
 use variables::id;
 use wire::auth::{caching_sha2, native};
@@ -194,7 +194,7 @@ impl Session {
             text_column("user", 96),
             text_column("host", 255),
             text_column("generated password", 255),
-            crate::result::number_column("auth_factor"),
+            sysviews::result::number_column("auth_factor"),
         ];
         let rows: Vec<Vec<Value>> = generated
             .into_iter()

@@ -5,6 +5,7 @@ use dictionary::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableD
 use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::{IndexOption, IndexSpecification, IndexType, KeyPart, KeyPartTarget};
 use stdx::ids::IndexId;
+use sysviews::printed_order;
 use values::{ColumnType, TypeKind};
 
 /// The index that a specification means. `taken` are names in use; a nameless index gets its first column's name.
@@ -207,23 +208,4 @@ fn character_bytes(column_type: &ColumnType) -> u64 {
 pub(super) fn sort_indexes(definition: &mut TableDefinition) {
     let order = printed_order(definition);
     definition.indexes = order.into_iter().map(|at| definition.indexes[at].clone()).collect();
-}
-
-/// Positions of the indexes in the order in which MySQL prints them: primary key, unique ones without NULL, other
-/// unique ones, plain. Unique ones of whole columns go before those of prefixes.
-pub(crate) fn printed_order(definition: &TableDefinition) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..definition.indexes.len()).collect();
-    order.sort_by_key(|at| {
-        let index = &definition.indexes[*at];
-        let has_prefix = index.parts.iter().any(|part| part.prefix_length.is_some());
-        match index.kind {
-            IndexKind::Primary => (0, false),
-            IndexKind::Unique if index.parts.iter().all(|part| !definition.columns[part.column].nullable) => {
-                (1, has_prefix)
-            }
-            IndexKind::Unique => (2, has_prefix),
-            IndexKind::Plain => (3, false),
-        }
-    });
-    order
 }

@@ -8,15 +8,12 @@ mod column;
 mod column_type;
 mod converted;
 mod database;
-pub mod engines;
 mod index;
 mod limits;
 mod options;
 mod rebuild;
 mod renumbering;
 mod table;
-
-pub(crate) use index::printed_order;
 
 use dictionary::TableName;
 use engine::EngineError;

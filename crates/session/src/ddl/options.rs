@@ -1,11 +1,12 @@
 //! Table options of CREATE and ALTER TABLE.
 
-use super::{engines, limits};
+use super::limits;
 use crate::session::Session;
 use dictionary::{RowFormat, TableDefinition};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::TableOption;
+use sysviews::engines;
 
 impl Session {
     /// Applies options to a definition. True if the storage engine was named (ALTER .. ENGINE rebuilds).

@@ -4,7 +4,7 @@
 //! that runs for rows beyond LIMIT; a program that goes on in a transaction that is no more.
 
 use super::{NestedStatement, Program, Runner};
-use crate::result::Collector;
+use crate::collector::Collector;
 use crate::session::Session;
 use crate::tests::{connect, environment, run, start};
 use errors::SqlResult;

@@ -1,33 +1,28 @@
 //! SHOW forms about the server, its sessions and accounts.
 
-use super::Listing;
+use super::{Listing, Showing};
 use crate::result::{
     column, computed, line_column, not_null, optional_text, sized_column, text, text_column,
 };
-use crate::session::Session;
 use crate::system_tables::{self, SHORT_STATEMENT_CHARACTERS};
 use accounts::Privileges;
 use accounts::print;
 use charset::CollationId;
 use errors::{Condition, Level, SqlResult, sql_error};
-use parser::ast::{EngineShow, Limit, Show, ShowFilter, UserName, VariableScope};
+use parser::ast::{EngineShow, Show, ShowFilter, UserName, VariableScope};
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultColumn;
 
-impl Session {
+impl Showing<'_> {
     pub(super) fn server_listing(&mut self, show: &Show) -> SqlResult<(Listing, ShowFilter)> {
         let none = ShowFilter::None;
         Ok(match show {
             Show::Variables { scope, filter } => (self.variable_listing(*scope), filter.clone()),
             Show::Status { scope, filter } => (self.status_listing(*scope), filter.clone()),
-            Show::Warnings { limit } => (self.condition_listing(limit.as_ref(), false)?, none),
-            Show::Errors { limit } => (self.condition_listing(limit.as_ref(), true)?, none),
-            Show::WarningCount => {
-                (count_listing("@@session.warning_count", self.state.numbers.warning_count), none)
-            }
-            Show::ErrorCount => {
-                (count_listing("@@session.error_count", self.state.numbers.error_count), none)
-            }
+            Show::Warnings { .. } => (self.condition_listing(false)?, none),
+            Show::Errors { .. } => (self.condition_listing(true)?, none),
+            Show::WarningCount => (count_listing("@@session.warning_count", self.counts.0), none),
+            Show::ErrorCount => (count_listing("@@session.error_count", self.counts.1), none),
             Show::Processlist { full } => (self.process_listing(*full), none),
             Show::Grants { user, using } => (self.grant_listing(user.as_ref(), using)?, none),
             Show::CreateUser(user) => (self.create_user_listing(user)?, none),
@@ -57,22 +52,16 @@ impl Session {
 
     fn status_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
-        let session = (!global).then_some(&*self.shared);
-        let rows = instance::status_values::rows(&self.instance, session);
+        let session = (!global).then_some(self.shared);
+        let rows = instance::status_values::rows(self.instance, session);
         Listing {
             columns: pair_columns(),
             rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),
         }
     }
 
-    fn condition_listing(&mut self, limit: Option<&Limit>, errors_only: bool) -> SqlResult<Listing> {
-        let (offset, count) = match limit {
-            None => (0, u64::MAX),
-            Some(limit) => {
-                let offset = limit.offset.as_ref().map(|offset| self.row_number(offset)).transpose()?;
-                (offset.unwrap_or(0), self.row_number(&limit.count)?)
-            }
-        };
+    fn condition_listing(&self, errors_only: bool) -> SqlResult<Listing> {
+        let (offset, count) = self.limit;
         let columns = vec![
             line_column("Level", 7),
             not_null(computed(sized_column("Code", TypeKind::Int, true, 5))),
@@ -88,14 +77,6 @@ impl Session {
             .map(condition_row)
             .collect();
         Ok(Listing { columns, rows })
-    }
-
-    fn row_number(&mut self, expression: &parser::ast::Expression) -> SqlResult<u64> {
-        match self.evaluate(expression)?.value {
-            Value::Int(number) => Ok(number.max(0) as u64),
-            Value::UInt(number) => Ok(number),
-            _ => Err(sql_error!(ER_WRONG_ARGUMENTS, "LIMIT")),
-        }
     }
 
     fn process_listing(&mut self, full: bool) -> Listing {
@@ -144,7 +125,9 @@ impl Session {
                 accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != self.user.account && !self.grants().table("mysql", "user").contains(Privileges::SELECT) {
+        if name != self.user.account
+            && !self.user.current_grants(self.instance).table("mysql", "user").contains(Privileges::SELECT)
+        {
             return Err(self.user.denied_table("SELECT", "user"));
         }
         let accounts = self.instance.accounts();
@@ -172,7 +155,9 @@ impl Session {
                 accounts::AccountName::new(name, host.as_deref().unwrap_or("%"))
             }
         };
-        if name != self.user.account && !self.grants().schema("mysql").contains(Privileges::SELECT) {
+        if name != self.user.account
+            && !self.user.current_grants(self.instance).schema("mysql").contains(Privileges::SELECT)
+        {
             return Err(self.user.denied_schema("mysql"));
         }
         let accounts = self.instance.accounts();
@@ -186,12 +171,12 @@ impl Session {
     }
 
     fn engine_listing(&mut self, name: &str, what: EngineShow) -> SqlResult<Listing> {
-        self.user.require_global(&self.instance, Privileges::PROCESS)?;
+        self.user.require_global(self.instance, Privileges::PROCESS)?;
         let columns = [("Type", 10), ("Name", 512), ("Status", 10)]
             .map(|(name, characters)| line_column(name, characters))
             .to_vec();
         if !name.eq_ignore_ascii_case("innodb") {
-            return match crate::ddl::engines::find(name) {
+            return match crate::engines::find(name) {
                 Some(_) => Ok(Listing { columns, rows: Vec::new() }),
                 None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, name)),
             };
@@ -205,7 +190,7 @@ impl Session {
 
     /// SHOW ENGINE INNODB STATUS in the layout that monitoring templates read.
     fn engine_status(&self) -> String {
-        let instance = &self.instance;
+        let instance = self.instance;
         let now = expression::TimeZone::UTC.local(instance.wall_microseconds());
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();
@@ -266,15 +251,15 @@ impl Session {
 
     fn engines_listing(&mut self) -> Listing {
         let names = ["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"];
-        let rows = crate::ddl::engines::ROWS.iter().map(|row| row.map(text).to_vec()).collect();
+        let rows = crate::engines::ROWS.iter().map(|row| row.map(text).to_vec()).collect();
         Listing { columns: names.map(|name| text_column(name, 80)).to_vec(), rows }
     }
 
     /// SHOW EVENTS asks for the EVENT privilege before it looks for the schema. Errors 1044, 1046.
     fn require_events(&mut self, schema: Option<&String>) -> SqlResult<()> {
-        let schema = schema.map(String::as_str).or(self.schema.as_deref());
+        let schema = schema.map(String::as_str).or(self.schema);
         let schema = schema.ok_or_else(|| sql_error!(ER_NO_DB_ERROR))?.to_owned();
-        match self.grants().schema(&schema).contains(Privileges::EVENT) {
+        match self.user.current_grants(self.instance).schema(&schema).contains(Privileges::EVENT) {
             true => Ok(()),
             false => Err(self.user.denied_schema(&schema)),
         }
@@ -283,10 +268,15 @@ impl Session {
     /// Columns of the forms about replication. Error 1227 for who may not look at it.
     fn replication_columns(&mut self, show: &Show) -> SqlResult<&'static [&'static str]> {
         if let Show::Replicas = show {
-            self.user.require_global(&self.instance, Privileges::REPLICATION_SLAVE)?;
+            self.user.require_global(self.instance, Privileges::REPLICATION_SLAVE)?;
             return Ok(&["Server_Id", "Host", "Port", "Source_Id", "Replica_UUID"]);
         }
-        if !self.grants().global().intersects(Privileges::SUPER.with(Privileges::REPLICATION_CLIENT)) {
+        if !self
+            .user
+            .current_grants(self.instance)
+            .global()
+            .intersects(Privileges::SUPER.with(Privileges::REPLICATION_CLIENT))
+        {
             return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "SUPER, REPLICATION CLIENT"));
         }
         match show {
@@ -303,7 +293,7 @@ impl Session {
         let names: &[&str] = match show {
             Show::Triggers { schema, .. } => {
                 let schema = self.shown_schema(schema.as_ref())?;
-                self.user.require_schema_use(&self.instance, &schema)?;
+                self.user.require_schema_use(self.instance, &schema)?;
                 &[
                     "Trigger",
                     "Event",

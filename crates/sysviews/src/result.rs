@@ -1,10 +1,8 @@
-//! Result sets that this crate makes itself: column descriptions, and a channel that collects rows.
-//! Main type: [`Collector`].
+//! Result sets that are made here: descriptions of columns, and values.
 
 use charset::CollationId;
-use errors::{SqlError, SqlResult};
 use values::{ColumnType, TypeKind, Value};
-use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
+use wire::result::ResultColumn;
 
 /// NOT_NULL_FLAG of the protocol.
 const NOT_NULL: u16 = 1;
@@ -74,49 +72,4 @@ pub fn text(value: impl Into<String>) -> Value {
 /// Text or NULL.
 pub fn optional_text(value: Option<impl Into<String>>) -> Value {
     value.map_or(Value::Null, text)
-}
-
-/// A channel that keeps what a statement sends.
-#[derive(Debug, Default)]
-pub struct Collector {
-    /// Columns of the result set.
-    pub columns: Vec<ResultColumn>,
-    /// Its rows.
-    pub rows: Vec<Vec<Value>>,
-}
-
-impl ResultSink for Collector {
-    fn columns(&mut self, columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
-        self.columns = columns.to_vec();
-        Ok(())
-    }
-
-    fn resume_rows(&mut self, _columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.rows.push(values.to_vec());
-        Ok(())
-    }
-
-    fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn ok(&mut self, _end: &StatementEnd) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn error(&mut self, _error: &SqlError) {}
-}
-
-impl ClientChannel for Collector {
-    fn request_file(&mut self, _name: &str) -> SqlResult<()> {
-        Err(errors::sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED))
-    }
-
-    fn read_file_piece(&mut self) -> SqlResult<Option<Vec<u8>>> {
-        Ok(None)
-    }
 }

@@ -225,7 +225,7 @@ impl SystemTables<'_> {
         let definition = stored.definition();
         let statistics = self.instance.engine().statistics(stored);
         let mut rows = Vec::new();
-        for position in crate::ddl::printed_order(definition) {
+        for position in crate::printed_order(definition) {
             let index = &definition.indexes[position];
             let distinct = statistics.distinct.get(stored.index_of_definition(position));
             for (place, part) in index.parts.iter().enumerate() {

@@ -11,7 +11,7 @@ use values::{TypeKind, Value};
 use variables::id;
 
 /// DEFAULT as COLUMNS and SHOW COLUMNS print it, in the session's zone; None for none and for NULL.
-pub(crate) fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
+pub fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
     match &column.default {
         ColumnDefault::None | ColumnDefault::Literal(Value::Null) => None,
         ColumnDefault::CurrentTimestamp(digits) => Some(current_timestamp(*digits)),

@@ -18,7 +18,7 @@ use values::{ColumnType, TypeKind};
 mod catalogue;
 
 /// Names of a system schema's tables.
-pub(crate) fn names(schema: &str) -> impl Iterator<Item = &'static str> {
+pub fn names(schema: &str) -> impl Iterator<Item = &'static str> {
     catalogue::ALL.iter().filter(move |table| table.schema == schema).map(|table| table.name)
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn column(schema: &str, table: &str, position: usize) -> Option<&'sta
 }
 
 /// The definition of a system table.
-pub(crate) fn definition(schema: &str, name: &str) -> Option<Arc<TableDefinition>> {
+pub fn definition(schema: &str, name: &str) -> Option<Arc<TableDefinition>> {
     static DEFINITIONS: OnceLock<HashMap<(&'static str, String), Arc<TableDefinition>>> = OnceLock::new();
     let schema = system_schema(schema)?;
     let definitions = DEFINITIONS.get_or_init(|| {

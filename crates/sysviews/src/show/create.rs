@@ -14,7 +14,7 @@ use values::{TypeKind, Value};
 pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: &TimeZone) -> String {
     let mut lines: Vec<String> =
         table.columns.iter().map(|column| column_line(column, table.collation, zone)).collect();
-    let order = crate::ddl::printed_order(table);
+    let order = crate::printed_order(table);
     lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
     format!(
         "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",

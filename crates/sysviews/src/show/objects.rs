@@ -1,21 +1,22 @@
 //! SHOW forms about schemas and tables.
 
-use super::Listing;
 use super::create::{create_database, create_table};
+use super::{Listing, Showing};
 use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
 };
-use crate::session::Session;
 use crate::system_tables;
+use crate::{schema_exists, table_exists};
 use accounts::Privileges;
 use catalog::{LockKey, LockMode, Namespace};
 use dictionary::{SchemaDefinition, TableName};
 use errors::{SqlResult, sql_error};
+use instance::{lock_limit, lock_owner};
 use parser::ast::{ObjectName, Show, ShowFilter};
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultColumn;
 
-impl Session {
+impl Showing<'_> {
     /// The listing of a form about schemas and tables with its filter; None for other forms.
     pub(super) fn object_listing(&mut self, show: &Show) -> SqlResult<Option<(Listing, ShowFilter)>> {
         let plain = |listing: Listing| Ok(Some((listing, ShowFilter::None)));
@@ -40,7 +41,7 @@ impl Session {
             Show::CreateTable(name) => return plain(self.create_table_listing(name)?),
             Show::CreateView(name) => {
                 let name = self.table_name(name)?;
-                self.user.require_table_or_columns(&self.instance, Privileges::SELECT, &name)?;
+                self.user.require_table_or_columns(self.instance, Privileges::SELECT, &name)?;
                 return Err(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"));
             }
             Show::CreateDatabase { name, if_not_exists } => {
@@ -67,7 +68,7 @@ impl Session {
         filter: &ShowFilter,
     ) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
-        self.user.require_schema_use(&self.instance, &schema)?;
+        self.user.require_schema_use(self.instance, &schema)?;
         let name = match filter {
             ShowFilter::Like(pattern) => format!("Tables_in_{schema} ({})", String::from_utf8_lossy(pattern)),
             _ => format!("Tables_in_{schema}"),
@@ -99,7 +100,7 @@ impl Session {
 
     fn table_status(&mut self, schema: Option<&String>) -> SqlResult<Listing> {
         let schema = self.shown_schema(schema)?;
-        self.user.require_schema_use(&self.instance, &schema)?;
+        self.user.require_schema_use(self.instance, &schema)?;
         let date = |name: &str| column(name, ColumnType::new(TypeKind::DateTime));
         let number = |name: &str| sized_column(name, TypeKind::BigInt, true, 21);
         let columns = vec![
@@ -135,7 +136,7 @@ impl Session {
             number_column("Name_locked"),
         ];
         let locks = self.instance.metadata_locks().rows();
-        let grants = self.grants();
+        let grants = self.user.current_grants(self.instance);
         let mut rows = Vec::new();
         for lock in locks.iter().filter(|lock| lock.granted && lock.key.namespace() == Namespace::Table) {
             if schema.as_ref().is_some_and(|wanted| *wanted != lock.key.schema_name()) {
@@ -159,11 +160,11 @@ impl Session {
     /// The table that a SHOW form names. Errors: 1046, 1142, 1146.
     fn shown_table(&mut self, table: &ObjectName) -> SqlResult<TableName> {
         let name = self.table_name(table)?;
-        if !self.schema_exists(&name.schema) {
+        if !schema_exists(self.instance, &name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
         self.wait_while_made(&name)?;
-        if !self.table_exists(&name.schema, &name.table) {
+        if !table_exists(self.instance, &name.schema, &name.table) {
             return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
         }
         self.require_shown(&name)?;
@@ -173,7 +174,7 @@ impl Session {
     /// Error 1142 for SHOW COLUMNS and SHOW INDEX, unless the user may read the whole schema or has anything granted on the
     /// table or its columns.
     pub(crate) fn require_shown(&mut self, name: &TableName) -> SqlResult<()> {
-        let grants = self.grants();
+        let grants = self.user.current_grants(self.instance);
         let open = instance::system_schemas::is_always_readable(&name.schema, &name.table)
             || grants.schema(&name.schema).contains(Privileges::SELECT)
             || grants.table_grant(&name.schema, &name.table).is_some();
@@ -186,8 +187,10 @@ impl Session {
         let table = self.instance.engine().dictionary().table(&name.schema, &name.table);
         if table.is_some_and(|table| table.is_hidden()) {
             let key = LockKey::table(&name.schema, &name.table);
-            self.lock_for_statement(vec![(key.clone(), LockMode::Read)])?;
-            self.unlock_for_statement(&key);
+            let owner = lock_owner(self.instance, self.shared);
+            let limit = lock_limit(self.shared, self.settings.metadata_lock_timeout);
+            self.locks.take_for_statement(owner, limit, vec![(key.clone(), LockMode::Read)])?;
+            self.locks.release_of_statement(owner, &key);
         }
         Ok(())
     }
@@ -285,17 +288,23 @@ impl Session {
     fn create_table_listing(&mut self, table: &ObjectName) -> SqlResult<Listing> {
         let name = self.table_name(table)?;
         let open = instance::system_schemas::is_always_readable(&name.schema, &name.table);
-        if !open && !self.grants().table(&name.schema, &name.table).intersects(Privileges::ALL_TABLE) {
+        if !open
+            && !self
+                .user
+                .current_grants(self.instance)
+                .table(&name.schema, &name.table)
+                .intersects(Privileges::ALL_TABLE)
+        {
             return Err(self.user.denied_table("SHOW", &name.table));
         }
-        if !self.schema_exists(&name.schema) {
+        if !schema_exists(self.instance, &name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
         if !instance::system_schemas::is_system_schema(&name.schema) {
             self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
         self.wait_while_made(&name)?;
-        let zone = &self.settings().facts.time_zone;
+        let zone = &self.settings.facts.time_zone;
         let engine = self.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
             Some(stored) => {
@@ -314,7 +323,7 @@ impl Session {
 
     fn create_database_listing(&mut self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {
         self.user.require_schema_use(
-            &self.instance,
+            self.instance,
             instance::system_schemas::system_schema(name).unwrap_or(name),
         )?;
         let name = self.shown_schema(Some(&name.to_owned()))?;

@@ -28,7 +28,7 @@ fn emit_all(rows: impl Iterator<Item = Vec<Value>>, emit: Emit<'_>) -> SqlResult
 
 impl SystemTables<'_> {
     pub(super) fn engines(&self, emit: Emit<'_>) -> SqlResult<()> {
-        emit_all(crate::ddl::engines::ROWS.iter().map(|row| row.map(text).to_vec()), emit)
+        emit_all(crate::engines::ROWS.iter().map(|row| row.map(text).to_vec()), emit)
     }
 
     pub(super) fn character_sets(&self, emit: Emit<'_>) -> SqlResult<()> {

@@ -12,8 +12,8 @@ mod sessions;
 mod tables;
 
 pub(crate) use accounts::privilege_rows;
-pub(crate) use columns::default_text;
-pub(crate) use definitions::{definition, names};
+pub use columns::default_text;
+pub use definitions::{definition, names};
 pub(crate) use reference::PLUGINS;
 pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
 
@@ -60,7 +60,7 @@ pub struct SystemTable {
 }
 
 /// A result set under a table's name, for SHOW .. WHERE.
-pub(crate) struct Overlay {
+pub struct Overlay {
     /// Its columns under [`OVERLAY_SCHEMA`] and [`OVERLAY_TABLE`].
     pub definition: Arc<TableDefinition>,
     /// Its rows.
@@ -68,11 +68,16 @@ pub(crate) struct Overlay {
 }
 
 /// What rows are made from, for one statement.
-pub(crate) struct SystemTables<'s> {
-    pub instance: &'s Arc<Instance>,
+pub struct SystemTables<'s> {
+    /// The server.
+    pub instance: &'s Instance,
+    /// The session that asks.
     pub shared: &'s SessionShared,
+    /// Its user.
     pub user: &'s SessionUser,
+    /// Its variables.
     pub variables: Arc<SessionVariables>,
+    /// One more table.
     pub overlay: Option<Overlay>,
 }
 
