@@ -8,7 +8,7 @@ mod administration;
 mod charsets;
 mod collector;
 mod cursor;
-mod ddl;
+mod definitions;
 mod execute;
 #[cfg(test)]
 mod lock_tests;

@@ -168,21 +168,4 @@ impl Session {
     pub(crate) fn unlock_global(&mut self) {
         self.locks.unlock_global(owner(&self.instance, &self.shared));
     }
-
-    /// A table that LOCK TABLES holds is gone.
-    pub(crate) fn forget_locked_table(&mut self, key: &LockKey) {
-        self.locks.forget_locked_table(owner(&self.instance, &self.shared), key);
-    }
-
-    /// A table that LOCK TABLES holds has another name, which this session has locked exclusively for the statement.
-    pub(crate) fn rename_locked_table(&mut self, from: &LockKey, to: &LockKey) -> SqlResult<()> {
-        let timeout = self.lock_timeout();
-        let (owner, limit) = (owner(&self.instance, &self.shared), limit(&self.shared, timeout));
-        self.locks.rename_locked_table(owner, limit, from, to)
-    }
-
-    /// Gives one name back before the statement ends.
-    pub(crate) fn unlock_for_statement(&mut self, key: &LockKey) {
-        self.locks.release_of_statement(owner(&self.instance, &self.shared), key);
-    }
 }

@@ -1,6 +1,6 @@
 //! A declared type checked and turned into a [`ColumnType`]. Main function: [`Session::column_type`].
 
-use crate::session::Session;
+use crate::definer::Definer;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
@@ -14,7 +14,7 @@ const VARCHAR_BYTES_MAX: u64 = 65_535;
 /// Of texts of any type, as declared.
 const LENGTH_MAX: u64 = u32::MAX as u64;
 
-impl Session {
+impl Definer<'_> {
     /// The type that a declaration means. `collation` is the COLLATE attribute, `default` the table's collation.
     /// Errors: 1063, 1074, 1097, 1115, 1235, 1253, 1273, 1291, 1367, 1425, 1426, 1427, 1439.
     pub(super) fn column_type(
@@ -185,7 +185,7 @@ impl Session {
                 self.diagnostics.warning(sql_error!(ER_DEPRECATED_NATIONAL));
                 charset::charset_by_name(name)
             }
-            Some(name) => Some(find_charset(name, &mut self.diagnostics)?),
+            Some(name) => Some(find_charset(name, self.diagnostics)?),
             None => None,
         };
         if let Some(name) = attribute.or(declared.collation.as_deref()) {

@@ -1,5 +1,8 @@
 //! CREATE, ALTER, DROP, RENAME and TRUNCATE of schemas, tables and indexes, with MySQL's checks.
 //! Definitions are built and checked here (`column.rs`, `index.rs`, `table.rs`); the engine stores them and moves rows.
+//! Main type: [`Definer`], what a change borrows of the running session.
+
+#![forbid(unsafe_code)]
 
 mod algorithm;
 mod alter;
@@ -8,12 +11,17 @@ mod column;
 mod column_type;
 mod converted;
 mod database;
+mod definer;
 mod index;
 mod limits;
 mod options;
 mod rebuild;
 mod renumbering;
 mod table;
+
+pub use algorithm::Asked;
+pub use definer::{Defaults, Definer, declared_defaults};
+pub use table::{Creation, Selected, locks_to_change};
 
 use dictionary::TableName;
 use engine::EngineError;

@@ -1,7 +1,7 @@
 //! A column specification checked and turned into a [`ColumnDefinition`]. Main type: [`ColumnDraft`].
 
 use super::limits;
-use crate::session::Session;
+use crate::definer::Definer;
 use charset::CollationId;
 use dictionary::{ColumnDefault, ColumnDefinition};
 use errors::{SqlResult, sql_error};
@@ -23,7 +23,7 @@ pub(super) struct ColumnDraft {
     pub explicit_null: bool,
 }
 
-impl Session {
+impl Definer<'_> {
     /// Errors: 1059, 1063, 1067, 1101, 1166, 1235, 1294 and those of the type.
     pub(super) fn column_draft(
         &mut self,
@@ -142,15 +142,15 @@ impl Session {
         if kind.is_large_object() {
             return Err(sql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
         }
-        let typed = self.evaluate(expression)?;
-        let zone = self.settings().facts.time_zone.clone();
+        let typed = self.defaults.value_of(expression, self.diagnostics)?;
+        let zone = self.settings.facts.time_zone.clone();
         let mode = StoreMode { strict: true, time_zone: zone.for_storing(), ..self.store_mode() };
         let mut context = StoreContext {
             mode,
             column: &column.name,
             row: 1,
             source: Source::Expression,
-            diagnostics: &mut self.diagnostics,
+            diagnostics: self.diagnostics,
         };
         let stored = store(&typed.value, &typed.column_type, &column.column_type, &mut context);
         match stored {
@@ -168,7 +168,7 @@ impl Session {
     /// How values are stored to columns in this session.
     pub(super) fn store_mode(&self) -> StoreMode {
         let mode = self.sql_mode();
-        let now = self.settings().facts.time_zone.local(self.state.statement_time_microseconds);
+        let now = self.settings.facts.time_zone.local(self.facts.statement_time_microseconds);
         StoreMode {
             strict: mode.is_strict(),
             dates: DateRules {

@@ -88,14 +88,14 @@ enum Lock {
 
 /// What a statement asks for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
+pub struct Asked {
     algorithm: Algorithm,
     lock: Lock,
 }
 
 impl Asked {
     /// Errors 1800, 1801, 1221.
-    pub fn new(algorithm: Option<&str>, lock: Option<&str>) -> SqlResult<Asked> {
+    pub(crate) fn new(algorithm: Option<&str>, lock: Option<&str>) -> SqlResult<Asked> {
         let algorithm = match algorithm.map(str::to_ascii_uppercase).as_deref() {
             None | Some("DEFAULT") => Algorithm::Default,
             Some("INSTANT") => Algorithm::Instant,
@@ -117,12 +117,12 @@ impl Asked {
     }
 
     /// Whether rows are to be copied.
-    pub fn copies(&self) -> bool {
+    pub(crate) fn copies(&self) -> bool {
         self.algorithm == Algorithm::Copy
     }
 
     /// Errors 1845, 1846.
-    pub fn check(&self, means: Means) -> SqlResult<()> {
+    pub(crate) fn check(&self, means: Means) -> SqlResult<()> {
         let [instant, in_place, ..] = answers(means);
         match self.algorithm {
             Algorithm::Instant if means == Means::Copies => {

@@ -4,7 +4,7 @@ use super::alter::Draft;
 use super::alter_plan::{AlterPlan, converts_columns, plan};
 use super::renumbering::Renumbering;
 use super::table_error;
-use crate::session::Session;
+use crate::definer::Definer;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
 use engine::{DuplicateKey, EngineError, KillFlag, Table};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
@@ -43,7 +43,7 @@ struct RowConverter<'a> {
     diagnostics: &'a mut Diagnostics,
 }
 
-impl Session {
+impl Definer<'_> {
     /// Makes the draft the table's definition. Returns the number of rows copied.
     pub(super) fn carry_out(
         &mut self,
@@ -127,11 +127,11 @@ impl Session {
     fn rebuild(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
         let engine = self.instance.engine().clone();
         let new = &draft.definition;
-        let facts = self.facts().clone();
+        let facts = self.facts.clone();
         let mut mode = self.store_mode();
         mode.time_zone = facts.time_zone.for_storing();
         let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
-        let settings = &self.settings().execution;
+        let settings = &self.settings.execution;
         let series = (settings.auto_increment_increment, settings.auto_increment_offset);
         let renumbering = Renumbering::new(table, new, &draft.sources, facts.sql_mode, series);
         let changes_type = draft.copy_asked || converts_columns(old, new, &draft.sources);
@@ -147,7 +147,7 @@ impl Session {
             time_zone: facts.time_zone.clone(),
             renumbering: &renumbering,
             row: 0,
-            diagnostics: &mut self.diagnostics,
+            diagnostics: self.diagnostics,
         };
         let kill = &self.shared.kill;
         let outcome =
@@ -192,7 +192,7 @@ fn resequenced_error(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
-    session: &Session,
+    session: &Definer<'_>,
 ) -> SqlError {
     let Some((shown, key)) = duplicate_entry(duplicate, table, new, session) else {
         return sql_error!(ER_DUP_KEY, new.name.table);
@@ -205,7 +205,7 @@ fn duplicate_error(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
-    session: &Session,
+    session: &Definer<'_>,
 ) -> SqlError {
     match duplicate_entry(duplicate, table, new, session) {
         Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
@@ -218,7 +218,7 @@ fn duplicate_entry(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
-    session: &Session,
+    session: &Definer<'_>,
 ) -> Option<(String, String)> {
     let index = index_of(duplicate, new)?;
     let engine = session.instance.engine();

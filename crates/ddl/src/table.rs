@@ -1,9 +1,9 @@
-//! CREATE TABLE, DROP TABLE, RENAME TABLE and TRUNCATE TABLE.
+//! CREATE TABLE, DROP TABLE, RENAME TABLE and TRUNCATE TABLE: what is asked before their names are locked, and what is done then.
 
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
-use crate::session::Session;
+use crate::definer::Definer;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
@@ -12,20 +12,31 @@ use dictionary::{
 };
 use engine::{KillFlag, Table};
 use errors::{SqlResult, sql_error};
+use instance::{lock_limit, lock_owner};
 use parser::ast::*;
 use plan::physical::OriginPath;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
-use wire::result::{ClientChannel, ResultSink};
+use sysviews::{schema_exists, table_exists};
 
-impl Session {
-    /// CREATE TABLE in its three forms.
-    pub(crate) fn create_table(
-        &mut self,
-        create: &CreateTable,
-        channel: &mut dyn ClientChannel,
-    ) -> SqlResult<()> {
+/// What has come of a CREATE TABLE whose names are locked.
+pub enum Creation {
+    /// The table is there.
+    Done,
+    /// It is to be made of a query's columns and filled with its rows.
+    AsSelect(Selected),
+}
+
+/// What a CREATE TABLE .. SELECT declares beside its query.
+pub struct Selected {
+    definition: TableDefinition,
+    drafts: Vec<ColumnDraft>,
+}
+
+impl Definer<'_> {
+    /// What is asked of a CREATE TABLE before it is run: the table's full name.
+    pub fn check_create(&mut self, create: &CreateTable) -> SqlResult<TableName> {
         if create.temporary {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "TEMPORARY tables"));
         }
@@ -35,88 +46,80 @@ impl Session {
         let name = self.table_name(&create.name)?;
         check_table_name(&name.table)?;
         self.require_create(create, &name)?;
-        let key = LockKey::table(&name.schema, &name.table);
-        self.locks.explicit.check(&key, LockMode::Shared)?;
-        self.commit_implicitly()?;
-        let mut wanted = self.locks_of_sources(create)?;
-        wanted.push((LockKey::schema(&name.schema), LockMode::Intention));
-        wanted.push((key.clone(), LockMode::Shared));
-        self.with_definition_locks(wanted, |session| session.create_locked(&key, name, create, channel))
+        self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Shared)?;
+        Ok(name)
     }
 
-    /// The tables that the new one is made of. They are locked before its name is locked exclusively.
-    fn locks_of_sources(&mut self, create: &CreateTable) -> SqlResult<Vec<(LockKey, LockMode)>> {
+    /// What a CREATE TABLE locks behind the tables that the new one is made of: nobody drops the schema, and others may use a table
+    /// that is there already.
+    pub fn locks_to_create(
+        &self,
+        create: &CreateTable,
+        name: &TableName,
+    ) -> SqlResult<Vec<(LockKey, LockMode)>> {
+        let mut wanted = Vec::new();
         if let Some(like) = &create.like {
             let other = self.table_name(like)?;
-            return Ok(vec![(LockKey::table(&other.schema, &other.table), LockMode::Read)]);
+            wanted.push((LockKey::table(&other.schema, &other.table), LockMode::Read));
         }
-        let query = create.query.as_ref().map(|query| Statement::Query(query.clone()));
-        let locks = query.map_or_else(Vec::new, |query| self.locks_needed(&query).locks);
-        Ok(locks.into_iter().map(|lock| (lock.key, lock.mode)).collect())
+        let key = LockKey::table(&name.schema, &name.table);
+        wanted.push((LockKey::schema(&name.schema), LockMode::Intention));
+        wanted.push((key.clone(), LockMode::Shared));
+        Ok(wanted)
     }
 
     /// Looks whether the table is there under a lock that lets others use it; only then is its name locked exclusively,
     /// after which it may be there all the same.
-    fn create_locked(
-        &mut self,
-        key: &LockKey,
-        name: TableName,
-        create: &CreateTable,
-        channel: &mut dyn ClientChannel,
-    ) -> SqlResult<()> {
-        if !self.schema_exists(&name.schema) {
+    pub fn create_locked(&mut self, name: TableName, create: &CreateTable) -> SqlResult<Creation> {
+        if !schema_exists(self.instance, &name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
-        if self.locks.explicit.in_force() && !self.table_exists(&name.schema, &name.table) {
+        if self.locks.explicit.in_force() && !table_exists(self.instance, &name.schema, &name.table) {
             return Err(sql_error!(ER_TABLE_NOT_LOCKED, name.table));
         }
         if self.is_there_already(&name, create)? {
-            return self.send_ok(channel);
+            return Ok(Creation::Done);
         }
-        self.unlock_for_statement(key);
-        self.lock_for_statement(vec![(key.clone(), LockMode::Exclusive)])?;
+        let key = LockKey::table(&name.schema, &name.table);
+        self.unlock_for_statement(&key);
+        self.lock_for_statement(vec![(key, LockMode::Exclusive)])?;
         if self.is_there_already(&name, create)? {
-            return self.send_ok(channel);
+            return Ok(Creation::Done);
         }
         if let Some(like) = &create.like {
-            return self.create_like(name, like, channel);
+            return self.create_like(name, like).map(|()| Creation::Done);
         }
         let (mut definition, drafts) = self.table_definition(&name, create)?;
-        match &create.query {
-            Some(query) => self.create_as_select(definition, &drafts, create, query, channel),
-            None => {
-                self.add_key_elements(&mut definition, &drafts, &create.elements)?;
-                if definition.columns.is_empty() {
-                    return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
-                }
-                check_definition(&definition)?;
-                self.make_table(definition)?;
-                self.send_ok(channel)
-            }
+        if create.query.is_some() {
+            return Ok(Creation::AsSelect(Selected { definition, drafts }));
         }
+        self.add_key_elements(&mut definition, &drafts, &create.elements)?;
+        if definition.columns.is_empty() {
+            return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
+        }
+        check_definition(&definition)?;
+        self.make_table(definition).map(|()| Creation::Done)
     }
 
     /// CREATE, and what the rows or the definition of another table take.
     fn require_create(&mut self, create: &CreateTable, name: &TableName) -> SqlResult<()> {
         let filled = if create.query.is_some() { Privileges::INSERT } else { Privileges::NONE };
-        self.user.require_table(&self.instance, Privileges::CREATE.with(filled), name)?;
+        self.user.require_table(self.instance, Privileges::CREATE.with(filled), name)?;
         if let Some(like) = &create.like {
             let like = self.table_name(like)?;
-            self.user.require_table(&self.instance, Privileges::SELECT, &like)?;
+            self.user.require_table(self.instance, Privileges::SELECT, &like)?;
         }
         match &create.query {
-            Some(query) => self.user.require_statement(
-                &self.instance,
-                &Statement::Query(query.clone()),
-                self.schema.as_deref(),
-            ),
+            Some(query) => {
+                self.user.require_statement(self.instance, &Statement::Query(query.clone()), self.schema)
+            }
             None => Ok(()),
         }
     }
 
     /// Error 1050, or a note with IF NOT EXISTS.
     fn is_there_already(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<bool> {
-        if !self.table_exists(&name.schema, &name.table) {
+        if !table_exists(self.instance, &name.schema, &name.table) {
             return Ok(false);
         }
         let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
@@ -135,12 +138,7 @@ impl Session {
     }
 
     /// LIKE: columns, indexes and options of another table; its counter starts at 1.
-    fn create_like(
-        &mut self,
-        name: TableName,
-        like: &ObjectName,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+    fn create_like(&mut self, name: TableName, like: &ObjectName) -> SqlResult<()> {
         let other = self.table_name(like)?;
         let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&other.schema, &other.table);
@@ -153,8 +151,7 @@ impl Session {
         for column in &definition.columns {
             self.warn_copied_type(&column.column_type);
         }
-        self.make_table(definition)?;
-        self.send_ok(sink)
+        self.make_table(definition)
     }
 
     /// The definition that the elements and options say, without keys and checks of the whole, and its columns.
@@ -236,7 +233,7 @@ impl Session {
     ) -> SqlResult<()> {
         let is_strict = self.sql_mode().is_strict();
         let (columns, taken) = (&definition.columns, &definition.indexes);
-        let index = build_index(key, columns, taken, &mut self.diagnostics, is_strict)?;
+        let index = build_index(key, columns, taken, self.diagnostics, is_strict)?;
         if index.kind == IndexKind::Primary {
             for part in &index.parts {
                 let column = &mut definition.columns[part.column];
@@ -256,33 +253,23 @@ impl Session {
         Ok(())
     }
 
-    /// DROP TABLE: all that exist go in one step; error 1051 names those that do not.
-    pub(crate) fn drop_tables(&mut self, drop: &DropTable, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    /// The tables that a DROP TABLE names. Errors: 1046, 1066, 1142.
+    pub fn check_drop(&mut self, drop: &DropTable) -> SqlResult<Vec<TableName>> {
         let mut names = Vec::new();
         for table in &drop.tables {
             let name = self.table_name(table)?;
-            self.user.require_table(&self.instance, Privileges::DROP, &name)?;
+            self.user.require_table(self.instance, Privileges::DROP, &name)?;
             if names.contains(&name) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
             }
             names.push(name);
         }
-        if drop.temporary {
-            let unknown = names.iter().map(shown).collect::<Vec<_>>().join(",");
-            return self.missing_tables(unknown, drop.if_exists, sink);
-        }
-        self.commit_implicitly()?;
-        for name in &names {
-            self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
-        }
-        let wanted = locks_to_change(&names);
-        let unknown = self.with_definition_locks(wanted, |session| session.drop_locked(&names, drop))?;
-        unknown.iter().for_each(|name| self.diagnostics.note(sql_error!(ER_BAD_TABLE_ERROR, name)));
-        self.send_ok(sink)
+        Ok(names)
     }
 
-    /// Returns the names of which there was no table.
-    fn drop_locked(&mut self, names: &[TableName], drop: &DropTable) -> SqlResult<Vec<String>> {
+    /// DROP TABLE of locked tables: all that exist go in one step; error 1051 names those that do not. Returns the names of
+    /// which there was no table.
+    pub fn drop_locked(&mut self, names: &[TableName], drop: &DropTable) -> SqlResult<Vec<String>> {
         let engine = self.instance.engine().clone();
         let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
         let (present, missing): (Vec<&TableName>, Vec<&TableName>) = names.iter().partition(exists);
@@ -295,69 +282,48 @@ impl Session {
             engine.drop_tables(&present, &self.shared.kill).map_err(|error| error.into_sql(""))?;
         }
         for name in &present {
-            self.forget_locked_table(&LockKey::table(&name.schema, &name.table));
+            let owner = lock_owner(self.instance, self.shared);
+            self.locks.forget_locked_table(owner, &LockKey::table(&name.schema, &name.table));
         }
         Ok(unknown)
     }
 
-    fn missing_tables(
-        &mut self,
-        unknown: String,
-        if_exists: bool,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+    /// What is said of tables or views that are not there: error 1051, or a note with IF EXISTS.
+    pub fn missing_tables(&mut self, unknown: &[TableName], if_exists: bool) -> SqlResult<()> {
+        let unknown = unknown.iter().map(shown).collect::<Vec<_>>().join(",");
         let error = sql_error!(ER_BAD_TABLE_ERROR, unknown);
         if !if_exists {
             return Err(error);
         }
         self.diagnostics.note(error);
-        self.send_ok(sink)
+        Ok(())
     }
 
-    /// DROP VIEW: there are no views yet, so all names are unknown.
-    pub(crate) fn drop_views(
-        &mut self,
-        views: &[ObjectName],
-        if_exists: bool,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+    /// The views that a DROP VIEW names: there are none yet, so that all names are unknown. Errors: 1046, 1142.
+    pub fn check_drop_views(&mut self, views: &[ObjectName]) -> SqlResult<Vec<TableName>> {
         let mut names = Vec::with_capacity(views.len());
         for view in views {
             let name = self.table_name(view)?;
-            self.user.require_table(&self.instance, Privileges::DROP, &name)?;
-            names.push(shown(&name));
+            self.user.require_table(self.instance, Privileges::DROP, &name)?;
+            names.push(name);
         }
-        self.commit_implicitly()?;
-        self.missing_tables(names.join(","), if_exists, sink)
+        Ok(names)
     }
 
-    /// RENAME TABLE: all renames in one step, from left to right.
-    pub(crate) fn rename_tables(&mut self, items: &[RenameItem], sink: &mut dyn ResultSink) -> SqlResult<()> {
+    /// Old and new names of a RENAME TABLE. Errors: 1046, 1103, 1142.
+    pub fn check_renames(&mut self, items: &[RenameItem]) -> SqlResult<Vec<(TableName, TableName)>> {
         let mut renames = Vec::new();
         for item in items {
             let (from, to) = (self.table_name(&item.from)?, self.table_name(&item.to)?);
             check_table_name(&to.table)?;
-            self.user.require_rename(&self.instance, &from, &to)?;
+            self.user.require_rename(self.instance, &from, &to)?;
             renames.push((from, to));
         }
-        self.commit_implicitly()?;
-        for (from, _) in &renames {
-            self.locks.explicit.check(&LockKey::table(&from.schema, &from.table), LockMode::Exclusive)?;
-        }
-        let names: Vec<TableName> = renames.iter().flat_map(|(from, to)| [from, to]).cloned().collect();
-        self.with_definition_locks(locks_to_change(&names), |session| {
-            let kill = session.shared.kill.clone();
-            session.rename_locked(&renames, &kill)
-        })?;
-        self.send_ok(sink)
+        Ok(renames)
     }
 
-    /// Renames tables whose old and new names are locked.
-    pub(super) fn rename_locked(
-        &mut self,
-        renames: &[(TableName, TableName)],
-        kill: &KillFlag,
-    ) -> SqlResult<()> {
+    /// Renames tables whose old and new names are locked: all renames in one step, from left to right.
+    pub fn rename_locked(&mut self, renames: &[(TableName, TableName)], kill: &KillFlag) -> SqlResult<()> {
         let renamed = self.instance.engine().rename_tables(renames, kill);
         renamed.map_err(|error| match error {
             engine::EngineError::TableExists(name) => {
@@ -369,47 +335,34 @@ impl Session {
         renames.iter().try_for_each(|(from, to)| {
             let (from, to) =
                 (LockKey::table(&from.schema, &from.table), LockKey::table(&to.schema, &to.table));
-            self.rename_locked_table(&from, &to)
+            let owner = lock_owner(self.instance, self.shared);
+            let limit = lock_limit(self.shared, self.settings.metadata_lock_timeout);
+            self.locks.rename_locked_table(owner, limit, &from, &to)
         })
     }
 
-    /// TRUNCATE TABLE.
-    pub(crate) fn truncate_table(&mut self, table: &ObjectName, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        let name = self.table_name(table)?;
-        self.user.require_table(&self.instance, Privileges::DROP, &name)?;
-        self.commit_implicitly()?;
-        let key = LockKey::table(&name.schema, &name.table);
-        self.locks.explicit.check(&key, LockMode::Exclusive)?;
-        self.with_definition_locks(locks_to_change(std::slice::from_ref(&name)), |session| {
-            let truncated = session.instance.engine().truncate_table(&name, &session.shared.kill);
-            truncated.map(|_| ()).map_err(|error| table_error(error, &name))
-        })?;
-        self.send_ok(sink)
+    /// TRUNCATE TABLE of a locked table.
+    pub fn truncate_locked(&mut self, name: &TableName) -> SqlResult<()> {
+        let truncated = self.instance.engine().truncate_table(name, &self.shared.kill);
+        truncated.map(|_| ()).map_err(|error| table_error(error, name))
     }
 
-    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, keys may be of either, then its
-    /// rows are inserted.
-    fn create_as_select(
+    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, keys may be of either. Returns the table,
+    /// which nobody sees before it is filled, and the INSERT that fills it.
+    pub fn make_selected(
         &mut self,
-        mut definition: TableDefinition,
-        drafts: &[ColumnDraft],
+        selected: Selected,
         create: &CreateTable,
-        query: &Query,
-        channel: &mut dyn ClientChannel,
-    ) -> SqlResult<()> {
-        let statement = Statement::Query(Box::new(query.clone()));
-        let locks = self.locks_needed(&statement);
-        let parameters = Arc::clone(&self.parameters);
-        let described = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(&locks, reads_lock, &parameters, |context| {
-                exec::describe_for_table(&statement, context)
-            })
-        })?;
-        self.warn_made_types(&definition, &described);
+        query: Box<Query>,
+        described: &[(wire::result::ResultColumn, OriginPath)],
+    ) -> SqlResult<(Arc<Table>, Statement)> {
+        let Selected { mut definition, drafts } = selected;
+        let drafts = &drafts[..];
+        self.warn_made_types(&definition, described);
         let mut targets = Vec::new();
         let mut computed = Vec::new();
         let mut named = BTreeSet::new();
-        for (column, path) in &described {
+        for (column, path) in described {
             if !named.insert(column.name.to_lowercase()) {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
             }
@@ -445,33 +398,11 @@ impl Session {
             table: ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() },
             partitions: Vec::new(),
             columns: targets,
-            source: InsertSource::Query(Box::new(query.clone())),
+            source: InsertSource::Query(query),
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        self.fill_made_table(&made, &insert, channel)
-    }
-
-    /// Runs the INSERT .. SELECT that fills a hidden table, and commits both.
-    fn fill_made_table(
-        &mut self,
-        made: &Arc<Table>,
-        insert: &Statement,
-        channel: &mut dyn ClientChannel,
-    ) -> SqlResult<()> {
-        self.transaction.making = Some(Arc::clone(made));
-        let mut filled = self.run_data_statement(insert, channel);
-        if filled.is_ok() && self.transaction.current.is_some() {
-            filled = self.commit_open();
-        }
-        if filled.is_err() && self.transaction.current.is_some() {
-            self.rollback_open();
-        }
-        self.transaction.making = None;
-        filled.map_err(|error| match self.instance.engine().abandon_table(made) {
-            Ok(()) => error,
-            Err(failed) => failed.into_sql(""),
-        })
+        Ok((made, insert))
     }
 
     /// What is deprecated in declared types is told of a second time, then what is in the query's.
@@ -569,7 +500,7 @@ fn move_last(definition: &mut TableDefinition, position: usize) {
 }
 
 /// What a statement locks to make, change, rename or remove those tables: their names, and their schemas against DROP DATABASE.
-pub(super) fn locks_to_change(names: &[TableName]) -> Vec<(LockKey, LockMode)> {
+pub fn locks_to_change(names: &[TableName]) -> Vec<(LockKey, LockMode)> {
     let tables = names.iter().map(|name| LockKey::table(&name.schema, &name.table));
     let schemas = names.iter().map(|name| LockKey::schema(&name.schema));
     let tables: BTreeSet<LockKey> = tables.collect();

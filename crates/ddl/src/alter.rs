@@ -4,16 +4,15 @@
 use super::algorithm::{Asked, Change, Means};
 use super::alter_plan::{has_key, reports_rows};
 use super::column::ColumnDraft;
+use super::converted::convert_column;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
-use super::table::{check_column_names, check_definition, check_table_name, locks_to_change};
-use crate::session::Session;
+use super::table::{check_column_names, check_definition, check_table_name};
+use crate::definer::Definer;
 use accounts::Privileges;
-use catalog::{LockKey, LockMode};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName};
 use engine::KillFlag;
 use errors::{SqlResult, sql_error};
 use parser::ast::*;
-use wire::result::ResultSink;
 
 /// A definition while its actions are applied.
 pub(super) struct Draft {
@@ -34,13 +33,13 @@ pub(super) struct Draft {
     reports_rows: bool,
 }
 
-impl Session {
-    /// ALTER TABLE.
-    pub(crate) fn alter_table(&mut self, alter: &AlterTable, sink: &mut dyn ResultSink) -> SqlResult<()> {
+impl Definer<'_> {
+    /// The table that an ALTER TABLE names, and how it is to be changed. Errors: 1046, 1142, 1800, 1801.
+    pub fn check_alter(&mut self, alter: &AlterTable) -> SqlResult<(TableName, Asked)> {
         let asked = Asked::new(alter.algorithm.as_deref(), alter.lock.as_deref())?;
         let name = self.table_name(&alter.name)?;
         self.require_alter(&name, &alter.actions)?;
-        self.alter(&name, &alter.actions, asked, sink)
+        Ok((name, asked))
     }
 
     /// ALTER, and what a rename takes besides.
@@ -52,73 +51,46 @@ impl Session {
         match renamed {
             Some(to) => {
                 let to = self.table_name(to)?;
-                self.user.require_rename(&self.instance, name, &to)
+                self.user.require_rename(self.instance, name, &to)
             }
-            None => self.user.require_table(&self.instance, Privileges::ALTER, name),
+            None => self.user.require_table(self.instance, Privileges::ALTER, name),
         }
     }
 
-    /// CREATE INDEX.
-    pub(crate) fn create_index(&mut self, create: &CreateIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    /// The table of a CREATE INDEX, and what it does to it.
+    pub fn check_create_index(&mut self, create: &CreateIndex) -> SqlResult<(TableName, AlterAction, Asked)> {
         let asked = Asked::new(create.algorithm.as_deref(), create.lock.as_deref())?;
         let name = self.table_name(&create.table)?;
-        self.user.require_table(&self.instance, Privileges::INDEX, &name)?;
-        self.alter(&name, &[AlterAction::AddIndex(create.index.clone())], asked, sink)
+        self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        Ok((name, AlterAction::AddIndex(create.index.clone()), asked))
     }
 
-    /// DROP INDEX.
-    pub(crate) fn drop_index(&mut self, drop: &DropIndex, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    /// The table of a DROP INDEX, and what it does to it.
+    pub fn check_drop_index(&mut self, drop: &DropIndex) -> SqlResult<(TableName, AlterAction, Asked)> {
         let asked = Asked::new(drop.algorithm.as_deref(), drop.lock.as_deref())?;
         let name = self.table_name(&drop.table)?;
-        self.user.require_table(&self.instance, Privileges::INDEX, &name)?;
+        self.user.require_table(self.instance, Privileges::INDEX, &name)?;
         let action = match drop.index.eq_ignore_ascii_case("PRIMARY") {
             true => AlterAction::DropPrimaryKey,
             false => AlterAction::DropIndex(drop.index.clone()),
         };
-        self.alter(&name, &[action], asked, sink)
+        Ok((name, action, asked))
     }
 
-    /// ALTER on behalf of OPTIMIZE TABLE.
-    pub(crate) fn alter_for_maintenance(
-        &mut self,
-        name: &TableName,
-        actions: &[AlterAction],
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        self.alter(name, actions, Asked::default(), sink)
-    }
-
-    fn alter(
-        &mut self,
-        name: &TableName,
-        actions: &[AlterAction],
-        asked: Asked,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        self.commit_implicitly()?;
-        let key = LockKey::table(&name.schema, &name.table);
-        self.locks.explicit.check(&key, LockMode::Exclusive)?;
+    /// The names that the change locks.
+    pub fn names_to_alter(&self, name: &TableName, actions: &[AlterAction]) -> SqlResult<Vec<TableName>> {
         let mut names = vec![name.clone()];
         for action in actions {
             if let AlterAction::RenameTable(to) = action {
                 names.push(self.table_name(to)?);
             }
         }
-        let rows = self.with_definition_locks(locks_to_change(&names), |session| {
-            session.alter_locked(name, actions, asked)
-        })?;
-        let warnings = self.diagnostics.count();
-        match rows {
-            Some(rows) => {
-                let info = format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}");
-                self.send_info(rows, info, sink)
-            }
-            None => self.send_ok(sink),
-        }
+        Ok(names)
     }
 
+    /// Changes a table whose names are locked.
     /// Returns the number of rows that it reports as copied; None where nothing but the name may change.
-    fn alter_locked(
+    pub fn alter_locked(
         &mut self,
         name: &TableName,
         actions: &[AlterAction],
@@ -366,11 +338,11 @@ impl Session {
         charset: Option<&str>,
         collation: Option<&str>,
     ) -> SqlResult<()> {
-        let found = instance::collations::resolve(charset, collation, &mut self.diagnostics)?;
+        let found = instance::collations::resolve(charset, collation, self.diagnostics)?;
         let collation = found.unwrap_or(draft.definition.collation);
         draft.definition.collation = collation;
         for column in &mut draft.definition.columns {
-            self.convert_column(column, collation)?;
+            convert_column(self, column, collation)?;
         }
         check_converted_keys(&draft.definition)
     }

@@ -1,14 +1,14 @@
 //! Table options of CREATE and ALTER TABLE.
 
 use super::limits;
-use crate::session::Session;
+use crate::definer::Definer;
 use dictionary::{RowFormat, TableDefinition};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::TableOption;
 use sysviews::engines;
 
-impl Session {
+impl Definer<'_> {
     /// Applies options to a definition. True if the storage engine was named (ALTER .. ENGINE rebuilds).
     /// Errors: 1115, 1253, 1273, 1286, 1628.
     pub(super) fn apply_table_options(
@@ -43,7 +43,7 @@ impl Session {
         if charset.is_some_and(|name| name.eq_ignore_ascii_case("DEFAULT")) {
             charset = None;
         }
-        if let Some(found) = instance::collations::resolve(charset, collation, &mut self.diagnostics)? {
+        if let Some(found) = instance::collations::resolve(charset, collation, self.diagnostics)? {
             definition.collation = found;
         }
         Ok(engine_named)
