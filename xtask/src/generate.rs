@@ -14,7 +14,7 @@ pub fn run() -> Result<(), String> {
 
 /// Each generated source with the text it should have.
 pub fn sources() -> Result<Vec<(&'static str, String)>, String> {
-    let session = |name: &str| read(&format!("crates/session/data/{name}.tsv"));
+    let sysviews = |name: &str| read(&format!("crates/sysviews/data/{name}.tsv"));
     let variables = |name: &str| read(&format!("crates/variables/data/{name}.tsv"));
     Ok(vec![
         (
@@ -26,10 +26,10 @@ pub fn sources() -> Result<Vec<(&'static str, String)>, String> {
             generate_session::status_variables(&variables("status_variables")?)?,
         ),
         (
-            "crates/session/src/generated/system_tables.rs",
-            generate_session::system_tables(&session("system_tables")?)?,
+            "crates/sysviews/src/generated/system_tables.rs",
+            generate_session::system_tables(&sysviews("system_tables")?)?,
         ),
-        ("crates/session/src/generated/keywords.rs", generate_session::keywords(&session("keywords")?)?),
+        ("crates/sysviews/src/generated/keywords.rs", generate_session::keywords(&sysviews("keywords")?)?),
         (
             "crates/errors/src/generated/catalogue.rs",
             error_catalogue(&read("crates/errors/data/errors.tsv")?)?,

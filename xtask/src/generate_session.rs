@@ -1,4 +1,4 @@
-//! Generates the tables of crate `session`: system variables, status variables, system tables, keywords.
+//! Generates the tables of crates `variables` and `sysviews`: system variables, status variables, system tables, keywords.
 //! Each function takes a data file's text and returns the source.
 
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ pub fn status_variables(data: &str) -> Result<String, String> {
     ))
 }
 
-/// `crates/session/src/generated/system_tables.rs`.
+/// `crates/sysviews/src/generated/system_tables.rs`.
 pub fn system_tables(data: &str) -> Result<String, String> {
     let mut entries = String::new();
     let mut current = (String::new(), String::new());
@@ -109,7 +109,7 @@ pub fn system_tables(data: &str) -> Result<String, String> {
     ))
 }
 
-/// `crates/session/src/generated/keywords.rs`.
+/// `crates/sysviews/src/generated/keywords.rs`.
 pub fn keywords(data: &str) -> Result<String, String> {
     let mut entries = String::new();
     for line in lines(data) {

@@ -1,8 +1,6 @@
 //! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
 
 use crate::account_statements::SYSTEM_USER;
-use crate::registry::SessionShared;
-use crate::result::{column, computed, sized_column, text, text_column};
 use crate::session::Session;
 use crate::table_checksum::TableChecksum;
 use accounts::{AccountName, Privileges};
@@ -10,8 +8,10 @@ use catalog::{LockKey, LockMode};
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
+use instance::SessionShared;
 use parser::ast::{Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget, TableMaintenance};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use sysviews::result::{column, computed, sized_column, text, text_column};
 use values::row::RowView;
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultSink;
@@ -63,7 +63,7 @@ impl Session {
     /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
     pub(crate) fn flush(&mut self, flush: &Flush, sink: &mut dyn ResultSink) -> SqlResult<()> {
         self.require_flush(&flush.target)?;
-        if !self.explicit_locks.in_force() {
+        if !self.locks.explicit.in_force() {
             self.commit_implicitly()?;
         }
         match &flush.target {
@@ -72,7 +72,7 @@ impl Session {
                     return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FLUSH TABLES FOR EXPORT"));
                 }
                 if *with_read_lock {
-                    self.explicit_locks.refuse()?;
+                    self.locks.explicit.refuse()?;
                     if !tables.is_empty() {
                         self.refuse_read_only_session()?;
                     }
@@ -90,12 +90,12 @@ impl Session {
                         .collect();
                     return self.lock_tables(&locks, sink);
                 } else if tables.is_empty() {
-                    self.explicit_locks.check_all_written()?;
+                    self.locks.explicit.check_all_written()?;
                 }
                 for table in tables {
                     let name = self.table_name(table)?;
                     let key = LockKey::table(&name.schema, &name.table);
-                    self.explicit_locks.check(&key, LockMode::NoReadWrite)?;
+                    self.locks.explicit.check(&key, LockMode::NoReadWrite)?;
                 }
             }
             FlushTarget::Options(options) => {
@@ -147,9 +147,9 @@ impl Session {
             let ResetTarget::Persist { name, if_exists } = target else {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
             };
-            self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+            self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN")?;
             let instance = Arc::clone(&self.instance);
-            let mut persisted = instance.persisted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut persisted = instance.persisted();
             let found = persisted.reset(name.as_deref(), instance.environment())?;
             if let (false, Some(name)) = (found, name) {
                 let error = sql_error!(ER_VAR_DOES_NOT_EXIST, name);
@@ -164,7 +164,7 @@ impl Session {
 
     /// SHUTDOWN.
     pub(crate) fn shutdown(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_global(Privileges::SHUTDOWN)?;
+        self.user.require_global(&self.instance, Privileges::SHUTDOWN)?;
         let control = self.instance.server_control();
         let control = control.ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "SHUTDOWN"))?;
         self.send_ok(sink)?;
@@ -188,7 +188,7 @@ impl Session {
         let mut names = Vec::with_capacity(maintenance.tables.len());
         for table in &maintenance.tables {
             let name = self.table_name(table)?;
-            self.require_table_or_columns(wanted, &name)?;
+            self.user.require_table_or_columns(&self.instance, wanted, &name)?;
             names.push(name);
         }
         if matches!(maintenance.command, MaintenanceCommand::Analyze | MaintenanceCommand::Optimize) {
@@ -285,7 +285,7 @@ impl Session {
             }
             MaintenanceCommand::Optimize => {
                 let action = [parser::ast::AlterAction::Force];
-                let mut ignored = crate::result::Collector::default();
+                let mut ignored = crate::collector::Collector::default();
                 self.alter_for_maintenance(name, &action, &mut ignored)?;
                 let note = "Table does not support optimize, doing recreate + analyze instead";
                 Ok(vec![line("note", note), line("status", "OK")])
@@ -310,7 +310,7 @@ impl Session {
 
     /// Errors: 1100 where LOCK TABLES did not name it, 1146.
     fn table_to_maintain(&self, name: &TableName) -> SqlResult<Arc<Table>> {
-        self.explicit_locks.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
+        self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         let table = self.instance.engine().dictionary().table(&name.schema, &name.table);
         table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
     }

@@ -2,48 +2,9 @@
 
 use crate::session::Session;
 use charset::{Charset, Collation, CollationId};
-use errors::{Diagnostics, SqlResult, sql_error};
+use errors::{SqlResult, sql_error};
+use instance::collations::{self, find_charset, resolve};
 use variables::{SystemValue, VariableId, id};
-
-/// Character sets whose use gives a warning.
-const DEPRECATED: &[&str] = &["utf8mb3", "ucs2", "macroman", "macce", "dec8", "hp8"];
-
-/// The character set of that name. Error 1115; warning 3719 for the alias utf8.
-pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Charset> {
-    if name.eq_ignore_ascii_case("utf8") {
-        diagnostics.warning(sql_error!(ER_DEPRECATED_UTF8_ALIAS));
-    } else if let Some(old) = DEPRECATED.iter().find(|old| old.eq_ignore_ascii_case(name)) {
-        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, old, "utf8mb4"));
-    }
-    charset::charset_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
-}
-
-/// The collation of that name. Error 1273; 1235 for one whose order is not known here.
-pub fn find_collation(name: &str) -> SqlResult<&'static Collation> {
-    let collation = charset::collation_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_COLLATION, name))?;
-    match collation.is_supported() {
-        true => Ok(collation),
-        false => Err(sql_error!(ER_NOT_SUPPORTED_YET, format!("collation {}", collation.name))),
-    }
-}
-
-/// The collation that a pair of clauses means. Error 1253 if they do not belong together.
-pub fn resolve(
-    charset: Option<&str>,
-    collation: Option<&str>,
-    diagnostics: &mut Diagnostics,
-) -> SqlResult<Option<CollationId>> {
-    let charset = charset.map(|name| find_charset(name, diagnostics)).transpose()?;
-    let collation = collation.map(find_collation).transpose()?;
-    match (charset, collation) {
-        (Some(charset), Some(collation)) if collation.charset().name != charset.name => {
-            Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name))
-        }
-        (_, Some(collation)) => Ok(Some(collation.id)),
-        (Some(charset), None) => Ok(Some(charset.default_collation)),
-        (None, None) => Ok(None),
-    }
-}
 
 impl Session {
     fn set_text(&mut self, id: VariableId, text: &str) {
@@ -51,31 +12,17 @@ impl Session {
     }
 
     fn collation_variable(&self, id: VariableId) -> CollationId {
-        charset::collation_by_name(&self.state.text(id))
-            .map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id)
+        collations::of_variable(&self.state.variables, id)
     }
 
     /// collation_connection.
     pub(crate) fn connection_collation(&self) -> CollationId {
-        self.collation_variable(id::COLLATION_CONNECTION)
+        collations::connection(&self.state.variables)
     }
 
     /// The default collation of the character set of results; BINARY when results are not converted.
     pub fn results_collation(&self) -> CollationId {
-        let SystemValue::Text(name) = self.state.variables.get(id::CHARACTER_SET_RESULTS) else {
-            return CollationId::BINARY;
-        };
-        charset::charset_by_name(name).map_or(CollationId::BINARY, |charset| {
-            let connection = self.connection_collation();
-            let same = connection.charset().name == charset.name;
-            if same { connection } else { charset.default_collation }
-        })
-    }
-
-    /// A collation of the client's character set.
-    pub(crate) fn client_collation(&self) -> CollationId {
-        charset::charset_by_name(&self.state.text(id::CHARACTER_SET_CLIENT))
-            .map_or(CollationId::UTF8MB4_0900_AI_CI, |charset| charset.default_collation)
+        collations::of_results(&self.state.variables)
     }
 
     /// What the handshake's collation number does: as SET NAMES. An unknown number means the server's own.

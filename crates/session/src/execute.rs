@@ -1,20 +1,20 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
+use crate::collector::Collector;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
-use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::prepared_under::Resolution;
-use crate::result::Collector;
 use crate::session::Session;
 use catalog::Intent;
+use catalog::TableLocks;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
-use parser::ast::{
-    self, Explain, ExplainTarget, Expression, Literal, ObjectName, Query, QueryBody, Statement,
-};
+use instance::{Planned, StatementTraits};
+use parser::ast::{self, Explain, ExplainTarget, Expression, Literal, ObjectName, QueryBody, Statement};
 use std::sync::Arc;
+use sysviews::{Overlay, plain_query, schema_exists, table_exists};
 use values::{ColumnType, TypeKind, Value};
 use variables::id;
 use variables::status::id as status;
@@ -47,7 +47,7 @@ impl Session {
 
     /// The full name of a table. Error 1046 without a default schema.
     pub(crate) fn table_name(&self, name: &ObjectName) -> SqlResult<TableName> {
-        crate::planned::table_name(name, self.schema.as_deref())
+        instance::table_name(name, self.schema.as_deref())
     }
 
     /// Runs a query or row change and answers it.
@@ -146,6 +146,16 @@ impl Session {
         match self.run_in_transaction(&planned.locks, traits.changes_rows, run)? {
             Some(outcome) => self.answer(outcome, channel).map(|()| true),
             None => Ok(false),
+        }
+    }
+
+    /// Looks at the tables of a plan that is about to run, if it is time.
+    #[inline]
+    pub(crate) fn watch_growth(&self, planned: &Planned) {
+        let now = self.state.statement_time_microseconds;
+        // A session that has set the time knows no other.
+        if planned.growth.is_due(now) && self.state.fixed_time_microseconds.is_none() {
+            self.instance.look_at_growth(planned, now);
         }
     }
 
@@ -282,7 +292,7 @@ impl Session {
         tables: &TableLocks,
         reads_lock: bool,
         parameters: &[TypedValue],
-        overlay: Option<crate::system_tables::Overlay>,
+        overlay: Option<Overlay>,
         run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         self.refresh_account();
@@ -355,7 +365,7 @@ impl Session {
     pub(crate) fn collect(
         &mut self,
         statement: &Statement,
-        overlay: Option<crate::system_tables::Overlay>,
+        overlay: Option<Overlay>,
     ) -> SqlResult<(Vec<wire::result::ResultColumn>, Vec<Vec<Value>>)> {
         let mut collector = Collector::default();
         let locks = self.locks_needed(statement);
@@ -392,7 +402,7 @@ impl Session {
 
     /// Raises the Com_ counter of a statement.
     pub(crate) fn count_command(&self, statement: &Statement) {
-        self.count(crate::commands::counter(statement), 1);
+        self.count(instance::counter(statement), 1);
     }
 
     /// Errors 1044 and 1049; otherwise the schema is the default from now on.
@@ -407,8 +417,8 @@ impl Session {
         if name.is_empty() {
             return Err(sql_error!(ER_NO_DB_ERROR));
         }
-        let name = crate::system_tables::system_schema(name).unwrap_or(name).to_owned();
-        self.require_schema_use(&name)?;
+        let name = instance::system_schemas::system_schema(name).unwrap_or(name).to_owned();
+        self.user.require_schema_use(&self.instance, &name)?;
         if !self.schema_exists(&name) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name));
         }
@@ -424,23 +434,11 @@ impl Session {
 
     /// Whether there is a schema of that name.
     pub(crate) fn schema_exists(&self, name: &str) -> bool {
-        crate::system_tables::is_system_schema(name)
-            || self
-                .instance
-                .engine()
-                .dictionary()
-                .schema(name)
-                .is_some_and(|_| !crate::system_tables::is_hidden(name))
+        schema_exists(&self.instance, name)
     }
 
     /// Whether there is a table of that name.
     pub(crate) fn table_exists(&self, schema: &str, table: &str) -> bool {
-        crate::system_tables::definition(schema, table).is_some()
-            || self.instance.engine().dictionary().table(schema, table).is_some()
+        table_exists(&self.instance, schema, table)
     }
-}
-
-/// A query without clauses around its body.
-pub(crate) fn plain_query(body: QueryBody) -> Query {
-    Query { with: None, body, order_by: Vec::new(), limit: None, locking: Vec::new(), into: None }
 }

@@ -3,9 +3,9 @@
 //! What these are to see: DROP DATABASE without [`catalog::Namespace::Schema`] locks of CREATE TABLE; the look for an
 //! existing table before its lock only; a search for deadlocks over metadata locks alone.
 
-use crate::instance::Instance;
 use crate::session::Session;
 use crate::tests::{connect, environment, run, start};
+use instance::Instance;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

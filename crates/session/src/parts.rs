@@ -1,19 +1,19 @@
 //! What a running statement borrows of its session. Main types: [`Parts`], [`Execution`]. Nothing is copied: the same parts are
 //! lent again to a statement that starts within another one. Thread rules: the session's.
 
-use crate::files::SessionFiles;
-use crate::instance::Instance;
 use crate::nested::Frame;
-use crate::privileges::GrantCheck;
-use crate::registry::SessionShared;
-use crate::session_user::SessionUser;
 use crate::state::SessionState;
-use crate::system_tables::{Overlay, SystemTables};
 use engine::Transaction;
 use errors::Diagnostics;
 use exec::{LongParameters, StatementContext};
 use expression::TypedValue;
+use instance::GrantCheck;
+use instance::Instance;
+use instance::SessionShared;
+use instance::SessionUser;
+use instance::files::SessionFiles;
 use std::sync::Arc;
+use sysviews::{Overlay, SystemTables};
 
 /// The session as a running statement has it.
 pub(crate) struct Parts<'a> {

@@ -4,15 +4,15 @@
 
 use crate::cursor::Cursor;
 use crate::long_data::LongData;
-use crate::planned::{Planned, StatementTraits};
-use crate::prepared_memory::PreparedCharge;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
-use crate::registry::Command;
 use crate::session::Session;
 use errors::{SqlResult, sql_error};
 use exec::LongParameters;
 use expression::TypedValue;
+use instance::Command;
+use instance::PreparedCharge;
+use instance::{Planned, StatementTraits};
 use parser::ParseOptions;
 use parser::ast::{PrepareSource, Statement};
 use std::collections::HashMap;
@@ -488,7 +488,10 @@ impl Session {
             }
         };
         // Statements are read in the client's character set.
-        let text = collation.charset().convert(&text, self.client_collation().charset()).text;
+        let text = collation
+            .charset()
+            .convert(&text, instance::collations::of_client(&self.state.variables).charset())
+            .text;
         // A failed PREPARE leaves no statement of that name behind.
         let key = name.to_lowercase();
         self.prepared.by_name.remove(&key);

@@ -1,10 +1,10 @@
 //! The parameters of prepared statements between the client and the plan: how they are described, the types that values
 //! arrive with, and the types that executions settle. Main type: [`SettledTypes`]. Thread rules: the session's.
 
-use crate::planned::Planned;
 use errors::{Diagnostics, SqlResult};
 use exec::{ParameterTyping, ParameterUse, Reading};
 use expression::{TypedValue, parameter};
+use instance::Planned;
 use values::{ColumnType, TypeKind, Value};
 use wire::parameter::ParameterType;
 use wire::result::ResultColumn;
@@ -81,7 +81,7 @@ pub(crate) fn described(count: usize, uses: &[Option<ParameterUse>]) -> Vec<Resu
     let column = |index: usize| {
         let known = uses.get(index).and_then(Option::as_ref);
         let column_type = known.map_or_else(unknown_type, |used| used.column_type.clone());
-        crate::result::column("?", column_type)
+        sysviews::result::column("?", column_type)
     };
     (0..count).map(column).collect()
 }

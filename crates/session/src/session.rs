@@ -1,24 +1,24 @@
 //! One connection's state and the commands of the protocol. Main type: [`Session`].
 //! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
-use crate::connection::ConnectionInfo;
-use crate::instance::Instance;
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
-use crate::registry::{Command, SessionShared};
-use crate::server_port::RefusedConnection;
-use crate::session_user::SessionUser;
 use crate::state::{SessionState, StatementNumbers};
-use crate::statement_locks::HeldLocks;
-use crate::statement_settings::StatementSettings;
-use crate::table_locks::ExplicitLocks;
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::user_variables::UserVariables;
 use accounts::{AccountName, AuthenticationAccount, Grants};
+use catalog::HeldLocks;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::{StatementFacts, TypedValue};
+use instance::ConnectionInfo;
+use instance::Instance;
+use instance::RefusedConnection;
+use instance::SessionUser;
+use instance::StatementSettings;
+use instance::lock_owner as owner;
+use instance::{Command, SessionShared};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -46,7 +46,6 @@ pub struct Session {
     pub(crate) facts: Option<StatementFacts>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
-    pub(crate) explicit_locks: ExplicitLocks,
     pub(crate) locks: HeldLocks,
     pub(crate) prepared: PreparedStatements,
     pub(crate) user: SessionUser,
@@ -127,7 +126,6 @@ impl Session {
             facts: None,
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
             transaction: TransactionState::default(),
-            explicit_locks: ExplicitLocks::default(),
             locks: HeldLocks::default(),
             prepared: PreparedStatements::default(),
             user: SessionUser::new(account, info.host, user_text, account_text),
@@ -217,16 +215,16 @@ impl Session {
     pub fn statistics(&self) -> String {
         let instance = &self.instance;
         let uptime = instance.uptime_seconds();
-        let questions = crate::status_values::total(instance, status::QUESTIONS);
+        let questions = instance::status_values::total(instance, status::QUESTIONS);
         let average = questions as f64 / uptime.max(1) as f64;
         format!(
             "Uptime: {uptime}  Threads: {}  Questions: {questions}  Slow queries: {}  Opens: {}  \
              Flush tables: {}  Open tables: {}  Queries per second avg: {average:.3}",
             instance.registry().connected.load(Ordering::Relaxed),
-            crate::status_values::total(instance, status::SLOW_QUERIES),
-            crate::status_values::total(instance, status::OPENED_TABLES),
-            crate::status_values::total(instance, status::FLUSH_COMMANDS),
-            crate::status_values::open_tables(instance),
+            instance::status_values::total(instance, status::SLOW_QUERIES),
+            instance::status_values::total(instance, status::OPENED_TABLES),
+            instance::status_values::total(instance, status::FLUSH_COMMANDS),
+            instance::status_values::open_tables(instance),
         )
     }
 
@@ -369,7 +367,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.clean_up();
-        self.forget_intents();
+        self.locks.leave(owner(&self.instance, &self.shared));
         let instance = &self.instance;
         instance.registry().remove(self.shared.id);
         instance.ended_counters().absorb(&self.shared.counters);

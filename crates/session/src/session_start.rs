@@ -1,55 +1,11 @@
-//! The variables that a session starts with. Sessions that start alike share them, and the settings that follow from
-//! them, until one of them changes a variable: connecting works nothing out that an earlier connection did.
-//! Main type: [`SessionStarts`].
+//! A session starts: with the variables and settings of one that started alike before (`instance/src/session_starts.rs`), or its own.
 
 use crate::session::Session;
-use crate::statement_settings::StatementSettings;
 use charset::CollationId;
-use std::sync::{Arc, PoisonError, RwLock};
-use variables::SessionVariables;
+use instance::{SessionStart, StartKey};
+use std::sync::Arc;
 use variables::id;
 use wire::capabilities::client;
-
-/// Kinds of sessions that are remembered: drivers and tools of one server, each with its schemas.
-const STARTS_MAX: usize = 32;
-
-/// How the sessions of late have started.
-#[derive(Debug, Default)]
-pub(crate) struct SessionStarts(RwLock<Vec<Arc<SessionStart>>>);
-
-#[derive(Debug)]
-struct SessionStart {
-    key: StartKey,
-    variables: Arc<SessionVariables>,
-    /// Those of the session that was the first one; names and ids of others differ.
-    settings: StatementSettings,
-}
-
-/// What a session's first variables and settings depend on.
-#[derive(Debug, PartialEq, Eq)]
-struct StartKey {
-    /// Of the global variables.
-    generation: u64,
-    collation: Option<CollationId>,
-    capabilities: u64,
-    schema: Option<Arc<str>>,
-    schema_collation: Option<CollationId>,
-}
-
-impl SessionStarts {
-    fn find(&self, key: &StartKey) -> Option<Arc<SessionStart>> {
-        let starts = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        starts.iter().find(|start| start.key == *key).cloned()
-    }
-
-    /// Remembers one. What started with other global variables does not come again.
-    fn add(&self, start: SessionStart) {
-        let mut starts = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        starts.retain(|other| other.key.generation == start.key.generation);
-        starts.truncate(STARTS_MAX - 1);
-        starts.insert(0, Arc::new(start));
-    }
-}
 
 impl Session {
     /// Gives a session whose variables are the global ones its own: collation of the handshake (None: the global
@@ -66,7 +22,7 @@ impl Session {
         self.forget_settings();
         if let Some(start) = instance.session_starts().find(&key) {
             self.state.variables = Arc::clone(&start.variables);
-            let _ = self.settings.set(start.settings.for_session(self));
+            let _ = self.settings.set(start.settings.for_session(self.shared.id, &self.user));
             return;
         }
         self.make_variables(collation);
@@ -92,9 +48,9 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::Instance;
     use crate::tests::{Printer, connect, environment, info, run, start};
     use accounts::ClientHost;
+    use instance::Instance;
     use wire::result::SessionChange;
 
     const NAMES: &str =

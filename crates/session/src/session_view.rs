@@ -128,7 +128,7 @@ impl SessionView for Parts<'_> {
     }
 
     fn time_zone(&self, name: &str) -> Option<::expression::TimeZone> {
-        crate::time_zones::find(self.instance, name)
+        instance::time_zones::find(self.instance, name)
     }
 
     fn sleep(&mut self, seconds: f64) -> bool {
@@ -150,6 +150,6 @@ impl SessionView for Parts<'_> {
 
     fn load_file(&mut self, path: &str) -> Option<Vec<u8>> {
         let limit = self.state.number(id::MAX_ALLOWED_PACKET);
-        self.user.reads_files().then(|| crate::files::read_whole(self.instance, path, limit)).flatten()
+        self.user.reads_files().then(|| instance::files::read_whole(self.instance, path, limit)).flatten()
     }
 }

@@ -2,12 +2,13 @@
 //! All values are computed and checked before the first one is changed.
 
 use crate::session::Session;
-use crate::transaction::{isolation_at, isolation_of};
+use crate::transaction::isolation_of;
 use crate::user_variables::UserVariables;
 use crate::variable_privileges::check_session_privilege;
 use charset::{Charset, Collation};
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
+use instance::isolation_at;
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
 use std::sync::Arc;
 use values::Value;
@@ -123,7 +124,7 @@ impl Session {
         };
         let scope = target(Some(scope));
         if scope != Target::Session {
-            self.require_dynamic("SYSTEM_VARIABLES_ADMIN")?;
+            self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN")?;
         }
         if let Some(level) = isolation {
             let value = SystemValue::Member(isolation_position(level));
@@ -193,7 +194,7 @@ impl Session {
                     false => Err(sql_error!(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, both.join(" and "))),
                 }
             }
-            _ => self.require_dynamic("SYSTEM_VARIABLES_ADMIN"),
+            _ => self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN"),
         }
     }
 
@@ -242,7 +243,7 @@ impl Session {
                 variables::sql_mode::check(mode, &mut self.diagnostics)?;
                 SystemValue::Bits(mode)
             }
-            (_, value) if is_without_effect(id, &value) => {
+            (_, value) if instance::options::is_without_effect(id, &value) => {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, variable.name));
             }
             (_, value) => value,
@@ -262,8 +263,7 @@ impl Session {
             Target::Persist | Target::PersistOnly => {
                 let text = value.text(variable);
                 let instance = Arc::clone(&self.instance);
-                let mut persisted =
-                    instance.persisted.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut persisted = instance.persisted();
                 persisted.set(variable.name, text, instance.environment())?;
                 drop(persisted);
                 if scope == Target::Persist {
@@ -317,10 +317,10 @@ impl Session {
         let instance = Arc::clone(&self.instance);
         let was_on = instance.global_value(id).is_on();
         let counts_here = id == id::READ_ONLY || !instance.is_read_only();
-        if counts_here && (self.explicit_locks.in_force() || self.transaction_is_open()) {
+        if counts_here && (self.locks.explicit.in_force() || self.transaction_is_open()) {
             return Err(sql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION));
         }
-        let must_wait = value.is_on() && !was_on && !self.explicit_locks.global;
+        let must_wait = value.is_on() && !was_on && !self.locks.explicit.global;
         if must_wait {
             self.lock_global()?;
         }
@@ -347,7 +347,7 @@ impl Session {
         }
         match id {
             id::INNODB_FLUSH_LOG_AT_TRX_COMMIT => {
-                instance.engine().set_flush_level(crate::options::flush_level(value.unsigned()));
+                instance.engine().set_flush_level(instance::options::flush_level(value.unsigned()));
             }
             id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
             id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
@@ -401,15 +401,5 @@ fn isolation_position(level: IsolationLevel) -> u8 {
         IsolationLevel::ReadCommitted => 1,
         IsolationLevel::RepeatableRead => 2,
         IsolationLevel::Serializable => 3,
-    }
-}
-
-/// Protection that cannot be switched on: an audit that is asked for and not written, or a restriction that does not
-/// restrict, would be worse than none.
-pub(crate) fn is_without_effect(id: VariableId, value: &SystemValue) -> bool {
-    match id {
-        id::GENERAL_LOG | id::SLOW_QUERY_LOG | id::PARTIAL_REVOKES => value.is_on(),
-        id::MANDATORY_ROLES => matches!(value, SystemValue::Text(roles) if !roles.is_empty()),
-        _ => false,
     }
 }

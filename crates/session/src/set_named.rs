@@ -1,9 +1,10 @@
 //! SET of variables whose text is a name of something: character sets, collations, time zones, engines, locales.
 
-use crate::charsets::{find_charset, find_collation, refuse_client_charset};
+use crate::charsets::refuse_client_charset;
 use crate::session::Session;
 use errors::{SqlResult, sql_error};
 use expression::locale;
+use instance::collations::{find_charset, find_collation};
 use values::Value;
 use variables::value::{display, wrong_type};
 use variables::{Assigned, SystemValue, VariableId, id};
@@ -43,14 +44,14 @@ impl Session {
             }
             id::TIME_ZONE => {
                 refuse_null(id, is_null)?;
-                match crate::time_zones::canonical(&self.instance, &shown) {
+                match instance::time_zones::canonical(&self.instance, &shown) {
                     Some(name) => stored(&name),
                     None => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
                 }
             }
             id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => {
                 refuse_null(id, is_null)?;
-                match crate::ddl::engines::find(&shown) {
+                match sysviews::engines::find(&shown) {
                     Some(name) => stored(name),
                     None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
                 }

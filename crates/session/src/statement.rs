@@ -3,12 +3,12 @@
 //! A statement's failure undoes the statement; a deadlock undoes the transaction. A panic above the engine is
 //! caught here, where no page change is open, and becomes error 1815.
 
-use crate::planned::StatementTraits;
 use crate::session::Session;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use accounts::Privileges;
 use errors::{SqlError, SqlResult, sql_error};
 use exec::ParameterTyping;
+use instance::StatementTraits;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -146,6 +146,15 @@ impl Session {
                 false
             }
         }
+    }
+
+    /// The time limit of a query, if it has one.
+    pub(crate) fn arm_timer(&self, traits: StatementTraits) -> Option<instance::Armed> {
+        let of_session = self.settings().execution_time_max.filter(|_| traits.is_query);
+        let limit = traits.execution_time_max.or(of_session)?;
+        self.count(status::MAX_EXECUTION_TIME_SET, 1);
+        let instance = &self.instance;
+        Some(instance.timer().arm(instance.environment(), &self.shared, limit))
     }
 
     /// Prepares diagnostics and time for a statement.
@@ -316,7 +325,7 @@ impl Session {
             Statement::LockTables(tables) => self.lock_tables(tables, channel),
             Statement::UnlockTables => self.unlock_tables_statement(channel),
             Statement::LockInstance | Statement::UnlockInstance => {
-                self.require_exactly("BACKUP_ADMIN")?;
+                self.user.require_exactly(&self.instance, "BACKUP_ADMIN")?;
                 self.send_ok(channel)
             }
             Statement::Prepare { name, source } => self.prepare_text(name, source, channel),
@@ -353,8 +362,8 @@ impl Session {
             Statement::CreateDatabase(create) => self.create_database(create, channel),
             Statement::AlterDatabase(alter) => self.alter_database(alter, channel),
             Statement::DropDatabase { name, if_exists } => self.drop_database(name, *if_exists, channel),
-            Statement::CreateTable(create) => self.create_table(create, channel),
-            Statement::AlterTable(alter) => self.alter_table(alter, channel),
+            Statement::CreateTable(create) => self.create_table(statement, create, channel),
+            Statement::AlterTable(alter) => self.alter_table(statement, alter, channel),
             Statement::DropTable(drop) => self.drop_tables(drop, channel),
             Statement::RenameTable(items) => self.rename_tables(items, channel),
             Statement::TruncateTable(name) => self.truncate_table(name, channel),
@@ -368,7 +377,7 @@ impl Session {
     /// What Iruka knows but does not do: error 1235 that names it.
     fn refuse(&mut self, statement: &Statement, text: &[u8]) -> SqlResult<()> {
         if matches!(statement, Statement::Restart) {
-            self.require_global(Privileges::SHUTDOWN)?;
+            self.user.require_global(&self.instance, Privileges::SHUTDOWN)?;
         }
         let what = match statement {
             Statement::Recognised { command, .. } => (*command).to_owned(),

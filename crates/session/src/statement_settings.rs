@@ -1,152 +1,25 @@
-//! What a session's variables say to its statements, in the form that statements need. Main type:
-//! [`StatementSettings`]. Made by the first statement after a variable changed, so that running a statement costs no
-//! look-up by name and no parsing of values.
+//! The settings of a session's statements: made by the first statement after a variable changed.
 
 use crate::session::Session;
-use crate::transaction::isolation_at;
-use engine::Isolation;
-use exec::ExecutionSettings;
-use expression::{SqlMode, StatementFacts, TimeZone, locale};
-use parser::ParseOptions;
-use std::time::Duration;
-use values::temporal::DateTime;
-use variables::SessionVariables;
-use variables::{SystemValue, id};
-use wire::capabilities::client;
-
-/// The session's variables as statements use them.
-#[derive(Clone, Debug)]
-pub(crate) struct StatementSettings {
-    /// Tells sessions apart whose plans differ: see `plan_settings.rs`.
-    pub fingerprint: u64,
-    /// What sql_mode and the character sets say to the parser.
-    pub parse: ParseOptions,
-    /// Facts of a statement, without its time and what else differs from one to the next.
-    pub facts: StatementFacts,
-    /// Settings of the executor.
-    pub execution: ExecutionSettings,
-    /// autocommit.
-    pub autocommit: bool,
-    /// transaction_isolation.
-    pub isolation: Isolation,
-    /// transaction_read_only.
-    pub read_only: bool,
-    /// innodb_lock_wait_timeout.
-    pub row_lock_timeout: Duration,
-    /// lock_wait_timeout.
-    pub metadata_lock_timeout: Duration,
-    /// max_execution_time; None for no limit.
-    pub execution_time_max: Option<Duration>,
-    /// wait_timeout.
-    pub idle_timeout: Duration,
-    /// net_read_timeout, net_write_timeout.
-    pub network_timeouts: (Duration, Duration),
-}
-
-/// What a size variable says to an operator; None at MySQL's own default. These are as small as they are because MySQL
-/// takes them for each table or sort at once, while here memory is taken as it is needed.
-fn share(variables: &SessionVariables, id: variables::VariableId) -> Option<u64> {
-    let bytes = variables.get(id).unsigned();
-    (bytes != SystemValue::default_of(id.variable()).unsigned()).then_some(bytes)
-}
-
-fn seconds(variables: &SessionVariables, id: variables::VariableId) -> Duration {
-    Duration::from_secs(variables.get(id).unsigned())
-}
-
-impl StatementSettings {
-    /// What the session's variables say now.
-    pub fn of(session: &Session) -> StatementSettings {
-        let variables = &*session.state.variables;
-        let number = |id| variables.get(id).unsigned();
-        let is_on = |id| variables.get(id).is_on();
-        let sql_mode = SqlMode(number(id::SQL_MODE));
-        let defaults = ExecutionSettings::default();
-        let limit_ms = number(id::MAX_EXECUTION_TIME);
-        StatementSettings {
-            fingerprint: crate::plan_settings::fingerprint(session),
-            parse: parse_options(session, sql_mode),
-            facts: facts(session, sql_mode),
-            execution: ExecutionSettings {
-                found_rows_as_affected: session.capabilities & u64::from(client::FOUND_ROWS) != 0,
-                auto_increment_increment: number(id::AUTO_INCREMENT_INCREMENT),
-                auto_increment_offset: number(id::AUTO_INCREMENT_OFFSET),
-                safe_updates: is_on(id::SQL_SAFE_UPDATES),
-                select_limit: number(id::SQL_SELECT_LIMIT),
-                recursion_depth_max: number(id::CTE_MAX_RECURSION_DEPTH),
-                unique_checks: is_on(id::UNIQUE_CHECKS),
-                sort_bytes_max: share(variables, id::SORT_BUFFER_SIZE).unwrap_or(defaults.sort_bytes_max),
-                kept_bytes_max: share(variables, id::TMP_TABLE_SIZE).unwrap_or(defaults.kept_bytes_max),
-                join_bytes_max: share(variables, id::JOIN_BUFFER_SIZE).unwrap_or(defaults.join_bytes_max),
-                ..defaults
-            },
-            autocommit: is_on(id::AUTOCOMMIT),
-            isolation: isolation_at(number(id::TRANSACTION_ISOLATION)),
-            read_only: is_on(id::TRANSACTION_READ_ONLY),
-            row_lock_timeout: seconds(variables, id::INNODB_LOCK_WAIT_TIMEOUT),
-            metadata_lock_timeout: seconds(variables, id::LOCK_WAIT_TIMEOUT),
-            execution_time_max: (limit_ms > 0).then(|| Duration::from_millis(limit_ms)),
-            idle_timeout: seconds(variables, id::WAIT_TIMEOUT),
-            network_timeouts: (
-                seconds(variables, id::NET_READ_TIMEOUT),
-                seconds(variables, id::NET_WRITE_TIMEOUT),
-            ),
-        }
-    }
-
-    /// The settings of another session whose variables, capabilities and schema are the same.
-    pub fn for_session(&self, session: &Session) -> StatementSettings {
-        let mut settings = self.clone();
-        settings.facts.connection_id = u64::from(session.shared.id);
-        settings.facts.user = session.user.text.clone();
-        settings.facts.current_user = session.user.account_text.clone();
-        settings
-    }
-}
-
-/// What sql_mode and the character sets say to the parser.
-fn parse_options(session: &Session, mode: SqlMode) -> ParseOptions {
-    ParseOptions {
-        client: session.client_collation(),
-        connection: session.connection_collation(),
-        ansi_quotes: mode.contains(SqlMode::ANSI_QUOTES),
-        pipes_as_concat: mode.contains(SqlMode::PIPES_AS_CONCAT),
-        no_backslash_escapes: mode.contains(SqlMode::NO_BACKSLASH_ESCAPES),
-        high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
-        ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
-            || session.capabilities & u64::from(client::IGNORE_SPACE) != 0,
-    }
-}
-
-fn facts(session: &Session, sql_mode: SqlMode) -> StatementFacts {
-    let state = &session.state;
-    let time_zone = crate::time_zones::find(&session.instance, &state.text(id::TIME_ZONE));
-    StatementFacts {
-        sql_mode,
-        statement_time_microseconds: 0,
-        statement_time: DateTime::default(),
-        time_zone: time_zone.unwrap_or(TimeZone::UTC),
-        connection_collation: session.connection_collation(),
-        results_collation: session.results_collation(),
-        max_allowed_packet: state.number(id::MAX_ALLOWED_PACKET),
-        group_concat_max_len: state.number(id::GROUP_CONCAT_MAX_LEN),
-        division_precision_increment: state.number(id::DIV_PRECISION_INCREMENT) as u8,
-        default_week_format: state.number(id::DEFAULT_WEEK_FORMAT) as u8,
-        time_names: locale::find(&state.text(id::LC_TIME_NAMES)).unwrap_or_else(locale::english),
-        connection_id: u64::from(session.shared.id),
-        user: session.user.text.clone(),
-        current_user: session.user.account_text.clone(),
-        schema: None,
-        schema_is_gone: false,
-        version: crate::options::VERSION.into(),
-    }
-}
+use instance::{SettingsSource, StatementSettings};
 
 impl Session {
     /// What the session's variables say to its statements.
     #[inline]
     pub(crate) fn settings(&self) -> &StatementSettings {
-        self.settings.get_or_init(|| StatementSettings::of(self))
+        self.settings.get_or_init(|| StatementSettings::of(&self.settings_source()))
+    }
+
+    /// What they are made of.
+    pub(crate) fn settings_source(&self) -> SettingsSource<'_> {
+        SettingsSource {
+            instance: &self.instance,
+            connection_id: self.shared.id,
+            user: &self.user,
+            variables: &self.state.variables,
+            capabilities: self.capabilities,
+            schema: self.schema.as_ref(),
+        }
     }
 
     /// Changes the session's value of a variable.

@@ -1,13 +1,18 @@
 //! End-to-end tests: sessions over an engine on a simulated disk, statements in, result sets out.
 
-use crate::connection::{ConnectionControl, ConnectionInfo};
-use crate::instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
+mod files;
+mod logins;
+mod plan_settings;
+mod prepared_memory;
+mod time_zones;
+
 use crate::session::Session;
 use accounts::ClientHost;
 use charset::CollationId;
 use env::Environment;
 use env::simulated::SimulatedDisk;
 use errors::{SqlError, SqlResult};
+use instance::{ConnectionControl, ConnectionInfo, Instance, InstanceOptions, OptionSetting, OptionSource};
 use std::sync::Arc;
 use values::Value;
 use wire::reader::Reader;

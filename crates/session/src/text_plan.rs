@@ -1,14 +1,14 @@
 //! Running a text statement by the plan of its shape. Entry point: [`Session::run_by_shape`]. The rules are in
-//! `plan_cache.rs`; what has no kept plan goes the ordinary way through the parser.
+//! `instance`'s `plan_cache.rs`; what has no kept plan goes the ordinary way through the parser.
 
-use crate::plan_cache::{RecentPlans, Shape};
-use crate::planned::{Planned, StatementTraits};
 use crate::session::Session;
-use crate::shape::{ShapeIdentity, ShapeKey};
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use exec::ParameterTyping;
 use expression::{ResultType, TypedValue};
+use instance::{Planned, StatementTraits};
+use instance::{RecentPlans, Shape};
+use instance::{ShapeIdentity, ShapeKey};
 use parser::ParseOptions;
 use parser::ast::Statement;
 use parser::digest::{DigestLiteral, digest};

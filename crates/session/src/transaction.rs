@@ -1,10 +1,10 @@
 //! Transactions of a session: BEGIN to COMMIT, autocommit, savepoints, SET TRANSACTION. Main type: [`TransactionState`].
 
-use crate::instance::Instance;
 use crate::session::Session;
 use catalog::Intent;
 use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
+use instance::Instance;
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
 use std::sync::Arc;
 use stdx::ids::Lsn;
@@ -47,16 +47,6 @@ pub fn isolation_of(level: IsolationLevel) -> Isolation {
         IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
         IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
         IsolationLevel::Serializable => Isolation::Serializable,
-    }
-}
-
-/// The level at a position of the enumeration transaction_isolation.
-pub(crate) fn isolation_at(position: u64) -> Isolation {
-    match position {
-        0 => Isolation::ReadUncommitted,
-        1 => Isolation::ReadCommitted,
-        3 => Isolation::Serializable,
-        _ => Isolation::RepeatableRead,
     }
 }
 

@@ -80,7 +80,7 @@ impl Session {
             return Err(sql_error!(ER_NO_SUCH_TABLE, schema, table));
         }
         let stored = self.instance.engine().dictionary().table(schema, table);
-        let system = crate::system_tables::definition(schema, table);
+        let system = sysviews::definition(schema, table);
         let definition = stored.as_ref().map(|table| table.definition()).or(system.as_deref());
         let unknown = |(column, _): &&(String, Privileges)| {
             definition.is_some_and(|definition| definition.column_position(column).is_none())
@@ -181,8 +181,8 @@ impl Session {
                         password
                     )
                 }
-                Level::Schema(schema) => self.denied_schema(schema),
-                Level::Table(_, table) => self.denied_table(&missing.list(), table),
+                Level::Schema(schema) => self.user.denied_schema(schema),
+                Level::Table(_, table) => self.user.denied_table(&missing.list(), table),
             });
         }
         let denied = wanted.dynamic.iter().find(|name| !grants.may_grant_dynamic(name));
@@ -200,7 +200,7 @@ impl Session {
             let missing = needed.without(self.grants().table_or_columns(schema, table));
             return match missing.is_empty() {
                 true => Ok(()),
-                false => Err(self.denied_table(&missing.list(), table)),
+                false => Err(self.user.denied_table(&missing.list(), table)),
             };
         }
         self.check_may_grant(wanted, level)
@@ -278,7 +278,7 @@ impl Session {
     }
 
     fn revoke_all(&mut self, from: &[UserName], ignore_unknown_user: bool) -> SqlResult<()> {
-        self.require_global(Privileges::CREATE_USER)?;
+        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         self.require_system_user_for(from)?;
         self.change_accounts(|session, table| {
             let mut names = Vec::new();

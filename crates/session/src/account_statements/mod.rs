@@ -6,5 +6,4 @@ mod password_history;
 mod resource_limits;
 mod statements;
 
-pub(crate) use resource_limits::counts_as_update;
 pub(crate) use statements::SYSTEM_USER;

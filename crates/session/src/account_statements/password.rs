@@ -42,7 +42,7 @@ impl Session {
     fn require_schema_of_accounts(&mut self) -> SqlResult<()> {
         match self.grants().schema("mysql").contains(Privileges::UPDATE) {
             true => Ok(()),
-            false => Err(self.denied_schema("mysql")),
+            false => Err(self.user.denied_schema("mysql")),
         }
     }
 

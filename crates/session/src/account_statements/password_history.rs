@@ -54,7 +54,7 @@ impl Session {
         Ok(ReusePolicy {
             passwords: or_global(account.reuse_passwords(), id::PASSWORD_HISTORY),
             days: i64::try_from(days).unwrap_or(i64::MAX),
-            zone: crate::time_zones::find(instance, &zone)
+            zone: instance::time_zones::find(instance, &zone)
                 .ok_or_else(|| sql_error!(ER_UNKNOWN_TIME_ZONE, zone))?,
             now_microseconds: self.state.statement_time_microseconds,
         })

@@ -1,11 +1,10 @@
 //! Statements and connections against MAX_QUERIES_PER_HOUR and its like.
 
-use crate::planned::StatementTraits;
-use crate::registry::{Command, SessionShared};
 use crate::session::Session;
 use accounts::{Resource, StatementLimits};
 use errors::{SqlError, SqlResult, sql_error};
-use parser::ast::{MaintenanceCommand, Statement};
+use instance::StatementTraits;
+use instance::{Command, SessionShared};
 use std::sync::Arc;
 use variables::id;
 
@@ -65,43 +64,6 @@ impl Session {
             session.id != self.shared.id && session.describe().account == self.user.account_text
         };
         self.instance.registry().all().iter().filter(is_other).count() as u64
-    }
-}
-
-/// Whether MAX_UPDATES_PER_HOUR counts a statement: what changes rows, tables or accounts, and the plan of such a change. Measured on
-/// MySQL 9.7.
-pub(crate) fn counts_as_update(statement: &Statement) -> bool {
-    match statement {
-        Statement::Insert(_)
-        | Statement::Update(_)
-        | Statement::Delete(_)
-        | Statement::Load(_)
-        | Statement::CreateTable(_)
-        | Statement::AlterTable(_)
-        | Statement::DropTable(_)
-        | Statement::RenameTable(_)
-        | Statement::TruncateTable(_)
-        | Statement::CreateIndex(_)
-        | Statement::DropIndex(_)
-        | Statement::CreateDatabase(_)
-        | Statement::AlterDatabase(_)
-        | Statement::DropDatabase { .. }
-        | Statement::CreateUser(_)
-        | Statement::AlterUser(_)
-        | Statement::DropUser { .. }
-        | Statement::RenameUser(_)
-        | Statement::CreateRole { .. }
-        | Statement::DropRole { .. }
-        | Statement::Grant(_)
-        | Statement::Revoke(_)
-        | Statement::SetDefaultRole { .. } => true,
-        Statement::Set(items) => items.iter().any(|item| matches!(item, parser::ast::SetItem::Password(_))),
-        Statement::TableMaintenance(maintenance) => maintenance.command == MaintenanceCommand::Optimize,
-        Statement::Explain(explain) => match &explain.target {
-            parser::ast::ExplainTarget::Statement(inner) => counts_as_update(inner),
-            parser::ast::ExplainTarget::Connection(_) => false,
-        },
-        _ => false,
     }
 }
 

@@ -1,7 +1,6 @@
 //! CREATE, ALTER, DROP and RENAME USER, roles, SET PASSWORD, SET ROLE. Entry point: [`Session::run_account_statement`].
 //! A statement changes all its accounts or none, in one transaction of the engine.
 
-use crate::result::{text, text_column};
 use crate::session::Session;
 use accounts::account::{Account, AccountName, Expiry, LIMITS};
 use accounts::history::PasswordHistory;
@@ -11,6 +10,7 @@ use accounts::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, Tls
 use errors::{SqlResult, sql_error};
 use parser::ast::{self, *};
 use std::sync::Arc;
+use sysviews::result::{text, text_column};
 use values::Value;
 use variables::id;
 use wire::auth::{caching_sha2, native};
@@ -72,7 +72,7 @@ impl Session {
         change: impl FnOnce(&mut Session, &mut AccountTable) -> SqlResult<Vec<AccountName>>,
     ) -> SqlResult<()> {
         self.commit_implicitly()?;
-        if self.explicit_locks.in_force() {
+        if self.locks.explicit.in_force() {
             return Err(sql_error!(ER_TABLE_NOT_LOCKED, "user"));
         }
         self.with_definition_locks(Vec::new(), |session| {
@@ -92,7 +92,7 @@ impl Session {
     }
 
     fn create_user(&mut self, create: &CreateUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_global(Privileges::CREATE_USER)?;
+        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         self.require_role_admin(&create.default_roles)?;
         let mut generated = Vec::new();
         self.change_accounts(|session, table| {
@@ -194,7 +194,7 @@ impl Session {
             text_column("user", 96),
             text_column("host", 255),
             text_column("generated password", 255),
-            crate::result::number_column("auth_factor"),
+            sysviews::result::number_column("auth_factor"),
         ];
         let rows: Vec<Vec<Value>> = generated
             .into_iter()
@@ -338,7 +338,7 @@ impl Session {
             self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         }
         if !only_own_password && !only_own_roles {
-            self.require_global(Privileges::CREATE_USER)?;
+            self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         }
         self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         self.change_accounts(|session, table| {
@@ -376,7 +376,7 @@ impl Session {
         let role = command == "DROP ROLE";
         match role {
             true => self.require_any_global(Privileges::CREATE_USER.with(Privileges::DROP_ROLE))?,
-            false => self.require_global(Privileges::CREATE_USER)?,
+            false => self.user.require_global(&self.instance, Privileges::CREATE_USER)?,
         }
         self.require_system_user_for(users)?;
         self.change_accounts(|session, table| {
@@ -405,7 +405,7 @@ impl Session {
     }
 
     fn rename_users(&mut self, renames: &[(UserName, UserName)], sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_global(Privileges::CREATE_USER)?;
+        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
         self.require_system_user_for(renames.iter().flat_map(|(from, to)| [from, to]))?;
         self.change_accounts(|session, table| {
             let mut changed = Vec::new();
@@ -533,7 +533,7 @@ impl Session {
         for user in users {
             if self.account_name(user)? != self.user.account {
                 self.require_system_user_for([user])?;
-                self.require_global(Privileges::CREATE_USER)?;
+                self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
             }
         }
         self.change_accounts(|session, table| {

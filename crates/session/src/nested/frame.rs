@@ -1,7 +1,7 @@
 //! What a running statement has of its own, and who called it. Main type: [`Frame`].
 
-use crate::planned::{LockUse, TableLocks};
 use crate::prepared_under::Resolution;
+use catalog::{LockUse, TableLocks};
 use errors::{SqlResult, sql_error};
 use exec::ExecutionSettings;
 use expression::{Routine, StatementFacts};

@@ -1,5 +1,5 @@
 //! Statements that start within a statement: the bodies of stored functions, called while an expression is evaluated.
-//! Main types: [`Program`], [`Routines`], [`Runner`], [`Frame`].
+//! Main types: [`Program`], [`Runner`], [`Frame`].
 //!
 //! Rules, as MySQL 9.7 has them unless said otherwise (`tests.rs` beside this file has what was measured):
 //! 1. A call borrows the parts of the statement that calls ([`Parts::within`]): the same transaction, the same user variables,
@@ -24,5 +24,5 @@ mod tests;
 use crate::parts::Parts;
 pub(crate) use frame::Frame;
 pub(crate) use routine::program_of;
-pub use routine::{NestedStatement, Program, Routines};
+pub use routine::{NestedStatement, Program};
 pub use runner::Runner;

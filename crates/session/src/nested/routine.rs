@@ -1,14 +1,13 @@
-//! Stored functions as the session keeps and runs them. Main types: [`Program`], [`Routines`], [`NestedStatement`].
+//! Stored functions as the session keeps and runs them. Main types: [`Program`], [`NestedStatement`].
 
 use super::Runner;
-use crate::planned::Planned;
 use errors::SqlResult;
 use expression::{Routine, SqlMode, TypedValue};
+use instance::Planned;
 use parser::ParseOptions;
 use parser::ast::Statement;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use values::{ColumnType, Value};
+use std::sync::{Arc, Mutex, PoisonError};
+use values::Value;
 
 /// What a program does with its statements and the values of its parameters, and what it returns.
 pub type ProgramRun = Box<dyn Fn(&Program, &mut Runner<'_>, &[TypedValue]) -> SqlResult<Value> + Send + Sync>;
@@ -43,36 +42,6 @@ impl NestedStatement {
 
     pub(super) fn keep(&self, plan: Arc<Planned>) {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan);
-    }
-}
-
-/// The stored functions of an instance, by schema and by name in lower case.
-#[derive(Default)]
-pub struct Routines {
-    functions: RwLock<HashMap<(String, String), Arc<Routine>>>,
-}
-
-impl Routines {
-    /// Adds a function, in the place of one of that name.
-    pub fn put(
-        &self,
-        schema: &str,
-        name: &str,
-        parameters: Vec<ColumnType>,
-        returns: ColumnType,
-        body: Program,
-    ) {
-        let (schema, name): (Arc<str>, Arc<str>) = (schema.into(), name.into());
-        let key = (schema.to_string(), name.to_lowercase());
-        let body = Arc::new(body);
-        let routine = Arc::new(Routine { schema, name, parameters, returns, body });
-        self.functions.write().unwrap_or_else(PoisonError::into_inner).insert(key, routine);
-    }
-
-    /// The function of that name.
-    pub fn find(&self, schema: &str, name: &str) -> Option<Arc<Routine>> {
-        let key = (schema.to_owned(), name.to_lowercase());
-        self.functions.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
     }
 }
 

@@ -2,13 +2,15 @@
 
 use super::Frame;
 use super::routine::{NestedStatement, program_of};
+use crate::locks_needed::locks_needed;
 use crate::parts::{Execution, Parts};
-use crate::planned::{Planned, StatementTraits, TableLocks};
 use crate::state::StatementNumbers;
 use crate::transaction::undo_to;
+use catalog::TableLocks;
 use errors::{Diagnostics, SqlResult, sql_error};
 use exec::{Effects, ExecutionSettings, ParameterTyping, Prepared, StatementOutcome};
 use expression::{Routine, SessionView, TypedValue};
+use instance::{Planned, StatementTraits};
 use std::sync::Arc;
 use values::Value;
 use variables::id;
@@ -129,8 +131,7 @@ impl Runner<'_> {
             });
         }
         let facts = self.parts.frame.facts;
-        let mut locks =
-            TableLocks::needed(self.parts.instance, &statement.statement, facts.schema.as_deref());
+        let mut locks = locks_needed(self.parts.instance, &statement.statement, facts.schema.as_deref());
         self.check_tables(&locks)?;
         let seen = self.parts.instance.see(&locks);
         let mut prepared = None;

@@ -4,12 +4,12 @@
 //! that runs for rows beyond LIMIT; a program that goes on in a transaction that is no more.
 
 use super::{NestedStatement, Program, Runner};
-use crate::instance::Instance;
-use crate::result::Collector;
+use crate::collector::Collector;
 use crate::session::Session;
 use crate::tests::{connect, environment, run, start};
 use errors::SqlResult;
 use expression::{SqlMode, TypedValue};
+use instance::Instance;
 use parser::ParseOptions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

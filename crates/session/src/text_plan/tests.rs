@@ -1,8 +1,8 @@
 //! Statements by kept plans answer as the same statements planned anew.
 
-use crate::planned::Planned;
 use crate::session::Session;
 use crate::tests::{connect, environment, run, start};
+use instance::Planned;
 use std::sync::Arc;
 
 const TABLE: &str = "create table t (id int primary key, u bigint unsigned, c varchar(20), d decimal(10, 3), \
@@ -128,7 +128,7 @@ fn a_shape_is_kept_when_it_comes_again() {
     let kept = |session: &Session, sql: &str| {
         let mut literals = Vec::new();
         let key = session.shape_key(sql.as_bytes(), &mut literals).unwrap();
-        matches!(session.instance.plan_cache().find(&key), Some((_, crate::plan_cache::Shape::Kept(_))))
+        matches!(session.instance.plan_cache().find(&key), Some((_, instance::Shape::Kept(_))))
     };
     run(&mut session, "select c from t where id = 1");
     assert!(!kept(&session, "select c from t where id = 2"));
@@ -163,7 +163,7 @@ fn kept(session: &mut Session) -> Option<Arc<Planned>> {
     let mut literals = Vec::new();
     let key = session.shape_key(b"select c from t where id = 1", &mut literals).unwrap();
     match session.instance.plan_cache().find(&key) {
-        Some((_, crate::plan_cache::Shape::Kept(planned))) => Some(planned),
+        Some((_, instance::Shape::Kept(planned))) => Some(planned),
         _ => None,
     }
 }

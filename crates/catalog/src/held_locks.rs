@@ -1,0 +1,320 @@
+//! What one session holds by name: locks to the end of its transaction and of its statement, those of LOCK TABLES, intentions.
+//! Main types: [`HeldLocks`], [`LockOwner`] (in whose name locks are taken).
+//! All that is taken for one statement is given back in one place, however the statement ends. Thread rules: the session's.
+
+use crate::explicit_locks::{ExplicitLocks, LockedTable};
+use crate::table_locks::TableLocks;
+use crate::{
+    CellId, Intent, LockDuration, LockKey, LockMode, LockRequest, MetadataLocks, SLOTS, SessionLocks,
+    SlotTaken, TableLock, WaitEnd, WaitLimit,
+};
+use errors::{SqlResult, sql_error};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A session keeps room for so many locks between transactions.
+const KEPT_LOCKS_MAX: usize = 16;
+
+/// In whose name locks are taken and given back.
+#[derive(Clone, Copy)]
+pub struct LockOwner<'a> {
+    /// The locks of the server.
+    pub locks: &'a MetadataLocks,
+    /// The session's id.
+    pub session: u32,
+}
+
+impl LockOwner<'_> {
+    /// Waits within the limit. Errors: 1205, 1213, 1317.
+    pub fn acquire(
+        &self,
+        key: &LockKey,
+        mode: LockMode,
+        duration: LockDuration,
+        limit: WaitLimit<'_>,
+    ) -> SqlResult<()> {
+        let request = LockRequest { session: self.session, key, mode, duration };
+        self.locks.acquire(&request, limit).into_sql()
+    }
+
+    fn release(&self, key: &LockKey, duration: LockDuration) {
+        self.locks.release(self.session, key, duration);
+    }
+}
+
+/// Metadata locks that a session holds.
+#[derive(Default)]
+pub struct HeldLocks {
+    /// Those of LOCK TABLES, and the global read lock.
+    pub explicit: ExplicitLocks,
+    /// To the end of the transaction, in queues.
+    transaction: Vec<(LockKey, LockMode)>,
+    /// To the end of the transaction, each in the slot of its place.
+    slots: Vec<(CellId, LockMode)>,
+    /// To the end of the statement.
+    statement: Vec<LockKey>,
+    /// Slots and intentions; made when the session first needs intentions, or slots for the second time: many sessions run one
+    /// statement only, and a queue costs less than a place for slots.
+    own: Option<Arc<SessionLocks>>,
+    wanted_slot: bool,
+}
+
+/// Locks of the transaction.
+impl HeldLocks {
+    /// For [`HeldLocks::release_since`].
+    pub fn mark(&self) -> usize {
+        self.transaction.len()
+    }
+
+    /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
+    pub fn take_tables(
+        &mut self,
+        owner: LockOwner<'_>,
+        limit: WaitLimit<'_>,
+        needed: &TableLocks,
+    ) -> SqlResult<()> {
+        self.explicit.check_uses(&needed.uses)?;
+        needed.locks.iter().try_for_each(|lock| {
+            if self.take_in_slot(owner, lock) {
+                Ok(())
+            } else {
+                self.take(owner, limit, &lock.key, lock.mode)
+            }
+        })
+    }
+
+    /// Takes the lock of a kept plan to the end of the transaction, if that can be done without its queue.
+    #[inline]
+    fn take_in_slot(&mut self, owner: LockOwner<'_>, lock: &TableLock) -> bool {
+        let Some(seen) = lock.seen.as_ref().filter(|_| !self.explicit.in_force()) else { return false };
+        if !std::mem::replace(&mut self.wanted_slot, true) {
+            return false;
+        }
+        self.enrol(owner);
+        let Some(own) = &self.own else { return false };
+        if let Some((slot, (_, mode))) =
+            self.slots.iter_mut().enumerate().find(|(_, (id, _))| *id == seen.id())
+        {
+            let is_enough = mode.covers(lock.mode) || own.strengthen(slot, lock.mode);
+            if is_enough && !mode.covers(lock.mode) {
+                *mode = lock.mode;
+            }
+            return is_enough;
+        }
+        let slot = self.slots.len();
+        if slot == SLOTS {
+            return false;
+        }
+        match own.take(slot, seen, lock.mode) {
+            SlotTaken::Held => self.slots.push((seen.id(), lock.mode)),
+            SlotTaken::InQueue => self.transaction.push((lock.key.clone(), lock.mode)),
+            SlotTaken::Refused => return false,
+        }
+        true
+    }
+
+    /// Takes a metadata lock to the end of the transaction.
+    pub fn take(
+        &mut self,
+        owner: LockOwner<'_>,
+        limit: WaitLimit<'_>,
+        key: &LockKey,
+        mode: LockMode,
+    ) -> SqlResult<()> {
+        if self.explicit.covers(key, mode) {
+            return Ok(());
+        }
+        let held = self.transaction.iter().position(|(held, _)| held == key);
+        if held.is_some_and(|at| self.transaction[at].1.covers(mode)) {
+            return Ok(());
+        }
+        owner.acquire(key, mode, LockDuration::Transaction, limit)?;
+        match held {
+            Some(at) => self.transaction[at].1 = mode,
+            None => self.transaction.push((key.clone(), mode)),
+        }
+        Ok(())
+    }
+
+    /// Gives back the metadata locks of the transaction; those of LOCK TABLES and of the running statement stay.
+    pub fn release_transaction(&mut self, owner: LockOwner<'_>) {
+        if let Some(own) = &self.own {
+            (0..self.slots.len()).for_each(|slot| owner.locks.release_slot(own, slot));
+            self.slots.clear();
+        }
+        while let Some((key, _)) = self.transaction.pop() {
+            owner.release(&key, LockDuration::Transaction);
+        }
+        // The memory is for the next transaction, unless this one was of an uncommon size.
+        self.transaction.shrink_to(KEPT_LOCKS_MAX);
+    }
+
+    /// Gives back the metadata locks that were taken in queues for the transaction since the mark was made. None if there are slots:
+    /// a lock that moved from one to its queue would go with them.
+    pub fn release_since(&mut self, owner: LockOwner<'_>, mark: usize) {
+        while self.slots.is_empty()
+            && self.transaction.len() > mark
+            && let Some((key, _)) = self.transaction.pop()
+        {
+            owner.release(&key, LockDuration::Transaction);
+        }
+    }
+}
+
+/// Locks of the statement, and intentions.
+impl HeldLocks {
+    /// More locks for the running change of definitions, taken in the order of their keys.
+    pub fn take_for_statement(
+        &mut self,
+        owner: LockOwner<'_>,
+        limit: WaitLimit<'_>,
+        wanted: Vec<(LockKey, LockMode)>,
+    ) -> SqlResult<()> {
+        let mut wanted = wanted;
+        wanted.sort_by(|(left, _), (right, _)| left.cmp(right));
+        for (key, mode) in wanted {
+            owner.acquire(&key, mode, LockDuration::Statement, limit)?;
+            self.statement.push(key);
+        }
+        Ok(())
+    }
+
+    /// Gives one name back before the statement ends.
+    pub fn release_of_statement(&mut self, owner: LockOwner<'_>, key: &LockKey) {
+        self.statement.retain(|held| held != key);
+        owner.release(key, LockDuration::Statement);
+    }
+
+    /// Gives back the locks of the running statement.
+    pub fn release_statement(&mut self, owner: LockOwner<'_>) {
+        for key in std::mem::take(&mut self.statement) {
+            owner.release(&key, LockDuration::Statement);
+        }
+    }
+
+    /// Whether that is intended already.
+    pub fn intends(&mut self, owner: LockOwner<'_>, intent: Intent) -> bool {
+        self.enrol(owner).has(intent)
+    }
+
+    /// Says that something is about to change, once nobody holds the global read lock.
+    /// Errors: 1205, 1213, 1317; 1223 if this session holds it.
+    pub fn intend(&mut self, owner: LockOwner<'_>, limit: WaitLimit<'_>, intent: Intent) -> SqlResult<()> {
+        if self.explicit.global && intent != Intent::Commit {
+            return Err(sql_error!(ER_CANT_UPDATE_WITH_READLOCK));
+        }
+        self.enrol(owner);
+        let Some(own) = &self.own else { return Ok(()) };
+        owner.locks.intend(own, intent, limit).into_sql()
+    }
+
+    fn enrol(&mut self, owner: LockOwner<'_>) -> &Arc<SessionLocks> {
+        self.own.get_or_insert_with(|| owner.locks.enrol(owner.session))
+    }
+
+    /// Gives an intention back if it is held: the end of LOCK TABLES, and of a statement that panicked.
+    pub fn relent(&mut self, owner: LockOwner<'_>, intent: Intent) {
+        if let Some(intents) = self.own.as_ref().filter(|intents| intents.has(intent)) {
+            owner.locks.relent(intents, intent);
+        }
+    }
+
+    /// The end of a session or of a statement that panicked: nothing that belongs to a statement stays.
+    pub fn abandon_statement(&mut self, owner: LockOwner<'_>) {
+        self.release_statement(owner);
+        self.relent(owner, Intent::Statement);
+        self.relent(owner, Intent::Commit);
+    }
+
+    /// The session ends.
+    pub fn leave(&mut self, owner: LockOwner<'_>) {
+        if self.own.take().is_some() {
+            owner.locks.leave(owner.session);
+        }
+    }
+}
+
+/// LOCK TABLES and FLUSH TABLES WITH READ LOCK.
+impl HeldLocks {
+    /// LOCK TABLES comes into force with these; `check` is asked for each of them once it is locked. On an error some are held.
+    pub fn take_explicitly(
+        &mut self,
+        owner: LockOwner<'_>,
+        limit: WaitLimit<'_>,
+        wanted: Vec<LockedTable>,
+        check: impl Fn(&LockKey) -> SqlResult<()>,
+    ) -> SqlResult<()> {
+        self.explicit.tables = Some(Vec::new());
+        let is_written = |locked: &&LockedTable| locked.mode == LockMode::NoReadWrite;
+        if wanted.iter().any(|locked| is_written(&locked)) {
+            // It changes the server for as long as it is in force.
+            self.intend(owner, limit, Intent::LockedTables)?;
+        }
+        let schemas: BTreeSet<LockKey> = wanted
+            .iter()
+            .filter(is_written)
+            .map(|locked| LockKey::schema(locked.key.schema_name()))
+            .collect();
+        for key in schemas {
+            owner.acquire(&key, LockMode::Intention, LockDuration::Explicit, limit)?;
+            self.explicit.schemas.push(key);
+        }
+        for locked in wanted {
+            owner.acquire(&locked.key, locked.mode, LockDuration::Explicit, limit)?;
+            let checked = check(&locked.key);
+            self.explicit.tables.get_or_insert_default().push(locked);
+            checked?;
+        }
+        Ok(())
+    }
+
+    /// Gives back what LOCK TABLES took.
+    pub fn unlock_tables(&mut self, owner: LockOwner<'_>) {
+        let tables = self.explicit.tables.take().into_iter().flatten().map(|locked| locked.key);
+        for key in tables.chain(std::mem::take(&mut self.explicit.schemas)) {
+            owner.release(&key, LockDuration::Explicit);
+        }
+        self.relent(owner, Intent::LockedTables);
+    }
+
+    /// A table that LOCK TABLES holds is gone.
+    pub fn forget_locked_table(&mut self, owner: LockOwner<'_>, key: &LockKey) {
+        if let Some(tables) = &mut self.explicit.tables {
+            tables.retain(|locked| locked.key != *key);
+            owner.release(key, LockDuration::Explicit);
+        }
+    }
+
+    /// A table that LOCK TABLES holds has another name, which this session has locked exclusively for the statement.
+    pub fn rename_locked_table(
+        &mut self,
+        owner: LockOwner<'_>,
+        limit: WaitLimit<'_>,
+        from: &LockKey,
+        to: &LockKey,
+    ) -> SqlResult<()> {
+        let Some(tables) = &mut self.explicit.tables else { return Ok(()) };
+        let mut outcome = Ok(());
+        for locked in tables.iter_mut().filter(|locked| locked.key == *from) {
+            outcome = outcome.and_then(|()| owner.acquire(to, locked.mode, LockDuration::Explicit, limit));
+            locked.key = to.clone();
+            locked.alias = to.object_name().to_owned();
+        }
+        owner.release(from, LockDuration::Explicit);
+        outcome
+    }
+
+    /// The global read lock: waits for statements that change something and for commits.
+    pub fn lock_global(&mut self, owner: LockOwner<'_>, limit: WaitLimit<'_>) -> SqlResult<()> {
+        let end = owner.locks.lock_global(owner.session, limit);
+        self.explicit.global = end == WaitEnd::Granted;
+        end.into_sql()
+    }
+
+    /// Gives back the global read lock.
+    pub fn unlock_global(&mut self, owner: LockOwner<'_>) {
+        if std::mem::take(&mut self.explicit.global) {
+            owner.locks.unlock_global(owner.session);
+        }
+    }
+}

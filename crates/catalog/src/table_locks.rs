@@ -1,0 +1,55 @@
+//! The metadata locks that a statement needs. Main types: [`TableLocks`], [`LockUse`].
+
+use crate::{LockKey, LockMode, SeenCell, TableLock};
+
+/// The metadata locks of a statement.
+#[derive(Debug, Default)]
+pub struct TableLocks {
+    /// Each table once with its strongest mode, in the order in which they are locked.
+    pub locks: Vec<TableLock>,
+    /// Each use of a table: LOCK TABLES wants them one by one, by alias.
+    pub uses: Vec<LockUse>,
+}
+
+/// A table as it is used at one place of a statement.
+#[derive(Debug)]
+pub struct LockUse {
+    /// The table.
+    pub key: LockKey,
+    /// What the statement calls it there.
+    pub alias: String,
+    /// How it is used.
+    pub mode: LockMode,
+    /// A program that the statement calls uses it, not the statement itself.
+    pub by_program: bool,
+}
+
+impl LockUse {
+    /// Whether its rows are changed there, or locked as if they were.
+    pub fn changes(&self) -> bool {
+        self.mode == LockMode::Write
+    }
+}
+
+impl TableLocks {
+    /// Whether rows are changed, or locked as if they were.
+    pub fn write(&self) -> bool {
+        self.locks.iter().any(|lock| lock.mode == LockMode::Write)
+    }
+
+    /// Those of a locking read whose rows nobody reads: EXPLAIN.
+    pub fn only_read(&mut self) {
+        self.locks.iter_mut().for_each(|lock| lock.mode = LockMode::Read);
+        self.uses.iter_mut().for_each(|used| used.mode = LockMode::Read);
+    }
+
+    /// Whether a plan that was made under these locks may still be used.
+    pub fn are_current(&self) -> bool {
+        self.locks.iter().all(TableLock::is_current)
+    }
+
+    /// What the plan was made for, that is kept with these locks.
+    pub fn remember(&mut self, seen: Vec<SeenCell>) {
+        self.locks.iter_mut().zip(seen).for_each(|(lock, seen)| lock.seen = Some(seen));
+    }
+}

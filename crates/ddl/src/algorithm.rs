@@ -1,0 +1,275 @@
+//! ALGORITHM and LOCK of ALTER TABLE: what a change takes in MySQL, and what it answers to who asks for less. Main types:
+//! [`Asked`], [`Means`]. [`ANSWERS`] is what MySQL 9.7 answered, asked for each kind of change with each algorithm and lock
+//! (`tests/sql/ddl/alter_algorithm.test`). The change itself is carried out as `alter_plan` says, whatever was asked for.
+
+use super::alter_plan::{changes_counter, converts_columns, loses_key};
+use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, RowFormat, TableDefinition};
+use errors::{ErrorCode, SqlResult, code, sql_error};
+use parser::ast::{AlterAction, TableElement};
+use values::{ColumnType, TypeKind};
+
+/// What a change takes at least.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Means {
+    /// No change but of the table's name.
+    Nothing,
+    /// A change of the dictionary.
+    Instant,
+    /// A change beside which rows may be read and written.
+    InPlace,
+    /// A new AUTO_INCREMENT column: rows may be read beside it.
+    AddsCounter,
+    /// Values of a column in another form: a copy, as all that follow.
+    ChangesType,
+    /// NULLs that become zeros.
+    TurnsNull,
+    /// A table without the key that its rows are ordered by.
+    DropsKey,
+    /// Such a key that comes to hold NULL.
+    KeyTakesNull,
+    /// A new column whose values are computed.
+    ComputesDefault,
+    /// What MySQL has no other way for.
+    Copies,
+}
+
+/// What MySQL says to a wish.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// It is met.
+    Yes,
+    /// Error 1845.
+    No,
+    /// Error 1846 with a reason.
+    Because(ErrorCode),
+}
+
+use Answer::{Because, No, Yes};
+
+/// What MySQL says to ALGORITHM=INSTANT, ALGORITHM=INPLACE, LOCK=NONE and LOCK=SHARED.
+const ANSWERS: &[(Means, [Answer; 4])] = &[
+    (Means::Nothing, [Yes, Yes, No, No]),
+    (Means::Instant, [Yes, Yes, Yes, Yes]),
+    (Means::InPlace, [No, Yes, Yes, Yes]),
+    (Means::AddsCounter, [Because(COUNTER), Yes, Because(COUNTER), Yes]),
+    (Means::ChangesType, [Because(TYPE_INSTANT), Because(TYPE), Because(TYPE), Yes]),
+    (Means::TurnsNull, [Because(NULLS), Because(NULLS), Because(NULLS), Yes]),
+    (Means::DropsKey, [Because(NO_KEY), Because(NO_KEY), Because(NO_KEY), Yes]),
+    (Means::KeyTakesNull, [Because(NULL_IN_KEY), Because(NULL_IN_KEY), Because(NULL_IN_KEY), Yes]),
+    (Means::ComputesDefault, [No, No, No, Yes]),
+    (Means::Copies, [No, No, Because(COPY), Yes]),
+];
+
+const COUNTER: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_AUTOINC;
+const TYPE_INSTANT: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE_INSTANT;
+const TYPE: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE;
+const NULLS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOT_NULL;
+const NO_KEY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK;
+const NULL_IN_KEY: ErrorCode = code::ER_PRIMARY_CANT_HAVE_NULL;
+const COPY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COPY;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Algorithm {
+    #[default]
+    Default,
+    Instant,
+    InPlace,
+    Copy,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Lock {
+    #[default]
+    Default,
+    None,
+    Shared,
+    Exclusive,
+}
+
+/// What a statement asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    algorithm: Algorithm,
+    lock: Lock,
+}
+
+impl Asked {
+    /// Errors 1800, 1801, 1221.
+    pub(crate) fn new(algorithm: Option<&str>, lock: Option<&str>) -> SqlResult<Asked> {
+        let algorithm = match algorithm.map(str::to_ascii_uppercase).as_deref() {
+            None | Some("DEFAULT") => Algorithm::Default,
+            Some("INSTANT") => Algorithm::Instant,
+            Some("INPLACE") => Algorithm::InPlace,
+            Some("COPY") => Algorithm::Copy,
+            Some(_) => return Err(sql_error!(ER_UNKNOWN_ALTER_ALGORITHM, algorithm.unwrap_or_default())),
+        };
+        let lock = match lock.map(str::to_ascii_uppercase).as_deref() {
+            None | Some("DEFAULT") => Lock::Default,
+            Some("NONE") => Lock::None,
+            Some("SHARED") => Lock::Shared,
+            Some("EXCLUSIVE") => Lock::Exclusive,
+            Some(_) => return Err(sql_error!(ER_UNKNOWN_ALTER_LOCK, lock.unwrap_or_default())),
+        };
+        if algorithm == Algorithm::Instant && lock != Lock::Default {
+            return Err(sql_error!(ER_WRONG_USAGE, "ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"));
+        }
+        Ok(Asked { algorithm, lock })
+    }
+
+    /// Whether rows are to be copied.
+    pub(crate) fn copies(&self) -> bool {
+        self.algorithm == Algorithm::Copy
+    }
+
+    /// Errors 1845, 1846.
+    pub(crate) fn check(&self, means: Means) -> SqlResult<()> {
+        let [instant, in_place, ..] = answers(means);
+        match self.algorithm {
+            Algorithm::Instant if means == Means::Copies => {
+                answered(instant, "ALGORITHM=INSTANT", "ALGORITHM=COPY")?;
+            }
+            Algorithm::Instant => answered(instant, "ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")?,
+            Algorithm::InPlace => answered(in_place, "ALGORITHM=INPLACE", "ALGORITHM=COPY")?,
+            Algorithm::Default | Algorithm::Copy => {}
+        }
+        let [_, _, unlocked, shared] = answers(if self.copies() { Means::Copies } else { means });
+        match (self.lock, shared) {
+            (Lock::None, Yes) => answered(unlocked, "LOCK=NONE", "LOCK=SHARED"),
+            (Lock::None | Lock::Shared, _) => answered(shared, "LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"),
+            (Lock::Default | Lock::Exclusive, _) => Ok(()),
+        }
+    }
+}
+
+fn answers(means: Means) -> [Answer; 4] {
+    let found = ANSWERS.iter().find(|(known, _)| *known == means);
+    found.map_or([Yes; 4], |(_, answers)| *answers)
+}
+
+fn answered(answer: Answer, wish: &str, instead: &str) -> SqlResult<()> {
+    match answer {
+        Yes => Ok(()),
+        No => Err(sql_error!(ER_ALTER_OPERATION_NOT_SUPPORTED, wish, instead)),
+        Because(reason) => {
+            Err(sql_error!(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON, wish, reason.format, instead))
+        }
+    }
+}
+
+/// A change from one definition to another.
+pub(super) struct Change<'a> {
+    /// What the statement says.
+    pub actions: &'a [AlterAction],
+    /// The table before.
+    pub old: &'a TableDefinition,
+    /// The table after.
+    pub new: &'a TableDefinition,
+    /// For each new column its place in the old table.
+    pub sources: &'a [Option<usize>],
+    /// Whether NULLs become zeros.
+    pub turns_null: bool,
+}
+
+impl Change<'_> {
+    /// What it takes in MySQL.
+    pub fn means(&self) -> Means {
+        use AlterAction as A;
+        let is_idle = |action: &A| matches!(action, A::RenameTable(_) | A::EnableKeys | A::DisableKeys);
+        let copies = |action: &A| matches!(action, A::EnableKeys | A::DisableKeys | A::OrderBy(_));
+        let (old, new) = (self.old, self.new);
+        if self.actions.iter().all(is_idle) {
+            Means::Nothing
+        } else if self.actions.iter().any(copies) {
+            Means::Copies
+        } else if self.fresh().any(|column| matches!(column.default, ColumnDefault::Expression(_))) {
+            Means::ComputesDefault
+        } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
+            Means::ChangesType
+        } else if self.turns_null {
+            Means::TurnsNull
+        } else if loses_key(old, new) {
+            if self.has_all_indexes() { Means::KeyTakesNull } else { Means::DropsKey }
+        } else if self.fresh().any(|column| column.auto_increment) {
+            Means::AddsCounter
+        } else if self.is_instant() {
+            Means::Instant
+        } else {
+            Means::InPlace
+        }
+    }
+
+    /// Columns that the old table has not got.
+    fn fresh(&self) -> impl Iterator<Item = &ColumnDefinition> {
+        let columns = self.new.columns.iter().zip(self.sources);
+        columns.filter(|(_, source)| source.is_none()).map(|(column, _)| column)
+    }
+
+    /// Whether the old table's indexes are there under their names, on the same columns.
+    fn has_all_indexes(&self) -> bool {
+        self.old.indexes.iter().all(|index| self.new.indexes.iter().any(|other| self.is_same(index, other)))
+    }
+
+    fn is_same(&self, index: &IndexDefinition, other: &IndexDefinition) -> bool {
+        let parts = index.parts.iter().zip(&other.parts).all(|(before, after)| {
+            self.sources[after.column] == Some(before.column)
+                && before.prefix_length == after.prefix_length
+                && before.descending == after.descending
+        });
+        parts
+            && index.parts.len() == other.parts.len()
+            && index.name == other.name
+            && index.kind == other.kind
+    }
+
+    fn is_instant(&self) -> bool {
+        use AlterAction as A;
+        let fits = |action: &A| match action {
+            A::AddElements(elements) => elements
+                .iter()
+                .all(|element| matches!(element, TableElement::Column(_) | TableElement::Index(_))),
+            A::AddColumn { .. }
+            | A::DropColumn(_)
+            | A::ChangeColumn { .. }
+            | A::RenameColumn { .. }
+            | A::SetDefault { .. }
+            | A::DropDefault(_)
+            | A::SetColumnVisible { .. }
+            | A::AddIndex(_)
+            | A::DropIndex(_)
+            | A::DropPrimaryKey
+            | A::RenameTable(_) => true,
+            _ => false,
+        };
+        let kept: Vec<usize> = self.sources.iter().flatten().copied().collect();
+        let moves = kept.windows(2).any(|pair| pair[0] > pair[1]);
+        let changes_rows = kept.len() < self.old.columns.len() || self.fresh().next().is_some();
+        let is_packed = self.old.options.row_format == RowFormat::Compressed;
+        self.actions.iter().all(fits)
+            && !moves
+            && !(changes_rows && is_packed)
+            && self.has_all_indexes()
+            && self.old.indexes.len() == self.new.indexes.len()
+            && self.fresh().all(starts_with_a_value)
+            && self.new.columns.iter().zip(self.sources).all(|(after, source)| match source {
+                Some(place) => {
+                    let before = &self.old.columns[*place];
+                    before.nullable == after.nullable && is_same_form(&before.column_type, &after.column_type)
+                }
+                None => true,
+            })
+    }
+}
+
+/// Not a date that cannot be NULL and has no default.
+fn starts_with_a_value(column: &ColumnDefinition) -> bool {
+    let is_date = matches!(column.column_type.kind, TypeKind::Date | TypeKind::DateTime);
+    !is_date || column.nullable || column.default != ColumnDefault::None
+}
+
+/// Whether the type is the same but for members that follow.
+fn is_same_form(before: &ColumnType, after: &ColumnType) -> bool {
+    let has_members = before.kind.has_members();
+    before.kind == after.kind
+        && before.length == after.length
+        && (has_members || before.collation == after.collation)
+}

@@ -1,0 +1,475 @@
+//! ALTER TABLE, CREATE INDEX and DROP INDEX: the actions applied to a copy of the definition.
+//! What that does to the rows is decided by `alter_plan.rs` and done by `rebuild.rs`.
+
+use super::algorithm::{Asked, Change, Means};
+use super::alter_plan::{has_key, reports_rows};
+use super::column::ColumnDraft;
+use super::converted::convert_column;
+use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
+use super::table::{check_column_names, check_definition, check_table_name};
+use crate::definer::Definer;
+use accounts::Privileges;
+use dictionary::{ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName};
+use engine::KillFlag;
+use errors::{SqlResult, sql_error};
+use parser::ast::*;
+
+/// A definition while its actions are applied.
+pub(super) struct Draft {
+    /// What the table is: names of columns mean its columns, whatever other actions make of them.
+    old: TableDefinition,
+    /// Columns of the old table that actions have named.
+    named: Vec<usize>,
+    pub definition: TableDefinition,
+    /// For each column its place in the old table; None for a new one.
+    pub sources: Vec<Option<usize>>,
+    drafts: Vec<ColumnDraft>,
+    /// Rows must be copied even if the definition allows less (FORCE, ENGINE=, ORDER BY).
+    pub rebuild: bool,
+    pub rename: Option<TableName>,
+    /// ALGORITHM=COPY or ORDER BY.
+    pub copy_asked: bool,
+    /// MySQL copies the rows and says how many.
+    reports_rows: bool,
+}
+
+impl Definer<'_> {
+    /// The table that an ALTER TABLE names, and how it is to be changed. Errors: 1046, 1142, 1800, 1801.
+    pub fn check_alter(&mut self, alter: &AlterTable) -> SqlResult<(TableName, Asked)> {
+        let asked = Asked::new(alter.algorithm.as_deref(), alter.lock.as_deref())?;
+        let name = self.table_name(&alter.name)?;
+        self.require_alter(&name, &alter.actions)?;
+        Ok((name, asked))
+    }
+
+    /// ALTER, and what a rename takes besides.
+    fn require_alter(&mut self, name: &TableName, actions: &[AlterAction]) -> SqlResult<()> {
+        let renamed = actions.iter().find_map(|action| match action {
+            AlterAction::RenameTable(to) => Some(to),
+            _ => None,
+        });
+        match renamed {
+            Some(to) => {
+                let to = self.table_name(to)?;
+                self.user.require_rename(self.instance, name, &to)
+            }
+            None => self.user.require_table(self.instance, Privileges::ALTER, name),
+        }
+    }
+
+    /// The table of a CREATE INDEX, and what it does to it.
+    pub fn check_create_index(&mut self, create: &CreateIndex) -> SqlResult<(TableName, AlterAction, Asked)> {
+        let asked = Asked::new(create.algorithm.as_deref(), create.lock.as_deref())?;
+        let name = self.table_name(&create.table)?;
+        self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        Ok((name, AlterAction::AddIndex(create.index.clone()), asked))
+    }
+
+    /// The table of a DROP INDEX, and what it does to it.
+    pub fn check_drop_index(&mut self, drop: &DropIndex) -> SqlResult<(TableName, AlterAction, Asked)> {
+        let asked = Asked::new(drop.algorithm.as_deref(), drop.lock.as_deref())?;
+        let name = self.table_name(&drop.table)?;
+        self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        let action = match drop.index.eq_ignore_ascii_case("PRIMARY") {
+            true => AlterAction::DropPrimaryKey,
+            false => AlterAction::DropIndex(drop.index.clone()),
+        };
+        Ok((name, action, asked))
+    }
+
+    /// The names that the change locks.
+    pub fn names_to_alter(&self, name: &TableName, actions: &[AlterAction]) -> SqlResult<Vec<TableName>> {
+        let mut names = vec![name.clone()];
+        for action in actions {
+            if let AlterAction::RenameTable(to) = action {
+                names.push(self.table_name(to)?);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Changes a table whose names are locked.
+    /// Returns the number of rows that it reports as copied; None where nothing but the name may change.
+    pub fn alter_locked(
+        &mut self,
+        name: &TableName,
+        actions: &[AlterAction],
+        asked: Asked,
+    ) -> SqlResult<Option<u64>> {
+        let copies = asked.copies();
+        let engine = self.instance.engine().clone();
+        let table = engine.dictionary().table(&name.schema, &name.table);
+        let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
+        let old = table.definition().clone();
+        let mut draft = Draft {
+            old: old.clone(),
+            named: Vec::new(),
+            sources: (0..old.columns.len()).map(Some).collect(),
+            definition: old.clone(),
+            drafts: Vec::new(),
+            rebuild: copies,
+            rename: None,
+            copy_asked: copies,
+            reports_rows: false,
+        };
+        draft.definition.options.auto_increment = None;
+        // Indexes go first: their names and columns are free for the other actions.
+        let drops_index =
+            |action: &&AlterAction| matches!(action, AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey);
+        for action in actions.iter().filter(drops_index) {
+            self.apply_action(&mut draft, action)?;
+        }
+        for action in actions.iter().filter(|action| !drops_index(action)) {
+            self.apply_action(&mut draft, action)?;
+        }
+        if draft.definition.columns.is_empty() {
+            return Err(sql_error!(ER_CANT_REMOVE_ALL_FIELDS));
+        }
+        check_column_names(&draft.definition.columns)?;
+        // Also of indexes that stay: their columns may have become longer.
+        let columns = &draft.definition.columns;
+        draft.definition.indexes.iter().try_for_each(|index| check_key_bytes(index, columns))?;
+        sort_indexes(&mut draft.definition);
+        check_definition(&draft.definition)?;
+        let means = self.look_at(&mut draft, &old, actions, asked)?;
+        let copied = self.carry_out(&table, &old, &draft)?;
+        let rows = if draft.reports_rows { copied } else { 0 };
+        if let Some(to) = draft.rename {
+            // The rest is done already.
+            self.rename_locked(&[(name.clone(), to)], &KillFlag::default())?;
+        }
+        Ok((means != Means::Nothing || copies).then_some(rows))
+    }
+
+    /// What the change takes; errors 1845 and 1846 where that is more than was asked for.
+    fn look_at(
+        &mut self,
+        draft: &mut Draft,
+        old: &TableDefinition,
+        actions: &[AlterAction],
+        asked: Asked,
+    ) -> SqlResult<Means> {
+        // Rows whose NULLs turn to zeros are always copied.
+        let gives_up_null = |(column, source): (&dictionary::ColumnDefinition, &Option<usize>)| {
+            source.is_some_and(|source| old.columns[source].nullable && !column.nullable)
+        };
+        let turns_null = !self.sql_mode().is_strict()
+            && draft.definition.columns.iter().zip(&draft.sources).any(gives_up_null);
+        let (new, sources) = (&draft.definition, &draft.sources);
+        let means = Change { actions, old, new, sources, turns_null }.means();
+        asked.check(means)?;
+        if actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_))) && has_key(new) {
+            let text = "ORDER BY ignored as there is a user-defined clustered index in the table";
+            let warning = errors::code::ER_UNKNOWN_ERROR.message(format!("{text} '{}'", old.name.table));
+            self.diagnostics.warning(warning);
+        }
+        draft.copy_asked |= turns_null || means == Means::Copies;
+        draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
+        draft.rebuild |= draft.reports_rows;
+        Ok(means)
+    }
+
+    fn apply_action(&mut self, draft: &mut Draft, action: &AlterAction) -> SqlResult<()> {
+        use AlterAction as A;
+        match action {
+            A::AddColumn { column, position } => self.add_column(draft, column, position.as_ref()),
+            A::AddElements(elements) => elements.iter().try_for_each(|element| match element {
+                TableElement::Column(column) => self.add_column(draft, column, None),
+                TableElement::Index(index) => self.add_key(draft, index),
+                TableElement::ForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
+                TableElement::Check(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
+            }),
+            A::AddIndex(index) => self.add_key(draft, index),
+            A::DropColumn(name) => draft.drop_column(name),
+            A::ChangeColumn { old_name, column, position } => {
+                self.change_column(draft, old_name, column, position.as_ref())
+            }
+            A::RenameColumn { old_name, new_name } => {
+                let at = draft.take_column(old_name)?;
+                draft.definition.columns[at].name.clone_from(new_name);
+                Ok(())
+            }
+            A::SetDefault { column, default } => self.set_default(draft, column, default),
+            A::DropDefault(name) => {
+                let at = draft.take_column(name)?;
+                draft.definition.columns[at].default = ColumnDefault::None;
+                Ok(())
+            }
+            A::SetColumnVisible { column, visible } => {
+                let at = draft.take_column(column)?;
+                draft.definition.columns[at].invisible = !visible;
+                Ok(())
+            }
+            _ => self.apply_index_or_option(draft, action),
+        }
+    }
+
+    fn apply_index_or_option(&mut self, draft: &mut Draft, action: &AlterAction) -> SqlResult<()> {
+        use AlterAction as A;
+        match action {
+            A::DropIndex(name) | A::DropConstraint(name) => draft.drop_index(name),
+            A::DropPrimaryKey => draft.drop_index("PRIMARY"),
+            A::RenameIndex { old_name, new_name } => draft.rename_index(old_name, new_name),
+            A::AlterIndexVisible { index, visible } => {
+                let at = draft.index(index)?;
+                if draft.definition.indexes[at].kind == IndexKind::Primary && !visible {
+                    return Err(sql_error!(ER_PK_INDEX_CANT_BE_INVISIBLE));
+                }
+                draft.definition.indexes[at].invisible = !visible;
+                Ok(())
+            }
+            A::RenameTable(to) => {
+                let to = self.table_name(to)?;
+                check_table_name(&to.table)?;
+                draft.rename = (to != draft.definition.name).then_some(to);
+                Ok(())
+            }
+            A::Options(options) => {
+                draft.rebuild |= self.apply_table_options(&mut draft.definition, options)?;
+                Ok(())
+            }
+            A::ConvertCharset { charset, collation } => {
+                self.convert_charset(draft, charset.as_deref(), collation.as_deref())
+            }
+            A::OrderBy(_) | A::Force => {
+                draft.copy_asked |= matches!(action, A::OrderBy(_));
+                draft.rebuild = true;
+                Ok(())
+            }
+            A::EnableKeys | A::DisableKeys => {
+                self.diagnostics.note(sql_error!(ER_ILLEGAL_HA, draft.definition.name.table));
+                Ok(())
+            }
+            A::AddForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
+            A::AddCheck(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
+            A::DropForeignKey(name) | A::DropCheck(name) => Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+            A::DiscardTablespace | A::ImportTablespace => {
+                Err(sql_error!(ER_NOT_SUPPORTED_YET, "tablespace transport"))
+            }
+            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "partitioning")),
+        }
+    }
+
+    fn add_key(&mut self, draft: &mut Draft, index: &IndexSpecification) -> SqlResult<()> {
+        let drafts = std::mem::take(&mut draft.drafts);
+        let outcome = self.add_index(&mut draft.definition, index, &drafts);
+        draft.drafts = drafts;
+        outcome
+    }
+
+    /// A key that a column's attributes ask for.
+    fn add_column_keys(&mut self, draft: &mut Draft, column: &ColumnDraft) -> SqlResult<()> {
+        for (wanted, kind) in [(column.primary, IndexType::Primary), (column.unique, IndexType::Unique)] {
+            if wanted {
+                let target =
+                    KeyPartTarget::Column { name: column.definition.name.clone(), prefix_length: None };
+                let parts = vec![KeyPart { target, descending: None }];
+                let key =
+                    IndexSpecification { kind, name: None, constraint: None, parts, options: Vec::new() };
+                self.add_key(draft, &key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_column(
+        &mut self,
+        draft: &mut Draft,
+        column: &ColumnSpecification,
+        position: Option<&ColumnPosition>,
+    ) -> SqlResult<()> {
+        let made = self.column_draft(column, draft.definition.collation)?;
+        if draft.definition.column_position(&column.name).is_some() {
+            return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
+        }
+        let at = draft.place(position, draft.definition.columns.len())?;
+        draft.insert_column(at, made.definition.clone(), None);
+        draft.drafts.push(made.clone());
+        self.add_column_keys(draft, &made)
+    }
+
+    fn change_column(
+        &mut self,
+        draft: &mut Draft,
+        old_name: &str,
+        column: &ColumnSpecification,
+        position: Option<&ColumnPosition>,
+    ) -> SqlResult<()> {
+        let at = draft.take_column(old_name)?;
+        let mut made = self.column_draft(column, draft.definition.collation)?;
+        let in_primary = draft
+            .definition
+            .primary_key()
+            .is_some_and(|primary| primary.parts.iter().any(|part| part.column == at));
+        if in_primary {
+            if made.explicit_null {
+                return Err(sql_error!(ER_PRIMARY_CANT_HAVE_NULL));
+            }
+            made.definition.nullable = false;
+        }
+        draft.check_parts(at, &made.definition)?;
+        draft.definition.columns[at] = made.definition.clone();
+        if position.is_some() {
+            let to = draft.place(position, at)?;
+            draft.move_column(at, to);
+        }
+        draft.drafts.push(made.clone());
+        self.add_column_keys(draft, &made)
+    }
+
+    fn set_default(&mut self, draft: &mut Draft, name: &str, default: &ColumnAttribute) -> SqlResult<()> {
+        let at = draft.take_column(name)?;
+        let column = draft.definition.columns[at].clone();
+        let value = match default {
+            ColumnAttribute::Default(expression) => self.default_value_of(&column, expression)?,
+            _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "DEFAULT (expression)")),
+        };
+        if value == ColumnDefault::Literal(values::Value::Null) && !column.nullable {
+            return Err(sql_error!(ER_INVALID_DEFAULT, column.name));
+        }
+        draft.definition.columns[at].default = value;
+        Ok(())
+    }
+
+    /// CONVERT TO CHARACTER SET: every text column and the default.
+    fn convert_charset(
+        &mut self,
+        draft: &mut Draft,
+        charset: Option<&str>,
+        collation: Option<&str>,
+    ) -> SqlResult<()> {
+        let found = instance::collations::resolve(charset, collation, self.diagnostics)?;
+        let collation = found.unwrap_or(draft.definition.collation);
+        draft.definition.collation = collation;
+        for column in &mut draft.definition.columns {
+            convert_column(self, column, collation)?;
+        }
+        check_converted_keys(&draft.definition)
+    }
+}
+
+impl Draft {
+    /// Error 1054.
+    fn column(&self, name: &str) -> SqlResult<usize> {
+        let missing = || sql_error!(ER_BAD_FIELD_ERROR, name, self.definition.name.table);
+        self.definition.column_position(name).ok_or_else(missing)
+    }
+
+    /// Where a column of the old table is now, for the one action that may name it. Error 1054.
+    fn take_column(&mut self, name: &str) -> SqlResult<usize> {
+        let old = self.old.column_position(name).filter(|old| !self.named.contains(old));
+        let place = |old: usize| self.sources.iter().position(|source| *source == Some(old));
+        match old.and_then(place) {
+            Some(at) => {
+                self.named.extend(old);
+                Ok(at)
+            }
+            None => Err(sql_error!(ER_BAD_FIELD_ERROR, name, self.definition.name.table)),
+        }
+    }
+
+    /// Error 1176.
+    fn index(&self, name: &str) -> SqlResult<usize> {
+        let found = self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| sql_error!(ER_KEY_DOES_NOT_EXITS, name, self.definition.name.table))
+    }
+
+    /// Where FIRST or AFTER puts a column, counted before it is put there.
+    fn place(&self, position: Option<&ColumnPosition>, otherwise: usize) -> SqlResult<usize> {
+        match position {
+            None => Ok(otherwise),
+            Some(ColumnPosition::First) => Ok(0),
+            Some(ColumnPosition::After(name)) => Ok(self.column(name)? + 1),
+        }
+    }
+
+    fn insert_column(&mut self, at: usize, column: dictionary::ColumnDefinition, source: Option<usize>) {
+        self.definition.columns.insert(at, column);
+        self.sources.insert(at, source);
+        self.renumber(|column| if column >= at { column + 1 } else { column });
+    }
+
+    fn move_column(&mut self, from: usize, to: usize) {
+        let to = if to > from { to - 1 } else { to };
+        let column = self.definition.columns.remove(from);
+        let source = self.sources.remove(from);
+        self.definition.columns.insert(to, column);
+        self.sources.insert(to, source);
+        self.renumber(|column| match column {
+            _ if column == from => to,
+            _ if from < column && column <= to => column - 1,
+            _ if to <= column && column < from => column + 1,
+            _ => column,
+        });
+    }
+
+    fn renumber(&mut self, place: impl Fn(usize) -> usize) {
+        for part in self.definition.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+            part.column = place(part.column);
+        }
+    }
+
+    /// The column leaves its indexes too; an index that has no part left goes. Error 1091.
+    fn drop_column(&mut self, name: &str) -> SqlResult<()> {
+        if self.old.column_position(name).is_none() {
+            return Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
+        }
+        let at = self.take_column(name)?;
+        self.definition.columns.remove(at);
+        self.sources.remove(at);
+        for index in &mut self.definition.indexes {
+            index.parts.retain(|part| part.column != at);
+        }
+        self.definition.indexes.retain(|index| !index.parts.is_empty());
+        self.renumber(|column| if column > at { column - 1 } else { column });
+        Ok(())
+    }
+
+    /// Error 1091.
+    fn drop_index(&mut self, name: &str) -> SqlResult<()> {
+        let at = self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name));
+        let at = at.ok_or_else(|| sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
+        self.definition.indexes.remove(at);
+        Ok(())
+    }
+
+    fn rename_index(&mut self, old_name: &str, new_name: &str) -> SqlResult<()> {
+        let at = self.index(old_name)?;
+        let taken = |(place, index): (usize, &IndexDefinition)| {
+            place != at && index.name.eq_ignore_ascii_case(new_name)
+        };
+        if new_name.eq_ignore_ascii_case("PRIMARY") || old_name.eq_ignore_ascii_case("PRIMARY") {
+            return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, new_name));
+        }
+        if self.definition.indexes.iter().enumerate().any(taken) {
+            return Err(sql_error!(ER_DUP_KEYNAME, new_name));
+        }
+        self.definition.indexes[at].name = new_name.to_owned();
+        Ok(())
+    }
+
+    /// A changed column must still fit its indexes: error 1170 without a prefix for TEXT and BLOB. Prefixes that
+    /// are not shorter than the column any more become whole columns.
+    fn check_parts(&mut self, at: usize, column: &dictionary::ColumnDefinition) -> SqlResult<()> {
+        let kind = column.column_type.kind;
+        for part in self.definition.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+            if part.column != at {
+                continue;
+            }
+            match part.prefix_length {
+                None if kind.is_large_object() => {
+                    return Err(sql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
+                }
+                Some(_) if !kind.is_string() && !kind.is_large_object() => part.prefix_length = None,
+                Some(prefix)
+                    if !kind.is_large_object()
+                        && column.column_type.length.is_some_and(|length| prefix >= length) =>
+                {
+                    part.prefix_length = None;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! CREATE, ALTER, DROP, RENAME and TRUNCATE of schemas, tables and indexes, with MySQL's checks.
+//! Definitions are built and checked here (`column.rs`, `index.rs`, `table.rs`); the engine stores them and moves rows.
+//! Main type: [`Definer`], what a change borrows of the running session.
+
+#![forbid(unsafe_code)]
+
+mod algorithm;
+mod alter;
+mod alter_plan;
+mod column;
+mod column_type;
+mod converted;
+mod database;
+mod definer;
+mod index;
+mod limits;
+mod options;
+mod rebuild;
+mod renumbering;
+mod table;
+
+pub use algorithm::Asked;
+pub use definer::{Defaults, Definer, declared_defaults};
+pub use table::{Creation, Selected, locks_to_change};
+
+use dictionary::TableName;
+use engine::EngineError;
+use errors::{SqlError, sql_error};
+
+/// An engine error about a table as DDL reports it.
+pub(crate) fn table_error(error: EngineError, name: &TableName) -> SqlError {
+    match error {
+        EngineError::NoSuchTable(schema, table) => sql_error!(ER_NO_SUCH_TABLE, schema, table),
+        EngineError::TableExists(_) => sql_error!(ER_TABLE_EXISTS_ERROR, name.table),
+        other => other.into_sql(&name.table),
+    }
+}

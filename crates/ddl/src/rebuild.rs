@@ -1,0 +1,396 @@
+//! Carrying out an ALTER TABLE: in the dictionary, by index build, or by copying every row.
+
+use super::alter::Draft;
+use super::alter_plan::{AlterPlan, converts_columns, plan};
+use super::renumbering::Renumbering;
+use super::table_error;
+use crate::definer::Definer;
+use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
+use engine::{DuplicateKey, EngineError, KillFlag, Table};
+use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use expression::TimeZone;
+use std::sync::Arc;
+use values::row::{RowLayout, RowView};
+use values::store::{Source, StoreContext, StoreMode, store};
+use values::{ColumnType, TypeKind, Value};
+
+/// Why a copy stopped.
+enum CopyError {
+    Engine(EngineError),
+    Sql(SqlError),
+}
+
+impl From<EngineError> for CopyError {
+    fn from(error: EngineError) -> Self {
+        CopyError::Engine(error)
+    }
+}
+
+/// Turns rows of the old table into rows of the new one.
+struct RowConverter<'a> {
+    old: &'a TableDefinition,
+    new: &'a TableDefinition,
+    sources: &'a [Option<usize>],
+    old_layout: &'a RowLayout,
+    new_layout: RowLayout,
+    mode: StoreMode,
+    now: Value,
+    /// Whether MySQL copies the rows: values of some column change their form, or ALGORITHM=COPY was said.
+    changes_type: bool,
+    time_zone: TimeZone,
+    renumbering: &'a Renumbering,
+    row: u64,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Definer<'_> {
+    /// Makes the draft the table's definition. Returns the number of rows copied.
+    pub(super) fn carry_out(
+        &mut self,
+        table: &Arc<Table>,
+        old: &TableDefinition,
+        draft: &Draft,
+    ) -> SqlResult<u64> {
+        let engine = self.instance.engine().clone();
+        let name = &old.name;
+        let new = &draft.definition;
+        // The counter goes down to what the rows leave, which their copy finds out.
+        let lowers_counter =
+            new.options.auto_increment.is_some_and(|next| next < table.auto_increment().peek());
+        let kind = match draft.rebuild || lowers_counter {
+            true => AlterPlan::Rebuild,
+            false => plan(old, new, &draft.sources),
+        };
+        match kind {
+            AlterPlan::Metadata => {
+                let mut unchanged = old.clone();
+                unchanged.options.auto_increment = new.options.auto_increment;
+                // DISABLE KEYS and the like: nothing to write.
+                if new.options.auto_increment.is_none() && *new == unchanged {
+                    return Ok(0);
+                }
+                engine
+                    .alter_metadata(name, new.clone(), &self.shared.kill)
+                    .map_err(|error| table_error(error, name))?;
+                Ok(0)
+            }
+            AlterPlan::Indexes { dropped, added } => {
+                // Additions first: they may fail on duplicates, and then nothing has changed.
+                let (replaced, fresh): (Vec<_>, Vec<_>) =
+                    added.into_iter().partition(|index| dropped.contains(&index.name));
+                if !replaced.is_empty() {
+                    return self.rebuild(table, old, draft);
+                }
+                // What has been done in part is not left so by a kill.
+                let (adds, finish) = (!fresh.is_empty(), KillFlag::default());
+                if adds {
+                    // The engine numbers new indexes behind the old ones.
+                    let mut numbered = new.clone();
+                    numbered.indexes = old.indexes.iter().chain(&fresh).cloned().collect();
+                    let made = engine.add_indexes(name, fresh, &self.shared.kill);
+                    made.map_err(|error| self.duplicate_or(error, table, &numbered))?;
+                }
+                if !dropped.is_empty() {
+                    let kill = if adds { &finish } else { &self.shared.kill };
+                    engine.drop_indexes(name, &dropped, kill).map_err(|error| table_error(error, name))?;
+                }
+                self.adjust_metadata(new)?;
+                Ok(0)
+            }
+            AlterPlan::Rebuild => self.rebuild(table, old, draft),
+        }
+    }
+
+    /// Names, comments and the like that came along with an index change.
+    fn adjust_metadata(&mut self, wanted: &TableDefinition) -> SqlResult<()> {
+        let engine = self.instance.engine().clone();
+        let name = &wanted.name;
+        let Some(now) = engine.dictionary().table(&name.schema, &name.table) else { return Ok(()) };
+        let mut definition = now.definition().clone();
+        definition.columns.clone_from(&wanted.columns);
+        definition.options.clone_from(&wanted.options);
+        definition.collation = wanted.collation;
+        for index in &mut definition.indexes {
+            if let Some(other) = wanted.indexes.iter().find(|other| other.name == index.name) {
+                index.comment.clone_from(&other.comment);
+                index.invisible = other.invisible;
+            }
+        }
+        if definition != *now.definition() {
+            engine
+                .alter_metadata(name, definition, &KillFlag::default())
+                .map_err(|error| table_error(error, name))?;
+        }
+        Ok(())
+    }
+
+    fn rebuild(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
+        let engine = self.instance.engine().clone();
+        let new = &draft.definition;
+        let facts = self.facts.clone();
+        let mut mode = self.store_mode();
+        mode.time_zone = facts.time_zone.for_storing();
+        let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
+        let settings = &self.settings.execution;
+        let series = (settings.auto_increment_increment, settings.auto_increment_offset);
+        let renumbering = Renumbering::new(table, new, &draft.sources, facts.sql_mode, series);
+        let changes_type = draft.copy_asked || converts_columns(old, new, &draft.sources);
+        let mut converter = RowConverter {
+            old,
+            new,
+            sources: &draft.sources,
+            old_layout: table.layout(),
+            new_layout: RowLayout::new(columns),
+            mode,
+            now: Value::DateTime(facts.statement_time),
+            changes_type,
+            time_zone: facts.time_zone.clone(),
+            renumbering: &renumbering,
+            row: 0,
+            diagnostics: self.diagnostics,
+        };
+        let kill = &self.shared.kill;
+        let outcome =
+            engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
+                converter.convert(row, out)
+            });
+        match outcome {
+            Ok((_, rows)) => Ok(rows),
+            Err(CopyError::Sql(error)) => Err(error),
+            Err(CopyError::Engine(EngineError::DuplicateKey(duplicate)))
+                if changes_type && leads_with_counter(&duplicate, new) =>
+            {
+                Err(resequenced_error(&duplicate, table, new, self))
+            }
+            Err(CopyError::Engine(error)) => Err(self.duplicate_or(error, table, new)),
+        }
+    }
+
+    /// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
+    fn duplicate_or(&mut self, error: EngineError, table: &Arc<Table>, new: &TableDefinition) -> SqlError {
+        match error {
+            EngineError::DuplicateKey(duplicate) => duplicate_error(&duplicate, table, new, self),
+            other => table_error(other, &new.name),
+        }
+    }
+}
+
+/// The index of a duplicate; None for the hidden key.
+fn index_of<'d>(duplicate: &DuplicateKey, new: &'d TableDefinition) -> Option<&'d IndexDefinition> {
+    let position =
+        if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
+    position.and_then(|position| new.indexes.get(position))
+}
+
+fn leads_with_counter(duplicate: &DuplicateKey, new: &TableDefinition) -> bool {
+    let column = index_of(duplicate, new).and_then(|index| index.parts.first()).map(|part| part.column);
+    column.is_some() && column == new.auto_increment_column()
+}
+
+/// Error 1062 in MySQL's words for a copy whose rows got AUTO_INCREMENT values.
+fn resequenced_error(
+    duplicate: &DuplicateKey,
+    table: &Arc<Table>,
+    new: &TableDefinition,
+    session: &Definer<'_>,
+) -> SqlError {
+    let Some((shown, key)) = duplicate_entry(duplicate, table, new, session) else {
+        return sql_error!(ER_DUP_KEY, new.name.table);
+    };
+    let worded = sql_error!(ER_DUP_ENTRY_AUTOINCREMENT_CASE, shown, key);
+    errors::code::ER_DUP_ENTRY.message(worded.message())
+}
+
+fn duplicate_error(
+    duplicate: &DuplicateKey,
+    table: &Arc<Table>,
+    new: &TableDefinition,
+    session: &Definer<'_>,
+) -> SqlError {
+    match duplicate_entry(duplicate, table, new, session) {
+        Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
+        None => sql_error!(ER_DUP_KEY, new.name.table),
+    }
+}
+
+/// The values and the key of a duplicate as messages show them; None for the hidden key.
+fn duplicate_entry(
+    duplicate: &DuplicateKey,
+    table: &Arc<Table>,
+    new: &TableDefinition,
+    session: &Definer<'_>,
+) -> Option<(String, String)> {
+    let index = index_of(duplicate, new)?;
+    let engine = session.instance.engine();
+    let transaction = engine.begin(engine::TransactionOptions::default());
+    let mut shown = None;
+    // The row is looked up for the message alone; without it the message names the key only.
+    let _ = transaction.get(table, 0, &duplicate.existing_key, engine::ReadMode::Consistent, &mut |row| {
+        if let Ok(view) = RowView::new(table.layout(), row) {
+            let texts = index.parts.iter().map(|part| {
+                let column = &new.columns[part.column];
+                let source = table.definition().column_position(&column.name);
+                let (value, column_type) = match (source, &column.default) {
+                    (Some(source), _) => {
+                        (view.value(source), &table.definition().columns[source].column_type)
+                    }
+                    (None, ColumnDefault::Literal(value)) => (value.clone(), &column.column_type),
+                    (None, _) => (implicit_default(&column.column_type), &column.column_type),
+                };
+                values::convert::quoted_text(&value, column_type)
+            });
+            shown = Some(texts.collect::<Vec<_>>().join("-"));
+        }
+    });
+    let key = format!("{}.{}", new.name.table, index.name);
+    Some((shown.unwrap_or_default(), key))
+}
+
+/// Whether nothing of a type but its length changes.
+fn becomes_shorter(from: &ColumnType, to: &ColumnType) -> bool {
+    use TypeKind::{Binary, Char, VarBinary, VarChar};
+    matches!(from.kind, Char | VarChar | Binary | VarBinary)
+        && from.kind == to.kind
+        && from.collation == to.collation
+}
+
+impl RowConverter<'_> {
+    fn convert(&mut self, row: &[u8], out: &mut Vec<u8>) -> Result<(), CopyError> {
+        self.row += 1;
+        let corrupt =
+            |_| CopyError::Engine(EngineError::Corrupt("row does not fit its table's layout".to_owned()));
+        let view = RowView::new(self.old_layout, row).map_err(corrupt)?;
+        let mut values = Vec::with_capacity(self.sources.len());
+        for (column, source) in self.new.columns.iter().zip(self.sources) {
+            let value = match source {
+                Some(source) => self.converted(&view.value(*source), &self.old.columns[*source], column)?,
+                None => self.fresh(column)?,
+            };
+            let is_given = column.auto_increment && source.is_some();
+            values.push(if is_given { self.renumbering.settled(value, column)? } else { value });
+        }
+        self.new_layout.encode_into(&values, out).map_err(corrupt)
+    }
+
+    fn converted(
+        &mut self,
+        value: &Value,
+        from: &ColumnDefinition,
+        to: &ColumnDefinition,
+    ) -> Result<Value, CopyError> {
+        if matches!(value, Value::Null) && !to.nullable {
+            let gets_value = to.auto_increment && self.renumbering.renumbers();
+            return if gets_value { Ok(Value::Null) } else { self.without_null(to) };
+        }
+        if from.column_type == to.column_type {
+            return Ok(value.clone());
+        }
+        let seen = match value {
+            Value::DateTime(utc) if from.column_type.kind == TypeKind::Timestamp => {
+                Value::DateTime(self.time_zone.utc_to_local(*utc))
+            }
+            other => other.clone(),
+        };
+        self.stored(&seen, &from.column_type, Source::Rebuild, to)
+    }
+
+    /// What a column that takes NULL no longer holds for it: the present time in a TIMESTAMP; elsewhere zero or empty, which
+    /// strict mode refuses. MySQL has another error for it where no type changes.
+    fn without_null(&mut self, to: &ColumnDefinition) -> Result<Value, CopyError> {
+        if to.column_type.kind == TypeKind::Timestamp {
+            let (now, from) = (self.now.clone(), ColumnType::temporal(TypeKind::DateTime, 6));
+            return self.stored(&now, &from, Source::Expression, to);
+        }
+        let truncated = sql_error!(WARN_DATA_TRUNCATED, to.name, self.row);
+        if self.mode.strict {
+            let error = if self.changes_type { truncated } else { sql_error!(ER_INVALID_USE_OF_NULL) };
+            return Err(CopyError::Sql(error));
+        }
+        self.diagnostics.warning(truncated);
+        Ok(match to.column_type.kind {
+            // Not even the first member.
+            TypeKind::Enum => Value::UInt(0),
+            _ => implicit_default(&to.column_type),
+        })
+    }
+
+    /// A value of the session's as the new column holds it.
+    fn stored(
+        &mut self,
+        value: &Value,
+        from: &ColumnType,
+        source: Source,
+        to: &ColumnDefinition,
+    ) -> Result<Value, CopyError> {
+        let mut context = StoreContext {
+            mode: self.mode,
+            column: &to.name,
+            row: self.row,
+            source,
+            diagnostics: self.diagnostics,
+        };
+        let stored = store(value, from, &to.column_type, &mut context).map_err(|error| {
+            // MySQL copies what only becomes shorter, and says that it cut it.
+            let is_cut = source == Source::Rebuild && becomes_shorter(from, &to.column_type);
+            let is_long = error.number() == errors::code::ER_DATA_TOO_LONG.number;
+            CopyError::Sql(match is_cut && is_long {
+                true => sql_error!(WARN_DATA_TRUNCATED, to.name, self.row),
+                false => error,
+            })
+        })?;
+        Ok(match stored {
+            Value::DateTime(moment) if to.column_type.kind == TypeKind::Timestamp => {
+                Value::DateTime(self.time_zone.stored(moment))
+            }
+            other => other,
+        })
+    }
+
+    /// The value of a column that the old table has not got.
+    fn fresh(&mut self, column: &ColumnDefinition) -> Result<Value, CopyError> {
+        if column.auto_increment {
+            return Ok(self.renumbering.fresh(column)?);
+        }
+        match &column.default {
+            ColumnDefault::Literal(value) => Ok(value.clone()),
+            ColumnDefault::CurrentTimestamp(_) => {
+                let from = ColumnType::temporal(TypeKind::DateTime, 6);
+                let now = self.now.clone();
+                self.stored(&now, &from, Source::Expression, column)
+            }
+            _ if column.nullable => Ok(Value::Null),
+            _ => {
+                let is_date = matches!(column.column_type.kind, TypeKind::Date | TypeKind::DateTime);
+                if is_date && self.mode.strict && self.mode.dates.no_zero_date {
+                    let kind = if column.column_type.kind == TypeKind::Date { "date" } else { "datetime" };
+                    let zero = if kind == "date" { "0000-00-00" } else { "0000-00-00 00:00:00" };
+                    let error =
+                        sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, zero, column.name, self.row);
+                    let error = errors::code::ER_TRUNCATED_WRONG_VALUE.message(error.message());
+                    return Err(CopyError::Sql(error));
+                }
+                Ok(implicit_default(&column.column_type))
+            }
+        }
+    }
+}
+
+/// What a NOT NULL column without DEFAULT holds when it gets no value.
+fn implicit_default(column_type: &ColumnType) -> Value {
+    use TypeKind as K;
+    match column_type.kind {
+        K::Null => Value::Null,
+        K::Decimal => Value::Decimal(values::Decimal::ZERO),
+        K::Float => Value::Float(0.0),
+        K::Double => Value::Double(0.0),
+        K::Date => Value::Date(Default::default()),
+        K::Time => Value::Time(Default::default()),
+        K::DateTime | K::Timestamp => Value::DateTime(Default::default()),
+        K::Enum => Value::UInt(1),
+        K::Set | K::Bit | K::Year => Value::UInt(0),
+        K::Binary => Value::Bytes(vec![0; column_type.length.unwrap_or(1) as usize]),
+        kind if kind.is_integer() && column_type.unsigned => Value::UInt(0),
+        kind if kind.is_integer() => Value::Int(0),
+        _ => Value::Bytes(Vec::new()),
+    }
+}

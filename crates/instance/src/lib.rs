@@ -1,0 +1,51 @@
+//! What all sessions of a server share, and what each of them shows to the others. Main types: [`Instance`] (engine, variables,
+//! accounts, plans, limits), [`SessionShared`] (one session as others see it), [`SessionUser`] (in whose name it runs).
+//! Knows no running statement.
+#![forbid(unsafe_code)]
+
+pub mod collations;
+mod commands;
+mod connection;
+pub mod files;
+mod growth;
+mod instance;
+mod login_attempt;
+pub mod options;
+mod plan_cache;
+mod plan_settings;
+mod planned;
+mod prepared_memory;
+mod privileges;
+mod registry;
+mod routines;
+mod server_port;
+mod session_starts;
+mod session_user;
+mod shape;
+mod statement_settings;
+pub mod status_values;
+pub mod system_schemas;
+pub mod time_zones;
+mod timer;
+mod user_lock;
+
+pub use commands::counter;
+pub use connection::{ConnectionControl, ConnectionInfo, TlsDetails};
+pub use growth::GrowthWatch;
+pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
+pub use login_attempt::LoginAttempt;
+pub use options::VERSION;
+pub use plan_cache::{PlanCache, RecentPlans, Shape};
+pub use plan_settings::READ_BY_PLANNING;
+pub use planned::{Planned, StatementTraits, table_name};
+pub use prepared_memory::{PreparedCharge, PreparedMemory, STATEMENT_SHARE_BYTES};
+pub use privileges::GrantCheck;
+pub use registry::{Command, Description, Registry, SessionShared, lock_limit, lock_owner};
+pub use routines::Routines;
+pub use server_port::{RefusedConnection, ServerControl, ServerSettings};
+pub use session_starts::{SessionStart, SessionStarts, StartKey};
+pub use session_user::SessionUser;
+pub use shape::{ShapeIdentity, ShapeKey};
+pub use statement_settings::{SettingsSource, StatementSettings, isolation_at};
+pub use timer::{Armed, Timer};
+pub use user_lock::UserLocks;

@@ -1,0 +1,120 @@
+//! Statements as the session runs them: what it must know of one before it runs, and a plan that is kept for further
+//! executions. Main types: [`StatementTraits`], [`Planned`].
+
+use crate::growth::GrowthWatch;
+use crate::instance::Instance;
+use catalog::{LockKey, SeenCell, TableLock, TableLocks};
+use dictionary::TableName;
+use errors::{SqlResult, sql_error};
+use exec::Prepared;
+use parser::ast::{ExplainTarget, ObjectName, Query, SetItem, Show, Statement};
+use std::time::Duration;
+use variables::status::StatusId;
+
+/// What the session must know of a statement before it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementTraits {
+    /// Its Com_ counter.
+    pub counter: StatusId,
+    /// The diagnostics of the statement before it stay as they are.
+    pub keeps_diagnostics: bool,
+    /// max_execution_time holds for it.
+    pub is_query: bool,
+    /// The limit that its hint sets in place of max_execution_time.
+    pub execution_time_max: Option<Duration>,
+    /// It changes rows.
+    pub changes_rows: bool,
+    /// MAX_UPDATES_PER_HOUR counts it.
+    pub counts_as_update: bool,
+    /// An account whose password has expired may run it: it does nothing but change passwords.
+    pub changes_password: bool,
+}
+
+impl StatementTraits {
+    /// The traits of a statement.
+    pub fn of(statement: &Statement) -> StatementTraits {
+        StatementTraits {
+            counter: crate::commands::counter(statement),
+            keeps_diagnostics: keeps_diagnostics(statement),
+            is_query: query_of(statement).is_some(),
+            execution_time_max: query_of(statement)
+                .and_then(parser::max_execution_time)
+                .map(Duration::from_millis),
+            changes_rows: matches!(
+                statement,
+                Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
+            ),
+            counts_as_update: crate::commands::counts_as_update(statement),
+            changes_password: match statement {
+                Statement::AlterUser(_) => true,
+                Statement::Set(items) => items.iter().all(|item| matches!(item, SetItem::Password(_))),
+                _ => false,
+            },
+        }
+    }
+}
+
+/// The query that the statement runs or explains: some of its subqueries run while it is planned.
+fn query_of(statement: &Statement) -> Option<&Query> {
+    match statement {
+        Statement::Query(query) => Some(query),
+        Statement::Explain(explain) => match &explain.target {
+            ExplainTarget::Statement(explained) => query_of(explained),
+            ExplainTarget::Connection(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// SHOW WARNINGS and its like leave the diagnostics of the statement before them as they are.
+fn keeps_diagnostics(statement: &Statement) -> bool {
+    match statement {
+        Statement::Show(show) => matches!(
+            **show,
+            Show::Warnings { .. } | Show::Errors { .. } | Show::WarningCount | Show::ErrorCount
+        ),
+        Statement::GetDiagnostics(_) => true,
+        _ => false,
+    }
+}
+
+/// A plan that is kept, with what else an execution needs.
+pub struct Planned {
+    /// The plan.
+    pub prepared: Prepared,
+    /// [`StatementSettings::fingerprint`](crate::statement_settings::StatementSettings) of the session that made it.
+    pub fingerprint: u64,
+    /// What it is a plan of.
+    pub traits: StatementTraits,
+    /// The tables that it uses.
+    pub locks: TableLocks,
+    /// When their sizes were looked at.
+    pub growth: GrowthWatch,
+}
+
+impl Planned {
+    /// A plan whose locks are still to be told.
+    pub fn new(prepared: Prepared, fingerprint: u64, traits: StatementTraits) -> Planned {
+        let (locks, growth) = (TableLocks::default(), GrowthWatch::default());
+        Planned { prepared, fingerprint, traits, locks, growth }
+    }
+}
+
+/// The full name of a table. Error 1046 without a default schema.
+pub fn table_name(name: &ObjectName, default_schema: Option<&str>) -> SqlResult<TableName> {
+    let Some(schema) = name.schema.as_deref().or(default_schema) else {
+        return Err(sql_error!(ER_NO_DB_ERROR));
+    };
+    // System schemas are looked up without regard to case.
+    let schema = crate::system_schemas::system_schema(schema).unwrap_or(schema).to_owned();
+    Ok(TableName { schema, table: name.name.clone() })
+}
+
+impl Instance {
+    /// The tables of a plan as they are, under these locks, which are held.
+    pub fn see(&self, locks: &TableLocks) -> Vec<SeenCell> {
+        let class = |key: &LockKey| self.row_class(key).unwrap_or_default();
+        let see = |lock: &TableLock| self.metadata_locks().see(&lock.key, || class(&lock.key));
+        locks.locks.iter().map(see).collect()
+    }
+}

@@ -1,0 +1,22 @@
+//! The order in which indexes are printed and kept. Main function: [`printed_order`].
+
+use dictionary::{IndexKind, TableDefinition};
+
+/// Positions of the indexes in the order in which MySQL prints them: primary key, unique ones without NULL, other
+/// unique ones, plain. Unique ones of whole columns go before those of prefixes.
+pub fn printed_order(definition: &TableDefinition) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..definition.indexes.len()).collect();
+    order.sort_by_key(|at| {
+        let index = &definition.indexes[*at];
+        let has_prefix = index.parts.iter().any(|part| part.prefix_length.is_some());
+        match index.kind {
+            IndexKind::Primary => (0, false),
+            IndexKind::Unique if index.parts.iter().all(|part| !definition.columns[part.column].nullable) => {
+                (1, has_prefix)
+            }
+            IndexKind::Unique => (2, has_prefix),
+            IndexKind::Plain => (3, false),
+        }
+    });
+    order
+}

@@ -1,0 +1,205 @@
+//! SHOW CREATE TABLE and SHOW CREATE DATABASE: the text that makes the object again, byte for byte as MySQL prints it.
+
+use crate::system_tables::default_text;
+use charset::CollationId;
+use dictionary::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat, SchemaDefinition, TableDefinition,
+};
+use expression::TimeZone;
+use std::fmt::Write as _;
+use values::print::quoted;
+use values::{TypeKind, Value};
+
+/// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter, `zone` the session's.
+pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: &TimeZone) -> String {
+    let mut lines: Vec<String> =
+        table.columns.iter().map(|column| column_line(column, table.collation, zone)).collect();
+    let order = crate::printed_order(table);
+    lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
+    format!(
+        "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",
+        quoted(&table.name.table),
+        lines.join(",\n"),
+        options(table, next_id)
+    )
+}
+
+fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &TimeZone) -> String {
+    let column_type = &column.column_type;
+    let kind = column_type.kind;
+    let mut line = format!("  {} {}", quoted(&column.name), column_type.sql_text());
+    if (kind.is_text() || kind.has_members()) && column_type.collation != table_collation {
+        let collation = column_type.collation.get();
+        push(
+            &mut line,
+            format_args!(" CHARACTER SET {} COLLATE {}", collation.charset().name, collation.name),
+        );
+    }
+    if !column.nullable {
+        line.push_str(" NOT NULL");
+    } else if kind == TypeKind::Timestamp {
+        line.push_str(" NULL");
+    }
+    line.push_str(&default_clause(column, zone));
+    if let Some(digits) = column.on_update_now {
+        push(&mut line, format_args!(" ON UPDATE {}", current_timestamp(digits)));
+    }
+    if column.auto_increment {
+        line.push_str(" AUTO_INCREMENT");
+    }
+    if column.invisible {
+        line.push_str(" /*!80023 INVISIBLE */");
+    }
+    if !column.comment.is_empty() {
+        push(&mut line, format_args!(" COMMENT {}", literal(&column.comment)));
+    }
+    line
+}
+
+fn push(line: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a String does not fail.
+    let _ = line.write_fmt(arguments);
+}
+
+fn current_timestamp(digits: u8) -> String {
+    if digits == 0 { "CURRENT_TIMESTAMP".to_owned() } else { format!("CURRENT_TIMESTAMP({digits})") }
+}
+
+fn default_clause(column: &ColumnDefinition, zone: &TimeZone) -> String {
+    let kind = column.column_type.kind;
+    match &column.default {
+        ColumnDefault::None | ColumnDefault::Literal(Value::Null) => {
+            let implied = column.nullable && !column.auto_increment && !kind.is_large_object();
+            let said = column.nullable
+                && column.default == ColumnDefault::Literal(Value::Null)
+                && !kind.is_large_object();
+            if implied || said { " DEFAULT NULL".to_owned() } else { String::new() }
+        }
+        ColumnDefault::CurrentTimestamp(digits) => format!(" DEFAULT {}", current_timestamp(*digits)),
+        ColumnDefault::Expression(expression) => format!(" DEFAULT ({expression})"),
+        ColumnDefault::Literal(value) => match (kind, value) {
+            (TypeKind::Bit, Value::UInt(bits)) => format!(" DEFAULT b'{bits:b}'"),
+            (TypeKind::Binary | TypeKind::VarBinary, Value::Bytes(bytes)) => {
+                format!(" DEFAULT {}", byte_literal(bytes))
+            }
+            _ => format!(" DEFAULT {}", literal(&default_text(column, zone).unwrap_or_default())),
+        },
+    }
+}
+
+fn index_line(index: &IndexDefinition, table: &TableDefinition) -> String {
+    let parts: Vec<String> = index
+        .parts
+        .iter()
+        .map(|part| {
+            let name = quoted(&table.columns[part.column].name);
+            let prefix = part.prefix_length.map(|length| format!("({length})")).unwrap_or_default();
+            format!("{name}{prefix}{}", if part.descending { " DESC" } else { "" })
+        })
+        .collect();
+    let head = match index.kind {
+        IndexKind::Primary => "  PRIMARY KEY".to_owned(),
+        IndexKind::Unique => format!("  UNIQUE KEY {}", quoted(&index.name)),
+        IndexKind::Plain => format!("  KEY {}", quoted(&index.name)),
+    };
+    let mut line = format!("{head} ({})", parts.join(","));
+    if !index.comment.is_empty() {
+        push(&mut line, format_args!(" COMMENT {}", literal(&index.comment)));
+    }
+    if index.invisible {
+        line.push_str(" /*!80000 INVISIBLE */");
+    }
+    line
+}
+
+fn options(table: &TableDefinition, next_id: Option<u64>) -> String {
+    let collation = table.collation.get();
+    let mut out = String::new();
+    if let Some(next_id) = next_id.filter(|next_id| *next_id > 1) {
+        push(&mut out, format_args!(" AUTO_INCREMENT={next_id}"));
+    }
+    push(&mut out, format_args!(" DEFAULT CHARSET={}", collation.charset().name));
+    // The default collation of utf8mb4 changed once, so it is always named.
+    if !collation.is_default || collation.id == CollationId::UTF8MB4_0900_AI_CI {
+        push(&mut out, format_args!(" COLLATE={}", collation.name));
+    }
+    for (name, value) in ordered_options(&table.options.create_options) {
+        push(&mut out, format_args!(" {}={value}", name.to_uppercase()));
+    }
+    if table.options.row_format != RowFormat::Default {
+        let name = match table.options.row_format {
+            RowFormat::Compact => "COMPACT",
+            RowFormat::Redundant => "REDUNDANT",
+            RowFormat::Compressed => "COMPRESSED",
+            RowFormat::Default | RowFormat::Dynamic => "DYNAMIC",
+        };
+        push(&mut out, format_args!(" ROW_FORMAT={name}"));
+    }
+    if !table.options.comment.is_empty() {
+        push(&mut out, format_args!(" COMMENT={}", literal(&table.options.comment)));
+    }
+    out
+}
+
+/// The options in the order in which MySQL prints them.
+fn ordered_options(options: &[(String, String)]) -> Vec<(&str, &str)> {
+    const ORDER: &[&str] = &[
+        "min_rows",
+        "max_rows",
+        "avg_row_length",
+        "pack_keys",
+        "stats_persistent",
+        "stats_auto_recalc",
+        "stats_sample_pages",
+        "checksum",
+        "delay_key_write",
+        "key_block_size",
+    ];
+    let mut sorted: Vec<(&str, &str)> =
+        options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    sorted.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
+    sorted
+}
+
+/// Text between quotes, as it is printed in definitions.
+pub(crate) fn literal(text: &str) -> String {
+    let mut out = String::from("'");
+    for character in text.chars() {
+        match character {
+            '\\' => out.push_str("\\\\"),
+            '\'' => out.push_str("''"),
+            '\0' => out.push_str("\\0"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            other => out.push(other),
+        }
+    }
+    out.push('\'');
+    out
+}
+
+/// Bytes: as text where they are printable, in hexadecimal otherwise.
+fn byte_literal(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.chars().all(|character| character == '\0' || !character.is_control()) => {
+            literal(text)
+        }
+        _ => bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
+    }
+}
+
+/// SHOW CREATE DATABASE.
+pub(crate) fn create_database(schema: &SchemaDefinition, if_not_exists: bool) -> String {
+    let collation = schema.collation.get();
+    let guard = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
+    let collate = if !collation.is_default || collation.id == CollationId::UTF8MB4_0900_AI_CI {
+        format!(" COLLATE {}", collation.name)
+    } else {
+        String::new()
+    };
+    format!(
+        "CREATE DATABASE {guard}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */",
+        quoted(&schema.name),
+        collation.charset().name,
+    )
+}
