@@ -225,7 +225,9 @@ impl BufferPool {
     fn sync_files(&self, spaces: impl Iterator<Item = SpaceId>) -> Result<(), StorageError> {
         let spaces: BTreeSet<SpaceId> = spaces.collect();
         for space in spaces {
-            let Some(Ok(file)) = self.spaces.get(space).map(|object| object.table_file(space)) else { continue };
+            let Some(Ok(file)) = self.spaces.get(space).map(|object| object.table_file(space)) else {
+                continue;
+            };
             file.open()?.sync_data().map_err(|error| self.stop(&error))?;
         }
         Ok(())

@@ -7,10 +7,9 @@ use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
 use dictionary::SchemaDefinition;
-use engine::{EngineError, Table};
+use engine::EngineError;
 use errors::{SqlResult, sql_error};
 use parser::ast::{AlterDatabase, CreateDatabase, DatabaseOption};
-use std::sync::Arc;
 use variables::id;
 use wire::result::ResultSink;
 
@@ -114,9 +113,10 @@ impl Session {
     /// No table comes into a locked schema or leaves it; those that are in it may still be in use.
     fn drop_schema_locked(&mut self, name: &str, if_exists: bool) -> SqlResult<usize> {
         let engine = self.instance.engine().clone();
-        let tables = engine.dictionary().tables(name);
-        let key = |table: &Arc<Table>| LockKey::table(name, &table.definition().name.table);
-        self.lock_for_statement(tables.iter().map(|table| (key(table), LockMode::Exclusive)).collect())?;
+        let tables = engine.dictionary().table_names(name).into_iter();
+        self.lock_for_statement(
+            tables.map(|table| (LockKey::table(name, &table), LockMode::Exclusive)).collect(),
+        )?;
         match engine.drop_schema(name, &self.shared.kill) {
             Ok(tables) => Ok(tables),
             Err(EngineError::NoSuchSchema(_)) if if_exists => {
