@@ -300,6 +300,24 @@ fn killed_processes_lose_nothing_written() {
     }
 }
 
+/// What a process that was killed had written and not synced is made durable by the next start, before its checkpoint passes it.
+#[test]
+fn a_start_syncs_what_a_killed_process_had_written() {
+    let plan = Plan::honest(5);
+    for crash_at in 0..operations(plan) {
+        let disk = SimulatedDisk::new(plan.seed);
+        disk.crash_at(crash_at);
+        let Err((history, _)) = run(&disk, plan) else { continue };
+        let disk = disk.restart_after_kill();
+        let (pool, _) = open(&disk, plan).unwrap();
+        pool.checkpoint().unwrap();
+        drop(pool);
+        for disk in [disk.restart_with_durable_state(), disk.restart(crash_at)] {
+            check(&disk, plan, &history).unwrap_or_else(|reason| panic!("killed at {crash_at}: {reason}"));
+        }
+    }
+}
+
 /// Whether a crash at one of these operations shows that `plan` (or the skipped sync) is wrong.
 fn is_caught(plan: Plan, skipped_sync: Option<u64>, crashes: std::ops::Range<u64>) -> bool {
     crashes.into_iter().any(|crash_at| {

@@ -1,6 +1,8 @@
-//! [`PageCount`]: of about how many pages a log has changes, in little memory.
+//! [`PageCount`]: of about how many pages a log has changes, in little memory, and of which spaces.
 
-use stdx::ids::PageId;
+use std::collections::BTreeSet;
+
+use stdx::ids::{PageId, SpaceId};
 
 use crate::record::{Record, Records};
 use crate::replay_batch::mixed;
@@ -14,11 +16,12 @@ pub(crate) struct PageCount {
     bits: Vec<u64>,
     set: usize,
     last: Option<PageId>,
+    spaces: BTreeSet<SpaceId>,
 }
 
 impl PageCount {
     pub fn new() -> PageCount {
-        PageCount { bits: vec![0; BITS / 64], set: 0, last: None }
+        PageCount { bits: vec![0; BITS / 64], set: 0, last: None, spaces: BTreeSet::new() }
     }
 
     /// Counts the pages of a group.
@@ -26,6 +29,9 @@ impl PageCount {
         for record in records.flatten() {
             let (Record::Create { page } | Record::Operation { page, .. }) = record else { continue };
             if self.last != Some(page) {
+                if self.last.is_none_or(|last| last.space != page.space) {
+                    self.spaces.insert(page.space);
+                }
                 self.last = Some(page);
                 let bit = mixed(page) as usize % BITS;
                 let word = &mut self.bits[bit / 64];
@@ -33,6 +39,11 @@ impl PageCount {
                 *word |= 1 << (bit % 64);
             }
         }
+    }
+
+    /// The spaces of the pages that were counted.
+    pub fn into_spaces(self) -> BTreeSet<SpaceId> {
+        self.spaces
     }
 
     /// About how many there were.
@@ -62,6 +73,8 @@ mod tests {
             }
             let (found, wanted) = (count.estimate(), u64::from(wanted));
             assert!(found.abs_diff(wanted) <= 1 + wanted / 100, "{found} for {wanted}");
+            let spaces: Vec<u32> = count.into_spaces().into_iter().map(|space| space.0).collect();
+            assert_eq!(spaces, (0..wanted.div_ceil(9000) as u32).collect::<Vec<_>>());
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Recovery may be interrupted anywhere and starts again from the same checkpoint; page LSNs make replaying idempotent.
 //! It allocates nothing on disk (I5). The log it reads is made durable before pages are written from it (I1).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use env::{DiskError, DiskErrorKind, Environment, OpenMode};
 use page::{PAGE_BYTES, SpaceHeaderRef};
 use redo::{Lineage, LogReader, RedoLog, RedoOptions};
 use stdx::aligned::AlignedBuffer;
-use stdx::ids::{Lsn, PageId};
+use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
 use crate::doublewrite::Doublewrite;
@@ -61,7 +61,7 @@ impl BufferPool {
         if !has_lock_of_log && options.forced != Forced::WithoutLog {
             locks.extend(RedoLog::lock(&environment)?);
         }
-        let LogExtent { end, is_new, pages } = log_extent(opened.reader(), opened.lineage())?;
+        let LogExtent { end, is_new, pages, spaces } = log_extent(opened.reader(), opened.lineage())?;
         opened.sync()?;
         let readers = opened.readers();
         let log_bytes = end.0 - opened.checkpoint().0;
@@ -75,7 +75,7 @@ impl BufferPool {
             pool.redo.note_durable(pool.redo.end_lsn())?;
         }
         let checked = pool.environment.clock.monotonic();
-        let recovered = pool.recover(&copies, &readers, (end, pages), handler, &options);
+        let recovered = pool.recover((&copies, spaces), &readers, (end, pages), handler, &options);
         let mut report = recovered.map_err(|error| pool.name_failure(error))?;
         report.log_bytes = log_bytes;
         report.check_time = checked.saturating_sub(begun);
@@ -99,7 +99,7 @@ impl BufferPool {
 
     fn recover(
         self: &Arc<Self>,
-        copies: &BTreeMap<PageId, Vec<u8>>,
+        (copies, changed): (&BTreeMap<PageId, Vec<u8>>, BTreeSet<SpaceId>),
         readers: &dyn Fn() -> LogReader,
         (end, pages): (Lsn, u64),
         handler: &mut dyn RecoveryHandler,
@@ -109,7 +109,7 @@ impl BufferPool {
         let begun = clock.monotonic();
         self.find_files(copies)?;
         self.repair_torn_pages(copies)?;
-        self.sync_files()?;
+        self.sync_files(changed.into_iter().chain(copies.keys().map(|page| page.space)))?;
         if !options.doublewrite {
             Doublewrite::forget_copies(&self.environment).map_err(|error| self.stop(&error))?;
         }
@@ -219,10 +219,16 @@ impl BufferPool {
     }
 
     /// Makes durable what a process that was killed had written and not synced. Until then the doublewrite file must stay as
-    /// it is, and no page that was read may count as written: the machine may still lose either.
-    fn sync_files(&self) -> Result<(), StorageError> {
-        for file in self.spaces.list() {
-            file.file.open()?.sync_data().map_err(|error| self.stop(&error))?;
+    /// it is, and no page that was read may count as written: the machine may still lose either. Only spaces that the log has
+    /// changes of can have such writes, for the checkpoint does not pass a change of a page before the page is synced (B7); and
+    /// those of which a start before this one has mended pages.
+    fn sync_files(&self, spaces: impl Iterator<Item = SpaceId>) -> Result<(), StorageError> {
+        let spaces: BTreeSet<SpaceId> = spaces.collect();
+        for space in spaces {
+            let Some(Ok(file)) = self.spaces.get(space).map(|object| object.table_file(space)) else {
+                continue;
+            };
+            file.open()?.sync_data().map_err(|error| self.stop(&error))?;
         }
         Ok(())
     }
@@ -315,6 +321,8 @@ struct LogExtent {
     is_new: bool,
     /// Of about how many pages it has changes.
     pages: u64,
+    /// The spaces of these pages.
+    spaces: BTreeSet<SpaceId>,
 }
 
 fn log_extent(mut reader: LogReader, lineage: Lineage) -> Result<LogExtent, StorageError> {
@@ -331,7 +339,8 @@ fn log_extent(mut reader: LogReader, lineage: Lineage) -> Result<LogExtent, Stor
         }
         pages.add(Records::new(payload));
     }
-    Ok(LogExtent { end: reader.position(), is_new, pages: pages.estimate() })
+    let end = reader.position();
+    Ok(LogExtent { end, is_new, pages: pages.estimate(), spaces: pages.into_spaces() })
 }
 
 /// As epoch records have it.

@@ -271,7 +271,7 @@ impl Definer<'_> {
     /// which there was no table.
     pub fn drop_locked(&mut self, names: &[TableName], drop: &DropTable) -> SqlResult<Vec<String>> {
         let engine = self.instance.engine().clone();
-        let exists = |name: &&TableName| engine.dictionary().table(&name.schema, &name.table).is_some();
+        let exists = |name: &&TableName| engine.dictionary().has_table(&name.schema, &name.table);
         let (present, missing): (Vec<&TableName>, Vec<&TableName>) = names.iter().partition(exists);
         let unknown = missing.into_iter().map(shown).collect::<Vec<_>>();
         if !unknown.is_empty() && !drop.if_exists {

@@ -120,7 +120,7 @@ impl Engine {
         self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let table = self.one_table(self.replace_records(std::slice::from_ref(&old), vec![record])?)?;
         for id in gone {
-            self.inner.remove_index(id);
+            self.inner.dictionary.remove_index(id);
             self.free_tree(&old, id)?;
         }
         self.inner.store.remove_unfinished(&self.inner.pool, table.space)?;

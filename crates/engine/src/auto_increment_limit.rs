@@ -4,6 +4,7 @@ use crate::auto_increment::{AutoIncrementRange, AutoIncrementRequest};
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
 use crate::table::Table;
+use crate::table_entry::TableEntry;
 use crate::transaction::Transaction;
 use btree::{Cursor, CursorRange, Direction, Taken};
 use dictionary::TableDefinition;
@@ -38,10 +39,10 @@ impl EngineInner {
     }
 
     /// Stores the counter exactly: at a clean end, so that no value is skipped.
-    pub(crate) fn store_exact_counter(&self, table: &Table) -> EngineResult<()> {
-        let counter = &table.auto_increment;
-        if counter.limit.load(Ordering::Acquire) > counter.peek() {
-            self.store.put_auto_increment(&self.pool, table.id(), counter.peek())?;
+    pub(crate) fn store_exact_counter(&self, table: &TableEntry) -> EngineResult<()> {
+        let (next, limit) = table.counter();
+        if limit > next {
+            self.store.put_auto_increment(&self.pool, table.id(), next)?;
         }
         Ok(())
     }

@@ -113,6 +113,14 @@ impl Index {
         self.room.prefix_bytes(&self.key_layout, entry_key, count)
     }
 
+    /// Whether the dictionary says that keys may have been cut; None if it does not say so yet though some were.
+    pub(crate) fn are_cuts_noted(&self) -> Option<bool> {
+        match self.room.cut.load(Ordering::Relaxed) {
+            SOME => None,
+            cut => Some(cut == NOTED),
+        }
+    }
+
     /// The dictionary says that keys of the index may have been cut.
     pub(crate) fn set_cut_noted(&self) {
         self.room.cut.store(NOTED, Ordering::Relaxed);

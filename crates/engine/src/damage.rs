@@ -5,13 +5,12 @@
 
 use crate::engine::EngineInner;
 use crate::error::{EngineError, EngineResult};
-use crate::open::SYSTEM_SPACE;
-use crate::table::Table;
+use crate::table::TableState;
 use crate::writer::Writer;
 use buffer::NeededPage;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId};
 use txn::UndoRecord;
 
@@ -84,21 +83,14 @@ impl EngineInner {
         })
     }
 
-    /// The table in that space, if it is a table's.
-    fn table_in(&self, space: SpaceId) -> Option<Arc<Table>> {
-        let schemas = self.dictionary.schemas().into_iter();
-        schemas
-            .flat_map(|schema| self.dictionary.tables(&schema.name))
-            .find(|table| table.space == space && space != SYSTEM_SPACE)
-    }
-
     /// Closes the table of an index whose pages do not let a change be undone: what is in it is not true any more. False if it
     /// is no table's.
     pub(crate) fn close_table_of(&self, index: IndexId, reason: &str) -> EngineResult<bool> {
-        let space = self.open_index(index).map(|open| open.tree.id().space);
-        let Some(table) = space.and_then(|space| self.table_in(space)) else { return Ok(false) };
+        let Some(table) = self.dictionary.table_of_index(index) else { return Ok(false) };
         self.note_undo_passed_over(table.space, reason)?;
-        self.close_unless_forced(&table);
+        if !self.is_forced() {
+            table.close(TableState::DAMAGED);
+        }
         let name = &table.definition.name;
         crate::engine::lock(&self.messages).push(format!(
             "Table `{}`.`{}` is closed, because a change of it cannot be undone: {reason}.",

@@ -81,7 +81,6 @@ impl Engine {
         let record = self.build_storage(definition, false)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
         let table = self.open_committed(record, vec![put])?;
-        self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[], vec![table.clone()]);
         Ok(table)
     }
@@ -237,7 +236,6 @@ impl Engine {
         let path = table_path(&record.definition.name);
         let table = self.open_committed(record, changes)?;
         table.auto_increment.restore(next);
-        self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
         self.discard_all(std::slice::from_ref(old))?;
         let renamed = self.inner.pool.rename_space(table.space, &path).map_err(EngineError::from);
@@ -274,12 +272,7 @@ impl Engine {
     ) -> EngineResult<Vec<Arc<Table>>> {
         let records: Vec<TableRecord> = pairs
             .iter()
-            .map(|(old, definition)| TableRecord {
-                definition: definition.clone(),
-                space: old.space,
-                store_id: old.store_id,
-                roots: old.roots(),
-            })
+            .map(|(old, definition)| TableRecord { definition: definition.clone(), ..TableRecord::of(old) })
             .collect();
         let olds: Vec<Arc<Table>> = pairs.into_iter().map(|(old, _)| old).collect();
         self.replace_records(&olds, records)
@@ -322,9 +315,7 @@ impl Engine {
             table.note_commit(commit, Some(old));
             table.stay_closed(old);
             old.set_gone();
-            let table = Arc::new(table);
-            self.inner.add_table(&table);
-            added.push(table);
+            added.push(Arc::new(table));
         }
         self.inner.dictionary.replace_tables(&removed, added.clone());
         Ok(added)
@@ -347,7 +338,7 @@ impl Engine {
         let has_file = inner.pool.has_file(table.space);
         table.set_gone();
         for tree in table.trees() {
-            inner.remove_index(tree.id().index);
+            inner.dictionary.remove_index(tree.id().index);
         }
         inner.store.forget_table(&inner.pool, table.id())?;
         inner.store.forget_damage(&inner.pool, table.space)?;
@@ -443,9 +434,9 @@ impl EngineInner {
     }
 
     pub(crate) fn need_free_name(&self, name: &TableName) -> EngineResult<()> {
-        match self.dictionary.table(&name.schema, &name.table) {
-            Some(_) => Err(EngineError::TableExists(name.table.clone())),
-            None => Ok(()),
+        match self.dictionary.has_table(&name.schema, &name.table) {
+            true => Err(EngineError::TableExists(name.table.clone())),
+            false => Ok(()),
         }
     }
 }

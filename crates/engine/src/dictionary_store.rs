@@ -21,10 +21,11 @@ use crate::damage::DamageMark;
 
 use crate::entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use crate::error::{EngineError, EngineResult};
+use crate::statistics::StoredStatistics;
+use crate::table::Table;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
-use dictionary::{SchemaDefinition, TableDefinition};
-use std::collections::HashSet;
+use dictionary::{SchemaDefinition, TableDefinition, TableName};
 use std::ops::Bound;
 use std::sync::Arc;
 use stdx::ids::{IndexId, Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
@@ -39,6 +40,9 @@ const UNFINISHED: u8 = 6;
 const LEFTOVER: u8 = 7;
 const DAMAGE: u8 = 8;
 const CUT_KEYS: u8 = 9;
+
+/// Gets key and value of an entry.
+type VisitEntry<'a> = dyn FnMut(&[u8], &[u8]) -> EngineResult<()> + 'a;
 
 /// The dictionary tree.
 #[derive(Debug)]
@@ -57,21 +61,40 @@ pub(crate) struct TableRecord {
     pub(crate) roots: Vec<(IndexId, PageNumber)>,
 }
 
+/// What of a table's entry stands before its definition.
+pub(crate) struct RecordHead {
+    pub(crate) space: SpaceId,
+    pub(crate) store_id: u64,
+    pub(crate) roots: Vec<(IndexId, PageNumber)>,
+}
+
+/// A table that a start has found, with what the dictionary knows of it besides.
+#[derive(Debug)]
+pub(crate) struct LoadedTable {
+    pub(crate) id: TableId,
+    pub(crate) name: TableName,
+    pub(crate) space: SpaceId,
+    pub(crate) store_id: u64,
+    /// All of it, as [`TableRecord::encode`] writes it: it can be decoded.
+    pub(crate) record: Vec<u8>,
+    pub(crate) next_auto_increment: u64,
+    pub(crate) statistics: Option<StoredStatistics>,
+    /// Keys of its indexes may have been cut.
+    pub(crate) cut_keys: bool,
+}
+
 /// Everything that is committed in the dictionary.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) schemas: Vec<SchemaDefinition>,
-    pub(crate) tables: Vec<TableRecord>,
-    pub(crate) auto_increments: Vec<(TableId, u64)>,
-    pub(crate) statistics: Vec<(TableId, Vec<u8>)>,
+    /// By id.
+    pub(crate) tables: Vec<LoadedTable>,
     /// Spaces in which an ALTER was at work.
     pub(crate) unfinished: Vec<SpaceId>,
     /// Spaces that were being made or dropped.
     pub(crate) leftovers: Vec<SpaceId>,
     /// What the files of closed tables lack.
     pub(crate) damage: Vec<DamageMark>,
-    /// Tables whose keys may have been cut.
-    pub(crate) cut_keys: HashSet<TableId>,
 }
 
 impl DictionaryStore {
@@ -189,13 +212,17 @@ impl DictionaryStore {
     pub(crate) fn load(&self, pool: &BufferPool) -> EngineResult<Contents> {
         let mut contents = Contents::default();
         let mut whole: Option<(Vec<u8>, Vec<u8>)> = None;
-        for (key, value) in self.read(pool, CursorRange::all())? {
-            let entry = Entry::parse(EntryKind::Secondary, &value).ok_or_else(corrupt)?;
+        self.visit(pool, CursorRange::all(), &mut |key, value| {
+            let entry = Entry::parse(EntryKind::Secondary, value).ok_or_else(corrupt)?;
             if entry.deleted {
-                continue;
+                return Ok(());
             }
-            match (&mut whole, part_of(&key)) {
-                (_, None) => contents.add(&key, entry.row).ok_or_else(corrupt)?,
+            match (&mut whole, part_of(key)) {
+                (_, None) => {
+                    // What stands in parts before it may be what it is about.
+                    contents.add_whole(whole.take())?;
+                    contents.add(key, entry.row).ok_or_else(corrupt)?
+                }
                 (Some((name, bytes)), Some((of, part))) if part > 0 && of == name => {
                     bytes.extend_from_slice(entry.row)
                 }
@@ -205,28 +232,39 @@ impl DictionaryStore {
                 }
                 _ => return Err(corrupt()),
             }
-        }
+            Ok(())
+        })?;
         contents.add_whole(whole)?;
         Ok(contents)
     }
 
     fn read(&self, pool: &BufferPool, range: CursorRange) -> EngineResult<Vec<(Vec<u8>, Vec<u8>)>> {
+        let mut entries = Vec::new();
+        self.visit(pool, range, &mut |key, value| {
+            entries.push((key.to_vec(), value.to_vec()));
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+
+    /// Shows key and value of every entry, under its leaf's latch: `visit` must not call the pool.
+    fn visit(&self, pool: &BufferPool, range: CursorRange, visit: &mut VisitEntry<'_>) -> EngineResult<()> {
         let mut cursor = Cursor::new(range, Direction::Forward);
-        let mut entries: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        let mut key = Vec::new();
         while let Some(result) = cursor.next_leaf(&self.tree, pool, |leaf| {
-            let mut read = || {
+            let mut show = || {
                 for at in 0..leaf.len() {
-                    let (mut key, value) = (Vec::new(), leaf.entry(at)?.1.to_vec());
+                    key.clear();
                     leaf.key_into(at, &mut key)?;
-                    entries.push((key, value));
+                    visit(&key, leaf.entry(at)?.1)?;
                 }
-                Ok::<(), buffer::StorageError>(())
+                Ok::<(), EngineError>(())
             };
-            (Taken::All, read())
+            (Taken::All, show())
         })? {
             result?;
         }
-        Ok(entries)
+        Ok(())
     }
 
     fn get_number(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<Option<u64>> {
@@ -283,6 +321,12 @@ fn corrupt() -> EngineError {
 }
 
 impl Contents {
+    /// The table of that id, which stands before what else is kept about it.
+    fn table(&mut self, id: u64) -> Option<&mut LoadedTable> {
+        let at = self.tables.binary_search_by_key(&id, |table| table.id.0).ok()?;
+        self.tables.get_mut(at)
+    }
+
     fn add_whole(&mut self, whole: Option<(Vec<u8>, Vec<u8>)>) -> EngineResult<()> {
         match whole {
             Some((key, bytes)) => self.add(&key, &bytes).ok_or_else(corrupt),
@@ -294,13 +338,27 @@ impl Contents {
         let (kind, rest) = key.split_first()?;
         match *kind {
             SCHEMA => self.schemas.push(dictionary::decode_schema(content).ok()?),
-            TABLE => self.tables.push(TableRecord::decode(content)?),
-            AUTO_INCREMENT => self.auto_increments.push((TableId(big_endian(rest)?), number(content)?)),
-            STATISTICS => self.statistics.push((TableId(big_endian(rest)?), content.to_vec())),
+            TABLE => self.tables.push(LoadedTable::decode(content)?),
+            AUTO_INCREMENT => {
+                let next = number(content)?;
+                if let Some(table) = self.table(big_endian(rest)?) {
+                    // ALTER TABLE .. AUTO_INCREMENT writes the definition alone.
+                    table.next_auto_increment = table.next_auto_increment.max(next);
+                }
+            }
+            STATISTICS => {
+                if let Some(table) = self.table(big_endian(rest)?) {
+                    table.statistics = StoredStatistics::decode(content);
+                }
+            }
             UNFINISHED => self.unfinished.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             LEFTOVER => self.leftovers.push(SpaceId(u32::from_be_bytes(rest.try_into().ok()?))),
             DAMAGE => self.damage.push(DamageMark::decode(rest, content)?),
-            CUT_KEYS => drop(self.cut_keys.insert(TableId(big_endian(rest)?))),
+            CUT_KEYS => {
+                if let Some(table) = self.table(big_endian(rest)?) {
+                    table.cut_keys = true;
+                }
+            }
             IDS => {}
             _ => return None,
         }
@@ -308,21 +366,25 @@ impl Contents {
     }
 }
 
-impl TableRecord {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        out.extend_from_slice(&self.space.0.to_le_bytes());
-        out.extend_from_slice(&(self.roots.len() as u16 | HAS_STORE_ID).to_le_bytes());
-        out.extend_from_slice(&self.store_id.to_le_bytes());
-        for (index, root) in &self.roots {
-            out.extend_from_slice(&index.0.to_le_bytes());
-            out.extend_from_slice(&root.0.to_le_bytes());
-        }
-        out.extend_from_slice(&dictionary::encode_table(&self.definition));
-        out
+impl LoadedTable {
+    fn decode(bytes: &[u8]) -> Option<LoadedTable> {
+        let record = TableRecord::decode(bytes)?;
+        Some(LoadedTable {
+            id: record.definition.id,
+            next_auto_increment: record.definition.options.auto_increment.unwrap_or(1).max(1),
+            name: record.definition.name,
+            space: record.space,
+            store_id: record.store_id,
+            record: bytes.to_vec(),
+            statistics: None,
+            cut_keys: false,
+        })
     }
+}
 
-    fn decode(bytes: &[u8]) -> Option<TableRecord> {
+impl RecordHead {
+    /// Gives the definition's bytes too.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<(RecordHead, &[u8])> {
         let (space, rest) = bytes.split_first_chunk::<4>()?;
         let (count, mut rest) = rest.split_first_chunk::<2>()?;
         let count = u16::from_le_bytes(*count);
@@ -338,10 +400,40 @@ impl TableRecord {
             roots.push((IndexId(u64::from_le_bytes(*index)), PageNumber(u32::from_le_bytes(*root))));
             rest = after;
         }
+        Some((RecordHead { space: SpaceId(u32::from_le_bytes(*space)), store_id, roots }, rest))
+    }
+}
+
+impl TableRecord {
+    /// The entry of an open table.
+    pub(crate) fn of(table: &Table) -> TableRecord {
+        TableRecord {
+            definition: table.definition.clone(),
+            space: table.space,
+            store_id: table.store_id,
+            roots: table.roots(),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend_from_slice(&self.space.0.to_le_bytes());
+        out.extend_from_slice(&(self.roots.len() as u16 | HAS_STORE_ID).to_le_bytes());
+        out.extend_from_slice(&self.store_id.to_le_bytes());
+        for (index, root) in &self.roots {
+            out.extend_from_slice(&index.0.to_le_bytes());
+            out.extend_from_slice(&root.0.to_le_bytes());
+        }
+        out.extend_from_slice(&dictionary::encode_table(&self.definition));
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<TableRecord> {
+        let (RecordHead { space, store_id, roots }, rest) = RecordHead::decode(bytes)?;
         let definition = dictionary::decode_table(rest).ok()?;
         (roots.len() == crate::table::tree_count(&definition)).then_some(TableRecord {
             definition,
-            space: SpaceId(u32::from_le_bytes(*space)),
+            space,
             store_id,
             roots,
         })

@@ -9,6 +9,7 @@ use crate::dictionary_store::DictionaryStore;
 use crate::error::{EngineError, EngineResult};
 use crate::lob::GarbageNotes;
 use crate::losers::RollbackQueue;
+use crate::open::DICTIONARY_INDEX;
 use crate::options::{EngineOptions, FlushLevel, ForceRecovery, TransactionOptions};
 use crate::purge::PurgeQueue;
 use crate::table::Table;
@@ -19,9 +20,8 @@ use btree::Tree;
 use buffer::BufferPool;
 use env::Environment;
 use redo::FlushWaiter;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, TransactionId};
 pub(crate) use stdx::sync::lock;
@@ -74,8 +74,6 @@ pub(crate) struct EngineInner {
     written: AtomicU64,
     /// Ids below this may be given: the dictionary holds a limit that is at least as high.
     id_limit: Mutex<TransactionId>,
-    /// All open trees by index, for undo and purge.
-    indexes: RwLock<HashMap<IndexId, OpenIndex>>,
     unique_stripes: Box<[Mutex<()>]>,
     /// One DDL statement at a time.
     pub(crate) ddl: Arc<DdlTurns>,
@@ -192,7 +190,10 @@ impl EngineInner {
         EngineInner {
             environment: parts.environment,
             settings: Settings::new(&parts.options, parts.is_read_only),
-            dictionary: Dictionary::default(),
+            dictionary: Dictionary::new(
+                parts.options.tables_open_max,
+                parts.options.force_recovery != ForceRecovery::Off,
+            ),
             store: parts.store,
             commits: CommitTable::new(parts.next_id, &parts.unfinished),
             snapshots: Arc::new(SnapshotRegistry::new()),
@@ -210,7 +211,6 @@ impl EngineInner {
             visible: AtomicU64::new(end),
             written: AtomicU64::new(0),
             id_limit: Mutex::new(parts.next_id),
-            indexes: RwLock::default(),
             unique_stripes: (0..UNIQUE_STRIPES).map(|_| Mutex::new(())).collect(),
             ddl: Arc::default(),
             background: Background::default(),
@@ -280,18 +280,17 @@ impl EngineInner {
         if self.stopped.load(Ordering::Acquire) { Err(EngineError::Stopped) } else { Ok(()) }
     }
 
-    /// The tree of an index; None if it was dropped.
+    /// The tree of an index, whose table is opened if it must be; None if it was dropped.
     pub(crate) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
-        self.indexes.read().unwrap_or_else(PoisonError::into_inner).get(&index).cloned()
+        match index == DICTIONARY_INDEX {
+            true => Some(OpenIndex { tree: self.store.tree.clone(), table: None }),
+            false => self.dictionary.open_index(index),
+        }
     }
 
-    pub(crate) fn add_index(&self, tree: Arc<Tree>, table: Option<Arc<Table>>) {
-        let mut indexes = self.indexes.write().unwrap_or_else(PoisonError::into_inner);
-        indexes.insert(tree.id().index, OpenIndex { tree, table });
-    }
-
-    pub(crate) fn remove_index(&self, index: IndexId) {
-        self.indexes.write().unwrap_or_else(PoisonError::into_inner).remove(&index);
+    /// Whether an index is there. Opens nothing.
+    pub(crate) fn has_index(&self, index: IndexId) -> bool {
+        index == DICTIONARY_INDEX || self.dictionary.has_index(index)
     }
 
     /// Keeps others from checking or inserting the same unique key. Held over look-up and insert, never over a wait.

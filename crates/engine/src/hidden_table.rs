@@ -30,7 +30,6 @@ impl Engine {
         let record = self.build_storage(definition, false)?;
         let table = Arc::new(Table::open(record));
         table.set_hidden(true);
-        self.inner.add_table(&table);
         self.inner.dictionary.replace_tables(&[], vec![table.clone()]);
         Ok(table)
     }
@@ -64,10 +63,8 @@ impl Transaction {
         if !table.is_hidden() {
             return Err(EngineError::TableDefinitionChanged);
         }
-        let (definition, space, roots) = (table.definition.clone(), table.space, table.roots());
-        let record = TableRecord { definition, space, store_id: table.store_id, roots };
         let key = DictionaryStore::table_key(table.id());
-        self.change_dictionary(&Change::Put(key, record.encode()))
+        self.change_dictionary(&Change::Put(key, TableRecord::of(table).encode()))
     }
 
     /// Rolls back a transaction that has filled a hidden table and changed nothing else. Its rows are not undone: they go with the

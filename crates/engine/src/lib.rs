@@ -49,6 +49,7 @@ mod start_times;
 mod statistics;
 mod status;
 mod table;
+mod table_entry;
 mod table_files;
 mod touched;
 mod transaction;

@@ -7,6 +7,7 @@ use crate::open::DICTIONARY_INDEX;
 use crate::records::{Loser, Losers};
 use crate::status::WriterStatus;
 use crate::table::Table;
+use crate::table_entry::TableEntry;
 use crate::touched::Touched;
 use crate::undo_store::{UndoStore, corrupt};
 use crate::writer::Writer;
@@ -123,7 +124,6 @@ impl EngineInner {
     /// Undoes what unfinished transactions have changed in the dictionary, which is read only then: their last changes, for one that
     /// fills a table and then publishes it, all for others. Queues those that have changed rows.
     pub(crate) fn roll_back_dictionary(&self, writers: Vec<Unfinished>) -> EngineResult<()> {
-        self.add_index(self.store.tree.clone(), None);
         let (mut entries, mut others) = (0, Vec::new());
         for unfinished in writers {
             let writer = &unfinished.writer;
@@ -152,8 +152,13 @@ impl EngineInner {
     }
 
     /// Whether a loser has changed one of these tables.
-    pub(crate) fn losers_may_have_changed(&self, tables: &[Arc<Table>]) -> bool {
-        lock(&self.rollbacks.open).iter().any(|loser| loser.may_have_changed(tables))
+    pub(crate) fn losers_may_have_changed<'a>(
+        &self,
+        tables: impl Iterator<Item = &'a Arc<TableEntry>>,
+    ) -> bool {
+        let open = lock(&self.rollbacks.open);
+        let mut indexes = tables.flat_map(|table| table.tree_ids());
+        !open.is_empty() && indexes.any(|index| open.iter().any(|loser| loser.touched.may_have(index)))
     }
 
     /// Whether some are left.
@@ -228,7 +233,7 @@ impl EngineInner {
 
     /// Ends the rollback of a loser of whose changes nothing is left, because the tables were dropped: its undo need not be read.
     fn end_if_nothing_is_left(&self, loser: &Unfinished) -> bool {
-        let is_there = |index: &IndexId| self.open_index(*index).is_some();
+        let is_there = |index: &IndexId| self.has_index(*index);
         let is_over = !self.settings.is_read_only && !loser.touched.has_any(is_there);
         if is_over {
             self.end_loser(&loser.writer);

@@ -10,19 +10,19 @@ use crate::lob::GarbageNotes;
 use crate::options::{EngineOptions, ForceRecovery};
 use crate::records::Losers;
 use crate::start_times::StartTimes;
-use crate::statistics::StoredStatistics;
-use crate::table::Table;
+use crate::table_entry::TableEntry;
+use crate::table_files::KnownTable;
 use crate::undo_saving::LogNeeds;
 use crate::undo_store::UndoStore;
 use btree::{Tree, TreeId};
 use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
 use env::Environment;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stdx::ids::{IndexId, PageId, PageNumber, SpaceId, TableId, TransactionId};
+use stdx::ids::{IndexId, PageId, PageNumber, SpaceId, TransactionId};
 
 /// The tablespace of dictionary and undo tree.
 pub(crate) const SYSTEM_SPACE: SpaceId = SpaceId(0);
@@ -133,10 +133,8 @@ impl Engine {
         }
         // What purge cannot remove (a damaged page) is no reason not to write the rest.
         let _ = inner.purge_once();
-        for schema in inner.dictionary.schemas() {
-            for table in inner.dictionary.tables(&schema.name) {
-                inner.store_exact_counter(&table)?;
-            }
+        for entry in inner.dictionary.entries() {
+            inner.store_exact_counter(&entry)?;
         }
         inner.pool.shutdown()?;
         Ok(())
@@ -243,7 +241,7 @@ impl EngineInner {
         let loaded = clock.monotonic();
         let (unfinished, leftovers) = (contents.unfinished.clone(), contents.leftovers.clone());
         // Checkpoints move only now: what a file lacks of the log is not given up before it is noted, or known to be nobody's.
-        if self.open_tables(contents)? {
+        if self.know_tables(contents)? {
             self.pool.set_checkpoint_participant(Arc::new(LogNeeds(Arc::downgrade(self))));
         }
         self.end_losers_of_nothing();
@@ -263,73 +261,40 @@ impl EngineInner {
 
     /// Frees the pages that an interrupted ADD or DROP INDEX has left in a space.
     fn finish_alter(&self, space: SpaceId) -> EngineResult<()> {
-        for schema in self.dictionary.schemas() {
-            let tables = self.dictionary.tables(&schema.name);
-            let Some(table) = tables.iter().find(|table| table.space == space) else { continue };
-            if table.is_closed() {
-                return Ok(());
-            }
-            let mut in_use = HashSet::new();
-            for tree in table.trees() {
-                match tree.check(&self.pool) {
-                    Ok(report) if report.faults.is_empty() => in_use.extend(report.pages),
-                    // A damaged index may hide pages that it uses: nothing is given away.
-                    Ok(_) | Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => {
-                        return Ok(());
-                    }
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            match btree::free_unreachable(&self.pool, space, &in_use) {
-                Ok(_) => {}
-                Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => return Ok(()),
+        let Some(table) = self.dictionary.table_in(space) else {
+            return self.store.remove_unfinished(&self.pool, space);
+        };
+        if table.is_closed() {
+            return Ok(());
+        }
+        let mut in_use = HashSet::new();
+        for tree in table.trees() {
+            match tree.check(&self.pool) {
+                Ok(report) if report.faults.is_empty() => in_use.extend(report.pages),
+                // A damaged index may hide pages that it uses: nothing is given away.
+                Ok(_) | Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
+        }
+        match btree::free_unreachable(&self.pool, space, &in_use) {
+            Ok(_) => {}
+            Err(StorageError::Corrupt { .. } | StorageError::PageOutOfRange(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
         }
         self.store.remove_unfinished(&self.pool, space)
     }
 
-    /// False if the log must be kept.
-    fn open_tables(&self, contents: Contents) -> EngineResult<bool> {
-        self.add_index(self.store.tree.clone(), None);
-        let mut counters: HashMap<TableId, u64> = contents.auto_increments.into_iter().collect();
-        let mut statistics: HashMap<TableId, Vec<u8>> = contents.statistics.into_iter().collect();
+    /// Makes schemas and tables known. False if the log must be kept.
+    fn know_tables(&self, contents: Contents) -> EngineResult<bool> {
         for schema in contents.schemas {
             self.dictionary.put_schema(schema);
         }
-        let mut tables = Vec::new();
-        for record in contents.tables {
-            let id = record.definition.id;
-            let table = Table::open(record);
-            if contents.cut_keys.contains(&id) {
-                table.set_cut_noted();
-            }
-            if let Some(next) = counters.remove(&id) {
-                // ALTER TABLE .. AUTO_INCREMENT writes the definition alone.
-                table.auto_increment.next.fetch_max(next, Ordering::AcqRel);
-            }
-            let stored = statistics.remove(&id).and_then(|bytes| StoredStatistics::decode(&bytes));
-            *table.statistics.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stored;
-            tables.push(Arc::new(table));
+        let mut tables = Vec::with_capacity(contents.tables.len());
+        for mut loaded in contents.tables {
+            let entry = Arc::new(TableEntry::loaded(&mut loaded));
+            self.dictionary.add_entry(&loaded.name.schema, &loaded.name.table, &entry);
+            tables.push(KnownTable { entry, name: loaded.name });
         }
-        let noted = self.reconcile_files(&tables, &contents.leftovers, contents.damage)?;
-        for table in &tables {
-            self.add_table(table);
-        }
-        self.dictionary.replace_tables(&[], tables);
-        Ok(noted)
-    }
-
-    /// Makes a table's trees known to undo and purge.
-    pub(crate) fn add_table(&self, table: &Arc<Table>) {
-        for (number, index) in table.indexes.iter().enumerate() {
-            if self.is_forced() {
-                index.tree.skip_damage();
-            }
-            self.add_index(index.tree.clone(), (number == 0).then(|| table.clone()));
-        }
-        if let Some(lobs) = &table.lobs {
-            self.add_index(lobs.clone(), None);
-        }
+        self.reconcile_files(&tables, &contents.leftovers, contents.damage)
     }
 }

@@ -48,6 +48,8 @@ pub struct EngineOptions {
     pub reserve_bytes: u64,
     /// Most tables' files that stay open (innodb_open_files).
     pub open_files_max: usize,
+    /// How many tables stay open in memory though nobody uses them (table_definition_cache).
+    pub tables_open_max: usize,
 }
 
 /// When a commit reaches the disk (innodb_flush_log_at_trx_commit).
@@ -109,6 +111,7 @@ impl Default for EngineOptions {
             read_only: false,
             reserve_bytes: 0,
             open_files_max: 4000,
+            tables_open_max: 2000,
         }
     }
 }

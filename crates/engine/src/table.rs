@@ -27,6 +27,26 @@ const FILE_MISSING: u8 = 2;
 /// The same with `TableDamaged`.
 const DAMAGED: u8 = 3;
 
+/// Whether a table can be used, or why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableState(u8);
+
+impl TableState {
+    pub(crate) const USABLE: TableState = TableState(USABLE);
+    pub(crate) const FILE_MISSING: TableState = TableState(FILE_MISSING);
+    pub(crate) const DAMAGED: TableState = TableState(DAMAGED);
+
+    /// Whether the start found no file for the table: its rows cannot be read, and it can only be dropped or replaced.
+    pub(crate) fn is_file_missing(self) -> bool {
+        self.0 == FILE_MISSING
+    }
+
+    /// Whether rows must not be used, because the file is not there or lacks changes.
+    pub(crate) fn is_closed(self) -> bool {
+        [FILE_MISSING, DAMAGED].contains(&self.0)
+    }
+}
+
 /// An open table.
 #[derive(Debug)]
 pub struct Table {
@@ -172,23 +192,23 @@ impl Table {
         self.hidden.store(hidden, Ordering::Release);
     }
 
-    /// Whether the start found no file for the table: its rows cannot be read, and it can only be dropped or replaced.
-    pub(crate) fn is_file_missing(&self) -> bool {
-        self.state.load(Ordering::Acquire) == FILE_MISSING
-    }
-
-    pub(crate) fn set_file_missing(&self) {
-        self.state.store(FILE_MISSING, Ordering::Release);
-    }
-
-    /// Whether rows must not be used, because the file is not there or lacks changes.
+    /// As [`TableState::is_closed`].
     pub(crate) fn is_closed(&self) -> bool {
-        [FILE_MISSING, DAMAGED].contains(&self.state.load(Ordering::Acquire))
+        self.state().is_closed()
     }
 
-    /// Closes a table whose file lacks changes: it can only be dropped or replaced.
-    pub(crate) fn set_damaged(&self) {
-        let _ = self.state.compare_exchange(USABLE, DAMAGED, Ordering::AcqRel, Ordering::Acquire);
+    pub(crate) fn state(&self) -> TableState {
+        TableState(self.state.load(Ordering::Acquire))
+    }
+
+    /// Of a table that was just opened.
+    pub(crate) fn set_state(&self, state: TableState) {
+        self.state.store(state.0, Ordering::Release);
+    }
+
+    /// Closes a table that can be used, whose file is missing or lacks changes: it can only be dropped or replaced.
+    pub(crate) fn close(&self, state: TableState) {
+        let _ = self.state.compare_exchange(USABLE, state.0, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// Closes the successor of a closed table as well.
@@ -242,8 +262,7 @@ impl Table {
     pub(crate) fn note_commit(&self, commit: Lsn, old: Option<&Table>) {
         for index in &self.indexes {
             let taken_over = old.and_then(|old| old.indexes.iter().find(|other| other.id() == index.id()));
-            let from = taken_over.map_or(commit.0, |other| other.readable_from.load(Ordering::Acquire));
-            index.readable_from.store(from, Ordering::Release);
+            index.set_readable_from(taken_over.map_or(commit.0, Index::readable_from));
         }
     }
 
@@ -331,9 +350,18 @@ impl Index {
         }
     }
 
+    /// See the field.
+    pub(crate) fn readable_from(&self) -> u64 {
+        self.readable_from.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_readable_from(&self, commit: u64) {
+        self.readable_from.store(commit, Ordering::Release);
+    }
+
     /// Whether a snapshot of that time can read the index. Error: TableDefinitionChanged.
     pub(crate) fn check_readable(&self, snapshot: CommitTimestamp) -> EngineResult<()> {
-        let is_older = snapshot.0 < self.readable_from.load(Ordering::Acquire);
+        let is_older = snapshot.0 < self.readable_from();
         if is_older { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
     }
 

@@ -6,8 +6,10 @@ use crate::engine::{EngineInner, lock};
 use crate::error::{EngineError, EngineResult};
 use crate::file_names::{table_path, temporary_path};
 use crate::open::SYSTEM_SPACE;
-use crate::table::Table;
+use crate::table::TableState;
+use crate::table_entry::TableEntry;
 use buffer::{FileFault, NeededPage, StorageError};
+use dictionary::TableName;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +17,22 @@ use stdx::ids::SpaceId;
 
 /// Most pages of a table that a message names.
 const PAGES_NAMED_MAX: usize = 3;
+
+/// A table as a start deals with it.
+pub(crate) struct KnownTable {
+    pub(crate) entry: Arc<TableEntry>,
+    pub(crate) name: TableName,
+}
+
+impl KnownTable {
+    fn space(&self) -> SpaceId {
+        self.entry.space()
+    }
+
+    fn path(&self) -> PathBuf {
+        table_path(&self.name)
+    }
+}
 
 /// What the start finds about files.
 struct Findings {
@@ -36,12 +54,12 @@ impl EngineInner {
     /// if the log must be kept, because it was not possible to note what they lack.
     pub(crate) fn reconcile_files(
         &self,
-        tables: &[Arc<Table>],
+        tables: &[KnownTable],
         leftovers: &[SpaceId],
         marks: Vec<DamageMark>,
     ) -> EngineResult<bool> {
         let wanted: HashMap<SpaceId, PathBuf> =
-            tables.iter().map(|table| (table.space, table_path(&table.definition.name))).collect();
+            tables.iter().map(|table| (table.space(), table.path())).collect();
         let mut findings = self.findings(tables, marks)?;
         self.set_strangers_aside(&wanted, leftovers, &mut findings)?;
         self.open_damaged_files(tables, &mut findings)?;
@@ -58,7 +76,7 @@ impl EngineInner {
         Ok(noted)
     }
 
-    fn findings(&self, tables: &[Arc<Table>], marks: Vec<DamageMark>) -> EngineResult<Findings> {
+    fn findings(&self, tables: &[KnownTable], marks: Vec<DamageMark>) -> EngineResult<Findings> {
         let mut findings = Findings {
             present: self.pool.spaces().into_iter().collect(),
             damaged: self.pool.damaged_files(),
@@ -68,9 +86,9 @@ impl EngineInner {
             messages: Vec::new(),
         };
         // Others were dropped.
-        let spaces = tables.iter().map(|table| table.space).collect();
-        let strange = tables.iter().filter(|table| self.strange_id(table).is_some());
-        findings.strange = strange.map(|table| table.space).collect();
+        let spaces = tables.iter().map(KnownTable::space).collect();
+        let strange = tables.iter().filter(|table| self.strange_id(&table.entry).is_some());
+        findings.strange = strange.map(KnownTable::space).collect();
         for page in self.pool.needed_pages_of(&spaces, &findings.strange)? {
             findings.needed.entry(page.page.space).or_default().push(page);
         }
@@ -120,13 +138,13 @@ impl EngineInner {
     }
 
     /// Files with damaged headers that have the name of a table are opened as its file, so that dropping the table removes them.
-    fn open_damaged_files(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
+    fn open_damaged_files(&self, tables: &[KnownTable], findings: &mut Findings) -> EngineResult<()> {
         for (path, fault) in std::mem::take(&mut findings.damaged) {
             if let FileFault::Unreadable(reason) = &fault {
                 findings.messages.push(format!("'{}' is left out: {reason}.", path.display()));
                 continue;
             }
-            let table = tables.iter().find(|table| table_path(&table.definition.name) == path);
+            let table = tables.iter().find(|table| table.path() == path);
             let Some(table) = table.filter(|_| fault == FileFault::Damaged) else {
                 findings.messages.push(format!(
                     "The file '{}' is not a tablespace, is one of another server or version, or its header is damaged.",
@@ -134,12 +152,12 @@ impl EngineInner {
                 ));
                 continue;
             };
-            if let Some(other) = findings.present.get(&table.space) {
+            if let Some(other) = findings.present.get(&table.space()) {
                 let (damaged, other) = (path.display(), other.display());
                 let text =
                     format!("the header of '{damaged}' is damaged, and '{other}' is of the same table");
                 // Only a person knows which of two is the copy; but what holds no page of the table is no copy of it.
-                if !self.is_forced() && self.pool.holds_pages_of(&path, table.space) {
+                if !self.is_forced() && self.pool.holds_pages_of(&path, table.space()) {
                     return Err(EngineError::Corrupt(format!(
                         "{text}: move the one that is not to be used out of the data directory"
                     )));
@@ -147,7 +165,7 @@ impl EngineInner {
                 findings.messages.push(format!("'{other}' is used: {text}."));
                 continue;
             }
-            self.pool.open_damaged_space(table.space, &path)?;
+            self.pool.open_damaged_space(table.space(), &path)?;
             self.close_unless_forced(table);
             findings.messages.push(format!(
                 "The header of the file '{}' is damaged. {}",
@@ -160,16 +178,16 @@ impl EngineInner {
 
     /// Tables without a file: they can be told of and dropped, but for those that the log has changes of. Error: Corrupt, which
     /// names all missing files, so that they can be put back before their changes are given up.
-    fn find_missing_files(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
+    fn find_missing_files(&self, tables: &[KnownTable], findings: &mut Findings) -> EngineResult<()> {
         let mut missing = Vec::new();
         let mut has_lost_changes = false;
-        for table in tables.iter().filter(|table| !self.pool.has_file(table.space)) {
-            table.set_file_missing();
-            has_lost_changes |= findings.needed.contains_key(&table.space);
+        for table in tables.iter().filter(|table| !self.pool.has_file(table.space())) {
+            table.entry.close(TableState::FILE_MISSING);
+            has_lost_changes |= findings.needed.contains_key(&table.space());
             if self.is_forced() {
-                self.closed.add(table.space);
+                self.closed.add(table.space());
             }
-            missing.push(self.missing_file(table));
+            missing.push(self.missing_file(&table.name));
         }
         if has_lost_changes && !self.is_forced() {
             let all = missing.join(" ");
@@ -183,32 +201,34 @@ impl EngineInner {
     }
 
     /// The store id of a table's file if it is not the one that the table has.
-    fn strange_id(&self, table: &Table) -> Option<u64> {
-        self.pool.store_id(table.space).filter(|found| *found != table.store_id)
+    fn strange_id(&self, table: &TableEntry) -> Option<u64> {
+        self.pool.store_id(table.space()).filter(|found| *found != table.store_id())
     }
 
     /// Closes tables in the place of whose files others stand. Error: Corrupt, if the log has changes of such a table, or one of its
     /// transactions must be rolled back: its file must be put back before they are given up.
-    fn close_strange_tables(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<()> {
+    fn close_strange_tables(&self, tables: &[KnownTable], findings: &mut Findings) -> EngineResult<()> {
         let mut texts = Vec::new();
         let mut closed = Vec::new();
         let mut has_lost_changes = false;
-        for table in tables.iter().filter(|table| findings.strange.contains(&table.space)) {
-            let Some(path) = findings.present.get(&table.space) else { continue };
-            let name = &table.definition.name;
-            let found = self.strange_id(table).unwrap_or_default();
+        for table in tables.iter().filter(|table| findings.strange.contains(&table.space())) {
+            let Some(path) = findings.present.get(&table.space()) else { continue };
+            let name = &table.name;
+            let found = self.strange_id(&table.entry).unwrap_or_default();
             texts.push(format!(
                 "The file '{}' is not the one of table `{}`.`{}`, but has its number: its store id is {found:016x}, the table's \
                  {:016x}.",
                 path.display(),
                 name.schema,
                 name.table,
-                table.store_id
+                table.entry.store_id()
             ));
-            has_lost_changes |= findings.needed.contains_key(&table.space);
-            closed.push(Arc::clone(table));
+            has_lost_changes |= findings.needed.contains_key(&table.space());
+            closed.push(table);
         }
-        if !self.is_forced() && (has_lost_changes || self.losers_may_have_changed(&closed)) {
+        if !self.is_forced()
+            && (has_lost_changes || self.losers_may_have_changed(closed.iter().map(|table| &table.entry)))
+        {
             let all = texts.join(" ");
             return Err(EngineError::Corrupt(format!(
                 "{all} The redo log has changes for the right one: put it back. innodb_force_recovery=1 goes on without it, and these \
@@ -218,35 +238,35 @@ impl EngineInner {
         for (table, text) in closed.iter().zip(texts) {
             findings.messages.push(format!("{text} {}", self.closed_text(table)));
             self.close_unless_forced(table);
-            self.closed.add(table.space);
+            self.closed.add(table.space());
         }
         Ok(())
     }
 
     /// Closes tables whose files lack changes, and notes what they lack; opens those again whose files have it.
-    fn close_damaged_tables(&self, tables: &[Arc<Table>], findings: &mut Findings) -> EngineResult<bool> {
+    fn close_damaged_tables(&self, tables: &[KnownTable], findings: &mut Findings) -> EngineResult<bool> {
         let mut noted = true;
         for table in tables {
-            let needed = findings.needed.get(&table.space).map(Vec::as_slice).unwrap_or_default();
-            let marks: Vec<&DamageMark> = findings.marks.get(&table.space).into_iter().flatten().collect();
-            if needed.is_empty() && (marks.is_empty() || table.is_file_missing()) {
+            let needed = findings.needed.get(&table.space()).map(Vec::as_slice).unwrap_or_default();
+            let marks: Vec<&DamageMark> = findings.marks.get(&table.space()).into_iter().flatten().collect();
+            if needed.is_empty() && (marks.is_empty() || table.entry.state().is_file_missing()) {
                 continue;
             }
-            let file = table_path(&table.definition.name);
-            let is_strange = findings.strange.contains(&table.space);
+            let file = table.path();
+            let is_strange = findings.strange.contains(&table.space());
             if needed.is_empty() && !is_strange && self.is_restored(&marks) {
-                self.store.forget_damage(&self.pool, table.space)?;
+                self.store.forget_damage(&self.pool, table.space())?;
                 findings.messages.push(format!("The file '{}' has all its changes again.", file.display()));
                 continue;
             }
             let new: Vec<DamageMark> = needed.iter().map(DamageMark::of).collect();
             noted &= self.put_damage_marks(&new)?;
-            if !table.is_closed() && !is_strange {
+            if !table.entry.state().is_closed() && !is_strange {
                 let lacks: BTreeSet<&DamageMark> = new.iter().chain(marks).collect();
                 findings.messages.push(format!("{} {}", self.lacks(&lacks), self.closed_text(table)));
                 self.close_unless_forced(table);
             }
-            self.closed.add(table.space);
+            self.closed.add(table.space());
         }
         Ok(noted)
     }
@@ -263,15 +283,15 @@ impl EngineInner {
     }
 
     /// Closes a table, unless it is to be read as far as it can be.
-    pub(crate) fn close_unless_forced(&self, table: &Table) {
+    fn close_unless_forced(&self, table: &KnownTable) {
         if !self.is_forced() {
-            table.set_damaged();
+            table.entry.close(TableState::DAMAGED);
         }
     }
 
     /// What becomes of a damaged table.
-    fn closed_text(&self, table: &Table) -> String {
-        let name = &table.definition.name;
+    fn closed_text(&self, table: &KnownTable) -> String {
+        let name = &table.name;
         let what = match self.is_forced() {
             true => "is read as far as it can be, as innodb_force_recovery says",
             false => "is closed until it is dropped or its file is whole again",
@@ -322,22 +342,21 @@ impl EngineInner {
 
     /// Refuses a start without a file that a rollback needs.
     pub(crate) fn name_missing_files(&self) -> EngineResult<()> {
-        let tables =
-            self.dictionary.schemas().into_iter().flat_map(|schema| self.dictionary.tables(&schema.name));
-        let missing: Vec<Arc<Table>> =
-            tables.filter(|table| table.is_file_missing() && !self.closed.contains(table.space)).collect();
-        if !self.losers_may_have_changed(&missing) {
+        let mut missing = self.dictionary.entries();
+        missing.retain(|entry| entry.state().is_file_missing() && !self.closed.contains(entry.space()));
+        if !self.losers_may_have_changed(missing.iter()) {
             return Ok(());
         }
-        let texts: Vec<String> = missing.iter().map(|table| self.missing_file(table)).collect();
+        let tables = missing.iter().map(|entry| self.dictionary.opened(entry));
+        let texts: Vec<String> = tables.map(|table| self.missing_file(&table.definition.name)).collect();
         Err(EngineError::Corrupt(format!(
             "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
             texts.join(" ")
         )))
     }
 
-    fn missing_file(&self, table: &Table) -> String {
-        let (name, path) = (&table.definition.name, table_path(&table.definition.name));
+    fn missing_file(&self, name: &TableName) -> String {
+        let path = table_path(name);
         // The file itself, or the directory that it would be in.
         let unreadable = self.pool.damaged_files().into_iter().find_map(|(other, fault)| match fault {
             FileFault::Unreadable(reason) if path.starts_with(&other) => {

@@ -331,6 +331,7 @@ pub fn engine_options(values: &ValueTable) -> EngineOptions {
         read_only: values.get(id::INNODB_READ_ONLY).is_on(),
         reserve_bytes: RESERVE_BYTES,
         open_files_max: values.get(id::INNODB_OPEN_FILES).unsigned() as usize,
+        tables_open_max: values.get(id::TABLE_DEFINITION_CACHE).unsigned() as usize,
         ..EngineOptions::default()
     }
 }

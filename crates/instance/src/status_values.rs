@@ -13,10 +13,9 @@ pub fn total(instance: &Instance, id: StatusId) -> u64 {
     instance.ended_counters().get(id) + live
 }
 
-/// Tables that are open: all that the dictionary holds in memory.
+/// Tables that are open.
 pub fn open_tables(instance: &Instance) -> usize {
-    let dictionary = instance.engine().dictionary();
-    dictionary.schemas().iter().map(|schema| dictionary.tables(&schema.name).len()).sum()
+    instance.engine().dictionary().open_table_count()
 }
 
 /// Name and value of every status variable, for one session or the whole server.

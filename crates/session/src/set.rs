@@ -349,6 +349,9 @@ impl Session {
             id::INNODB_FLUSH_LOG_AT_TRX_COMMIT => {
                 instance.engine().set_flush_level(instance::options::flush_level(value.unsigned()));
             }
+            id::TABLE_DEFINITION_CACHE => {
+                instance.engine().dictionary().set_open_max(value.unsigned() as usize);
+            }
             id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
             id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
             id::CHARACTER_SET_SERVER => {

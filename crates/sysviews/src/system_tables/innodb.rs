@@ -27,9 +27,12 @@ impl SystemTables<'_> {
     fn each_stored(&self, visit: &mut dyn FnMut(&Arc<Table>) -> SqlResult<bool>) -> SqlResult<()> {
         let dictionary = self.instance.engine().dictionary();
         let schemas = dictionary.schemas().into_iter().filter(|schema| !is_hidden(&schema.name));
-        for table in schemas.flat_map(|schema| dictionary.tables(&schema.name)) {
-            if !visit(&table)? {
-                break;
+        for schema in schemas {
+            for name in dictionary.table_names(&schema.name) {
+                let Some(table) = dictionary.table(&schema.name, &name) else { continue };
+                if !visit(&table)? {
+                    return Ok(());
+                }
             }
         }
         Ok(())

@@ -84,11 +84,9 @@ impl SystemTables<'_> {
             if schema.as_ref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(&name)) {
                 continue;
             }
-            for found in self.tables_of(&name) {
-                let shown = &found.definition().name.table;
-                if table.as_ref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(shown)) {
-                    continue;
-                }
+            let mut names = self.names_of(&name);
+            names.retain(|(shown, _)| table.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(shown)));
+            for found in self.tables_named(&name, names) {
                 if !visit(&found)? {
                     return Ok(());
                 }
@@ -97,18 +95,26 @@ impl SystemTables<'_> {
         Ok(())
     }
 
-    /// Tables of a schema that the user may see.
-    pub(super) fn tables_of(&self, schema: &str) -> Vec<AnyTable> {
-        let system = names(schema).filter_map(|name| definition(schema, name)).map(AnyTable::System);
-        let stored = self.instance.engine().dictionary().tables(schema).into_iter().map(AnyTable::Stored);
-        let may_see = |table: &AnyTable| {
-            let name = &table.definition().name;
-            let held = self.user.grants.table_or_columns(&name.schema, &name.table);
+    /// Names of a schema's tables that the user may see, and whether they are stored. No table is opened for it.
+    fn names_of(&self, schema: &str) -> Vec<(String, bool)> {
+        let is_defined = |name: &&str| definition(schema, name).is_some();
+        let system = names(schema).filter(is_defined).map(|name| (name.to_owned(), false));
+        let stored =
+            self.instance.engine().dictionary().table_names(schema).into_iter().map(|name| (name, true));
+        let may_see = |(name, _): &(String, bool)| {
             schema == "information_schema"
-                || is_always_readable(&name.schema, &name.table)
-                || held.intersects(Privileges::ALL_TABLE)
+                || is_always_readable(schema, name)
+                || self.user.grants.table_or_columns(schema, name).intersects(Privileges::ALL_TABLE)
         };
         system.chain(stored).filter(may_see).collect()
+    }
+
+    /// The tables of these names, opened one after the other. Those that are dropped meanwhile are left out.
+    fn tables_named(&self, schema: &str, names: Vec<(String, bool)>) -> impl Iterator<Item = AnyTable> {
+        names.into_iter().filter_map(move |(name, is_stored)| match is_stored {
+            true => self.instance.engine().dictionary().table(schema, &name).map(AnyTable::Stored),
+            false => definition(schema, &name).map(AnyTable::System),
+        })
     }
 
     pub(super) fn schemata(&self, emit: Emit<'_>) -> SqlResult<()> {
@@ -322,7 +328,7 @@ impl SystemTables<'_> {
 impl SystemTables<'_> {
     /// Names of a schema's tables that the user may see.
     pub(crate) fn table_names(&self, schema: &str) -> Vec<String> {
-        self.tables_of(schema).iter().map(|table| table.definition().name.table.clone()).collect()
+        self.names_of(schema).into_iter().map(|(name, _)| name).collect()
     }
 
     fn found(&self, schema: &str, table: &str) -> Option<AnyTable> {
@@ -333,12 +339,11 @@ impl SystemTables<'_> {
     /// Rows of SHOW TABLE STATUS.
     pub(crate) fn status_rows_of(&self, schema: &str) -> Vec<Vec<Value>> {
         const FORMATS: [&str; 7] = ["", "Fixed", "Dynamic", "Compressed", "Redundant", "Compact", "Paged"];
-        let mut tables = self.tables_of(schema);
-        tables.sort_by(|left, right| left.definition().name.cmp(&right.definition().name));
-        tables
-            .iter()
+        let mut names = self.names_of(schema);
+        names.sort();
+        self.tables_named(schema, names)
             .map(|table| {
-                let row = self.table_row(table);
+                let row = self.table_row(&table);
                 let mut shown = vec![row[2].clone(), row[4].clone(), row[5].clone()];
                 shown.push(match row[6] {
                     Value::UInt(member) => text(FORMATS[(member as usize).min(6)]),
