@@ -164,9 +164,7 @@ impl Binder<'_> {
         order.retain(|key| key.expression.literal().is_none());
         let shown = items.iter().map(|item| self.shown_column(&item.name, &item.expression)).collect();
         Ok(LogicalSelect {
-            tree: None,
             conditions,
-            semijoins: Vec::new(),
             groups: grouping,
             has_group_keys: !select.group_by.is_empty(),
             rollup: select.rollup,
@@ -180,8 +178,8 @@ impl Binder<'_> {
             limit,
             counts_all: select.options.calc_found_rows,
             is_straight: select.options.straight_join,
-            is_operand: false,
             select_type: around.select_type,
+            ..LogicalSelect::default()
         })
     }
 
