@@ -117,12 +117,14 @@ impl Binder<'_> {
             return Ok(self.take_back(first, slots));
         }
         let has_one_match = !negated && self.has_one_match(&tree, &conditions);
+        let (to_query, to_subquery) = self.implied(select, &conditions, first);
         if !has_one_match && !negated && self.are_values_better(select, call) {
             self.take_back(first, slots);
-            return self.join_values(select, call, number);
+            let is_joined = self.join_values(select, call, number)?;
+            select.conditions.extend(to_query.into_iter().filter(|_| is_joined));
+            return Ok(is_joined);
         }
         self.block().joined_tables += count;
-        let (to_query, to_subquery) = self.implied(select, &conditions, first);
         if !negated {
             select.conditions.extend(to_query);
         }
