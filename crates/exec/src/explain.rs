@@ -50,6 +50,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
     sink.columns(&columns, results)?;
     let bytes = |text: String| Value::Bytes(text.into_bytes());
     for row in &plan.explain {
+        let lengths: Vec<String> = row.key_lengths.iter().map(u32::to_string).collect();
         let keys = (!row.possible_keys.is_empty()).then(|| row.possible_keys.join(","));
         sink.row(&[
             row.id.map_or(Value::Null, |id| Value::UInt(u64::from(id))),
@@ -59,7 +60,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
             row.access.map_or(Value::Null, |access| bytes(access.to_owned())),
             keys.map_or(Value::Null, bytes),
             row.key.clone().map_or(Value::Null, bytes),
-            row.key_length.map_or(Value::Null, |length| bytes(length.to_string())),
+            if lengths.is_empty() { Value::Null } else { bytes(lengths.join(",")) },
             row.reference.clone().map_or(Value::Null, bytes),
             row.rows.map_or(Value::Null, Value::UInt),
             row.filtered.map_or(Value::Null, Value::Double),

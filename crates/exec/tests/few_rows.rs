@@ -58,3 +58,38 @@ fn limit_ends_the_reading_of_a_join() {
     let (_, rows) = examined(&mut world, sql);
     assert!(rows > ROWS, "the last key is not of the index: {rows}");
 }
+
+#[test]
+fn rows_of_a_union_are_looked_at_once() {
+    let mut world = world();
+    // Rows 5, 1005 and 2005 have that k, 5 and 1505 that s.
+    let sql = "select id from t where k = 595 or s = 's155' or id = 5";
+    assert_eq!(examined(&mut world, sql), (["5", "1005", "1505", "2005"].map(str::to_owned).to_vec(), 4));
+    assert_eq!(examined(&mut world, "select count(*) from t where k = 595 or id < 3").0, ["5"]);
+    let (_, rows) = examined(&mut world, "delete from t where k = 595 or s = 's155'");
+    assert_eq!(rows, 4);
+    let (lines, rows) = examined(&mut world, sql);
+    assert_eq!((lines.len(), rows), (0, 0));
+    let (_, rows) =
+        examined(&mut world, "update t set k = -1, s = 's62' where k = 600 or s = 's31' or k = 595");
+    let (changed, looked_at) = examined(&mut world, "select id from t where k = -1 or s = 's31'");
+    assert_eq!((changed.len() as u64, looked_at), (rows, rows));
+}
+
+#[test]
+fn keys_of_a_union_go_to_disk_and_end_with_kill() {
+    let mut world = world();
+    let sql = "select id from t where k < 400 or s < 's3' or id > 2900";
+    let plain =
+        world.run("select id from t where k + 0 < 400 or concat(s) < 's3' or id + 0 > 2900 order by id");
+    world.settings.kept_bytes_max = 1;
+    let (lines, rows) = examined(
+        &mut world,
+        "select id from t force index (k, s, primary) where k < 400 or s < 's3' or id > 2900",
+    );
+    assert_eq!(lines, plain);
+    assert_eq!(lines.len() as u64, rows);
+    assert!(world.spilled.files > 0);
+    world.kill.kill();
+    assert!(world.run(sql)[0].contains("1317"), "{:?}", world.run(sql));
+}

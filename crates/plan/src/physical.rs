@@ -127,8 +127,8 @@ pub struct ExplainRow {
     pub possible_keys: Vec<String>,
     /// Index used.
     pub key: Option<String>,
-    /// Bytes of the key that are used.
-    pub key_length: Option<u32>,
+    /// Bytes of the key that are used, of each for a union.
+    pub key_lengths: Vec<u32>,
     /// What the key is compared with.
     pub reference: Option<String>,
     /// Estimated rows read.
@@ -336,6 +336,30 @@ pub struct AccessPath {
     pub single_row: bool,
     /// The order of the rows matters: ranges are read in key order.
     pub ordered: bool,
+    /// Ranges of several indexes: the rows that are in any of them are looked up in the clustered index, which is `index` then,
+    /// in its order. Empty for an access by one index.
+    pub union: Vec<AccessPath>,
+}
+
+impl AccessPath {
+    /// All of an index.
+    pub fn whole(index: usize) -> AccessPath {
+        AccessPath {
+            index,
+            ranges: None,
+            backward: false,
+            covering: false,
+            single_row: false,
+            ordered: false,
+            union: Vec::new(),
+        }
+    }
+
+    /// What the ranges are made from, those of a union too.
+    pub fn key_conditions(&self) -> impl Iterator<Item = &KeyCondition> {
+        let own = self.ranges.iter().flatten().flatten();
+        own.chain(self.union.iter().flat_map(|path| path.ranges.iter().flatten().flatten()))
+    }
 }
 
 /// What a range demands of the first parts of an index, in order. All but the last are points.

@@ -1,6 +1,6 @@
 //! Walks over all expressions of a physical tree. Main function: [`for_each_expression`].
 
-use crate::physical::{KeyCondition, Node, RowLimit, TableAccess};
+use crate::physical::{AccessPath, KeyCondition, Node, RowLimit, TableAccess};
 use expression::{Expression, ExpressionKind};
 
 /// Moves the outer references of a tree by so many places.
@@ -22,7 +22,9 @@ fn each(all: &mut [Expression], visit: &mut dyn FnMut(&mut Expression)) {
 
 fn table(access: &mut TableAccess, visit: &mut dyn FnMut(&mut Expression)) {
     each(&mut access.conditions, visit);
-    for conditions in access.path.ranges.iter_mut().flatten().flatten() {
+    let AccessPath { ranges, union, .. } = &mut access.path;
+    let of_union = union.iter_mut().flat_map(|path| path.ranges.iter_mut().flatten().flatten());
+    for conditions in ranges.iter_mut().flatten().flatten().chain(of_union) {
         match conditions {
             KeyCondition::Points(points) => points.iter_mut().for_each(|(point, _)| visit(point)),
             KeyCondition::Range { low, high } => {

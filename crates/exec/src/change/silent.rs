@@ -38,7 +38,7 @@ fn is_silent_access(access: &TableAccess) -> bool {
         KeyCondition::Range { low, high } => low.iter().chain(high).all(|(bound, _)| bound.is_silent()),
         KeyCondition::Prefix(pattern, _) => pattern.is_silent(),
     };
-    are_silent(&access.conditions) && access.path.ranges.iter().flatten().flatten().all(bounds)
+    are_silent(&access.conditions) && access.path.key_conditions().all(bounds)
 }
 
 fn are_silent(expressions: &[Expression]) -> bool {

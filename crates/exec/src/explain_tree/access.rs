@@ -3,7 +3,7 @@
 use super::{Estimate, RANGE_ROW_COST, ROW_COST, START_COST, Tree};
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
-use plan::physical::{KeyCondition, TableAccess, VirtualAccess};
+use plan::physical::{AccessPath, KeyCondition, TableAccess, VirtualAccess};
 
 impl<'a> Tree<'a> {
     pub(super) fn table(&mut self, access: &'a TableAccess, depth: usize) -> Estimate {
@@ -31,6 +31,14 @@ impl<'a> Tree<'a> {
             } else {
                 let what = tree.access_text(access);
                 tree.costed(depth, &what, read);
+                for path in &access.path.union {
+                    let part = TableAccess {
+                        path: AccessPath { covering: false, ..path.clone() },
+                        ..access.clone()
+                    };
+                    let what = tree.access_text(&part);
+                    tree.line(depth + 1, &what);
+                }
             }
             tree.subqueries_of(key_expressions(access), "condition", depth + 1);
             read
@@ -88,6 +96,9 @@ impl<'a> Tree<'a> {
         let (alias, path) = (&access.alias, &access.path);
         let covering = if path.covering { "Covering index" } else { "Index" };
         let reverse = if path.backward { " (reverse)" } else { "" };
+        if !path.union.is_empty() {
+            return "Sort-deduplicate by row ID".to_owned();
+        }
         let Some(ranges) = &path.ranges else {
             return match path.index {
                 0 if !path.ordered => format!("Table scan on {alias}"),
@@ -175,7 +186,7 @@ fn key_points(access: &TableAccess) -> Vec<(String, &Expression)> {
 
 /// What the parts of the index are compared with.
 fn key_expressions(access: &TableAccess) -> impl Iterator<Item = &Expression> {
-    access.path.ranges.iter().flatten().flatten().flat_map(|condition| match condition {
+    access.path.key_conditions().flat_map(|condition| match condition {
         KeyCondition::Points(points) => points.iter().map(|(point, _)| point).collect::<Vec<_>>(),
         KeyCondition::Range { low, high } => {
             [low, high].into_iter().flatten().map(|(bound, _)| bound).collect()

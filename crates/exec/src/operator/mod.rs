@@ -18,6 +18,7 @@ mod source;
 pub(crate) mod subquery;
 mod subquery_set;
 pub(crate) mod table;
+mod union_keys;
 
 pub(crate) use keys::{append_key, append_sort_key, compare_rows};
 

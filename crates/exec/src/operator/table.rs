@@ -2,6 +2,7 @@
 
 use super::direct::filter::DirectFilter;
 use super::row_order::RowOrder;
+use super::union_keys::UnionKeys;
 use super::{Operator, all_hold};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
@@ -83,6 +84,8 @@ pub struct TableReader<'p> {
     rows_max: usize,
     /// The key that is still to be looked up, for accesses that can find one row only.
     wanted_key: Option<Vec<u8>>,
+    /// The keys that are still to be looked up, for unions.
+    union: Option<UnionKeys>,
     /// Conditions that are decided on stored bytes before anything is decoded. All conditions are checked afterwards.
     filters: Option<Vec<DirectFilter>>,
     /// The row that was found by its whole key.
@@ -112,6 +115,7 @@ impl<'p> TableReader<'p> {
             rows_wanted: FIRST_ROWS,
             rows_max: BATCH_ROWS_MAX,
             wanted_key: None,
+            union: None,
             filters: None,
             found: Vec::new(),
             found_key: Vec::new(),
@@ -135,6 +139,22 @@ impl<'p> TableReader<'p> {
     /// Whether rows are looked up: the switch is for tests that compare with scans.
     fn looks_up(&self, run: &Run<'_, '_>) -> bool {
         self.is_lookup() && run.statement.settings.fast_plans
+    }
+
+    /// Looks the row of the next key of a union up. One that is gone was seen by a read that sees what is not committed.
+    fn look_up_next(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        loop {
+            run.check_killed()?;
+            let mut key = std::mem::take(&mut self.found_key);
+            let Some(union) = &mut self.union else { return Ok(false) };
+            if !union.next(&mut key)? {
+                return Ok(false);
+            }
+            if self.look_up(key, run)? {
+                run.rows_examined += 1;
+                return Ok(true);
+            }
+        }
     }
 
     /// Looks the row of a key up.
@@ -168,7 +188,7 @@ impl<'p> TableReader<'p> {
     /// The row that was read, in the layout of [`TableReader::layout`], and its clustered key (for a look-up: the key
     /// that it was found by).
     fn current(&self, run: &Run<'_, '_>) -> (&[u8], &[u8]) {
-        if self.looks_up(run) {
+        if self.looks_up(run) || self.union.is_some() {
             return (&self.found, &self.found_key);
         }
         (self.buffer.row(self.at - 1), self.buffer.key(self.at - 1))
@@ -182,6 +202,9 @@ impl<'p> TableReader<'p> {
             let found = self.look_up(key, run)?;
             run.rows_examined += u64::from(found);
             return Ok(found);
+        }
+        if self.union.is_some() {
+            return self.look_up_next(run);
         }
         if self.at >= self.buffer.len() && !self.refill(run)? {
             return Ok(false);
@@ -202,6 +225,11 @@ impl<'p> TableReader<'p> {
     pub fn start(&mut self, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
         if self.looks_up(run) {
             self.wanted_key = point_key(&self.access.table, &self.access.path, row, run)?;
+            return Ok(());
+        }
+        // Without fast plans all of the clustered index is read, whose order is the same.
+        if !self.access.path.union.is_empty() && run.statement.settings.fast_plans {
+            self.union = Some(UnionKeys::read(self.access, row, run)?);
             return Ok(());
         }
         let mut ranges = key_ranges(&self.access.table, &self.access.path, row, run)?;

@@ -94,6 +94,8 @@ pub(crate) struct BoundTable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub number: u32,
+    /// Whether LIMIT may end the reading of rows.
+    pub has_limit: bool,
     pub tables: Vec<BoundTable>,
     /// How many of the tables are those of subqueries that became joins. They stand behind the others.
     pub joined_tables: usize,

@@ -48,19 +48,8 @@ impl Binder<'_> {
         let statistics = self.statistics(&table);
         let rows = table_rows(&statistics);
         let needs_row = self.needs_row(number);
-        let mut found = vec![Candidate {
-            path: AccessPath {
-                index: 0,
-                ranges: None,
-                backward: false,
-                covering: false,
-                single_row: false,
-                ordered: false,
-            },
-            rows,
-            cost: rows + DESCENT_COST,
-            dependent: false,
-        }];
+        let mut found =
+            vec![Candidate { path: AccessPath::whole(0), rows, cost: rows + DESCENT_COST, dependent: false }];
         let terms: Vec<Terms> = {
             let reader = TermReader { block: self.block(), table: number, placed };
             debug_assert!(reader.has_indexes());
@@ -93,13 +82,14 @@ impl Binder<'_> {
                 found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
             }
         }
+        found.extend(self.union_candidates(number, &terms, &all));
         if hints.iter().any(|hint| hint.kind == IndexHintKind::Force) && found.len() > 1 {
             found.remove(0);
         }
         found
     }
 
-    fn range_candidate(
+    pub(super) fn range_candidate(
         &mut self,
         table: &Arc<Table>,
         statistics: &TableStatistics,
@@ -200,7 +190,7 @@ impl Binder<'_> {
 }
 
 fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single_row: bool) -> AccessPath {
-    AccessPath { index, ranges, backward: false, covering, single_row, ordered: false }
+    AccessPath { ranges, covering, single_row, ..AccessPath::whole(index) }
 }
 
 pub(super) fn is_allowed(hints: &[parser::ast::IndexHint], name: &str) -> bool {

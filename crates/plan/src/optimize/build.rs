@@ -224,13 +224,17 @@ impl Binder<'_> {
         if access.path.covering {
             row.extra.push("Using index".to_owned());
         }
+        if !access.path.union.is_empty() {
+            explain_union(access, &mut row);
+            return row;
+        }
         let Some(ranges) = &access.path.ranges else {
             let by_index = access.path.covering || access.path.ordered;
             row.access = Some(if by_index { "index" } else { "ALL" });
             if by_index && let Some(definition) = definition {
                 row.key = Some(definition.name.clone());
                 let all = vec![KeyCondition::Range { low: None, high: None }; definition.parts.len()];
-                row.key_length = Some(key_length(table, definition, &all));
+                row.key_lengths = vec![key_length(table, definition, &all)];
             }
             return row;
         };
@@ -248,7 +252,8 @@ impl Binder<'_> {
         });
         row.possible_keys = vec![definition.name.clone()];
         row.key = Some(definition.name.clone());
-        row.key_length = ranges.iter().map(|conditions| key_length(table, definition, conditions)).max();
+        row.key_lengths
+            .extend(ranges.iter().map(|conditions| key_length(table, definition, conditions)).max());
         if points {
             let names: Vec<String> = ranges[0].iter().map(|condition| self.reference(condition)).collect();
             row.reference = Some(names.join(","));
@@ -281,6 +286,26 @@ fn without_idle(conditions: Vec<Condition>) -> Vec<Expression> {
     let idle: Vec<bool> = conditions.iter().enumerate().map(|(at, one)| is_idle(at, one)).collect();
     let kept = conditions.into_iter().zip(idle).filter(|(_, idle)| !idle);
     kept.map(|(condition, _)| condition.expression).collect()
+}
+
+/// The keys of a union, in MySQL's words.
+fn explain_union(access: &TableAccess, row: &mut ExplainRow) {
+    let table = &access.table;
+    let parts = access
+        .path
+        .union
+        .iter()
+        .filter_map(|path| Some((path, table.indexes()[path.index].definition(table)?)));
+    let mut names = Vec::new();
+    for (path, definition) in parts {
+        names.push(definition.name.as_str());
+        let ranges = path.ranges.iter().flatten();
+        row.key_lengths.extend(ranges.map(|one| key_length(table, definition, one)).max());
+    }
+    row.access = Some("index_merge");
+    row.possible_keys = names.iter().map(|name| (*name).to_owned()).collect();
+    row.extra.push(format!("Using sort_union({})", names.join(",")));
+    row.key = Some(names.join(","));
 }
 
 /// Adds conditions to a reader; they are checked where the row is read.

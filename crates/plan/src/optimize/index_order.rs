@@ -61,7 +61,9 @@ impl Binder<'_> {
             }
             part += 1;
         }
-        Some(backward.unwrap_or(false))
+        let backward = backward.unwrap_or(false);
+        // The keys of a union are sorted forwards.
+        (!backward || path.union.is_empty()).then_some(backward)
     }
 
     fn key_place(

@@ -55,6 +55,7 @@ impl Binder<'_> {
         goal: JoinGoal,
         straight: bool,
     ) -> SqlResult<Joined> {
+        self.block().has_limit = goal.rows_wanted.is_some();
         if conditions.iter().any(is_never) {
             let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
             return Ok(Joined {

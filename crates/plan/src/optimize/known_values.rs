@@ -131,14 +131,7 @@ impl Binder<'_> {
         for index in 0..table.indexes().len() {
             let mut common: Option<Vec<KeyRange>> = None;
             for ranges in self.first_part_ranges(number, table, index, conditions) {
-                let path = AccessPath {
-                    index,
-                    ranges: Some(ranges),
-                    backward: false,
-                    covering: false,
-                    single_row: false,
-                    ordered: false,
-                };
+                let path = AccessPath { ranges: Some(ranges), ..AccessPath::whole(index) };
                 let Some(ranges) = self.ranges_of(table, &path) else { continue };
                 common = Some(match common {
                     None => ranges,

@@ -17,6 +17,7 @@ mod order;
 mod range_choice;
 mod subquery_ways;
 mod terms;
+mod union;
 
 pub(crate) use access::is_known_now;
 pub(crate) use early_subquery::EarlyRuns;
@@ -73,14 +74,7 @@ impl Binder<'_> {
             columns,
             wanted,
             width,
-            path: AccessPath {
-                index: 0,
-                ranges: None,
-                backward: false,
-                covering: false,
-                single_row: false,
-                ordered: false,
-            },
+            path: AccessPath::whole(0),
             conditions: Vec::new(),
             lock: bound.lock,
             key_slot: bound.key_slot,

@@ -131,7 +131,8 @@ impl Binder<'_> {
             let (_, known) = self.step(search, number, constant, 1.0);
             let usable = search.conditions_of(number, constant);
             let mut candidates = self.candidates(table, &usable, constant);
-            candidates.retain(|candidate| candidate.path.ranges.is_some());
+            candidates
+                .retain(|candidate| candidate.path.ranges.is_some() || !candidate.path.union.is_empty());
             let mut whole = self.whole_indexes(table);
             // Rows of a whole table in another order than that of its keys come from everywhere.
             whole.retain(|one| goal.rows_wanted.is_some() || one.path.index == 0 || one.path.covering);
@@ -141,7 +142,7 @@ impl Binder<'_> {
                     continue;
                 }
                 let cost = DESCENT_COST + (candidate.cost - DESCENT_COST) * share;
-                if candidate.path.ranges.is_none() {
+                if candidate.path.ranges.is_none() && candidate.path.union.is_empty() {
                     candidate.rows = (candidate.rows * share).max(1.0);
                 }
                 let rows_after = (known.rows_after * share).max(0.01);
@@ -196,14 +197,7 @@ impl Binder<'_> {
                 (_, true) => COVERING_COST,
                 (_, false) => FETCH_COST,
             };
-            let path = AccessPath {
-                index,
-                ranges: None,
-                backward: false,
-                covering,
-                single_row: false,
-                ordered: false,
-            };
+            let path = AccessPath { covering, ..AccessPath::whole(index) };
             found.push(Candidate { path, rows, cost: DESCENT_COST + rows * per_row, dependent: false });
         }
         found

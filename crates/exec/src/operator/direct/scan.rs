@@ -25,6 +25,7 @@ pub fn is_direct(access: &TableAccess, run: &Run<'_, '_>) -> bool {
         && run.read_mode(access.lock) == ReadMode::Consistent
         && access.key_slot.is_none()
         && !access.path.single_row
+        && access.path.union.is_empty()
         && (access.path.index == 0 || access.path.covering)
 }
 
