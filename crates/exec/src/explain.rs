@@ -4,7 +4,7 @@ use crate::context::StatementOutcome;
 use charset::CollationId;
 use errors::SqlResult;
 use plan::Plan;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::result::{ResultColumn, ResultSink};
 
 /// NOT_NULL_FLAG of the protocol.
@@ -51,7 +51,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
     let bytes = |text: String| Value::Bytes(text.into_bytes());
     for row in &plan.explain {
         let keys = (!row.possible_keys.is_empty()).then(|| row.possible_keys.join(","));
-        sink.row(&[
+        sink.row(RowRef::Values(&[
             row.id.map_or(Value::Null, |id| Value::UInt(u64::from(id))),
             bytes(row.select_type.to_owned()),
             row.table.clone().map_or(Value::Null, bytes),
@@ -64,7 +64,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
             row.rows.map_or(Value::Null, Value::UInt),
             row.filtered.map_or(Value::Null, Value::Double),
             if row.extra.is_empty() { Value::Null } else { bytes(row.extra.join("; ")) },
-        ])?;
+        ]))?;
     }
     let rows_sent = plan.explain.len() as u64;
     Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent, ..StatementOutcome::default() })
@@ -78,6 +78,6 @@ pub fn send_text(
 ) -> SqlResult<StatementOutcome> {
     let column = ResultColumn { flags: NOT_NULL, ..text("EXPLAIN", TREE_CHARACTERS) };
     sink.columns(&[column], results)?;
-    sink.row(&[Value::Bytes(tree.into_bytes())])?;
+    sink.row(RowRef::Values(&[Value::Bytes(tree.into_bytes())]))?;
     Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent: 1, ..StatementOutcome::default() })
 }

@@ -3,7 +3,7 @@
 
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// NOT_NULL_FLAG of the protocol.
@@ -95,8 +95,8 @@ impl ResultSink for Collector {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.rows.push(values.to_vec());
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        self.rows.push(row.to_values());
         Ok(())
     }
 
