@@ -237,7 +237,7 @@ fn duplicate_entry(
                     (None, ColumnDefault::Literal(value)) => (value.clone(), &column.column_type),
                     (None, _) => (implicit_default(&column.column_type), &column.column_type),
                 };
-                values::convert::quoted_text(&value, column_type)
+                values::convert::quoted_text(value.as_ref(), column_type)
             });
             shown = Some(texts.collect::<Vec<_>>().join("-"));
         }

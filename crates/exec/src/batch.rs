@@ -1,7 +1,7 @@
-//! Rows between operators. Main type: [`RowBatch`]. Values lie in one vector, row after row, so that a batch costs no
-//! allocation per row; a column-wise form can take its place without changing who calls whom.
+//! Rows between operators. Main type: [`RowBatch`]: rows in memory that is used again, and how many of them are wanted. How rows lie
+//! in it is nobody's business: they are looked at by row and slot.
 
-use values::Value;
+use values::{RowRef, Rows, Value, ValueRef};
 
 /// Rows that an operator hands out at once, at most.
 pub const BATCH_ROWS_MAX: usize = 1024;
@@ -12,9 +12,7 @@ pub const BATCH_BYTES_MAX: usize = 4 << 20;
 /// Some rows of one width.
 #[derive(Debug)]
 pub struct RowBatch {
-    values: Vec<Value>,
-    width: usize,
-    rows: usize,
+    rows: Rows,
     /// Bytes of the values of those rows, as far as they were copied or computed for them.
     bytes: usize,
     /// Rows that whoever fills the batch need make.
@@ -25,14 +23,7 @@ pub struct RowBatch {
 
 impl Default for RowBatch {
     fn default() -> RowBatch {
-        RowBatch {
-            values: Vec::new(),
-            width: 0,
-            rows: 0,
-            bytes: 0,
-            rows_max: BATCH_ROWS_MAX,
-            read_max: BATCH_ROWS_MAX,
-        }
+        RowBatch { rows: Rows::default(), bytes: 0, rows_max: BATCH_ROWS_MAX, read_max: BATCH_ROWS_MAX }
     }
 }
 
@@ -44,20 +35,18 @@ impl RowBatch {
 
     /// Forgets the rows; the next ones have that width.
     pub fn reset(&mut self, width: usize) {
-        self.values.clear();
-        self.width = width;
-        self.rows = 0;
+        self.rows.reset(width);
         self.bytes = 0;
     }
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.rows
+        self.rows.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.rows == 0
+        self.rows.is_empty()
     }
 
     /// Asks for so many rows and no more, until something else is said: under a LIMIT no row is to be read, locked or computed that
@@ -95,12 +84,12 @@ impl RowBatch {
 
     /// Rows that may be read and locked ahead of what is computed.
     pub fn readable(&self) -> usize {
-        self.read_max.saturating_sub(self.rows)
+        self.read_max.saturating_sub(self.rows.len())
     }
 
     /// Rows that are still wanted.
     pub fn wanted(&self) -> usize {
-        self.rows_max.saturating_sub(self.rows)
+        self.rows_max.saturating_sub(self.rows.len())
     }
 
     /// Whether fewer rows are wanted than an operator would hand out at once.
@@ -110,7 +99,7 @@ impl RowBatch {
 
     /// Whether as many rows are in as are wanted at once, or their values are long.
     pub fn is_full(&self) -> bool {
-        self.rows >= self.rows_max || self.is_long()
+        self.rows.len() >= self.rows_max || self.is_long()
     }
 
     /// Whether the values that were counted are too long for more of them.
@@ -128,74 +117,97 @@ impl RowBatch {
         self.bytes += bytes;
     }
 
+    /// Values in a row.
+    pub fn width(&self) -> usize {
+        self.rows.width()
+    }
+
     /// A row.
-    pub fn row(&self, at: usize) -> &[Value] {
-        &self.values[at * self.width..(at + 1) * self.width]
+    #[inline]
+    pub fn row(&self, at: usize) -> RowRef<'_> {
+        self.rows.row(at)
     }
 
-    /// A row whose values may be taken.
-    pub fn row_mut(&mut self, at: usize) -> &mut [Value] {
-        &mut self.values[at * self.width..(at + 1) * self.width]
-    }
-
-    /// Takes a row out; NULLs stay in its place.
-    pub fn take(&mut self, at: usize) -> impl ExactSizeIterator<Item = Value> {
-        self.row_mut(at).iter_mut().map(|value| std::mem::replace(value, Value::Null))
+    /// The last row.
+    #[inline]
+    pub fn last(&self) -> RowRef<'_> {
+        self.rows.row(self.rows.len() - 1)
     }
 
     /// All rows.
-    pub fn iter(&self) -> impl Iterator<Item = &[Value]> {
-        (0..self.rows).map(|at| self.row(at))
+    pub fn iter(&self) -> impl Iterator<Item = RowRef<'_>> {
+        (0..self.rows.len()).map(|at| self.rows.row(at))
     }
 
-    /// Appends a row of NULLs and returns it to be filled.
-    pub fn push_empty(&mut self) -> &mut [Value] {
-        self.rows += 1;
-        let start = self.values.len();
-        self.values.resize(start + self.width, Value::Null);
-        &mut self.values[start..]
+    /// The rows themselves, of which the last may be filled.
+    #[inline]
+    pub fn rows_mut(&mut self) -> &mut Rows {
+        &mut self.rows
     }
 
-    /// Appends a copy of a row.
-    pub fn push(&mut self, row: &[Value]) {
-        debug_assert_eq!(row.len(), self.width);
-        self.bytes += long_bytes(row);
-        self.values.extend_from_slice(row);
-        self.rows += 1;
+    /// Takes the first values of a row out; NULLs may stay in their place.
+    pub fn take(&mut self, at: usize, count: usize) -> Vec<Value> {
+        self.rows.take(at, count)
     }
 
-    /// Appends a row.
+    /// Appends a row of NULLs, to be filled.
+    #[inline]
+    pub fn push_empty(&mut self) {
+        self.rows.push_empty();
+    }
+
+    /// Puts a copy of a value into the last row.
+    #[inline]
+    pub fn set(&mut self, slot: usize, value: ValueRef<'_>) {
+        self.rows.set(slot, value);
+    }
+
+    /// Appends a copy of a row, and counts what it holds.
+    pub fn push(&mut self, row: RowRef<'_>) {
+        self.rows.push(row);
+        self.count_last();
+    }
+
+    /// Counts what the last row holds.
+    pub fn count_last(&mut self) {
+        self.bytes += self.last().long_bytes();
+    }
+
+    /// Appends a row of values.
     pub fn push_values(&mut self, row: impl IntoIterator<Item = Value>) {
-        self.values.extend(row);
-        self.rows += 1;
-        debug_assert_eq!(self.values.len(), self.rows * self.width);
+        self.rows.push_empty();
+        for (slot, value) in row.into_iter().enumerate() {
+            self.rows.set_value(slot, value);
+        }
+    }
+
+    /// Appends the first values of a row of another batch, which takes leave of it. Its owner has counted it.
+    pub fn push_taken(&mut self, from: &mut RowBatch, at: usize) {
+        self.rows.push_taken(&mut from.rows, at);
+    }
+
+    /// Puts a value of another batch's row, which takes leave of it, into the last row.
+    #[inline]
+    pub fn set_taken(&mut self, slot: usize, from: &mut RowBatch, at: usize, from_slot: usize) {
+        self.rows.set_taken(slot, &mut from.rows, at, from_slot);
     }
 
     /// Takes the last row back.
     pub fn pop(&mut self) {
-        self.rows -= 1;
-        self.values.truncate(self.rows * self.width);
+        self.rows.pop();
     }
 
     /// The same, with its values.
     pub fn pop_values(&mut self) -> Vec<Value> {
-        self.rows -= 1;
-        self.values.split_off(self.rows * self.width)
-    }
-
-    /// The last row.
-    pub fn last(&self) -> &[Value] {
-        self.row(self.rows - 1)
+        let row = self.rows.take(self.rows.len() - 1, self.rows.width());
+        self.rows.pop();
+        row
     }
 }
 
-/// The bytes that values hold beside themselves.
+/// The bytes that values hold beside itself.
 pub fn long_bytes(values: &[Value]) -> usize {
-    let long = |value: &Value| match value {
-        Value::Bytes(bytes) => bytes.len(),
-        _ => 0,
-    };
-    values.iter().map(long).sum()
+    RowRef::Values(values).long_bytes()
 }
 
 #[cfg(test)]
@@ -207,14 +219,14 @@ mod tests {
         let mut batch = RowBatch::new();
         batch.reset(2);
         let row = [Value::Int(1), Value::Bytes(vec![b'x'; BATCH_BYTES_MAX / 4])];
-        (0..3).for_each(|_| batch.push(&row));
+        (0..3).for_each(|_| batch.push(RowRef::Values(&row)));
         assert!(!batch.is_full());
         batch.count_bytes(BATCH_BYTES_MAX / 4);
         assert!(batch.is_full() && batch.wanted() > 0);
         batch.reset(2);
         batch.want(1);
         assert!(!batch.is_full());
-        batch.push(&row);
+        batch.push(RowRef::Values(&row));
         assert!(batch.is_full());
     }
 }

@@ -4,7 +4,7 @@ use crate::context::StatementOutcome;
 use charset::CollationId;
 use errors::SqlResult;
 use plan::Plan;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::result::{ResultColumn, ResultSink};
 
 /// NOT_NULL_FLAG of the protocol.
@@ -52,7 +52,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
     for row in &plan.explain {
         let lengths: Vec<String> = row.key_lengths.iter().map(u32::to_string).collect();
         let keys = (!row.possible_keys.is_empty()).then(|| row.possible_keys.join(","));
-        sink.row(&[
+        sink.row(RowRef::Values(&[
             row.id.map_or(Value::Null, |id| Value::UInt(u64::from(id))),
             bytes(row.select_type.to_owned()),
             row.table.clone().map_or(Value::Null, bytes),
@@ -65,7 +65,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
             row.rows.map_or(Value::Null, Value::UInt),
             row.filtered.map_or(Value::Null, Value::Double),
             if row.extra.is_empty() { Value::Null } else { bytes(row.extra.join("; ")) },
-        ])?;
+        ]))?;
     }
     let rows_sent = plan.explain.len() as u64;
     Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent, ..StatementOutcome::default() })
@@ -79,6 +79,6 @@ pub fn send_text(
 ) -> SqlResult<StatementOutcome> {
     let column = ResultColumn { flags: NOT_NULL, ..text("EXPLAIN", TREE_CHARACTERS) };
     sink.columns(&[column], results)?;
-    sink.row(&[Value::Bytes(tree.into_bytes())])?;
+    sink.row(RowRef::Values(&[Value::Bytes(tree.into_bytes())]))?;
     Ok(StatementOutcome { sent_rows: true, row_count: -1, rows_sent: 1, ..StatementOutcome::default() })
 }

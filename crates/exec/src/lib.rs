@@ -13,6 +13,7 @@ mod change;
 mod context;
 mod explain;
 mod explain_tree;
+mod key_table;
 mod long_row;
 mod operator;
 mod outfile;
@@ -36,7 +37,7 @@ use plan::{ParameterTypes, Plan, PlanKind, PlannerInput};
 pub use plan::{ParameterUse, Reading};
 use run::{PlanningContext, Run};
 use std::sync::Arc;
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, RowRef, TypeKind};
 use wire::result::{ClientChannel, ResultColumn};
 
 /// A bound and optimised statement. May be kept and run many times with other parameters, while it is current;
@@ -228,7 +229,7 @@ fn run_kind(
         PlanKind::Load(load) => change::load::run(run, load, channel),
         PlanKind::Do(expressions) => {
             for expression in expressions {
-                expression.evaluate(&[], run)?;
+                expression.evaluate(RowRef::EMPTY, run)?;
             }
             Ok(StatementOutcome::default())
         }

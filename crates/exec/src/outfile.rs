@@ -8,7 +8,6 @@ use expression::EvaluationContext;
 use expression::convert;
 use parser::ast::FileFormat;
 use plan::QueryPlan;
-use values::Value;
 
 /// Bytes that are gathered before they are written.
 const WRITE_BYTES: usize = 1 << 16;
@@ -35,19 +34,19 @@ pub fn write(
         run.check_killed()?;
         for row in batch.iter() {
             out.extend_from_slice(&line_start);
-            for (index, (column, value)) in query.columns.iter().zip(row).enumerate() {
+            for (index, (column, value)) in query.columns.iter().zip(row.iter()).enumerate() {
                 if index > 0 {
                     out.extend_from_slice(&field_end);
                 }
                 let column_type = &column.result.column_type;
-                if *value == Value::Null {
+                if value.is_null() {
                     out.extend_from_slice(if escape.is_some() { b"\\N" } else { b"NULL" });
                     continue;
                 }
                 let bytes = convert::to_text(value, column_type, run).unwrap_or_default();
                 let quoted = enclosed.filter(|_| !format.optionally_enclosed || column_type.kind.is_string());
                 out.extend(quoted);
-                for byte in bytes {
+                for byte in bytes.iter().copied() {
                     let special = Some(byte) == escape
                         || byte == 0
                         || Some(byte) == quoted

@@ -15,7 +15,7 @@ use plan::physical::{Node, RowLimit, RowLock, TableAccess};
 use plan::range::conditions_are_implied;
 use values::row::{ColumnSet, Piece, RowView};
 use values::temporal::TimeZone;
-use values::{ColumnEncoder, TypeKind, Value};
+use values::{ColumnEncoder, Rows, TypeKind};
 use wire::result::{EncodedColumns, EncodedRows, ResultColumn};
 
 /// First bit used in the NULL bitmap of a binary row.
@@ -127,12 +127,14 @@ impl PassThrough {
         let sends_pieces = run.statement.transaction.keeps_long_values();
         let wanted = if sends_pieces { &self.looked_at } else { &access.wanted };
         let mut reader = TableReader::fetching(access, wanted, self.implied);
-        let mut slots = vec![Value::Null; access.width];
+        let mut slots = Rows::default();
+        slots.reset(access.width);
+        slots.push_empty();
         let binary = rows.is_binary();
         let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
         let (mut passed, mut begun) = (0, false);
         if count > 0 {
-            reader.start(&slots, run)?;
+            reader.start(slots.row(0), run)?;
             while let Some(stored) = reader.next_stored(&mut slots, run)? {
                 passed += 1;
                 if passed <= offset {

@@ -8,7 +8,7 @@ use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};
 use parser::ast::{IntoVariable, QueryInto};
 use plan::QueryPlan;
-use values::Value;
+use values::RowRef;
 use wire::result::{ResultColumn, ResultSink};
 
 /// The result columns as the protocol describes them.
@@ -64,7 +64,7 @@ pub fn send(
         // A locking read may have met rows whose commit is not durable yet.
         sink.require_durable(run.statement.transaction.reply_lsn());
         for row in batch.iter() {
-            sink.row(&row[..columns.len()])?;
+            sink.row(row.first(columns.len()))?;
         }
         outcome.rows_sent += batch.len() as u64;
         more = operator.next(run, &mut batch)?;
@@ -110,13 +110,13 @@ fn assign(
     run: &mut Run<'_, '_>,
     query: &QueryPlan,
     variables: &[IntoVariable],
-    row: &[Value],
+    row: RowRef<'_>,
 ) -> SqlResult<()> {
-    for ((variable, column), value) in variables.iter().zip(&query.columns).zip(row) {
+    for ((variable, column), value) in variables.iter().zip(&query.columns).zip(row.iter()) {
         let IntoVariable::User(name) = variable else {
             return Err(sql_error!(ER_SP_UNDECLARED_VAR, "variable"));
         };
-        let typed = TypedValue { value: value.clone(), column_type: column.result.column_type.clone() };
+        let typed = TypedValue { value: value.to_value(), column_type: column.result.column_type.clone() };
         run.statement.session.set_user_variable(&name.to_lowercase(), typed)?;
     }
     Ok(())

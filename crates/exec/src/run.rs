@@ -9,7 +9,7 @@ use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, full};
 use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{
-    CallState, EvaluationContext, Routine, SessionView, StatementFacts, SubqueryValue, TypedValue,
+    CallState, EvaluationContext, Operand, Routine, SessionView, StatementFacts, SubqueryValue, TypedValue,
 };
 use plan::physical::RowLock;
 use plan::{Plan, PlanningSurroundings};
@@ -34,6 +34,8 @@ pub struct Run<'r, 's> {
     /// What INSERT says of a column once, however many rows it holds for.
     told: Vec<SqlError>,
     sites: Vec<Option<CallState>>,
+    /// Texts of parameters, once they were looked at.
+    parameters: Vec<Option<Rc<Value>>>,
     /// Memory and temporary files; made when first asked for.
     workspace: OnceCell<Rc<Workspace>>,
     /// What is held until the statement ends.
@@ -60,6 +62,7 @@ impl<'r, 's> Run<'r, 's> {
             found_rows: None,
             told: Vec::new(),
             sites,
+            parameters: Vec::new(),
             workspace: OnceCell::new(),
             charged: None,
         }
@@ -212,6 +215,21 @@ impl EvaluationContext for Run<'_, '_> {
 
     fn parameter(&self, index: usize) -> SqlResult<Value> {
         parameter(self.statement, index)
+    }
+
+    fn parameter_operand(&mut self, index: usize) -> SqlResult<Operand<'static>> {
+        if let Some(Some(shared)) = self.parameters.get(index) {
+            return Ok(Operand::Shared(shared.clone()));
+        }
+        let value = parameter(self.statement, index)?;
+        // What is too long for memory is loaded anew each time.
+        if !matches!(value, Value::Bytes(_)) || self.statement.long_parameters.is_some() {
+            return Ok(Operand::Owned(value));
+        }
+        if index >= self.parameters.len() {
+            self.parameters.resize(index + 1, None);
+        }
+        Ok(Operand::Shared(self.parameters[index].insert(Rc::new(value)).clone()))
     }
 
     fn outer(&self, index: usize) -> Value {

@@ -21,7 +21,7 @@ use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 
 /// What constructors need to know of the statement.
 #[derive(Clone, Copy, Debug)]
@@ -537,7 +537,7 @@ impl Expression {
         }
         let warnings = context.diagnostics().count();
         let before = context.diagnostics().clone();
-        match self.evaluate(&[], context) {
+        match self.evaluate(RowRef::EMPTY, context) {
             // A number that is too great for an integer is kept as what made it: error 1690 shows that.
             Ok(Value::Double(value)) if !convert::fits_integer(value) => {
                 *context.diagnostics() = before;
@@ -548,7 +548,7 @@ impl Expression {
                 self
             }
             // A text that is read as a number in silence, or as another one.
-            Ok(value) if convert::is_misread(&self, &value) => {
+            Ok(value) if convert::is_misread(&self, value.as_ref()) => {
                 *context.diagnostics() = before;
                 self
             }

@@ -6,7 +6,7 @@ use crate::convert;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::SqlResult;
-use values::Value;
+use values::{RowRef, Value};
 
 fn is_if(call: &FunctionCall) -> bool {
     call.definition.name == "if"
@@ -39,7 +39,7 @@ pub(crate) fn hides_number(expression: &Expression, context: &mut dyn Evaluation
         return false;
     }
     let before = context.diagnostics().clone();
-    let chosen = expression.chosen(&[], context);
+    let chosen = expression.chosen(RowRef::EMPTY, context);
     *context.diagnostics() = before;
     matches!(chosen, Ok(Some(chosen)) if !is_text(&chosen.result))
 }
@@ -75,16 +75,18 @@ impl Expression {
 
     /// The value of a constant as an integer.
     pub fn constant_integer(&self, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
-        let Some(chosen) = self.chosen(&[], context)? else { return Ok(Value::Null) };
-        let value = chosen.evaluate(&[], context)?;
-        let Some(number) = convert::operand_integer(&value, chosen, context)? else { return Ok(Value::Null) };
+        let Some(chosen) = self.chosen(RowRef::EMPTY, context)? else { return Ok(Value::Null) };
+        let value = chosen.evaluate(RowRef::EMPTY, context)?;
+        let Some(number) = convert::operand_integer(value.as_ref(), chosen, context)? else {
+            return Ok(Value::Null);
+        };
         Ok(Value::Int(number.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
     }
 
     /// What a CASE or IF that is a text chooses for a row, itself for all other expressions; None for no branch at all.
     pub(crate) fn chosen(
         &self,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Option<&Expression>> {
         if self.result.class() != TypeClass::Text {

@@ -2,11 +2,11 @@
 //! Implemented by the executor over what the session hands it; one context per running statement, one thread.
 
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
-use std::borrow::Cow;
 use std::sync::Arc;
 use values::{ColumnType, Value};
 
 use crate::facts::StatementFacts;
+use crate::operand::Operand;
 use crate::routine::Routine;
 
 /// Which copy of a system variable is meant.
@@ -105,10 +105,9 @@ pub const LONG_BYTES: usize = 64 << 10;
 
 /// The bytes of a value that are to be counted while it waits: those that were made for it.
 #[inline]
-#[allow(clippy::ptr_arg)]
-pub fn waiting_bytes(value: &Cow<'_, Value>) -> usize {
+pub fn waiting_bytes(value: &Operand<'_>) -> usize {
     match value {
-        Cow::Owned(Value::Bytes(bytes)) if bytes.len() >= LONG_BYTES => bytes.len(),
+        Operand::Owned(Value::Bytes(bytes)) if bytes.len() >= LONG_BYTES => bytes.len(),
         _ => 0,
     }
 }
@@ -126,6 +125,11 @@ pub trait EvaluationContext {
 
     /// The value of a prepared statement's parameter.
     fn parameter(&self, index: usize) -> SqlResult<Value>;
+
+    /// The same to be looked at: for row after row without a copy each.
+    fn parameter_operand(&mut self, index: usize) -> SqlResult<Operand<'static>> {
+        Ok(Operand::Owned(self.parameter(index)?))
+    }
 
     /// A value of the enclosing query's current row, by its place in the running subquery's list of outer
     /// references.

@@ -3,16 +3,18 @@
 
 use crate::context::EvaluationContext;
 use crate::facts::{SqlMode, StatementFacts};
+use crate::operand::Operand;
 use crate::operators::CastFailure;
 use crate::result_type::{TypeClass, class_of};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind, SubqueryUse};
 use charset::CollationId;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use std::borrow::Cow;
 use values::convert::{date_of_number, date_time_of_number, shown_text, time_after};
 use values::decimal::Rounding;
 use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time};
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, TypeKind, Value, ValueRef};
 
 /// Which dates with zero parts ('2024-00-10', '0000-00-00') a reader of dates takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,24 +81,28 @@ pub fn decimal_micros(seconds: &Decimal) -> i128 {
 }
 
 /// A value as an integer within the range of BIGINT or BIGINT UNSIGNED, rounded half away from zero.
+#[inline]
 pub fn to_integer(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<i128>> {
-    Ok(values::convert::to_integer(value, column_type, context.diagnostics()))
+    match value.integer() {
+        None => Ok(values::convert::to_integer(value, column_type, context.diagnostics())),
+        integer => Ok(integer),
+    }
 }
 
 /// The value of an operand as an integer; error 1690 for a floating point number beyond all integers that an operation made.
 /// A column's is cut with a warning, a literal's and a parameter's without.
 pub fn operand_integer(
-    value: &Value,
+    value: ValueRef<'_>,
     operand: &Expression,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<i128>> {
     let number = match value {
-        Value::Double(number) => Some(*number),
-        Value::Float(number) => Some(f64::from(*number)),
+        ValueRef::Double(number) => Some(number),
+        ValueRef::Float(number) => Some(f64::from(number)),
         _ => None,
     };
     if let Some(number) = number.filter(|number| !fits_integer(*number)) {
@@ -110,18 +116,18 @@ pub fn operand_integer(
         };
     }
     match value {
-        Value::Bytes(bytes) if shows_moment(operand) => {
+        ValueRef::Bytes(bytes) if shows_moment(operand) => {
             Ok(silent_number(operand, bytes).map(|number| number.round() as i128))
         }
-        Value::Time(time) if time.microseconds >= 500_000 && is_made(operand) => {
-            let whole = Value::Time(Time { microseconds: 0, ..*time });
-            let number = to_integer(&whole, &operand.result.column_type, context)?;
+        ValueRef::Time(time) if time.microseconds >= 500_000 && is_made(operand) => {
+            let whole = Value::Time(Time { microseconds: 0, ..time });
+            let number = to_integer(whole.as_ref(), &operand.result.column_type, context)?;
             Ok(number.map(|number| number + if time.negative { -1 } else { 1 }))
         }
         // What a function over dates made is rounded in its seconds alone.
-        Value::DateTime(moment) if moment.microsecond >= 500_000 && is_made(operand) => {
-            let whole = Value::DateTime(DateTime { microsecond: 0, ..*moment });
-            let number = to_integer(&whole, &operand.result.column_type, context)?;
+        ValueRef::DateTime(moment) if moment.microsecond >= 500_000 && is_made(operand) => {
+            let whole = Value::DateTime(DateTime { microsecond: 0, ..moment });
+            let number = to_integer(whole.as_ref(), &operand.result.column_type, context)?;
             Ok(number.map(|number| number + 1))
         }
         _ => to_integer(value, &operand.result.column_type, context),
@@ -155,7 +161,7 @@ const INTEGER_BOUND: f64 = 9_223_372_036_854_775_808.0;
 
 /// The whole number at or below a value, and whether the value lies above it. Loses nothing of what is wholly a number.
 pub fn to_floor(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<(i128, bool)>> {
@@ -164,7 +170,7 @@ pub fn to_floor(
 
 /// A value as a floating point number.
 pub fn to_double(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<f64>> {
@@ -173,7 +179,7 @@ pub fn to_double(
 
 /// A value as an exact number.
 pub fn to_decimal(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Decimal>> {
@@ -184,7 +190,7 @@ pub fn to_decimal(
 /// checked strictly.
 pub fn operand_to_decimal(
     operand: &Expression,
-    value: &Value,
+    value: ValueRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Decimal>> {
     let column_type = &operand.result.column_type;
@@ -219,9 +225,9 @@ pub fn is_read_silently(operand: &Expression) -> bool {
 }
 
 /// Whether the text of an expression that is read silently would be read otherwise were it written.
-pub fn is_misread(operand: &Expression, value: &Value) -> bool {
+pub fn is_misread(operand: &Expression, value: ValueRef<'_>) -> bool {
     match value {
-        Value::Bytes(bytes) if is_read_silently(operand) => {
+        ValueRef::Bytes(bytes) if is_read_silently(operand) => {
             let mut heard = Diagnostics::new(0);
             let written = values::convert::to_f64(value, &operand.result.column_type, &mut heard);
             heard.count() > 0 || written != silent_number(operand, bytes)
@@ -248,11 +254,11 @@ fn shows_moment(operand: &Expression) -> bool {
 /// The value of an operand as a floating point number, with all warnings but those of a text that shows a date or time.
 pub fn argument_to_double(
     operand: &Expression,
-    value: &Value,
+    value: ValueRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<f64>> {
     match value {
-        Value::Bytes(bytes) if shows_moment(operand) => Ok(silent_number(operand, bytes)),
+        ValueRef::Bytes(bytes) if shows_moment(operand) => Ok(silent_number(operand, bytes)),
         _ => to_double(value, &operand.result.column_type, context),
     }
 }
@@ -260,8 +266,8 @@ pub fn argument_to_double(
 /// The number of a text that is read without a warning.
 fn silent_number(operand: &Expression, bytes: &[u8]) -> Option<f64> {
     if !shows_moment(operand) {
-        let value = Value::Bytes(bytes.to_vec());
-        return values::convert::to_f64(&value, &operand.result.column_type, &mut Diagnostics::new(0));
+        let value = ValueRef::Bytes(bytes);
+        return values::convert::to_f64(value, &operand.result.column_type, &mut Diagnostics::new(0));
     }
     // A date or time is the number of its digits.
     let utf8 = text::to_utf8(bytes, operand.result.collation());
@@ -276,34 +282,38 @@ fn silent_number(operand: &Expression, bytes: &[u8]) -> Option<f64> {
 /// The value of an operand as a floating point number.
 pub fn operand_to_double(
     operand: &Expression,
-    value: &Value,
+    value: ValueRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<f64>> {
     match value {
-        Value::Bytes(bytes) if is_read_silently(operand) => Ok(silent_number(operand, bytes)),
+        ValueRef::Bytes(bytes) if is_read_silently(operand) => Ok(silent_number(operand, bytes)),
         _ => to_double(value, &operand.result.column_type, context),
     }
 }
 
 /// A value as text in the character set of its collation (numbers and dates: the connection's).
-pub fn to_text(
-    value: &Value,
+pub fn to_text<'v>(
+    value: ValueRef<'v>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
-) -> Option<Vec<u8>> {
+) -> Option<Cow<'v, [u8]>> {
     let connection = context.facts().connection_collation;
     value_text(value, column_type, connection)
 }
 
 /// As [`to_text`], with the connection's collation given.
-pub fn value_text(value: &Value, column_type: &ColumnType, connection: CollationId) -> Option<Vec<u8>> {
-    let text = values::convert::to_text(value, column_type)?.into_owned();
-    let is_own = matches!(value, Value::Bytes(_))
+pub fn value_text<'v>(
+    value: ValueRef<'v>,
+    column_type: &ColumnType,
+    connection: CollationId,
+) -> Option<Cow<'v, [u8]>> {
+    let text = values::convert::to_text(value, column_type)?;
+    let is_own = matches!(value, ValueRef::Bytes(_))
         || matches!(column_type.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit);
     if is_own || text::is_ascii_superset(connection) {
         return Some(text);
     }
-    Some(text::from_utf8(&String::from_utf8_lossy(&text), connection))
+    Some(Cow::Owned(text::from_utf8(&String::from_utf8_lossy(&text), connection)))
 }
 
 /// How a date is wanted: warnings name it.
@@ -317,7 +327,7 @@ pub enum MomentKind {
 
 /// A value as a date with time.
 pub fn to_datetime(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
@@ -327,25 +337,25 @@ pub fn to_datetime(
 /// A value as a moment; None for NULL and, with a warning of that kind, for what is none. A value of a temporal type whose
 /// zero parts are not wanted gives no warning.
 pub fn to_moment(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     kind: MomentKind,
     zero_dates: ZeroDates,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
-    let rules = zero_dates.rules(matches!(value, Value::Bytes(_)), context.facts());
+    let rules = zero_dates.rules(matches!(value, ValueRef::Bytes(_)), context.facts());
     let found = match value {
-        Value::Null => return Ok(None),
-        Value::DateTime(value) => return Ok(takes_zero_parts(value.date, rules).then_some(*value)),
-        Value::Date(date) => return Ok(takes_zero_parts(*date, rules).then_some(date.midnight())),
-        Value::Time(time) => {
+        ValueRef::Null => return Ok(None),
+        ValueRef::DateTime(value) => return Ok(takes_zero_parts(value.date, rules).then_some(value)),
+        ValueRef::Date(date) => return Ok(takes_zero_parts(date, rules).then_some(date.midnight())),
+        ValueRef::Time(time) => {
             let now = context.facts().statement_time;
             // Back or further than a day, to a date alone, it counts from now on, not from midnight.
             let from_now = kind == MomentKind::Date && (time.negative || time.hours >= 24);
             let start = if from_now { now } else { now.date.midnight() };
-            return Ok(time_after(*time, start));
+            return Ok(time_after(time, start));
         }
-        Value::Bytes(bytes) => {
+        ValueRef::Bytes(bytes) => {
             let utf8 = text::to_utf8(bytes, column_type.collation);
             let Some(parsed) = parse_date_time(utf8.as_bytes(), rules) else {
                 warn_no_moment(kind, value, column_type, context);
@@ -357,13 +367,13 @@ pub fn to_moment(
             }
             parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
         }
-        Value::UInt(_) if column_type.kind.has_members() => {
-            let member = values::convert::member_text(value.clone(), column_type);
-            return to_moment(&member, column_type, kind, zero_dates, context);
+        ValueRef::UInt(_) if column_type.kind.has_members() => {
+            let member = values::convert::member_text(value.to_value(), column_type);
+            return to_moment(member.as_ref(), column_type, kind, zero_dates, context);
         }
         // A column's year begins on its first of January.
-        Value::UInt(year) if column_type.kind == TypeKind::Year => {
-            return Ok(Some(Date::new(*year as u16, 1, 1).midnight()));
+        ValueRef::UInt(year) if column_type.kind == TypeKind::Year => {
+            return Ok(Some(Date::new(year as u16, 1, 1).midnight()));
         }
         _ if kind == MomentKind::Date => date_of_number(value, column_type, rules),
         _ => date_time_of_number(value, column_type, rules),
@@ -378,13 +388,13 @@ pub fn to_moment(
         return Ok(Some(date));
     }
     match value {
-        Value::Decimal(_) => warn_no_moment(kind, value, column_type, context),
+        ValueRef::Decimal(_) => warn_no_moment(kind, value, column_type, context),
         // As a date it was read as an integer, if it fits one.
-        Value::Double(number) if kind == MomentKind::Date && fits_integer(*number) => {
-            let whole = Value::Int(*number as i64);
-            warn_no_moment(MomentKind::DateTime, &whole, column_type, context);
+        ValueRef::Double(number) if kind == MomentKind::Date && fits_integer(number) => {
+            let whole = Value::Int(number as i64);
+            warn_no_moment(MomentKind::DateTime, whole.as_ref(), column_type, context);
         }
-        Value::Double(_) => warn_no_moment(kind, value, column_type, context),
+        ValueRef::Double(_) => warn_no_moment(kind, value, column_type, context),
         _ => warn_no_moment(MomentKind::DateTime, value, column_type, context),
     }
     Ok(None)
@@ -392,11 +402,11 @@ pub fn to_moment(
 
 /// The date of an exact number that has a fraction but no time of day.
 pub(crate) fn date_with_fraction(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     rules: DateRules,
 ) -> Option<DateTime> {
-    let Value::Decimal(number) = value else { return None };
+    let ValueRef::Decimal(number) = value else { return None };
     if number.is_negative() {
         return None;
     }
@@ -405,8 +415,8 @@ pub(crate) fn date_with_fraction(
 }
 
 /// Whether an exact number has digits behind its point.
-pub(crate) fn has_fraction(value: &Value) -> bool {
-    matches!(value, Value::Decimal(number) if number.scale() > 0)
+pub(crate) fn has_fraction(value: ValueRef<'_>) -> bool {
+    matches!(value, ValueRef::Decimal(number) if number.scale() > 0)
 }
 
 impl MomentKind {
@@ -421,7 +431,7 @@ impl MomentKind {
 /// Warning 1292 for a value that is no moment at all. Its text is that of two errors.
 pub fn warn_no_moment(
     kind: MomentKind,
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) {
@@ -442,7 +452,7 @@ fn wrong_moment(shown: &str) -> SqlError {
 }
 
 /// Warning 1292 for a number that is no moment.
-pub fn no_moment(value: &Value, column_type: &ColumnType) -> SqlError {
+pub fn no_moment(value: ValueRef<'_>, column_type: &ColumnType) -> SqlError {
     wrong_moment(&values::convert::quoted_text(value, column_type))
 }
 
@@ -459,11 +469,11 @@ fn with_offset(value: DateTime, offset_seconds: Option<i32>, facts: &StatementFa
 
 /// A value as a time span.
 pub fn to_time(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Time>> {
-    if let (Value::UInt(_), TypeKind::Year) = (value, column_type.kind) {
+    if let (ValueRef::UInt(_), TypeKind::Year) = (value, column_type.kind) {
         return Ok(Some(Time::default()));
     }
     Ok(values::convert::to_time(value, column_type, context.diagnostics()))
@@ -471,7 +481,7 @@ pub fn to_time(
 
 /// A value as a truth value.
 pub fn truth(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<bool>> {
@@ -480,19 +490,20 @@ pub fn truth(
 
 /// A value of one type as a value of another, for operators that bring operands to a common type.
 pub fn to_type(
-    value: Value,
+    value: Operand<'_>,
     from: &ColumnType,
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
-    if value == Value::Null {
-        return Ok(value);
+    let seen = value.as_ref();
+    if seen.is_null() {
+        return Ok(Value::Null);
     }
     match class_of(target.kind) {
-        TypeClass::Null => Ok(value),
-        TypeClass::Integer => integer_of_type(value, from, target, context),
+        TypeClass::Null => Ok(value.into_value()),
+        TypeClass::Integer => integer_of_type(seen, from, target, context),
         TypeClass::Decimal => {
-            let exact = to_decimal(&value, from, context)?.unwrap_or(Decimal::ZERO);
+            let exact = to_decimal(seen, from, context)?.unwrap_or(Decimal::ZERO);
             let Some(scale) = target.decimals else { return Ok(Value::Decimal(exact)) };
             match exact.fit(target.precision(), scale) {
                 Ok((fitted, _)) => Ok(Value::Decimal(fitted)),
@@ -503,49 +514,47 @@ pub fn to_type(
                 }
             }
         }
-        TypeClass::Double if target.kind == TypeKind::Float => match value {
-            Value::Float(_) => Ok(value),
-            _ => {
-                Ok(to_double(&value, from, context)?.map_or(Value::Null, |value| Value::Float(value as f32)))
-            }
+        TypeClass::Double if target.kind == TypeKind::Float => match seen {
+            ValueRef::Float(number) => Ok(Value::Float(number)),
+            _ => Ok(to_double(seen, from, context)?.map_or(Value::Null, |value| Value::Float(value as f32))),
         },
-        TypeClass::Double => Ok(to_double(&value, from, context)?.map_or(Value::Null, Value::Double)),
-        TypeClass::DateTime if target.kind == TypeKind::Date => match value {
-            Value::Date(_) => Ok(value),
-            _ => Ok(to_moment(&value, from, MomentKind::Date, ZeroDates::All, context)?
+        TypeClass::Double => Ok(to_double(seen, from, context)?.map_or(Value::Null, Value::Double)),
+        TypeClass::DateTime if target.kind == TypeKind::Date => match seen {
+            ValueRef::Date(date) => Ok(Value::Date(date)),
+            _ => Ok(to_moment(seen, from, MomentKind::Date, ZeroDates::All, context)?
                 .map_or(Value::Null, |value| Value::Date(value.date))),
         },
         TypeClass::DateTime => {
-            let Some(found) = to_datetime(&value, from, context)? else { return Ok(Value::Null) };
+            let Some(found) = to_datetime(seen, from, context)? else { return Ok(Value::Null) };
             let digits = target.decimals.unwrap_or(6);
             Ok(found.rounded(digits).map_or(Value::Null, Value::DateTime))
         }
         TypeClass::Time => {
             let digits = target.decimals.unwrap_or(6);
-            Ok(to_time(&value, from, context)?.map_or(Value::Null, |time| Value::Time(time.rounded(digits))))
+            Ok(to_time(seen, from, context)?.map_or(Value::Null, |time| Value::Time(time.rounded(digits))))
         }
         TypeClass::Text => text_of_type(value, from, target, context),
     }
 }
 
 fn integer_of_type(
-    value: Value,
+    value: ValueRef<'_>,
     from: &ColumnType,
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
-    if target.kind == TypeKind::Year && matches!(value, Value::Int(_) | Value::UInt(_)) {
+    if target.kind == TypeKind::Year && matches!(value, ValueRef::Int(_) | ValueRef::UInt(_)) {
         // Only a column's year is padded to four digits.
-        return Ok(Value::Int(to_integer(&value, from, context)?.unwrap_or(0) as i64));
+        return Ok(Value::Int(to_integer(value, from, context)?.unwrap_or(0) as i64));
     }
-    match (&value, target.unsigned) {
-        (Value::Int(_), false) | (Value::UInt(_), true) => return Ok(value),
-        (Value::Int(number), true) => {
-            return Ok(u64::try_from(*number).map_or(Value::Int(*number), Value::UInt));
+    match (value, target.unsigned) {
+        (ValueRef::Int(_), false) | (ValueRef::UInt(_), true) => return Ok(value.to_value()),
+        (ValueRef::Int(number), true) => {
+            return Ok(u64::try_from(number).map_or(Value::Int(number), Value::UInt));
         }
         _ => {}
     }
-    let number = to_integer(&value, from, context)?.unwrap_or(0);
+    let number = to_integer(value, from, context)?.unwrap_or(0);
     if target.unsigned {
         return Ok(Value::UInt(integer_bits(number)));
     }
@@ -553,18 +562,19 @@ fn integer_of_type(
 }
 
 fn text_of_type(
-    value: Value,
+    value: Operand<'_>,
     from: &ColumnType,
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
     if matches!(target.kind, TypeKind::Enum | TypeKind::Set) && target == from {
-        return Ok(value);
+        return Ok(value.into_value());
     }
     let source = match class_of(from.kind) {
         TypeClass::Text => from.collation,
         _ => context.facts().connection_collation,
     };
+    let value = value.into_value();
     if let Value::Bytes(bytes) = value {
         // Bytes that are no text stay what they are until a table keeps them.
         return Ok(Value::Bytes(match text::same_character_set(source, target.collation) {
@@ -572,8 +582,8 @@ fn text_of_type(
             false => text::convert(bytes, source, target.collation),
         }));
     }
-    let bytes = to_text(&value, from, context).unwrap_or_default();
-    Ok(Value::Bytes(text::convert(bytes, source, target.collation)))
+    let bytes = to_text(value.as_ref(), from, context).unwrap_or_default();
+    Ok(Value::Bytes(text::convert(bytes.into_owned(), source, target.collation)))
 }
 
 /// Text in another character set; error 3854 where that set lacks a character or bytes are no text of it.
@@ -596,15 +606,17 @@ pub fn text_of_set(mut bytes: Vec<u8>, from: CollationId, to: CollationId) -> Sq
 
 /// The value that IF and CASE choose, as a value of their type; an exact number keeps its own decimals.
 pub fn chosen(
-    value: Value,
+    value: Operand<'_>,
     from: &ColumnType,
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
     match class_of(target.kind) {
-        TypeClass::Decimal => Ok(to_decimal(&value, from, context)?.map_or(Value::Null, Value::Decimal)),
+        TypeClass::Decimal => {
+            Ok(to_decimal(value.as_ref(), from, context)?.map_or(Value::Null, Value::Decimal))
+        }
         // A column's year has four digits still.
-        _ if from.kind == TypeKind::Year && target.kind == TypeKind::Year => Ok(value),
+        _ if from.kind == TypeKind::Year && target.kind == TypeKind::Year => Ok(value.into_value()),
         _ => to_type(value, from, target, context),
     }
 }

@@ -4,13 +4,13 @@
 use crate::context::{EvaluationContext, LONG_BYTES, SubqueryValue, TypedValue, waiting_bytes};
 use crate::convert;
 use crate::functions::Call;
+use crate::operand::Operand;
 use crate::operators::arithmetic_negate;
 use crate::result_type::TypeClass;
 use crate::routine::RoutineCall;
 use crate::tree::{Expression, ExpressionKind, RowPart, SubqueryCall};
 use errors::{SqlResult, sql_error};
-use std::borrow::Cow;
-use values::Value;
+use values::{RowRef, Value, ValueRef};
 
 /// MySQL's boolean: 1, 0 or NULL.
 pub fn truth_value(truth: Option<bool>) -> Value {
@@ -19,10 +19,10 @@ pub fn truth_value(truth: Option<bool>) -> Value {
 
 impl Expression {
     /// The value for a row.
-    pub fn evaluate(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    pub fn evaluate(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
         match &self.kind {
             ExpressionKind::Literal(value) => Ok(value.clone()),
-            ExpressionKind::Column(column) => Ok(row[column.slot].clone()),
+            ExpressionKind::Column(column) => Ok(row.get(column.slot).to_value()),
             ExpressionKind::Parameter(index) => context.parameter(*index),
             ExpressionKind::Outer(index) => Ok(context.outer(*index)),
             ExpressionKind::Arithmetic(operation) => operation.evaluate(self, row, context),
@@ -61,18 +61,29 @@ impl Expression {
         }
     }
 
+    /// The value of a column or a constant.
+    #[inline]
+    pub fn at_hand<'r>(&'r self, row: RowRef<'r>) -> Option<ValueRef<'r>> {
+        match &self.kind {
+            ExpressionKind::Literal(value) => Some(value.as_ref()),
+            ExpressionKind::Column(column) => Some(row.get(column.slot)),
+            _ => None,
+        }
+    }
+
     /// The value for a row, without a copy where it is a column or a constant.
     #[inline]
     pub fn operand<'r>(
         &'r self,
-        row: &'r [Value],
+        row: RowRef<'r>,
         context: &mut dyn EvaluationContext,
-    ) -> SqlResult<Cow<'r, Value>> {
+    ) -> SqlResult<Operand<'r>> {
         match &self.kind {
-            ExpressionKind::Literal(value) => Ok(Cow::Borrowed(value)),
-            ExpressionKind::Column(column) => Ok(Cow::Borrowed(&row[column.slot])),
+            ExpressionKind::Literal(value) => Ok(Operand::Borrowed(value.as_ref())),
+            ExpressionKind::Column(column) => Ok(Operand::Borrowed(row.get(column.slot))),
+            ExpressionKind::Parameter(index) => context.parameter_operand(*index),
             ExpressionKind::Retyped(operand) => operand.operand(row, context),
-            _ => Ok(Cow::Owned(self.evaluate(row, context)?)),
+            _ => Ok(Operand::Owned(self.evaluate(row, context)?)),
         }
     }
 
@@ -81,9 +92,9 @@ impl Expression {
     pub fn operand_beside<'r>(
         &'r self,
         waiting: usize,
-        row: &'r [Value],
+        row: RowRef<'r>,
         context: &mut dyn EvaluationContext,
-    ) -> SqlResult<Cow<'r, Value>> {
+    ) -> SqlResult<Operand<'r>> {
         if waiting == 0 {
             return self.operand(row, context);
         }
@@ -94,7 +105,7 @@ impl Expression {
     }
 
     /// The truth for a row: None is unknown.
-    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+    pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         match &self.kind {
             ExpressionKind::Compare(comparison) => comparison.truth(row, context),
             ExpressionKind::And(terms) => {
@@ -124,7 +135,7 @@ impl Expression {
                 Ok(terms[1].truth(row, context)?.map(|right| left != right))
             }
             ExpressionKind::Not(operand) => Ok(operand.truth(row, context)?.map(|truth| !truth)),
-            ExpressionKind::IsNull(operand) => Ok(Some(*operand.operand(row, context)? == Value::Null)),
+            ExpressionKind::IsNull(operand) => Ok(Some(operand.operand(row, context)?.is_null())),
             ExpressionKind::IsTruth(operand, wanted) => {
                 Ok(Some(operand.truth(row, context)? == Some(*wanted)))
             }
@@ -138,32 +149,42 @@ impl Expression {
                     return chosen.truth(row, context);
                 }
                 let value = self.operand(row, context)?;
-                if matches!(*value, Value::Bytes(_)) && convert::is_read_silently(self) {
-                    let number = convert::operand_to_double(self, &value, context)?;
+                if matches!(value.as_ref(), ValueRef::Bytes(_)) && convert::is_read_silently(self) {
+                    let number = convert::operand_to_double(self, value.as_ref(), context)?;
                     return Ok(number.map(|number| number != 0.0));
                 }
-                convert::truth(&value, &self.result.column_type, context)
+                convert::truth(value.as_ref(), &self.result.column_type, context)
             }
         }
     }
 
     /// Whether a condition holds for a row (unknown does not).
     #[inline]
-    pub fn holds(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<bool> {
+    pub fn holds(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<bool> {
         Ok(self.truth(row, context)? == Some(true))
     }
 
-    fn variable(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    fn variable(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
         match &self.kind {
             ExpressionKind::UserVariable(name) => {
                 let Some(found) = context.session().user_variable(name) else { return Ok(Value::Null) };
-                convert::to_type(found.value, &found.column_type, &self.result.column_type, context)
+                convert::to_type(
+                    Operand::Owned(found.value),
+                    &found.column_type,
+                    &self.result.column_type,
+                    context,
+                )
             }
             ExpressionKind::AssignUserVariable(name, operand) => {
                 let mut value = operand.evaluate(row, context)?;
                 let mut column_type = operand.result.column_type.clone();
                 if self.result.class() == TypeClass::Text && !matches!(value, Value::Bytes(_)) {
-                    value = convert::to_type(value, &column_type, &self.result.column_type, context)?;
+                    value = convert::to_type(
+                        Operand::Owned(value),
+                        &column_type,
+                        &self.result.column_type,
+                        context,
+                    )?;
                     column_type = self.result.column_type.clone();
                 }
                 context
@@ -179,7 +200,11 @@ impl Expression {
     }
 }
 
-fn call_routine(call: &RoutineCall, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+fn call_routine(
+    call: &RoutineCall,
+    row: RowRef<'_>,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
     let mut arguments = Vec::with_capacity(call.arguments.len());
     for argument in &call.arguments {
         let value = argument.evaluate(row, context)?;
@@ -213,17 +238,17 @@ pub(crate) fn within_memory(value: Value, context: &mut dyn EvaluationContext) -
 /// Evaluates expressions one after the other, each while those before it wait.
 fn evaluate_all(
     expressions: &[Expression],
-    row: &[Value],
+    row: RowRef<'_>,
     context: &mut dyn EvaluationContext,
     values: &mut Vec<Value>,
     waiting: &mut usize,
 ) -> SqlResult<()> {
     for expression in expressions {
-        let value = Cow::Owned(expression.evaluate(row, context)?);
+        let value = Operand::Owned(expression.evaluate(row, context)?);
         let bytes = waiting_bytes(&value);
         context.occupy(bytes)?;
         *waiting += bytes;
-        values.push(value.into_owned());
+        values.push(value.into_value());
     }
     Ok(())
 }
@@ -231,7 +256,7 @@ fn evaluate_all(
 /// Runs a subquery for a row.
 pub fn run_subquery(
     call: &SubqueryCall,
-    row: &[Value],
+    row: RowRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<SubqueryValue> {
     let (mut outer, mut operands) =

@@ -12,6 +12,7 @@ pub mod evaluate;
 pub mod facts;
 pub mod functions;
 pub mod locale;
+pub mod operand;
 pub mod operators;
 pub mod parameter;
 mod pieces;
@@ -35,6 +36,7 @@ pub use context::{
 };
 pub use facts::{SqlMode, StatementFacts};
 pub use functions::{Call, Derivation, FunctionDefinition};
+pub use operand::Operand;
 pub use result_type::{Coercibility, ResultType, TypeClass};
 pub use routine::{Routine, RoutineCall};
 pub use table_type::{TablePurpose, ValueSource, table_type};

@@ -6,6 +6,7 @@
 
 use crate::context::{EvaluationContext, TypedValue};
 use crate::convert;
+use crate::operand::Operand;
 use crate::result_type::{Coercibility, ResultType, TypeClass, class_of, plain_type};
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
@@ -122,10 +123,12 @@ pub fn fit(
         (TypeClass::Integer, Value::Int(_) | Value::UInt(_)) if wanted.kind == TypeKind::Year => {
             Some(signed(&value))
         }
-        (TypeClass::Decimal, _) => quiet(|diagnostics| exact::to_decimal(&value, &column_type, diagnostics))
-            .map(|number| Value::Decimal(filled(number))),
+        (TypeClass::Decimal, _) => {
+            quiet(|diagnostics| exact::to_decimal(value.as_ref(), &column_type, diagnostics))
+                .map(|number| Value::Decimal(filled(number)))
+        }
         (TypeClass::Double, _) => {
-            quiet(|diagnostics| exact::to_f64(&value, &column_type, diagnostics)).map(Value::Double)
+            quiet(|diagnostics| exact::to_f64(value.as_ref(), &column_type, diagnostics)).map(Value::Double)
         }
         (TypeClass::DateTime, _) if wanted.kind == TypeKind::Date => {
             date(&value, &column_type).map(|moment| Value::Date(moment.date))
@@ -137,7 +140,7 @@ pub fn fit(
             let found = moment(&value, &column_type).map(Value::DateTime);
             match diagnostics {
                 Some(diagnostics) if found.is_none() => {
-                    diagnostics.warning(convert::no_moment(&signed(&value), &column_type));
+                    diagnostics.warning(convert::no_moment(signed(&value).as_ref(), &column_type));
                     // It is NULL, but not one that was given.
                     return Ok(TypedValue { value: Value::Null, column_type });
                 }
@@ -145,7 +148,7 @@ pub fn fit(
             }
         }
         (TypeClass::Time, _) => {
-            quiet(|diagnostics| exact::to_time(&value, &column_type, diagnostics)).map(Value::Time)
+            quiet(|diagnostics| exact::to_time(value.as_ref(), &column_type, diagnostics)).map(Value::Time)
         }
         _ => None,
     };
@@ -207,7 +210,7 @@ fn text_in_set(bytes: &[u8], from: &ColumnType, wanted: &ColumnType) -> SqlResul
 
 /// A text that is an integer as a whole.
 fn integer_of_text(value: &Value, from: &ColumnType, wanted: &ColumnType) -> Option<Value> {
-    let number = quiet(|diagnostics| exact::to_integer(value, from, diagnostics))?;
+    let number = quiet(|diagnostics| exact::to_integer(value.as_ref(), from, diagnostics))?;
     match wanted.unsigned {
         true => u64::try_from(number).map(Value::UInt).ok(),
         false => i64::try_from(number).map(Value::Int).ok(),
@@ -234,7 +237,7 @@ fn date_kind(value: &Value, column_type: &ColumnType) -> TypeKind {
     match value {
         Value::Time(_) | Value::DateTime(_) => column_type.kind,
         Value::Bytes(_) => TypeKind::Date,
-        _ => match quiet(|diagnostics| exact::to_integer(value, column_type, diagnostics)) {
+        _ => match quiet(|diagnostics| exact::to_integer(value.as_ref(), column_type, diagnostics)) {
             Some(0) => TypeKind::DateTime,
             Some(number) if number >= i128::from(FIRST_MOMENT_NUMBER) => {
                 let moment =
@@ -252,7 +255,7 @@ fn date(value: &Value, from: &ColumnType) -> Option<DateTime> {
         return moment(value, from)
             .filter(|moment| *moment == DateTime { date: moment.date, ..DateTime::default() });
     }
-    let (whole, _) = exact::temporal_number(value, from)?;
+    let (whole, _) = exact::temporal_number(value.as_ref(), from)?;
     match whole {
         1..FIRST_DATE_NUMBER => DateTime::from_number(whole + 20_000_000, ANY_DATE),
         0.. => DateTime::from_number(whole, ANY_DATE),
@@ -273,7 +276,7 @@ fn moment(value: &Value, from: &ColumnType) -> Option<DateTime> {
             }
             parsed.rounded(6)
         }
-        _ => exact::date_time_of_number(value, from, ANY_DATE),
+        _ => exact::date_time_of_number(value.as_ref(), from, ANY_DATE),
     }
 }
 
@@ -292,10 +295,10 @@ pub fn convert_read(
         // Bytes stay as they are: only a table looks at whether they are text.
         _ if class_of(wanted.kind) == TypeClass::Text && from.collation == CollationId::BINARY => Ok(value),
         TypeKind::Bit => {
-            let number = convert::to_integer(&value, from, context)?;
+            let number = convert::to_integer(value.as_ref(), from, context)?;
             Ok(number.map_or(Value::Null, |number| Value::UInt(convert::integer_bits(number))))
         }
-        _ => convert::to_type(value, from, wanted, context),
+        _ => convert::to_type(Operand::Owned(value), from, wanted, context),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::seeds;
 use charset::CollationId;
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
 use wire::auth::cache::PasswordCache;
 use wire::auth::exchange::{Channel, Credentials, Exchange, PasswordKey, Plugin};
 use wire::auth::{SCRAMBLE_BYTES, caching_sha2, native};
@@ -109,8 +109,8 @@ fn write_rows(values: &[Value], kinds: impl Iterator<Item = TypeKind>) {
     for results in [CollationId::BINARY, CollationId::LATIN1_SWEDISH_CI] {
         let mut writer = RowWriter::new(&columns, results);
         let mut out = Vec::new();
-        writer.push_text(&mut out, values);
-        writer.push_binary(&mut out, values);
+        writer.push_text(&mut out, RowRef::Values(values));
+        writer.push_binary(&mut out, RowRef::Values(values));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
-use values::Value;
+use values::RowRef;
 use wire::capabilities::client;
 use wire::encoder::Encoder;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
@@ -52,8 +52,8 @@ impl ResultSink for Answers {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.encoder.row(values);
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        self.encoder.row(row);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 mod answers;
 mod planning;
+mod rows;
 mod single;
 
 use answers::Answers;
@@ -22,7 +23,7 @@ use wire::command::Command;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How often an operation is run, but for those of `planning`.
+/// How often an operation is run, but for those of `planning` and `rows`.
 const TIMES: u32 = 400;
 /// Run before the measured ones, so that caches are as warm as in a server that runs.
 const WARM_UP: u32 = 40;
@@ -91,11 +92,16 @@ fn run(directory: &Path) -> SqlResult<()> {
     measured_update(&mut client, measured)?;
     client.query("COMMIT")?;
     planning::run(&mut client)?;
+    rows::run(&mut client)?;
     drop(client);
     close(&instance)?;
     let of_this_file =
         ["parse", "point_read", "connect", "insert", "commit", "update"].map(|name| (name, TIMES));
-    of_this_file.into_iter().chain(planning::TIMES_RUN).for_each(|(name, times)| println!("{name} {times}"));
+    of_this_file
+        .into_iter()
+        .chain(planning::TIMES_RUN)
+        .chain(rows::ROWS_RUN)
+        .for_each(|(name, times)| println!("{name} {times}"));
     Ok(())
 }
 

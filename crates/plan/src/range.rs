@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 use values::decimal::Rounding;
 use values::key::Limit;
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
 
 /// Most ranges that one access is split into; beyond, later parts of the key are left out.
 const RANGES_MAX: usize = 65_536;
@@ -44,7 +44,7 @@ enum KeyValue {
 pub fn key_ranges(
     table: &Table,
     path: &AccessPath,
-    row: &[Value],
+    row: RowRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Vec<KeyRange>> {
     let Some(alternatives) = &path.ranges else { return Ok(vec![KeyRange::all()]) };
@@ -65,7 +65,7 @@ pub fn key_ranges(
 pub fn point_key(
     table: &Table,
     path: &AccessPath,
-    row: &[Value],
+    row: RowRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Vec<u8>>> {
     let index = &table.indexes()[path.index];
@@ -157,7 +157,7 @@ struct Builder<'b> {
     table: &'b Table,
     index: &'b Index,
     definition: &'b IndexDefinition,
-    row: &'b [Value],
+    row: RowRef<'b>,
     context: &'b mut dyn EvaluationContext,
     found: &'b mut Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
@@ -276,10 +276,12 @@ fn key_value(
         | Kind::Bit
         | Kind::Year => integer_key(&value, from, column, context)?,
         Kind::Decimal => {
-            let Some(exact) = compared_decimal(&value, from, context)? else { return Ok(KeyValue::Null) };
+            let Some(exact) = compared_decimal(value.as_ref(), from, context)? else {
+                return Ok(KeyValue::Null);
+            };
             decimal_key(exact, column)
         }
-        Kind::Double => match convert::to_double(&value, from, context)? {
+        Kind::Double => match convert::to_double(value.as_ref(), from, context)? {
             Some(number) => KeyValue::Exact(Value::Double(number)),
             None => KeyValue::Null,
         },
@@ -287,7 +289,9 @@ fn key_value(
             temporal_key(&value, expression, column, context)?
         }
         Kind::Enum => {
-            let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(KeyValue::Null) };
+            let Some(bytes) = convert::to_text(value.as_ref(), from, context) else {
+                return Ok(KeyValue::Null);
+            };
             let same = |member: &Vec<u8>| text::compare(column.collation, member, &bytes) == Ordering::Equal;
             match column.members.iter().position(same) {
                 Some(index) => KeyValue::Exact(Value::UInt(index as u64 + 1)),
@@ -295,8 +299,8 @@ fn key_value(
                 None => KeyValue::Nowhere,
             }
         }
-        _ => match convert::to_text(&value, from, context) {
-            Some(bytes) => KeyValue::Exact(Value::Bytes(bytes)),
+        _ => match convert::to_text(value.as_ref(), from, context) {
+            Some(bytes) => KeyValue::Exact(Value::Bytes(bytes.into_owned())),
             None => KeyValue::Null,
         },
     })
@@ -312,7 +316,7 @@ fn temporal_key(
     use TypeKind as Kind;
     let from = &expression.result.column_type;
     Ok(match column.kind {
-        Kind::Date => match compared_moment(value, from, column, context)? {
+        Kind::Date => match compared_moment(value.as_ref(), from, column, context)? {
             Some(moment) if moment == moment.date.midnight() => KeyValue::Exact(Value::Date(moment.date)),
             // Text of the rows is a date.
             Some(moment) if matches!(value, Value::Bytes(_)) && expression.reads_rows() => {
@@ -321,7 +325,7 @@ fn temporal_key(
             Some(moment) => KeyValue::Above(Value::Date(moment.date)),
             None => KeyValue::Unordered,
         },
-        Kind::DateTime | Kind::Timestamp => match compared_moment(value, from, column, context)? {
+        Kind::DateTime | Kind::Timestamp => match compared_moment(value.as_ref(), from, column, context)? {
             // The beginning of a year is no instant.
             Some(moment)
                 if column.kind == Kind::Timestamp && moment.date.month == 0 && !moment.date.is_zero() =>
@@ -342,7 +346,7 @@ fn temporal_key(
             }
             None => KeyValue::Unordered,
         },
-        _ => match compared_time(value, from, context)? {
+        _ => match compared_time(value.as_ref(), from, context)? {
             Some(span) => {
                 let cut = span.truncated(column.decimals.unwrap_or(0));
                 if cut == span {
@@ -382,7 +386,7 @@ fn integer_key(
     column: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<KeyValue> {
-    let (number, above) = convert::to_floor(value, from, context)?.unwrap_or_default();
+    let (number, above) = convert::to_floor(value.as_ref(), from, context)?.unwrap_or_default();
     let (low, high) = integer_bounds(column);
     if number < low {
         return Ok(KeyValue::Outside(Ordering::Less));

@@ -2,7 +2,7 @@
 
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
-use values::Value;
+use values::{RowRef, Value};
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// A channel that keeps what a statement sends.
@@ -24,8 +24,8 @@ impl ResultSink for Collector {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.rows.push(values.to_vec());
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        self.rows.push(row.to_values());
         Ok(())
     }
 

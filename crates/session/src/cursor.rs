@@ -6,7 +6,7 @@ use engine::SpillFile;
 use errors::{SqlError, SqlResult, sql_error};
 use exec::KeptRows;
 use std::sync::Arc;
-use values::Value;
+use values::RowRef;
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// An open cursor.
@@ -37,8 +37,8 @@ impl ResultSink for Cursor {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.rows.push(values)
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        self.rows.push(row)
     }
 
     fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {

@@ -18,7 +18,7 @@ use parser::ast::{PrepareSource, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::Lsn;
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef, Value};
 use variables::id;
 use variables::status::id as status;
 use wire::capabilities::status as server_status;
@@ -426,7 +426,7 @@ impl Session {
                 return Err(sql_error!(ER_QUERY_INTERRUPTED));
             }
             let Some(row) = cursor.rows.take_next()? else { break };
-            sink.row(&row)?;
+            sink.row(RowRef::Values(&row))?;
         }
         cursor.rows.rest();
         let at_end = cursor.rows.is_empty();

@@ -73,8 +73,9 @@ impl SessionState {
         if !kind.is_temporal() && !kind.has_members() || matches!(typed.value, Value::Null) {
             return typed;
         }
-        let text =
-            values::convert::to_text(&typed.value, &typed.column_type).unwrap_or_default().into_owned();
+        let text = values::convert::to_text(typed.value.as_ref(), &typed.column_type)
+            .unwrap_or_default()
+            .into_owned();
         let collation = match kind.has_members() {
             true => typed.column_type.collation,
             false => charset::collation_by_name(&self.text(id::COLLATION_CONNECTION))

@@ -13,6 +13,7 @@ use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
+use values::RowRef;
 use variables::id;
 use variables::status::id as status;
 use wire::capabilities::status as server_status;
@@ -269,7 +270,7 @@ impl Session {
     ) -> SqlResult<()> {
         sink.columns(columns, self.results_collation())?;
         for row in rows {
-            sink.row(row)?;
+            sink.row(RowRef::Values(row))?;
         }
         self.state.numbers.row_count = -1;
         self.state.numbers.found_rows = rows.len() as u64;

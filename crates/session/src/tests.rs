@@ -14,7 +14,7 @@ use env::simulated::SimulatedDisk;
 use errors::{SqlError, SqlResult};
 use instance::{ConnectionControl, ConnectionInfo, Instance, InstanceOptions, OptionSetting, OptionSource};
 use std::sync::Arc;
-use values::Value;
+use values::{RowRef, Value};
 use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
@@ -42,13 +42,13 @@ impl ResultSink for Printer {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        let cells: Vec<String> = values
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        let cells: Vec<String> = row
             .iter()
             .zip(&self.columns)
             .map(|(value, column)| {
-                let member = values::convert::member_text(value.clone(), &column.column_type);
-                values::convert::quoted_text(&member, &column.column_type)
+                let member = values::convert::member_text(value.to_value(), &column.column_type);
+                values::convert::quoted_text(member.as_ref(), &column.column_type)
             })
             .collect();
         self.lines.push(cells.join("|"));

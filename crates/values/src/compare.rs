@@ -26,7 +26,7 @@ pub fn compare_same_type(a: &Value, b: &Value, column_type: &ColumnType) -> Orde
         // Values of one type have one variant; different ones still get a stable order.
         _ => {
             let text = |value| convert::to_text(value, column_type).unwrap_or_default().into_owned();
-            text(a).cmp(&text(b))
+            text(a.as_ref()).cmp(&text(b.as_ref()))
         }
     }
 }

@@ -8,16 +8,17 @@ use crate::number;
 use crate::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_time};
 use crate::text;
 use crate::value::Value;
+use crate::value_ref::ValueRef;
 use charset::CollationId;
 use errors::{Diagnostics, SqlError, sql_error};
 use std::borrow::Cow;
 
 /// The value's text, in its own character set for text types and ENUM and SET, ASCII for all others.
 /// None for NULL.
-pub fn to_text<'a>(value: &'a Value, column_type: &ColumnType) -> Option<Cow<'a, [u8]>> {
+pub fn to_text<'a>(value: ValueRef<'a>, column_type: &ColumnType) -> Option<Cow<'a, [u8]>> {
     match value {
-        Value::Null => None,
-        Value::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+        ValueRef::Null => None,
+        ValueRef::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
         _ => {
             let mut out = Vec::with_capacity(24);
             text::append_narrow_text(value, column_type, &mut out);
@@ -36,7 +37,7 @@ pub(crate) fn readable_text<'a>(bytes: &'a [u8], collation: CollationId) -> Cow<
 }
 
 /// The text of a value as messages quote it.
-pub fn quoted_text(value: &Value, column_type: &ColumnType) -> String {
+pub fn quoted_text(value: ValueRef<'_>, column_type: &ColumnType) -> String {
     let text = to_text(value, column_type).unwrap_or(Cow::Borrowed(b"NULL"));
     match column_type.kind.is_binary() {
         true => text.iter().map(|&byte| printable_byte(byte)).collect(),
@@ -61,7 +62,7 @@ pub fn shortened_bytes(bytes: &[u8]) -> String {
     if bytes.len() > SHORTENED_BYTES { format!("{shown}...") } else { shown }
 }
 
-fn truncated(kind: &str, value: &Value, column_type: &ColumnType) -> SqlError {
+fn truncated(kind: &str, value: ValueRef<'_>, column_type: &ColumnType) -> SqlError {
     sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown_text(value, column_type))
 }
 
@@ -70,11 +71,11 @@ const SHOWN_BYTES_MAX: usize = 128;
 
 /// The text of an operand as messages show it: so many bytes, and characters beyond Unicode's first plane as '?', which
 /// messages cannot hold.
-pub fn shown_text(value: &Value, column_type: &ColumnType) -> String {
+pub fn shown_text(value: ValueRef<'_>, column_type: &ColumnType) -> String {
     let mut shown = match value {
-        Value::Bytes(bytes) if bytes.len() > 4 * SHOWN_BYTES_MAX => {
+        ValueRef::Bytes(bytes) if bytes.len() > 4 * SHOWN_BYTES_MAX => {
             // A character that is shown by a byte takes four at most.
-            quoted_text(&Value::Bytes(bytes[..4 * SHOWN_BYTES_MAX].to_vec()), column_type)
+            quoted_text(ValueRef::Bytes(&bytes[..4 * SHOWN_BYTES_MAX]), column_type)
         }
         _ => quoted_text(value, column_type),
     };
@@ -99,12 +100,12 @@ fn no_decimal() -> SqlError {
 /// As [`to_decimal`] for what a column or a function yields, not a literal: MySQL reports text without a number in
 /// another way, and of what a function made nothing else.
 pub fn to_decimal_of(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     is_column: bool,
     diagnostics: &mut Diagnostics,
 ) -> Option<Decimal> {
-    let Value::Bytes(bytes) = value else { return to_decimal(value, column_type, diagnostics) };
+    let ValueRef::Bytes(bytes) = value else { return to_decimal(value, column_type, diagnostics) };
     if column_type.is_number_bytes() || column_type.is_large_column() {
         return to_decimal(value, column_type, diagnostics);
     }
@@ -119,22 +120,22 @@ pub fn to_decimal_of(
 
 /// The value as a double; None for NULL. Warns about text that is not wholly a number, but not of that in a
 /// column of type TEXT or BLOB, as MySQL.
-pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<f64> {
+pub fn to_f64(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<f64> {
     Some(match value {
-        Value::Null => return None,
-        Value::Int(number) => *number as f64,
-        Value::UInt(number) => *number as f64,
-        Value::Decimal(number) => number.to_f64(),
-        Value::Float(number) => f64::from(*number),
-        Value::Double(number) => *number,
-        Value::Date(date) => date.to_number() as f64,
-        Value::Time(time) => {
+        ValueRef::Null => return None,
+        ValueRef::Int(number) => number as f64,
+        ValueRef::UInt(number) => number as f64,
+        ValueRef::Decimal(number) => number.to_f64(),
+        ValueRef::Float(number) => f64::from(number),
+        ValueRef::Double(number) => number,
+        ValueRef::Date(date) => date.to_number() as f64,
+        ValueRef::Time(time) => {
             let fraction = f64::from(time.microseconds) / 1e6;
             time.to_number() as f64 + if time.negative { -fraction } else { fraction }
         }
-        Value::DateTime(moment) => moment.to_number() as f64 + f64::from(moment.microsecond) / 1e6,
-        Value::Bytes(bytes) if column_type.is_number_bytes() => big_endian(bytes) as f64,
-        Value::Bytes(bytes) => {
+        ValueRef::DateTime(moment) => moment.to_number() as f64 + f64::from(moment.microsecond) / 1e6,
+        ValueRef::Bytes(bytes) if column_type.is_number_bytes() => big_endian(bytes) as f64,
+        ValueRef::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = number::parse_f64(&text);
             // Blanks alone are zero.
@@ -149,24 +150,28 @@ pub fn to_f64(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnos
 
 /// The value as an exact number; None for NULL. Warns about text that is not wholly a number and about
 /// doubles beyond 65 digits.
-pub fn to_decimal(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<Decimal> {
+pub fn to_decimal(
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+    diagnostics: &mut Diagnostics,
+) -> Option<Decimal> {
     Some(match value {
-        Value::Null => return None,
-        Value::Int(number) => Decimal::from(*number),
-        Value::UInt(number) => Decimal::from(*number),
-        Value::Decimal(number) => *number,
-        Value::Float(number) => decimal_of_f64(f64::from(*number), value, column_type, diagnostics),
-        Value::Double(number) => decimal_of_f64(*number, value, column_type, diagnostics),
-        Value::Date(date) => Decimal::from(date.to_number()),
-        Value::Time(time) => {
+        ValueRef::Null => return None,
+        ValueRef::Int(number) => Decimal::from(number),
+        ValueRef::UInt(number) => Decimal::from(number),
+        ValueRef::Decimal(number) => *number,
+        ValueRef::Float(number) => decimal_of_f64(f64::from(number), value, column_type, diagnostics),
+        ValueRef::Double(number) => decimal_of_f64(number, value, column_type, diagnostics),
+        ValueRef::Date(date) => Decimal::from(date.to_number()),
+        ValueRef::Time(time) => {
             let whole = i128::from(time.to_number().unsigned_abs());
             temporal_decimal(whole, time.microseconds, time.negative, column_type)
         }
-        Value::DateTime(moment) => {
+        ValueRef::DateTime(moment) => {
             temporal_decimal(i128::from(moment.to_number()), moment.microsecond, false, column_type)
         }
-        Value::Bytes(bytes) if column_type.is_number_bytes() => Decimal::from(big_endian(bytes)),
-        Value::Bytes(bytes) => {
+        ValueRef::Bytes(bytes) if column_type.is_number_bytes() => Decimal::from(big_endian(bytes)),
+        ValueRef::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = Decimal::parse(&text);
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
@@ -184,7 +189,7 @@ pub fn to_decimal(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
 
 fn decimal_of_f64(
     number: f64,
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     diagnostics: &mut Diagnostics,
 ) -> Decimal {
@@ -204,19 +209,23 @@ fn temporal_decimal(whole: i128, microseconds: u32, negative: bool, column_type:
 
 /// The value as an integer within the range of BIGINT and BIGINT UNSIGNED together; None for NULL.
 /// Numbers are rounded, text is read up to its first character that is no digit, with warning 1292.
-pub fn to_integer(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<i128> {
+pub fn to_integer(
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+    diagnostics: &mut Diagnostics,
+) -> Option<i128> {
     Some(match value {
-        Value::Null => return None,
-        Value::Int(number) => i128::from(*number),
-        Value::UInt(number) => i128::from(*number),
-        Value::Decimal(number) => integer_of_decimal(number, value, column_type, diagnostics),
-        Value::Float(number) => integer_of_f64(f64::from(*number), value, column_type, diagnostics),
-        Value::Double(number) => integer_of_f64(*number, value, column_type, diagnostics),
-        Value::Date(date) => i128::from(date.to_number()),
-        Value::Time(time) => i128::from(time.rounded(0).to_number()),
-        Value::DateTime(moment) => i128::from(moment.rounded(0).unwrap_or(*moment).to_number()),
-        Value::Bytes(bytes) if column_type.is_number_bytes() => i128::from(big_endian(bytes)),
-        Value::Bytes(bytes) => {
+        ValueRef::Null => return None,
+        ValueRef::Int(number) => i128::from(number),
+        ValueRef::UInt(number) => i128::from(number),
+        ValueRef::Decimal(number) => integer_of_decimal(number, value, column_type, diagnostics),
+        ValueRef::Float(number) => integer_of_f64(f64::from(number), value, column_type, diagnostics),
+        ValueRef::Double(number) => integer_of_f64(number, value, column_type, diagnostics),
+        ValueRef::Date(date) => i128::from(date.to_number()),
+        ValueRef::Time(time) => i128::from(time.rounded(0).to_number()),
+        ValueRef::DateTime(moment) => i128::from(moment.rounded(0).unwrap_or(moment).to_number()),
+        ValueRef::Bytes(bytes) if column_type.is_number_bytes() => i128::from(big_endian(bytes)),
+        ValueRef::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = number::parse_integer(&text);
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
@@ -236,16 +245,16 @@ pub fn to_integer(value: &Value, column_type: &ColumnType, diagnostics: &mut Dia
 /// The whole number at or below the value, and whether the value lies above it; None for NULL. Loses nothing of
 /// what is wholly a number, be it written as text; what is beyond the range of i128 becomes its end.
 pub fn to_floor(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     diagnostics: &mut Diagnostics,
 ) -> Option<(i128, bool)> {
     Some(match value {
-        Value::Null => return None,
-        Value::Int(number) => (i128::from(*number), false),
-        Value::UInt(number) => (i128::from(*number), false),
-        Value::Bytes(bytes) if column_type.is_number_bytes() => (i128::from(big_endian(bytes)), false),
-        Value::Bytes(bytes) => {
+        ValueRef::Null => return None,
+        ValueRef::Int(number) => (i128::from(number), false),
+        ValueRef::UInt(number) => (i128::from(number), false),
+        ValueRef::Bytes(bytes) if column_type.is_number_bytes() => (i128::from(big_endian(bytes)), false),
+        ValueRef::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
             let parsed = Decimal::parse(&text);
             let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
@@ -254,7 +263,7 @@ pub fn to_floor(
             }
             floor_of_decimal(&parsed.number)
         }
-        Value::Float(_) | Value::Double(_) => floor_of_f64(to_f64(value, column_type, diagnostics)?),
+        ValueRef::Float(_) | ValueRef::Double(_) => floor_of_f64(to_f64(value, column_type, diagnostics)?),
         _ => floor_of_decimal(&to_decimal(value, column_type, diagnostics)?),
     })
 }
@@ -275,7 +284,7 @@ const INTEGER_MAX: i128 = u64::MAX as i128;
 
 fn integer_of_decimal(
     number: &Decimal,
-    value: &Value,
+    value: ValueRef<'_>,
     from: &ColumnType,
     diagnostics: &mut Diagnostics,
 ) -> i128 {
@@ -290,7 +299,12 @@ fn integer_of_decimal(
     cut
 }
 
-fn integer_of_f64(number: f64, value: &Value, from: &ColumnType, diagnostics: &mut Diagnostics) -> i128 {
+fn integer_of_f64(
+    number: f64,
+    value: ValueRef<'_>,
+    from: &ColumnType,
+    diagnostics: &mut Diagnostics,
+) -> i128 {
     // The cast cuts to the range of i128; NaN gives 0. Floating point numbers give signed integers only.
     let whole = number.round_ties_even() as i128;
     let cut = whole.clamp(INTEGER_MIN, i128::from(i64::MAX));
@@ -301,12 +315,12 @@ fn integer_of_f64(number: f64, value: &Value, from: &ColumnType, diagnostics: &m
 }
 
 /// Whether the value counts as true; None for NULL.
-pub fn to_bool(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<bool> {
+pub fn to_bool(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<bool> {
     Some(match value {
-        Value::Null => return None,
-        Value::Int(number) => *number != 0,
-        Value::UInt(number) => *number != 0,
-        Value::Decimal(number) => !number.is_zero(),
+        ValueRef::Null => return None,
+        ValueRef::Int(number) => number != 0,
+        ValueRef::UInt(number) => number != 0,
+        ValueRef::Decimal(number) => !number.is_zero(),
         _ => to_f64(value, column_type, diagnostics)? != 0.0,
     })
 }
@@ -324,17 +338,17 @@ pub struct TemporalContext {
 
 /// The value as a date with time; None for NULL and, with warning 1292, for what is none.
 pub fn to_date_time(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: TemporalContext,
     diagnostics: &mut Diagnostics,
 ) -> Option<DateTime> {
     let found = match value {
-        Value::Null => return None,
-        Value::DateTime(moment) => moment.date.is_allowed(context.rules).then_some((*moment, false)),
-        Value::Date(date) => date.is_allowed(context.rules).then_some((date.midnight(), false)),
-        Value::Time(time) => time_on_date(*time, context.today).map(|moment| (moment, false)),
-        Value::Bytes(bytes) => date_time_of_text(&readable_text(bytes, column_type.collation), context),
+        ValueRef::Null => return None,
+        ValueRef::DateTime(moment) => moment.date.is_allowed(context.rules).then_some((moment, false)),
+        ValueRef::Date(date) => date.is_allowed(context.rules).then_some((date.midnight(), false)),
+        ValueRef::Time(time) => time_on_date(time, context.today).map(|moment| (moment, false)),
+        ValueRef::Bytes(bytes) => date_time_of_text(&readable_text(bytes, column_type.collation), context),
         _ => date_time_of_number(value, column_type, context.rules).map(|moment| (moment, false)),
     };
     let warning = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "datetime", quoted_text(value, column_type));
@@ -377,7 +391,11 @@ pub(crate) fn date_time_of_text(text: &[u8], context: TemporalContext) -> Option
 }
 
 /// The moment that a number names (20240229, 20240229123000.5).
-pub fn date_time_of_number(value: &Value, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
+pub fn date_time_of_number(
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+    rules: DateRules,
+) -> Option<DateTime> {
     let (whole, microsecond) = temporal_number(value, column_type)?;
     if is_negative(value) {
         return None;
@@ -393,7 +411,7 @@ pub fn date_time_of_number(value: &Value, column_type: &ColumnType, rules: DateR
 
 /// The date that a number names to functions over dates alone: as [`date_time_of_number`], but numbers below 101 have the
 /// year 2000 and month zero, and fractions do not count.
-pub fn date_of_number(value: &Value, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
+pub fn date_of_number(value: ValueRef<'_>, column_type: &ColumnType, rules: DateRules) -> Option<DateTime> {
     let (whole, _) = temporal_number(value, column_type)?;
     if is_negative(value) && whole != 0 {
         return None;
@@ -416,21 +434,21 @@ pub fn date_of_number(value: &Value, column_type: &ColumnType, rules: DateRules)
 }
 
 /// Whether a number is below zero, where its integer part may not show it.
-pub(crate) fn is_negative(value: &Value) -> bool {
+pub(crate) fn is_negative(value: ValueRef<'_>) -> bool {
     match value {
-        Value::Int(number) => *number < 0,
-        Value::Decimal(number) => number.is_negative(),
-        Value::Double(number) => *number < 0.0,
-        Value::Float(number) => *number < 0.0,
+        ValueRef::Int(number) => number < 0,
+        ValueRef::Decimal(number) => number.is_negative(),
+        ValueRef::Double(number) => number < 0.0,
+        ValueRef::Float(number) => number < 0.0,
         _ => false,
     }
 }
 
 /// A number's integer part and its microseconds, rounded.
-pub fn temporal_number(value: &Value, column_type: &ColumnType) -> Option<(i64, u32)> {
+pub fn temporal_number(value: ValueRef<'_>, column_type: &ColumnType) -> Option<(i64, u32)> {
     let number = match value {
-        Value::Int(number) => return Some((*number, 0)),
-        Value::UInt(number) => return i64::try_from(*number).ok().map(|number| (number, 0)),
+        ValueRef::Int(number) => return Some((number, 0)),
+        ValueRef::UInt(number) => return i64::try_from(number).ok().map(|number| (number, 0)),
         _ => to_decimal(value, column_type, &mut Diagnostics::new(0))?,
     };
     let micro = number.with_scale(6, Rounding::HalfUp).ok()?.unscaled_i128()?;
@@ -438,20 +456,20 @@ pub fn temporal_number(value: &Value, column_type: &ColumnType) -> Option<(i64, 
 }
 
 /// The value as a time span; None for NULL and, with warning 1292, for what is none.
-pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<Time> {
+pub fn to_time(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut Diagnostics) -> Option<Time> {
     let found = match value {
-        Value::Null => return None,
-        Value::Time(time) => Some((*time, false)),
-        Value::DateTime(moment) => Some((moment.time(), false)),
-        Value::Date(_) => Some((Time::default(), false)),
+        ValueRef::Null => return None,
+        ValueRef::Time(time) => Some((time, false)),
+        ValueRef::DateTime(moment) => Some((moment.time(), false)),
+        ValueRef::Date(_) => Some((Time::default(), false)),
         // Beyond the range of signed integers the bits are taken for a signed one.
-        Value::UInt(number) if *number > i64::MAX as u64 && !column_type.kind.has_members() => {
-            return to_time(&Value::Int(*number as i64), column_type, diagnostics);
+        ValueRef::UInt(number) if number > i64::MAX as u64 && !column_type.kind.has_members() => {
+            return to_time(ValueRef::Int(number as i64), column_type, diagnostics);
         }
-        Value::UInt(_) if column_type.kind.has_members() => {
-            return to_time(&member_text(value.clone(), column_type), column_type, diagnostics);
+        ValueRef::UInt(_) if column_type.kind.has_members() => {
+            return to_time(member_text(value.to_value(), column_type).as_ref(), column_type, diagnostics);
         }
-        Value::Bytes(bytes) => parse_time(&readable_text(bytes, column_type.collation))
+        ValueRef::Bytes(bytes) => parse_time(&readable_text(bytes, column_type.collation))
             .map(|parsed| (parsed.rounded(6), parsed.notes.truncated || parsed.notes.out_of_range)),
         // Out of range is NULL here, while columns take the nearest span.
         _ => time_of_number(value, column_type).filter(|&(_, cut)| !cut),
@@ -464,7 +482,7 @@ pub fn to_time(value: &Value, column_type: &ColumnType, diagnostics: &mut Diagno
 }
 
 /// The span that a number names (123000.5), and whether it was cut.
-pub(crate) fn time_of_number(value: &Value, column_type: &ColumnType) -> Option<(Time, bool)> {
+pub(crate) fn time_of_number(value: ValueRef<'_>, column_type: &ColumnType) -> Option<(Time, bool)> {
     let Some((whole, microseconds)) = temporal_number(value, column_type) else {
         // Beyond 64 bits.
         return Some((Time { negative: is_negative(value), ..Time::MAX }, true));
@@ -476,7 +494,7 @@ pub(crate) fn time_of_number(value: &Value, column_type: &ColumnType) -> Option<
     Some((time, cut || notes.out_of_range))
 }
 
-/// The number or text that an ENUM or SET value stands for in an expression: text, as [`Value::Bytes`].
+/// The number or text that an ENUM or SET value stands for in an expression: text, as [`ValueRef::Bytes`].
 /// Other values stay as they are.
 pub fn member_text(value: Value, column_type: &ColumnType) -> Value {
     match (&value, column_type.kind) {

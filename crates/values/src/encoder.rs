@@ -117,7 +117,7 @@ impl ColumnEncoder {
             Value::DateTime(moment) => {
                 self.time_zone.from_utc(*moment).append_text(self.column_type.fractional_digits(), &mut text);
             }
-            _ => text::append_text(value, &self.column_type, &mut text),
+            _ => text::append_text(value.as_ref(), &self.column_type, &mut text),
         }
         match self.conversion {
             Some((source, target)) if !source.converts_unchanged(&text, target) => {

@@ -15,17 +15,21 @@ mod number_fit;
 pub mod packed;
 pub mod print;
 pub mod row;
+pub mod rows;
 #[cfg(test)]
 mod samples;
 pub mod store;
 pub mod temporal;
 pub mod text;
 pub mod value;
+pub mod value_ref;
 
 pub use column_type::{ColumnType, TypeKind};
 pub use column_type_protocol::DECIMALS_NOT_FIXED;
 pub use compare::compare_same_type;
 pub use decimal::Decimal;
 pub use encoder::ColumnEncoder;
+pub use rows::{RowRef, Rows};
 pub use store::{StoreContext, StoreMode, store};
 pub use value::Value;
+pub use value_ref::ValueRef;

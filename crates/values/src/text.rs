@@ -4,28 +4,28 @@
 use crate::column_type::{ColumnType, TypeKind};
 use crate::number;
 use crate::row::Form;
-use crate::value::Value;
+use crate::value_ref::ValueRef;
 
 /// Appends a value of that type as a result set shows it. NULL appends nothing.
-pub fn append_text(value: &Value, column_type: &ColumnType, out: &mut Vec<u8>) {
+pub fn append_text(value: ValueRef<'_>, column_type: &ColumnType, out: &mut Vec<u8>) {
     let start = out.len();
     match value {
-        Value::Null => return,
-        Value::Int(number) => number::append_i64(*number, out),
-        Value::UInt(number) => append_unsigned(*number, column_type, out),
-        Value::Decimal(number) => number.append_text(out),
-        Value::Float(number) => match fixed_decimals(column_type) {
-            Some(decimals) => number::append_fixed(f64::from(*number), decimals, out),
-            None => number::append_f32(*number, out),
+        ValueRef::Null => return,
+        ValueRef::Int(number) => number::append_i64(number, out),
+        ValueRef::UInt(number) => append_unsigned(number, column_type, out),
+        ValueRef::Decimal(number) => number.append_text(out),
+        ValueRef::Float(number) => match fixed_decimals(column_type) {
+            Some(decimals) => number::append_fixed(f64::from(number), decimals, out),
+            None => number::append_f32(number, out),
         },
-        Value::Double(number) => match fixed_decimals(column_type) {
-            Some(decimals) => number::append_fixed(*number, decimals, out),
-            None => number::append_f64(*number, out),
+        ValueRef::Double(number) => match fixed_decimals(column_type) {
+            Some(decimals) => number::append_fixed(number, decimals, out),
+            None => number::append_f64(number, out),
         },
-        Value::Bytes(bytes) => out.extend_from_slice(bytes),
-        Value::Date(date) => date.append_text(out),
-        Value::Time(time) => time.append_text(column_type.fractional_digits(), out),
-        Value::DateTime(moment) => moment.append_text(column_type.fractional_digits(), out),
+        ValueRef::Bytes(bytes) => out.extend_from_slice(bytes),
+        ValueRef::Date(date) => date.append_text(out),
+        ValueRef::Time(time) => time.append_text(column_type.fractional_digits(), out),
+        ValueRef::DateTime(moment) => moment.append_text(column_type.fractional_digits(), out),
     }
     if column_type.zerofill {
         zero_fill(column_type, start, out);
@@ -34,13 +34,13 @@ pub fn append_text(value: &Value, column_type: &ColumnType, out: &mut Vec<u8>) {
 
 /// Appends a value as string functions and comparisons see it: as [`append_text`], but wide floating point
 /// numbers go over to exponent form earlier.
-pub fn append_narrow_text(value: &Value, column_type: &ColumnType, out: &mut Vec<u8>) {
+pub fn append_narrow_text(value: ValueRef<'_>, column_type: &ColumnType, out: &mut Vec<u8>) {
     match value {
-        Value::Float(number) if fixed_decimals(column_type).is_none() => {
-            number::append_f32_narrow(*number, out)
+        ValueRef::Float(number) if fixed_decimals(column_type).is_none() => {
+            number::append_f32_narrow(number, out)
         }
-        Value::Double(number) if fixed_decimals(column_type).is_none() => {
-            number::append_f64_narrow(*number, out)
+        ValueRef::Double(number) if fixed_decimals(column_type).is_none() => {
+            number::append_f64_narrow(number, out)
         }
         _ => append_text(value, column_type, out),
     }
@@ -58,7 +58,7 @@ pub fn append_stored_text(form: Form, raw: &[u8], column_type: &ColumnType, out:
         Form::Decimal { width: 4 | 8, scale } if !column_type.zerofill => {
             append_scaled(crate::packed::signed(raw), scale, out);
         }
-        _ => append_text(&form.value(raw), column_type, out),
+        _ => append_text(form.value(raw).as_ref(), column_type, out),
     }
 }
 
@@ -139,11 +139,12 @@ fn zero_fill(column_type: &ColumnType, start: usize, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use crate::Decimal;
+    use crate::value::Value;
     use charset::CollationId;
 
     fn shown(value: Value, column_type: &ColumnType) -> String {
         let mut out = Vec::new();
-        append_text(&value, column_type, &mut out);
+        append_text(value.as_ref(), column_type, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -105,13 +105,13 @@ impl Encoder {
     }
 
     /// One row.
-    pub fn row(&mut self, values: &[values::Value]) {
+    pub fn row(&mut self, row: values::RowRef<'_>) {
         self.settle_metadata_end();
         let payload = self.output.begin_packet();
         if self.binary {
-            self.rows.push_binary(payload, values);
+            self.rows.push_binary(payload, row);
         } else {
-            self.rows.push_text(payload, values);
+            self.rows.push_text(payload, row);
         }
         self.output.end_packet();
     }

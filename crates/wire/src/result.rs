@@ -4,7 +4,7 @@
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use stdx::ids::Lsn;
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef};
 
 /// A column of a result set, as the column definition packet describes it.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub trait ResultSink {
     fn resume_rows(&mut self, columns: &[ResultColumn], results_collation: CollationId) -> SqlResult<()>;
 
     /// One row of the result set that was started.
-    fn row(&mut self, values: &[Value]) -> SqlResult<()>;
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()>;
 
     /// The way for result sets whose caller writes rows in protocol form itself; None if this sink wants values.
     fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {

@@ -7,7 +7,7 @@ use crate::type_code;
 use charset::{Charset, CollationId};
 use values::temporal::{Date, DateTime, Time};
 use values::text::append_text;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, ValueRef};
 
 /// NULL in a text row.
 const NULL: u8 = 0xFB;
@@ -47,12 +47,12 @@ impl RowWriter {
     }
 
     /// Appends a row of the text protocol.
-    pub fn push_text(&mut self, out: &mut Vec<u8>, values: &[Value]) {
-        debug_assert_eq!(values.len(), self.columns.len(), "a row has a value for each column");
-        for (column, value) in self.columns.iter().zip(values) {
+    pub fn push_text(&mut self, out: &mut Vec<u8>, row: RowRef<'_>) {
+        debug_assert_eq!(row.len(), self.columns.len(), "a row has a value for each column");
+        for (column, value) in self.columns.iter().zip(row.iter()) {
             match (value, self.wide) {
-                (Value::Null, _) => out.push(NULL),
-                (Value::Bytes(bytes), _) => column.push_bytes(out, bytes),
+                (ValueRef::Null, _) => out.push(NULL),
+                (ValueRef::Bytes(bytes), _) => column.push_bytes(out, bytes),
                 (value, None) => column.push_short_text(out, value),
                 (value, Some(wide)) => {
                     self.scratch.clear();
@@ -65,13 +65,13 @@ impl RowWriter {
     }
 
     /// Appends a row of the binary protocol.
-    pub fn push_binary(&self, out: &mut Vec<u8>, values: &[Value]) {
-        debug_assert_eq!(values.len(), self.columns.len(), "a row has a value for each column");
+    pub fn push_binary(&self, out: &mut Vec<u8>, row: RowRef<'_>) {
+        debug_assert_eq!(row.len(), self.columns.len(), "a row has a value for each column");
         out.push(0);
         let bitmap = out.len();
         out.resize(bitmap + (self.columns.len() + 7 + NULL_BITMAP_OFFSET) / 8, 0);
-        for (index, (column, value)) in self.columns.iter().zip(values).enumerate() {
-            if matches!(value, Value::Null) {
+        for (index, (column, value)) in self.columns.iter().zip(row.iter()).enumerate() {
+            if matches!(value, ValueRef::Null) {
                 let bit = index + NULL_BITMAP_OFFSET;
                 out[bitmap + bit / 8] |= 1 << (bit % 8);
             } else {
@@ -104,7 +104,7 @@ impl ColumnWriter {
     }
 
     /// Text that is mostly short: its length is patched in front of it. Long texts are rare and moved.
-    fn push_short_text(&self, out: &mut Vec<u8>, value: &Value) {
+    fn push_short_text(&self, out: &mut Vec<u8>, value: ValueRef<'_>) {
         if self.column_type.kind.has_members() {
             // ENUM and SET values that are still numbers: their members' text.
             let mut members = Vec::new();
@@ -124,7 +124,7 @@ impl ColumnWriter {
         push_length_encoded_bytes(out, &long);
     }
 
-    fn push_binary(&self, out: &mut Vec<u8>, value: &Value) {
+    fn push_binary(&self, out: &mut Vec<u8>, value: ValueRef<'_>) {
         match self.column_type.kind {
             TypeKind::TinyInt => out.push(integer(value) as u8),
             TypeKind::SmallInt | TypeKind::Year => {
@@ -141,16 +141,16 @@ impl ColumnWriter {
             }
             TypeKind::Time => push_binary_time(out, value),
             _ => match value {
-                Value::Bytes(bytes) => self.push_bytes(out, bytes),
+                ValueRef::Bytes(bytes) => self.push_bytes(out, bytes),
                 value => self.push_short_text(out, value),
             },
         }
     }
 
-    fn push_binary_date_time(&self, out: &mut Vec<u8>, value: &Value) {
+    fn push_binary_date_time(&self, out: &mut Vec<u8>, value: ValueRef<'_>) {
         let value = match value {
-            Value::DateTime(value) => *value,
-            Value::Date(date) => DateTime { date: *date, ..DateTime::default() },
+            ValueRef::DateTime(value) => value,
+            ValueRef::Date(date) => DateTime { date, ..DateTime::default() },
             _ => DateTime::default(),
         };
         let date = value.date;
@@ -181,31 +181,31 @@ fn contains(target: &Charset, source: &Charset) -> bool {
 }
 
 /// The value as the 64 bits of an integer. Only integers are expected here; others are cut to one.
-fn integer(value: &Value) -> u64 {
+fn integer(value: ValueRef<'_>) -> u64 {
     match value {
-        Value::Int(number) => *number as u64,
-        Value::UInt(number) => *number,
-        Value::Double(number) => *number as i64 as u64,
-        Value::Float(number) => *number as i64 as u64,
-        Value::Decimal(number) => number.to_f64() as i64 as u64,
+        ValueRef::Int(number) => number as u64,
+        ValueRef::UInt(number) => number,
+        ValueRef::Double(number) => number as i64 as u64,
+        ValueRef::Float(number) => number as i64 as u64,
+        ValueRef::Decimal(number) => number.to_f64() as i64 as u64,
         _ => 0,
     }
 }
 
-fn approximate(value: &Value) -> f64 {
+fn approximate(value: ValueRef<'_>) -> f64 {
     match value {
-        Value::Int(number) => *number as f64,
-        Value::UInt(number) => *number as f64,
-        Value::Double(number) => *number,
-        Value::Float(number) => f64::from(*number),
-        Value::Decimal(number) => number.to_f64(),
+        ValueRef::Int(number) => number as f64,
+        ValueRef::UInt(number) => number as f64,
+        ValueRef::Double(number) => number,
+        ValueRef::Float(number) => f64::from(number),
+        ValueRef::Decimal(number) => number.to_f64(),
         _ => 0.0,
     }
 }
 
-fn push_binary_time(out: &mut Vec<u8>, value: &Value) {
+fn push_binary_time(out: &mut Vec<u8>, value: ValueRef<'_>) {
     let time = match value {
-        Value::Time(time) => *time,
+        ValueRef::Time(time) => time,
         _ => Time::default(),
     };
     if (Time { negative: false, ..time }) == Time::default() {

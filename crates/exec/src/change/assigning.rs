@@ -9,7 +9,7 @@ use engine::Table;
 use errors::SqlResult;
 use expression::Expression;
 use plan::{Assignment, DefaultValue};
-use values::Value;
+use values::{RowRef, Value};
 
 /// Where the assignments of one row go.
 pub struct Assigning<'a> {
@@ -68,7 +68,7 @@ impl Assigning<'_> {
             }
             let stored = match &assignment.value {
                 Some(expression) => {
-                    let value = expression.evaluate(seen, run)?;
+                    let value = expression.evaluate(RowRef::Values(seen), run)?;
                     run.check_raised()?;
                     bytes += long_bytes(std::slice::from_ref(&value));
                     held.reach(bytes, || run.workspace().clone())?;

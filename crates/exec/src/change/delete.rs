@@ -11,7 +11,7 @@ use engine::EngineError;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::{DeletePlan, TargetTable};
-use values::Value;
+use values::ValueRef;
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutcome> {
@@ -25,7 +25,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
             let mut cursor = RowCursor::new();
             while cursor.next(&rows, rows.len(), &mut batch)? {
                 for row in batch.iter() {
-                    if let Value::Bytes(key) = &row[target.key_slot]
+                    if let ValueRef::Bytes(key) = row.get(target.key_slot)
                         && done.insert(key)?
                     {
                         affected += remove(target, key, run)?;
@@ -38,7 +38,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
         let target = &plan.targets[0];
         while found.next(run)? {
             for row in found.batch.iter() {
-                if let Value::Bytes(key) = &row[target.key_slot] {
+                if let ValueRef::Bytes(key) = row.get(target.key_slot) {
                     affected += remove(target, key, run)?;
                 }
             }

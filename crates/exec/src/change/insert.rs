@@ -12,12 +12,11 @@ use crate::run::Run;
 use crate::spill::{LongHeld, RowCursor};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
-use expression::{EvaluationContext, Expression};
+use expression::{EvaluationContext, Expression, Operand};
 use plan::physical::Node;
 use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan};
-use std::borrow::Cow;
-use values::Value;
 use values::store::Source;
+use values::{RowRef, Value};
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcome> {
@@ -107,7 +106,7 @@ fn value_row(
             row[*column] = start;
             continue;
         }
-        let value = expression.evaluate(&row, run)?;
+        let value = expression.evaluate(RowRef::Values(&row), run)?;
         run.check_raised()?;
         bytes += long_bytes(std::slice::from_ref(&value));
         held.reach(bytes, || run.workspace().clone())?;
@@ -165,20 +164,20 @@ impl Items<'_> {
         }
     }
 
-    fn value<'r>(&'r self, at: usize, row: &'r [Value], run: &mut Run<'_, '_>) -> SqlResult<Cow<'r, Value>> {
+    fn value<'r>(&'r self, at: usize, row: RowRef<'r>, run: &mut Run<'_, '_>) -> SqlResult<Operand<'r>> {
         match self {
-            Items::Read => Ok(Cow::Borrowed(&row[at])),
+            Items::Read => Ok(Operand::Borrowed(row.get(at))),
             Items::Computed(expressions) => {
                 let value = expressions[at].operand(row, run)?;
                 run.check_raised()?;
                 Ok(value)
             }
             Items::Kept(expressions) if waits(&expressions[at]) => {
-                let value = expressions[at].operand(&[], run)?.into_owned();
+                let value = expressions[at].operand(RowRef::EMPTY, run)?;
                 run.check_raised()?;
-                Ok(Cow::Owned(value))
+                Ok(value)
             }
-            Items::Kept(_) => Ok(Cow::Borrowed(&row[at])),
+            Items::Kept(_) => Ok(Operand::Borrowed(row.get(at))),
         }
     }
 }
@@ -246,7 +245,7 @@ fn from_kept_rows(
     while operator.next(run, &mut batch)? {
         run.check_killed()?;
         for row in batch.iter() {
-            kept.push(&row[..query.columns.len()])?;
+            kept.push(row.first(query.columns.len()))?;
         }
     }
     let mut put = QueryRows::new(plan, query, items, storing);
@@ -267,6 +266,8 @@ struct QueryRows<'a> {
     given: Vec<bool>,
     computes_defaults: bool,
     row: Vec<Value>,
+    /// Room for a value on its way.
+    value: Value,
 }
 
 impl<'a> QueryRows<'a> {
@@ -275,7 +276,8 @@ impl<'a> QueryRows<'a> {
         plan.columns.iter().for_each(|column| given[*column] = true);
         let is_computed = |default: &plan::DefaultValue| matches!(default, plan::DefaultValue::Expression(_));
         let computes_defaults = plan.defaults.iter().any(is_computed);
-        QueryRows { plan, query, items, storing, given, computes_defaults, row: blank_row(plan) }
+        let row = blank_row(plan);
+        QueryRows { plan, query, items, storing, given, computes_defaults, row, value: Value::Null }
     }
 
     fn write(&mut self, batch: &RowBatch, writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
@@ -292,13 +294,17 @@ impl<'a> QueryRows<'a> {
     }
 
     /// Fills the row from one of the query.
-    fn store(&mut self, values: &[Value], writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+    fn store(&mut self, values: RowRef<'_>, writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let definition = self.plan.table.definition();
         let row_number = writer.row_number();
+        let mut value = std::mem::replace(&mut self.value, Value::Null);
         for (at, (column, from)) in self.plan.columns.iter().zip(&self.query.columns).enumerate() {
             let target = &definition.columns[*column];
-            let value = self.items.value(at, values, run)?;
-            if *value == Value::Null && target.auto_increment {
+            match self.items.value(at, values, run)? {
+                Operand::Owned(made) => value = made,
+                seen => seen.as_ref().copy_into(&mut value),
+            }
+            if value == Value::Null && target.auto_increment {
                 self.row[*column] = Value::Null;
                 continue;
             }
@@ -313,9 +319,10 @@ impl<'a> QueryRows<'a> {
             let given = Given { value: &value, column_type: &from.result.column_type, source };
             self.storing.store_into(&mut self.row[*column], given, target, row_number, run)?;
         }
+        self.value = value;
         writer.source.clear();
         for at in self.plan.columns.len()..self.query.columns.len() {
-            writer.source.push(self.items.value(at, values, run)?.into_owned());
+            writer.source.push(self.items.value(at, values, run)?.into_value());
         }
         fill_defaults(self.plan, &mut self.row, &self.given, self.storing, row_number, run)
     }

@@ -9,7 +9,7 @@ use expression::{Coercibility, EvaluationContext, Expression, ResultType, SqlMod
 use plan::DefaultValue;
 use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
 
 /// A value on its way to a column.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ impl Storing {
         match default {
             DefaultValue::Stored(value) => Ok(value.clone()),
             DefaultValue::Expression(expression) => {
-                let value = expression.evaluate(row, run)?;
+                let value = expression.evaluate(RowRef::Values(row), run)?;
                 self.store(Given::by(expression, &value), column, row_number, run)
             }
             DefaultValue::Missing if column.auto_increment => Ok(Value::Null),
@@ -199,7 +199,7 @@ pub fn text_on_the_way(
     if !is_moment && !is_bits || kind.is_string() || kind.is_large_object() {
         return None;
     }
-    let text = values::convert::to_text(value, &expression.result.column_type)?;
+    let text = values::convert::to_text(value.as_ref(), &expression.result.column_type)?;
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     let collation = if is_bits { CollationId::BINARY } else { CollationId::UTF8MB4_0900_AI_CI };
     let column_type = ResultType::text(length, collation, Coercibility::Coercible).column_type;
@@ -261,7 +261,7 @@ pub fn key_text(definition: &TableDefinition, index: usize, row: &[Value], run: 
         let column = &definition.columns[part.column];
         let seen = as_seen(&row[part.column], column, run);
         let connection = charset::CollationId::UTF8MB4_0900_AI_CI;
-        parts.push(match expression::convert::value_text(&seen, &column.column_type, connection) {
+        parts.push(match expression::convert::value_text(seen.as_ref(), &column.column_type, connection) {
             None => "NULL".to_owned(),
             Some(bytes) => {
                 let kept = match part.prefix_length {

@@ -17,7 +17,7 @@ use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::Node;
 use plan::{Assignment, TargetTable, UpdatePlan};
-use values::Value;
+use values::{RowRef, Value};
 
 #[derive(Default)]
 struct Counts {
@@ -47,7 +47,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutco
         let mut found = FoundRows::singly(&plan.node);
         while found.next(run)? {
             for at in 0..found.batch.len() {
-                updating.change(found.batch.row_mut(at), run)?;
+                updating.change(&mut found.batch.take(at, found.batch.width()), run)?;
             }
         }
     }
@@ -78,7 +78,7 @@ impl<'p> Updating<'p> {
         let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
         while cursor.next(rows, rows.len(), &mut batch)? {
             for at in 0..batch.len() {
-                self.change(batch.row_mut(at), run)?;
+                self.change(&mut batch.take(at, batch.width()), run)?;
             }
         }
         Ok(())
@@ -94,11 +94,12 @@ impl<'p> Updating<'p> {
         while found.next(run)? {
             for at in 0..found.batch.len() {
                 self.row_number += 1;
+                let mut row = found.batch.take(at, found.batch.width());
                 for (position, waiting) in waiting.iter().enumerate() {
-                    show_last(&plan.targets[position], found.batch.row_mut(at), waiting, run);
+                    show_last(&plan.targets[position], &mut row, waiting, run);
                 }
                 for (position, waiting) in waiting.iter_mut().enumerate() {
-                    self.meet(position, found.batch.row_mut(at), waiting, run)?;
+                    self.meet(position, &mut row, waiting, run)?;
                 }
             }
         }
@@ -153,7 +154,7 @@ impl<'p> Updating<'p> {
             return self.put(target, &key, &row, run);
         }
         row.push(Value::Bytes(key));
-        waiting.rows.push(&row)
+        waiting.rows.push(RowRef::Values(&row))
     }
 
     /// Whether an earlier target is the same table: it may have changed other columns of a row.
@@ -168,8 +169,9 @@ impl<'p> Updating<'p> {
         let rereads = self.is_met_before(position);
         let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
         while cursor.next(rows, rows.len(), &mut batch)? {
-            for row in batch.iter() {
+            for at in 0..batch.len() {
                 run.check_killed()?;
+                let row = batch.take(at, batch.width());
                 let Some((Value::Bytes(key), row)) = row.split_last() else { continue };
                 if !rereads {
                     self.put(target, key, row, run)?;

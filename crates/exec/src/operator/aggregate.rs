@@ -4,15 +4,15 @@
 
 use super::aggregate_state::{Accumulator, grows};
 use super::{Operator, append_key, append_sort_key, open};
-use crate::batch::{RowBatch, long_bytes};
-use crate::run::{Run, row_bytes};
+use crate::batch::RowBatch;
+use crate::key_table::KeyTable;
+use crate::run::Run;
 use crate::spill::{Held, LongHeld, Sorted, Sorter};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{EvaluationContext, Expression};
 use plan::physical::{Aggregate, AggregateKind, Node};
-use std::collections::HashMap;
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef, Rows, Value, ValueRef};
 
 /// What a group costs beside its keys, and for each aggregate.
 const GROUP_BYTES: usize = 64;
@@ -50,8 +50,11 @@ struct Grouping<'p> {
     step: &'p Aggregate,
     modes: Vec<(ComparisonMode, ColumnType)>,
     groups: Vec<Group>,
-    by_key: HashMap<Vec<u8>, usize>,
+    /// Their numbers by key.
+    by_key: KeyTable,
     held: Held,
+    /// All keys are columns, each of which names one group: most rows are of one that is known.
+    takes_columns: bool,
     /// What others held when the first row came.
     held_before: Option<u64>,
     /// Rows of groups that are not in memory, by group: keys of the row, the row, its number.
@@ -59,8 +62,9 @@ struct Grouping<'p> {
     /// Values in an input row.
     width: usize,
     rows: u64,
-    /// Room for a key.
+    /// Room for a key, and for a row.
     key: Vec<u8>,
+    whole: Rows,
 }
 
 impl<'p> Grouping<'p> {
@@ -68,17 +72,21 @@ impl<'p> Grouping<'p> {
         let mode = |key: &expression::Expression| {
             (ComparisonMode::for_ordering(&key.result), key.result.column_type.clone())
         };
+        let is_column = |key: &Expression| key.column_slot().is_some();
+        let takes_columns = !step.rollup && !step.sorts && step.keys.iter().all(is_column);
         Grouping {
             step,
             modes: step.keys.iter().map(mode).collect(),
             groups: Vec::new(),
-            by_key: HashMap::new(),
+            takes_columns,
+            by_key: KeyTable::default(),
             held: run.hold(),
             held_before: None,
             outside: None,
             width: 0,
             rows: 0,
             key: Vec::new(),
+            whole: Rows::default(),
         }
     }
 
@@ -87,27 +95,32 @@ impl<'p> Grouping<'p> {
         let step = self.step;
         let mut input = open(&step.input);
         let mut batch = run.batch();
-        let mut keys = Vec::with_capacity(step.keys.len());
+        let mut keys = Rows::default();
         let mut held = LongHeld::default();
         let settings = &run.statement.settings;
         let mut sorter =
             step.sorts.then(|| Sorter::new(run.workspace().clone(), settings.kept_bytes_max, None));
         while input.next(run, &mut batch)? {
             run.check_killed()?;
-            self.width = batch.row(0).len();
+            self.width = batch.width();
             self.held_before.get_or_insert_with(|| run.workspace().held_bytes());
             for row in batch.iter() {
-                keys.clear();
+                if self.takes_columns && self.outside.is_none() && self.add_by_columns(row, run)? {
+                    self.rows += 1;
+                    continue;
+                }
+                keys.reset(step.keys.len());
+                keys.push_empty();
                 let mut bytes = 0;
-                for expression in &step.keys {
-                    let key = expression.evaluate(row, run)?;
-                    bytes += long_bytes(std::slice::from_ref(&key));
+                for (at, expression) in step.keys.iter().enumerate() {
+                    let key = expression.operand(row, run)?;
+                    bytes += key.as_ref().long_bytes();
                     held.reach(bytes, || run.workspace().clone())?;
-                    keys.push(key);
+                    keys.set(at, key.as_ref());
                 }
                 match &mut sorter {
-                    Some(sorter) => self.put_in_order(&keys, row, sorter, run)?,
-                    None => self.add(&keys, row, run)?,
+                    Some(sorter) => self.put_in_order(keys.row(0), row, sorter, run)?,
+                    None => self.add(keys.row(0), row, run)?,
                 }
                 self.rows += 1;
             }
@@ -119,35 +132,78 @@ impl<'p> Grouping<'p> {
     }
 
     fn put_in_order(
-        &self,
-        keys: &[Value],
-        row: &[Value],
+        &mut self,
+        keys: RowRef<'_>,
+        row: RowRef<'_>,
         sorter: &mut Sorter,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        let mut place = Vec::new();
+        let mut place = std::mem::take(&mut self.key);
+        place.clear();
         for (value, (mode, column_type)) in keys.iter().zip(&self.modes) {
             append_sort_key(*mode, value, column_type, false, run, &mut place)?;
         }
         place.extend_from_slice(&self.rows.to_be_bytes());
-        sorter.push(&place, &[keys, row].concat())
+        let pushed = sorter.push(&place, self.joined(keys, row, 0));
+        self.key = place;
+        pushed
+    }
+
+    /// A row with its keys in front of it, and room behind it.
+    fn joined(&mut self, keys: RowRef<'_>, row: RowRef<'_>, room: usize) -> RowRef<'_> {
+        self.whole.reset(keys.len() + row.len() + room);
+        self.whole.push(keys);
+        for (at, value) in row.iter().enumerate() {
+            self.whole.set(keys.len() + at, value);
+        }
+        if room > 0 {
+            self.whole.set(keys.len() + row.len(), ValueRef::UInt(self.rows));
+        }
+        self.whole.row(0)
     }
 
     fn add_sorted(&mut self, mut rows: Sorted, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let count = self.step.keys.len();
-        let mut whole = vec![Value::Null; count + self.width];
+        let mut whole = Rows::default();
         self.rows = 0;
-        while rows.next_row(&mut whole)? {
+        loop {
+            whole.reset(count + self.width);
+            if !rows.next_row(&mut whole)? {
+                return Ok(());
+            }
             run.check_killed()?;
-            let (keys, row) = whole.split_at(count);
+            let (keys, row) = whole.row(0).split_at(count);
             self.add(keys, row, run)?;
             self.rows += 1;
+        }
+    }
+
+    /// Adds a row to the group that columns of it name. False if there is none.
+    fn add_by_columns(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        key.push(0);
+        for (expression, (mode, column_type)) in self.step.keys.iter().zip(&self.modes) {
+            let value = expression.operand(row, run)?;
+            append_key(*mode, value.as_ref(), column_type, run, &mut key)?;
+        }
+        let found = self.by_key.find(&key);
+        self.key = key;
+        let Some(number) = found else { return Ok(false) };
+        self.accumulate(number as usize, row, run)?;
+        Ok(true)
+    }
+
+    fn accumulate(&mut self, number: usize, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let accumulators = &mut self.groups[number].accumulators;
+        for (accumulator, call) in accumulators.iter_mut().zip(&self.step.aggregates) {
+            accumulator.add(call, row, run)?;
         }
         Ok(())
     }
 
     /// Adds a row to its groups: with ROLLUP it counts in one group for each prefix of the keys.
-    fn add(&mut self, keys: &[Value], row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+    fn add(&mut self, keys: RowRef<'_>, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let levels = if self.step.rollup { self.step.keys.len() } else { 0 };
         let mut key = std::mem::take(&mut self.key);
         let groups_before = self.groups.len();
@@ -155,19 +211,17 @@ impl<'p> Grouping<'p> {
             let kept = keys.len() - dropped;
             key.clear();
             key.push(dropped as u8);
-            for (value, (mode, column_type)) in keys[..kept].iter().zip(&self.modes) {
+            for (value, (mode, column_type)) in keys.first(kept).iter().zip(&self.modes) {
                 append_key(*mode, value, column_type, run, &mut key)?;
             }
             match self.find(&key, keys, kept, run)? {
                 Some(number) => {
                     // Of equal keys, a super-aggregate row shows those that its last group shows.
                     if self.step.sorts && dropped > 0 && self.groups.len() > groups_before {
-                        self.groups[number].keys[..kept].clone_from_slice(&keys[..kept]);
+                        let shown = self.groups[number].keys.iter_mut();
+                        shown.zip(keys.first(kept).iter()).for_each(|(shown, key)| key.copy_into(shown));
                     }
-                    let accumulators = &mut self.groups[number].accumulators;
-                    for (accumulator, call) in accumulators.iter_mut().zip(&self.step.aggregates) {
-                        accumulator.add(call, row, run)?;
-                    }
+                    self.accumulate(number, row, run)?;
                 }
                 None => self.put_outside(&key, keys, row)?,
             }
@@ -179,8 +233,8 @@ impl<'p> Grouping<'p> {
     /// The number of a group, made if there is room for it.
     fn find(
         &mut self,
-        key: &Vec<u8>,
-        keys: &[Value],
+        key: &[u8],
+        keys: RowRef<'_>,
         kept: usize,
         run: &Run<'_, '_>,
     ) -> SqlResult<Option<usize>> {
@@ -188,13 +242,17 @@ impl<'p> Grouping<'p> {
         if self.outside.is_some() && self.step.aggregates.iter().any(grows) {
             return Ok(None);
         }
-        if let Some(number) = self.by_key.get(key) {
-            return Ok(Some(*number));
+        if let Some(number) = self.by_key.find(key) {
+            return Ok(Some(number as usize));
         }
         if self.outside.is_some() {
             return Ok(None);
         }
-        let bytes = row_bytes(keys) + key.len() + AGGREGATE_BYTES * self.step.aggregates.len() + GROUP_BYTES;
+        let bytes = keys.len() * size_of::<Value>()
+            + keys.long_bytes()
+            + key.len()
+            + AGGREGATE_BYTES * self.step.aggregates.len()
+            + GROUP_BYTES;
         if !self.step.keys.is_empty() && !self.has_room(bytes as u64, run) {
             let settings = &run.statement.settings;
             self.outside = Some(Sorter::new(run.workspace().clone(), settings.kept_bytes_max, None));
@@ -202,8 +260,8 @@ impl<'p> Grouping<'p> {
             return Ok(None);
         }
         self.held.grow_anyway(bytes as u64);
-        self.by_key.insert(key.clone(), self.groups.len());
-        self.groups.push(group(self.step, keys, kept, self.rows));
+        self.by_key.insert(key);
+        self.groups.push(group(self.step, keys.to_values(), kept, self.rows));
         Ok(Some(self.groups.len() - 1))
     }
 
@@ -217,13 +275,11 @@ impl<'p> Grouping<'p> {
             && workspace.bytes_left() >= settings.memory_bytes_max / MEMORY_LEFT_PART
     }
 
-    fn put_outside(&mut self, key: &[u8], keys: &[Value], row: &[Value]) -> SqlResult<()> {
-        let Some(outside) = &mut self.outside else { return Ok(()) };
-        let mut whole = Vec::with_capacity(keys.len() + row.len() + 1);
-        whole.extend_from_slice(keys);
-        whole.extend_from_slice(row);
-        whole.push(Value::UInt(self.rows));
-        outside.push(key, &whole)
+    fn put_outside(&mut self, key: &[u8], keys: RowRef<'_>, row: RowRef<'_>) -> SqlResult<()> {
+        let Some(mut outside) = self.outside.take() else { return Ok(()) };
+        let pushed = outside.push(key, self.joined(keys, row, 1));
+        self.outside = Some(outside);
+        pushed
     }
 
     /// Ends the input: what comes out.
@@ -259,7 +315,7 @@ impl<'p> Grouping<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let keys = self.step.keys.len();
-        let mut whole = vec![Value::Null; keys + self.width + 1];
+        let mut whole = Rows::default();
         let mut current: Option<(Vec<u8>, Group)> = None;
         while let Some(key) = rows.key() {
             if current.as_ref().is_none_or(|(known, _)| known != key) {
@@ -267,21 +323,24 @@ impl<'p> Grouping<'p> {
                 if let Some((_, mut ended)) = current.take() {
                     self.put_out(&mut ended, output, run)?;
                 }
+                whole.reset(keys + self.width + 1);
                 rows.next_row(&mut whole)?;
                 let kept = keys - usize::from(key.first().copied().unwrap_or(0));
-                let first_row = match whole[keys + self.width] {
-                    Value::UInt(number) => number,
+                let first_row = match whole.value(0, keys + self.width) {
+                    ValueRef::UInt(number) => number,
                     _ => 0,
                 };
-                let group =
-                    self.begun(&key).unwrap_or_else(|| group(self.step, &whole[..keys], kept, first_row));
+                let shown = || whole.row(0).first(keys).to_values();
+                let group = self.begun(&key).unwrap_or_else(|| group(self.step, shown(), kept, first_row));
                 current = Some((key, group));
             } else {
+                whole.reset(keys + self.width + 1);
                 rows.next_row(&mut whole)?;
             }
             if let Some((_, group)) = &mut current {
+                let row = whole.row(0).split_at(keys).1.first(self.width);
                 for (accumulator, call) in group.accumulators.iter_mut().zip(&self.step.aggregates) {
-                    accumulator.add(call, &whole[keys..keys + self.width], run)?;
+                    accumulator.add(call, row, run)?;
                 }
             }
         }
@@ -293,7 +352,8 @@ impl<'p> Grouping<'p> {
 
     /// The group in memory that rows outside belong to as well; it is put out with these.
     fn begun(&mut self, key: &[u8]) -> Option<Group> {
-        let number = self.by_key.remove(key)?;
+        // Each key comes here once.
+        let number = self.by_key.find(key)? as usize;
         let empty = Group { keys: Vec::new(), kept: 0, first_row: 0, accumulators: Vec::new() };
         Some(std::mem::replace(&mut self.groups[number], empty))
     }
@@ -308,18 +368,18 @@ impl<'p> Grouping<'p> {
             // Each super-aggregate row behind its group.
             for (at, (value, (mode, column_type))) in group.keys.iter().zip(&self.modes).enumerate() {
                 place.push(u8::from(at >= group.kept));
-                append_sort_key(*mode, value, column_type, false, run, &mut place)?;
+                append_sort_key(*mode, value.as_ref(), column_type, false, run, &mut place)?;
             }
         } else {
             place.extend_from_slice(&group.first_row.to_be_bytes());
         }
         let row = finished(group, self.step, run)?;
-        output.push(&place, &row)
+        output.push(&place, RowRef::Values(&row))
     }
 }
 
-fn group(step: &Aggregate, keys: &[Value], kept: usize, first_row: u64) -> Group {
-    let mut own = keys.to_vec();
+fn group(step: &Aggregate, keys: Vec<Value>, kept: usize, first_row: u64) -> Group {
+    let mut own = keys;
     own[kept..].fill(Value::Null);
     let accumulator = |call: &plan::physical::AggregateCall| {
         let mut accumulator = Accumulator::new(call);
@@ -336,14 +396,15 @@ fn group(step: &Aggregate, keys: &[Value], kept: usize, first_row: u64) -> Group
 fn group_of_nothing(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Group> {
     let nulls = vec![Value::Null; step.keys.len()];
     if !is_known_to_be_empty(&step.input) {
-        return Ok(group(step, &nulls, 0, 0));
+        return Ok(group(step, nulls, 0, 0));
     }
     let value = |key: &Expression| match key.is_constant() {
-        true => key.evaluate(&[], run),
+        true => key.evaluate(RowRef::EMPTY, run),
         false => Ok(Value::Null),
     };
     let keys = step.keys.iter().map(value).collect::<SqlResult<Vec<Value>>>()?;
-    Ok(group(step, &keys, keys.len(), 0))
+    let kept = keys.len();
+    Ok(group(step, keys, kept, 0))
 }
 
 /// Whether a node without rows is one of which MySQL's optimizer sees that: a condition that never holds, or the row of a

@@ -10,7 +10,7 @@ use expression::{EvaluationContext, Expression, ResultType, SqlMode, TypeClass, 
 use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
 use values::temporal::{Date, DateTime};
-use values::{Decimal, TypeKind, Value};
+use values::{Decimal, RowRef, TypeKind, Value, ValueRef};
 
 /// What a group is counted with covers a value of so many bytes in each of its aggregates.
 const FREE_VALUE_BYTES: usize = 64;
@@ -86,7 +86,7 @@ impl Accumulator {
     }
 
     /// Adds a row.
-    pub fn add(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+    pub fn add(&mut self, call: &AggregateCall, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         if let State::Count(count) = &mut self.state
             && call.kind == AggregateKind::CountRows
         {
@@ -102,24 +102,24 @@ impl Accumulator {
         let Some(first) = call.arguments.first() else { return Ok(()) };
         let value = first.operand(row, run)?;
         if let State::First(slot) = &mut self.state {
-            let kept = long_bytes(std::slice::from_ref(&*value));
-            *slot = Some(value.into_owned());
+            let kept = value.as_ref().long_bytes();
+            *slot = Some(value.into_value());
             return self.hold_value(kept, run);
         }
         if let Some(column) = &call.kept_as
             && !std::mem::replace(&mut self.begun, true)
-            && *value == Value::Null
+            && value.is_null()
         {
             warn_of_zero_date(call, column, run);
         }
-        if *value == Value::Null || !self.is_fresh(call, row, run)? {
+        if value.is_null() || !self.is_fresh(call, row, run)? {
             return Ok(());
         }
-        self.add_value(call, first, &value, run)
+        self.add_value(call, first, value.as_ref(), run)
     }
 
     /// For DISTINCT: whether the arguments were not seen before. Rows with a NULL never count.
-    fn is_fresh(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+    fn is_fresh(&mut self, call: &AggregateCall, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         if !call.distinct && call.arguments.len() == 1 {
             return Ok(true);
         }
@@ -128,7 +128,7 @@ impl Accumulator {
         for argument in &call.arguments {
             let value = argument.operand(row, run)?;
             let mode = ComparisonMode::for_ordering(&argument.result);
-            if !append_key(mode, &value, &argument.result.column_type, run, &mut key)? {
+            if !append_key(mode, value.as_ref(), &argument.result.column_type, run, &mut key)? {
                 return Ok(false);
             }
             held.reach(key.len(), || run.workspace().clone())?;
@@ -143,7 +143,7 @@ impl Accumulator {
         &mut self,
         call: &AggregateCall,
         argument: &Expression,
-        value: &Value,
+        value: ValueRef<'_>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let column_type = &argument.result.column_type;
@@ -151,8 +151,8 @@ impl Accumulator {
             State::Count(count) => *count += 1,
             State::Integer { sum, count } => {
                 *sum += match value {
-                    Value::Int(number) => i128::from(*number),
-                    Value::UInt(number) => i128::from(*number),
+                    ValueRef::Int(number) => i128::from(number),
+                    ValueRef::UInt(number) => i128::from(number),
                     _ => convert::to_integer(value, column_type, run)?.unwrap_or(0),
                 };
                 *count += 1;
@@ -173,10 +173,11 @@ impl Accumulator {
                 let wanted =
                     if call.kind == AggregateKind::Minimum { Ordering::Less } else { Ordering::Greater };
                 let better = *best == Value::Null
-                    || compare_values(mode, value, column_type, best, column_type, run)? == Some(wanted);
+                    || compare_values(mode, value, column_type, best.as_ref(), column_type, run)?
+                        == Some(wanted);
                 if better {
-                    best.clone_from(value);
-                    return self.hold_value(long_bytes(std::slice::from_ref(value)), run);
+                    value.copy_into(best);
+                    return self.hold_value(value.long_bytes(), run);
                 }
             }
             State::Bits(bits) => {
@@ -209,19 +210,19 @@ impl Accumulator {
     }
 
     /// GROUP_CONCAT: the arguments of a row are joined; a NULL among them leaves the row out.
-    fn add_text(&mut self, call: &AggregateCall, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+    fn add_text(&mut self, call: &AggregateCall, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let mut joined = Vec::new();
         let mut held = LongHeld::default();
         for argument in &call.arguments {
             let value = argument.operand(row, run)?;
-            let Some(bytes) = convert::to_text(&value, &argument.result.column_type, run) else {
+            let Some(bytes) = convert::to_text(value.as_ref(), &argument.result.column_type, run) else {
                 return Ok(());
             };
             let from = match argument.result.class() {
                 TypeClass::Text => argument.result.collation(),
                 _ => call.result.collation(),
             };
-            joined.extend(text::convert(bytes, from, call.result.collation()));
+            joined.extend(text::convert(bytes.into_owned(), from, call.result.collation()));
             held.reach(joined.len(), || run.workspace().clone())?;
         }
         if !self.is_fresh(call, row, run)? {

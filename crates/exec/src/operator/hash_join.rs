@@ -6,7 +6,8 @@ use super::merge_join::MergeJoin;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
-use crate::run::{Run, row_bytes};
+use crate::key_table::{KEY_BYTES, KeyTable};
+use crate::run::Run;
 use crate::spill::{Held, Sorter};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
@@ -14,10 +15,11 @@ use expression::{EvaluationContext, convert};
 use plan::physical::{HashJoin, JoinKey, JoinKind};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use values::Value;
+use values::rows::Mark;
+use values::{RowRef, Rows, ValueRef};
 
 /// What a kept row costs beside its values and its key.
-const ROW_BYTES: usize = 32;
+const ROW_BYTES: usize = 12 + KEY_BYTES;
 /// No further row with the same key.
 const END: u32 = u32::MAX;
 
@@ -30,7 +32,6 @@ pub struct HashJoinRun<'p> {
     merge: Option<MergeJoin>,
     rows: RowBatch,
     at: usize,
-    current: Vec<Value>,
     /// The next kept row to try for the current row.
     candidate: u32,
     reading: bool,
@@ -43,11 +44,11 @@ pub struct HashJoinRun<'p> {
 }
 
 struct BuildSide {
-    /// Values of the slots that the side fills, row after row.
-    values: Vec<Value>,
-    width: usize,
-    /// First and last row of each key.
-    by_bytes: HashMap<Box<[u8]>, (u32, u32)>,
+    /// Values of the slots that the side fills.
+    rows: Rows,
+    by_bytes: KeyTable,
+    /// First and last row of each key, by the key's number.
+    of_key: Vec<(u32, u32)>,
     by_integer: HashMap<u64, (u32, u32), SeededHash>,
     next: Vec<u32>,
 }
@@ -65,10 +66,12 @@ pub(super) enum RowKey {
 
 impl BuildSide {
     fn new(width: usize) -> BuildSide {
+        let mut rows = Rows::default();
+        rows.reset(width);
         BuildSide {
-            values: Vec::new(),
-            width,
-            by_bytes: HashMap::new(),
+            rows,
+            by_bytes: KeyTable::default(),
+            of_key: Vec::new(),
             by_integer: HashMap::default(),
             next: Vec::new(),
         }
@@ -79,13 +82,17 @@ impl BuildSide {
         let found = match key {
             RowKey::Nothing => None,
             RowKey::Integer(number) => self.by_integer.get(&hash_of(number as u64)),
-            RowKey::Bytes => self.by_bytes.get(bytes),
+            RowKey::Bytes => self.by_bytes.find(bytes).map(|number| &self.of_key[number as usize]),
         };
         found.map_or(END, |(first, _)| *first)
     }
 
-    fn row(&self, number: u32) -> &[Value] {
-        &self.values[number as usize * self.width..(number as usize + 1) * self.width]
+    /// Adds the values of those slots of a row.
+    fn push(&mut self, row: RowRef<'_>, slots: &[usize]) {
+        self.rows.push_empty();
+        for (at, slot) in slots.iter().enumerate() {
+            self.rows.set(at, row.get(*slot));
+        }
     }
 
     /// Enters the row that was added last. Rows of one key stay in their order.
@@ -101,10 +108,10 @@ impl BuildSide {
                     None
                 }
             },
-            RowKey::Bytes => match self.by_bytes.get_mut(bytes) {
-                Some(known) => Some(known),
-                None => {
-                    self.by_bytes.insert(bytes.into(), (number, number));
+            RowKey::Bytes => match self.by_bytes.insert(bytes) {
+                (known, false) => self.of_key.get_mut(known as usize),
+                (_, true) => {
+                    self.of_key.push((number, number));
                     None
                 }
             },
@@ -125,7 +132,6 @@ impl<'p> HashJoinRun<'p> {
             merge: None,
             rows: RowBatch::new(),
             at: 0,
-            current: Vec::new(),
             candidate: END,
             reading: false,
             matched: false,
@@ -152,14 +158,14 @@ impl<'p> HashJoinRun<'p> {
                     continue;
                 }
                 if let Some(sorter) = &mut sorter {
-                    side.values.clear();
-                    side.values.extend(join.build_slots.iter().map(|slot| row[*slot].clone()));
-                    sorter.push(sort_key(key, &mut self.key), &side.values)?;
+                    side.rows.reset(join.build_slots.len());
+                    side.push(row, &join.build_slots);
+                    sorter.push(sort_key(key, &mut self.key), side.rows.row(0))?;
                     continue;
                 }
-                let start = side.values.len();
-                side.values.extend(join.build_slots.iter().map(|slot| row[*slot].clone()));
-                let bytes = (row_bytes(&side.values[start..]) + self.key.len() + ROW_BYTES) as u64;
+                let before = side.rows.bytes();
+                side.push(row, &join.build_slots);
+                let bytes = (side.rows.bytes() - before + self.key.len() + ROW_BYTES) as u64;
                 if held.bytes() + bytes > run.statement.settings.join_bytes_max || !held.try_grow(bytes) {
                     sorter = Some(self.sorted_side(&mut side, row.len(), run)?);
                     held.shrink_to(0);
@@ -190,15 +196,18 @@ impl<'p> HashJoinRun<'p> {
         let join = self.join;
         let old = std::mem::replace(side, BuildSide::new(join.build_slots.len()));
         let mut sorter = Sorter::new(run.workspace().clone(), run.statement.settings.join_bytes_max, None);
-        let mut row = vec![Value::Null; width];
+        let mut row = Rows::default();
+        row.reset(width);
+        row.push_empty();
         // Rows without values are alike: there are as many as were linked, and one more.
         let rows = old.next.len() + 1;
         for number in 0..rows {
-            let kept = &old.values[number * old.width..][..old.width];
-            for (slot, value) in join.build_slots.iter().zip(kept) {
-                row[*slot].clone_from(value);
+            let kept = old.rows.row(number);
+            row.rewind(Mark::default());
+            for (slot, value) in join.build_slots.iter().zip(kept.iter()) {
+                row.set(*slot, value);
             }
-            let key = row_key(&join.keys, &row, false, run, &mut self.key)?;
+            let key = row_key(&join.keys, row.row(0), false, run, &mut self.key)?;
             sorter.push(sort_key(key, &mut self.key), kept)?;
         }
         Ok(sorter)
@@ -211,25 +220,21 @@ impl<'p> HashJoinRun<'p> {
                 return Ok(false);
             }
         }
-        self.current.clear();
-        self.current.extend_from_slice(self.rows.row(self.at));
         self.at += 1;
-        let key = row_key(&self.join.keys, &self.current, true, run, &mut self.key)?;
+        let key = row_key(&self.join.keys, self.rows.row(self.at - 1), true, run, &mut self.key)?;
         self.candidate = self.table.as_ref().map_or(END, |table| table.find(key, &self.key));
         self.reading = true;
         self.matched = false;
         Ok(true)
     }
 
-    /// Fills in the next kept row with the same key; false when there is none.
-    fn next_match(&mut self) -> bool {
-        let Some(table) = &self.table else { return false };
-        if self.candidate == END {
-            return false;
-        }
-        let kept = table.row(self.candidate);
-        for (slot, value) in self.join.build_slots.iter().zip(kept) {
-            self.current[*slot].clone_from(value);
+    /// Appends the row of the probe side with the next kept row of the same key; false when there is none.
+    fn next_match(&mut self, batch: &mut RowBatch) -> bool {
+        let Some(table) = self.table.as_ref().filter(|_| self.candidate != END) else { return false };
+        batch.rows_mut().push(self.rows.row(self.at - 1));
+        let kept = table.rows.row(self.candidate as usize);
+        for (slot, value) in self.join.build_slots.iter().zip(kept.iter()) {
+            batch.set(*slot, value);
         }
         self.candidate = table.next[self.candidate as usize];
         true
@@ -249,7 +254,7 @@ pub(super) fn sort_key(key: RowKey, bytes: &mut Vec<u8>) -> &[u8] {
 /// The key of a row; bytes go to `out`.
 pub(super) fn row_key(
     keys: &[JoinKey],
-    row: &[Value],
+    row: RowRef<'_>,
     probe: bool,
     run: &mut Run<'_, '_>,
     out: &mut Vec<u8>,
@@ -262,10 +267,10 @@ pub(super) fn row_key(
     {
         let expression = if probe { &key.probe } else { &key.build };
         let value = expression.operand(row, run)?;
-        let number = match &*value {
-            Value::Null => return Ok(RowKey::Nothing),
-            Value::Int(number) => i128::from(*number),
-            Value::UInt(number) => i128::from(*number),
+        let number = match value.as_ref() {
+            ValueRef::Null => return Ok(RowKey::Nothing),
+            ValueRef::Int(number) => i128::from(number),
+            ValueRef::UInt(number) => i128::from(number),
             other => convert::to_integer(other, &expression.result.column_type, run)?.unwrap_or(0),
         };
         return Ok(match i64::try_from(number) {
@@ -279,7 +284,7 @@ pub(super) fn row_key(
     for key in keys {
         let expression = if probe { &key.probe } else { &key.build };
         let value = expression.operand(row, run)?;
-        let present = append_key(key.mode, &value, &expression.result.column_type, run, out)?;
+        let present = append_key(key.mode, value.as_ref(), &expression.result.column_type, run, out)?;
         if !present && !key.null_safe {
             return Ok(RowKey::Nothing);
         }
@@ -294,31 +299,35 @@ impl HashJoinRun<'_> {
             return Ok(false);
         }
         if batch.is_empty() {
-            batch.reset(self.current.len());
+            batch.reset(self.rows.width());
         }
         let kind = self.join.kind;
-        if self.next_match() {
+        if self.next_match(batch) {
             // Rows of one key may be as many as the table has, and no condition may hold for any of them.
             self.looked_at += 1;
             if self.looked_at.is_multiple_of(BATCH_ROWS_MAX) {
                 run.check_killed()?;
             }
-            if !all_hold(&self.join.conditions, &self.current, run)? {
+            let holds = all_hold(&self.join.conditions, batch.last(), run);
+            if !matches!(holds, Ok(true)) || kind == JoinKind::Anti {
+                batch.pop();
+            }
+            if !holds? {
                 return Ok(true);
             }
             self.matched = true;
             self.reading = matches!(kind, JoinKind::Inner | JoinKind::Left);
             if kind != JoinKind::Anti {
-                batch.push(&self.current);
+                batch.count_last();
             }
             return Ok(true);
         }
         self.reading = false;
         if !self.matched && matches!(kind, JoinKind::Left | JoinKind::Anti) {
+            batch.push(self.rows.row(self.at - 1));
             for slot in &self.join.build_slots {
-                self.current[*slot] = Value::Null;
+                batch.set(*slot, ValueRef::Null);
             }
-            batch.push(&self.current);
         }
         Ok(true)
     }

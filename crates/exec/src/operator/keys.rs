@@ -7,17 +7,17 @@ use expression::operators::{
 use expression::{EvaluationContext, convert};
 use std::cmp::Ordering;
 use values::temporal::{DateTime, Time};
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, TypeKind, Value, ValueRef};
 
 /// Appends bytes that are equal for values that compare as equal in that mode. False for NULL (marked by a byte of its own).
 pub(crate) fn append_key(
     mode: ComparisonMode,
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
     out: &mut Vec<u8>,
 ) -> SqlResult<bool> {
-    if *value == Value::Null {
+    if value.is_null() {
         out.push(0);
         return Ok(false);
     }
@@ -25,8 +25,8 @@ pub(crate) fn append_key(
     match mode {
         ComparisonMode::Integer => {
             let number = match value {
-                Value::Int(number) => i128::from(*number),
-                Value::UInt(number) => i128::from(*number),
+                ValueRef::Int(number) => i128::from(number),
+                ValueRef::UInt(number) => i128::from(number),
                 _ => convert::to_integer(value, column_type, context)?.unwrap_or(0),
             };
             out.extend_from_slice(&number.to_le_bytes());
@@ -47,7 +47,7 @@ pub(crate) fn append_key(
             out.extend_from_slice(&number.to_bits().to_le_bytes());
         }
         ComparisonMode::Text(collation) => match value {
-            Value::Bytes(bytes) => collation.get().sort_key(bytes, out),
+            ValueRef::Bytes(bytes) => collation.get().sort_key(bytes, out),
             _ => {
                 let bytes = convert::to_text(value, column_type, context).unwrap_or_default();
                 collation.get().sort_key(&bytes, out);
@@ -72,7 +72,7 @@ pub(crate) fn append_key(
 
 /// A value as the moment that stands for it in a hash; None for what is none.
 fn hashed_moment(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
@@ -94,19 +94,19 @@ fn mark_as_different(out: &mut [u8]) {
 /// of another.
 pub(crate) fn append_sort_key(
     mode: ComparisonMode,
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     descending: bool,
     context: &mut dyn EvaluationContext,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     let start = out.len();
-    if *value == Value::Null {
+    if value.is_null() {
         out.push(NULL_MARK);
     } else if mode == ComparisonMode::Integer {
         let number = match value {
-            Value::UInt(number) => i128::from(*number),
-            Value::Int(number) => i128::from(*number),
+            ValueRef::UInt(number) => i128::from(number),
+            ValueRef::Int(number) => i128::from(number),
             _ => convert::to_integer(value, column_type, context)?.unwrap_or(0),
         };
         append_ordered_integer(number, out);
@@ -127,13 +127,13 @@ const VALUE_MARK: u8 = 1;
 /// A value that is neither NULL nor compared as an integer.
 fn append_ordered(
     mode: ComparisonMode,
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     match (mode, value) {
-        (ComparisonMode::Text(collation), Value::Bytes(bytes)) => collation.get().sort_key(bytes, out),
+        (ComparisonMode::Text(collation), ValueRef::Bytes(bytes)) => collation.get().sort_key(bytes, out),
         (ComparisonMode::Text(collation), _) => {
             let bytes = convert::to_text(value, column_type, context).unwrap_or_default();
             collation.get().sort_key(&bytes, out);
@@ -216,7 +216,7 @@ pub(crate) fn compare_rows(
             (Value::Null, Value::Null) => Ordering::Equal,
             (Value::Null, _) => Ordering::Less,
             (_, Value::Null) => Ordering::Greater,
-            _ => compare_values(*mode, left, column_type, right, column_type, context)
+            _ => compare_values(*mode, left.as_ref(), column_type, right.as_ref(), column_type, context)
                 .ok()
                 .flatten()
                 .unwrap_or(Ordering::Equal),

@@ -6,7 +6,7 @@ use crate::run::Run;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, Expression};
 use plan::physical::RowLimit;
-use values::Value;
+use values::{RowRef, Value};
 
 /// A part of the rows.
 pub struct Limit<'p> {
@@ -22,7 +22,7 @@ pub struct Limit<'p> {
 /// The value of a LIMIT expression.
 pub fn limit_value(expression: Option<&Expression>, run: &mut Run<'_, '_>) -> SqlResult<Option<u64>> {
     let Some(expression) = expression else { return Ok(None) };
-    match expression.evaluate(&[], run)? {
+    match expression.evaluate(RowRef::EMPTY, run)? {
         Value::Int(count) if count >= 0 => Ok(Some(count as u64)),
         Value::UInt(count) => Ok(Some(count)),
         Value::Null => Ok(Some(0)),
@@ -75,9 +75,9 @@ impl Operator for Limit<'_> {
             skip -= from;
             let taken = (self.rows.len() as u64 - from).min(wanted);
             wanted -= taken;
-            batch.reset(self.rows.row(0).len());
+            batch.reset(self.rows.width());
             for at in from..from + taken {
-                batch.push(self.rows.row(at as usize));
+                batch.push_taken(&mut self.rows, at as usize);
             }
         }
         self.remaining = Some((skip, wanted));

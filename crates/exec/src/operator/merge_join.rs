@@ -11,7 +11,7 @@ use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::{HashJoin, JoinKind};
 use std::cmp::Ordering;
-use values::Value;
+use values::{Rows, ValueRef};
 
 /// The result of the join.
 pub struct MergeJoin {
@@ -47,25 +47,25 @@ impl MergeJoin {
         let keeps_unmatched = matches!(join.kind, JoinKind::Left | JoinKind::Anti);
         let mut batch = RowBatch::new();
         let (mut bytes, mut width, mut number) = (Vec::new(), 0, 0_u64);
-        let mut numbered = Vec::new();
+        let mut numbered = Rows::default();
         while probe.next(run, &mut batch)? {
             run.check_killed()?;
-            width = batch.row(0).len();
+            width = batch.width();
             for row in batch.iter() {
                 number += 1;
                 match row_key(&join.keys, row, true, run, &mut bytes)? {
                     RowKey::Nothing if keeps_unmatched => {
-                        numbered.clear();
-                        numbered.extend_from_slice(row);
+                        numbered.reset(width);
+                        numbered.push(row);
                         blank(join, &mut numbered);
-                        output.push(&number.to_be_bytes(), &numbered)?;
+                        output.push(&number.to_be_bytes(), numbered.row(0))?;
                     }
                     RowKey::Nothing => {}
                     key => {
-                        numbered.clear();
-                        numbered.extend_from_slice(row);
-                        numbered.push(Value::UInt(number));
-                        probe_rows.push(sort_key(key, &mut bytes), &numbered)?;
+                        numbered.reset(width + 1);
+                        numbered.push(row);
+                        numbered.set(width, ValueRef::UInt(number));
+                        probe_rows.push(sort_key(key, &mut bytes), numbered.row(0))?;
                     }
                 }
             }
@@ -73,11 +73,11 @@ impl MergeJoin {
         let group = RowStore::new(run.workspace().clone(), share_bytes);
         let mut merging = Merging { join, build, group, key: None, output, batch };
         let mut probe_rows = probe_rows.finish()?;
-        let mut row = vec![Value::Null; width + 1];
         while let Some(key) = probe_rows.key() {
             merging.seek(key)?;
-            probe_rows.next_row(&mut row)?;
-            merging.join_row(&mut row, run)?;
+            numbered.reset(width + 1);
+            probe_rows.next_row(&mut numbered)?;
+            merging.join_row(&mut numbered, width, run)?;
         }
         let output = merging.output;
         Ok(MergeJoin { width, result: output.finish()? })
@@ -90,10 +90,10 @@ impl MergeJoin {
     }
 }
 
-/// Takes the values of the build side out of a row.
-fn blank(join: &HashJoin, row: &mut [Value]) {
+/// Takes the values of the build side out of the last row.
+fn blank(join: &HashJoin, rows: &mut Rows) {
     for slot in &join.build_slots {
-        row[*slot] = Value::Null;
+        rows.set(*slot, ValueRef::Null);
     }
 }
 
@@ -105,15 +105,16 @@ impl Merging<'_> {
         }
         self.group.clear();
         self.key = Some(key.to_vec());
-        let mut row = vec![Value::Null; self.join.build_slots.len()];
+        let mut row = Rows::default();
         while let Some(found) = self.build.key() {
             match found.cmp(key) {
                 Ordering::Less => {
                     self.build.skip()?;
                 }
                 Ordering::Equal => {
+                    row.reset(self.join.build_slots.len());
                     self.build.next_row(&mut row)?;
-                    self.group.push(&row)?;
+                    self.group.push(row.row(0))?;
                 }
                 Ordering::Greater => break,
             }
@@ -121,21 +122,23 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Puts out what a probe row gives. Its number is behind its values.
-    fn join_row(&mut self, numbered: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let Some((number, row)) = numbered.split_last_mut() else { return Ok(()) };
-        let place = match number {
-            Value::UInt(number) => number.to_be_bytes(),
+    /// Puts out what a probe row of that width gives. Its number is behind its values.
+    fn join_row(&mut self, numbered: &mut Rows, width: usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let place = match numbered.value(0, width) {
+            ValueRef::UInt(number) => number.to_be_bytes(),
             _ => [0; 8],
         };
+        let mark = numbered.mark();
         let mut matched = false;
         let mut cursor = RowCursor::new();
         while cursor.next(&self.group, self.group.len(), &mut self.batch)? {
             run.check_killed()?;
             for found in self.batch.iter() {
-                for (slot, value) in self.join.build_slots.iter().zip(found) {
-                    row[*slot].clone_from(value);
+                numbered.rewind(mark);
+                for (slot, value) in self.join.build_slots.iter().zip(found.iter()) {
+                    numbered.set(*slot, value);
                 }
+                let row = numbered.row(0).first(width);
                 if !all_hold(&self.join.conditions, row, run)? {
                     continue;
                 }
@@ -149,8 +152,8 @@ impl Merging<'_> {
             }
         }
         if !matched && matches!(self.join.kind, JoinKind::Left | JoinKind::Anti) {
-            blank(self.join, row);
-            self.output.push(&place, row)?;
+            blank(self.join, numbered);
+            self.output.push(&place, numbered.row(0).first(width))?;
         }
         Ok(())
     }

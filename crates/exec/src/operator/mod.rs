@@ -28,7 +28,7 @@ use crate::spill::RowStore;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;
-use values::Value;
+use values::RowRef;
 
 /// A source of rows.
 pub trait Operator {
@@ -90,7 +90,7 @@ pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
 /// Whether all conditions hold for a row.
 pub(crate) fn all_hold(
     conditions: &[expression::Expression],
-    row: &[Value],
+    row: RowRef<'_>,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<bool> {
     for condition in conditions {

@@ -7,7 +7,7 @@ use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
 use errors::SqlResult;
 use plan::physical::{JoinKind, NestedLoop};
-use values::Value;
+use values::ValueRef;
 
 /// A nested loop join.
 pub struct NestedLoopJoin<'p> {
@@ -16,8 +16,6 @@ pub struct NestedLoopJoin<'p> {
     inner: TableReader<'p>,
     rows: RowBatch,
     at: usize,
-    /// The outer row with the inner slots filled in.
-    current: Vec<Value>,
     reading: bool,
     matched: bool,
     order: RowOrder,
@@ -31,7 +29,6 @@ impl<'p> NestedLoopJoin<'p> {
             inner: TableReader::new(&join.inner),
             rows: RowBatch::new(),
             at: 0,
-            current: Vec::new(),
             reading: false,
             matched: false,
             order: RowOrder::default(),
@@ -46,21 +43,19 @@ impl<'p> NestedLoopJoin<'p> {
                 return Ok(false);
             }
         }
-        self.current.clear();
-        self.current.extend_from_slice(self.rows.row(self.at));
         self.at += 1;
-        self.inner.start(&self.current, run)?;
+        self.inner.start(self.rows.row(self.at - 1), run)?;
         self.reading = true;
         self.matched = false;
         Ok(true)
     }
 
-    fn blank_inner(&mut self) {
-        for (_, slot) in &self.join.inner.columns {
-            self.current[*slot] = Value::Null;
-        }
-        if let Some(slot) = self.join.inner.key_slot {
-            self.current[slot] = Value::Null;
+    /// Appends the outer row with NULLs in the inner slots.
+    fn push_unmatched(&self, batch: &mut RowBatch) {
+        batch.push(self.rows.row(self.at - 1));
+        let columns = self.join.inner.columns.iter().map(|(_, slot)| *slot);
+        for slot in columns.chain(self.join.inner.key_slot) {
+            batch.set(slot, ValueRef::Null);
         }
     }
 
@@ -70,21 +65,31 @@ impl<'p> NestedLoopJoin<'p> {
             return Ok(false);
         }
         self.inner.want(batch.readable());
-        if self.inner.next_row(&mut self.current, run)? {
-            if !all_hold(&self.join.conditions, &self.current, run)? {
-                return Ok(true);
-            }
-            self.matched = true;
-            self.reading = matches!(self.join.kind, JoinKind::Inner | JoinKind::Left);
-            if self.join.kind != JoinKind::Anti {
-                batch.push(&self.current);
-            }
-            return Ok(true);
+        batch.rows_mut().push(self.rows.row(self.at - 1));
+        let found = self.inner.next_row(batch.rows_mut(), run);
+        let holds = match found {
+            Ok(true) => all_hold(&self.join.conditions, batch.last(), run).map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        if !matches!(holds, Ok(Some(true))) || self.join.kind == JoinKind::Anti {
+            batch.pop();
         }
-        self.reading = false;
-        if !self.matched && matches!(self.join.kind, JoinKind::Left | JoinKind::Anti) {
-            self.blank_inner();
-            batch.push(&self.current);
+        match holds? {
+            Some(true) => {
+                self.matched = true;
+                self.reading = matches!(self.join.kind, JoinKind::Inner | JoinKind::Left);
+                if self.join.kind != JoinKind::Anti {
+                    batch.count_last();
+                }
+            }
+            Some(false) => {}
+            None => {
+                self.reading = false;
+                if !self.matched && matches!(self.join.kind, JoinKind::Left | JoinKind::Anti) {
+                    self.push_unmatched(batch);
+                }
+            }
         }
         Ok(true)
     }

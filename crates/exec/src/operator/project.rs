@@ -7,9 +7,9 @@ use crate::run::Run;
 use crate::spill::{KeySet, LongHeld};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
-use expression::{Expression, ResultType};
+use expression::{Expression, Operand, ResultType};
 use std::collections::HashMap;
-use values::Value;
+use values::RowRef;
 
 /// Rows for which all conditions hold.
 pub struct Filter<'p> {
@@ -40,13 +40,13 @@ impl Operator for Filter<'_> {
                     return Ok(false);
                 }
             }
-            batch.reset(rows.row(0).len());
+            batch.reset(rows.width());
             let mut goes_on = true;
             while goes_on && *at < rows.len() {
                 goes_on = self.order.step(run, batch, |run, batch| {
                     *at += 1;
                     if all_hold(self.conditions, rows.row(*at - 1), run)? {
-                        batch.push_values(rows.take(*at - 1));
+                        batch.push_taken(rows, *at - 1);
                     }
                     Ok(true)
                 })?;
@@ -99,17 +99,25 @@ impl Project<'_> {
     #[inline]
     fn compute(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<()> {
         let bytes_before = batch.bytes();
-        let (target, mut made_bytes) = (batch.push_empty(), 0);
-        for ((slot, expression), taken) in target.iter_mut().zip(self.expressions).zip(&self.taken) {
-            *slot = match taken {
-                Some(taken) => std::mem::replace(&mut self.rows.row_mut(self.at)[*taken], Value::Null),
-                None => expression.evaluate(self.rows.row(self.at), run)?,
-            };
+        let mut made_bytes = 0;
+        batch.push_empty();
+        for ((slot, expression), taken) in self.expressions.iter().enumerate().zip(&self.taken) {
             // What is taken is counted already, by who made it.
-            if taken.is_none() {
-                made_bytes += long_bytes(std::slice::from_ref(slot));
-                self.held.reach(bytes_before + made_bytes, || run.workspace().clone())?;
+            if let Some(taken) = taken {
+                batch.set_taken(slot, &mut self.rows, self.at, *taken);
+                continue;
             }
+            match expression.operand(self.rows.row(self.at), run)? {
+                Operand::Owned(value) => {
+                    made_bytes += long_bytes(std::slice::from_ref(&value));
+                    batch.rows_mut().set_value(slot, value);
+                }
+                operand => {
+                    made_bytes += operand.as_ref().long_bytes();
+                    batch.set(slot, operand.as_ref());
+                }
+            }
+            self.held.reach(bytes_before + made_bytes, || run.workspace().clone())?;
         }
         batch.count_bytes(made_bytes);
         self.at += 1;
@@ -149,12 +157,12 @@ pub fn distinct_modes(columns: &[ResultType]) -> Vec<(ComparisonMode, values::Co
 /// The bytes that tell a row from others.
 pub fn distinct_key(
     modes: &[(ComparisonMode, values::ColumnType)],
-    row: &[Value],
+    row: RowRef<'_>,
     run: &mut Run<'_, '_>,
     out: &mut Vec<u8>,
 ) -> SqlResult<()> {
     out.clear();
-    for ((mode, column_type), value) in modes.iter().zip(row) {
+    for ((mode, column_type), value) in modes.iter().zip(row.iter()) {
         append_key(*mode, value, column_type, run, out)?;
     }
     Ok(())
@@ -184,11 +192,11 @@ impl Operator for Distinct<'_> {
             if !self.input.next(run, &mut self.rows)? {
                 return Ok(false);
             }
-            batch.reset(self.rows.row(0).len());
+            batch.reset(self.rows.width());
             for at in 0..self.rows.len() {
                 distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
                 if seen.insert(&self.key)? {
-                    batch.push_values(self.rows.take(at));
+                    batch.push_taken(&mut self.rows, at);
                 }
             }
         }

@@ -15,7 +15,7 @@ use expression::ResultType;
 use expression::operators::ComparisonMode;
 use plan::physical::{Node, Recursive};
 use values::store::Source;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 
 /// A recursive query that is being computed: all rows so far, and which of them the last round added.
 pub(crate) struct Recursion {
@@ -154,9 +154,12 @@ impl<'p> RecursiveRun<'p> {
         while operator.next(run, &mut batch)? {
             run.check_killed()?;
             for at in 0..batch.len() {
-                let row = &mut batch.row_mut(at)[..width];
+                let mut made;
+                let mut row = batch.row(at).first(width);
                 if let Some((columns, types)) = stored {
-                    columns.store(row, types, run)?;
+                    made = batch.take(at, width);
+                    columns.store(&mut made, types, run)?;
+                    row = RowRef::Values(&made);
                 }
                 if let Some(seen) = &mut seen {
                     distinct_key(&seen.modes, row, run, &mut seen.key)?;
@@ -208,9 +211,9 @@ impl Operator for RecursiveInput<'_> {
         let cursor = self.cursor.get_or_insert_with(|| recursion.round.fork());
         cursor.next(&recursion.rows, recursion.round_end, &mut self.rows)?;
         for row in self.rows.iter() {
-            let slots = batch.push_empty();
+            batch.push_empty();
             for (column, slot) in self.columns {
-                slots[*slot] = row[*column].clone();
+                batch.set(*slot, row.get(*column));
             }
         }
         Ok(!batch.is_empty())

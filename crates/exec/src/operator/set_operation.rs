@@ -191,7 +191,7 @@ impl Operator for SetOperationRun<'_> {
                     }
                 }
                 if passes {
-                    batch.push_values(self.rows.take(at).take(width));
+                    batch.push_taken(&mut self.rows, at);
                 }
             }
         }

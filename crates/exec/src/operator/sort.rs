@@ -53,14 +53,14 @@ impl<'p> Sort<'p> {
                 for (key, mode) in self.keys.iter().zip(&modes) {
                     let value = key.expression.operand(row, run)?;
                     let column_type = &key.expression.result.column_type;
-                    append_sort_key(*mode, &value, column_type, key.descending, run, &mut bytes)?;
+                    append_sort_key(*mode, value.as_ref(), column_type, key.descending, run, &mut bytes)?;
                     held.reach(bytes.len(), || run.workspace().clone())?;
                 }
                 if sorter.wants(&bytes) {
                     sorter.push(&bytes, row)?;
                 }
             }
-            self.width = batch.row(0).len();
+            self.width = batch.width();
         }
         sorter.finish()
     }

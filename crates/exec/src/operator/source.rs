@@ -10,7 +10,7 @@ use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::physical::{DerivedAccess, TableAccess, VirtualAccess};
 use std::rc::Rc;
-use values::Value;
+use values::{RowRef, Value};
 
 /// No rows.
 pub struct Nothing;
@@ -64,7 +64,7 @@ impl Operator for ValuesRows<'_> {
             let mut bytes = batch.bytes();
             let mut values = Vec::with_capacity(row.len());
             for expression in row {
-                values.push(expression.evaluate(&[], run)?);
+                values.push(expression.evaluate(RowRef::EMPTY, run)?);
                 bytes += values.last().map_or(0, |value| long_bytes(std::slice::from_ref(value)));
                 self.held.reach(bytes, || run.workspace().clone())?;
             }
@@ -90,7 +90,7 @@ impl<'p> VirtualScan<'p> {
     fn load(&self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
         let mut equal = Vec::with_capacity(self.access.equal.len());
         for (position, value) in &self.access.equal {
-            equal.push((*position, value.evaluate(&[], run)?));
+            equal.push((*position, value.evaluate(RowRef::EMPTY, run)?));
         }
         let mut rows = Vec::new();
         run.statement.virtual_tables.rows(&self.access.definition, &equal, &mut |row| {
@@ -111,9 +111,9 @@ impl Operator for VirtualScan<'_> {
         self.order.fill(run, batch, BATCH_ROWS_MAX, |run, batch| {
             let Some(mut row) = rows.next() else { return Ok(false) };
             run.rows_examined += 1;
-            let slots = batch.push_empty();
+            batch.push_empty();
             for (position, slot) in &access.columns {
-                slots[*slot] = std::mem::replace(&mut row[*position], Value::Null);
+                batch.rows_mut().set_value(*slot, std::mem::replace(&mut row[*position], Value::Null));
             }
             if !all_hold(&access.conditions, batch.last(), run)? {
                 batch.pop();
@@ -226,10 +226,11 @@ impl Operator for Derived<'_> {
             let mut goes_on = true;
             while goes_on && *at < rows.len() {
                 goes_on = self.order.step(run, batch, |run, batch| {
-                    let (row, slots) = (rows.row(*at), batch.push_empty());
+                    let row = rows.row(*at);
+                    batch.push_empty();
                     *at += 1;
                     for (position, slot) in &access.columns {
-                        slots[*slot] = row[*position].clone();
+                        batch.set(*slot, row.get(*position));
                     }
                     if !all_hold(&access.conditions, batch.last(), run)? {
                         batch.pop();
@@ -267,7 +268,7 @@ impl Operator for Count<'_> {
             .transaction
             .count(table, 0, &engine::KeyRange::all())
             .map_err(|error| engine_error(error, table))?;
-        batch.push(&[Value::Int(i64::try_from(count).unwrap_or(i64::MAX))]);
+        batch.push(RowRef::Values(&[Value::Int(i64::try_from(count).unwrap_or(i64::MAX))]));
         Ok(true)
     }
 }

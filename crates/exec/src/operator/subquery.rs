@@ -10,7 +10,7 @@ use errors::{SqlResult, sql_error};
 use expression::{SubqueryUse, SubqueryValue};
 use std::collections::HashMap;
 use std::rc::Rc;
-use values::Value;
+use values::{RowRef, Value};
 
 /// Sets of outer values that are remembered for one subquery.
 const REMEMBERED_MAX: usize = 10_000;
@@ -108,7 +108,7 @@ pub fn run(
 /// What was found for the values of an outer row, now or before.
 fn remembered(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Rc<Found>> {
     let mut key = Vec::new();
-    encode_row(&outer, &mut key);
+    encode_row(RowRef::Values(&outer), &mut key);
     if let Some(found) = run.subqueries[id].found.get(&key) {
         return Ok(found.clone());
     }
@@ -165,7 +165,7 @@ fn one_row(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Option<Vec<Value>>> {
     let mut found = None;
     while operator.next(run, &mut batch)? {
         for row in batch.iter() {
-            if found.replace(row[..query.columns.len()].to_vec()).is_some() {
+            if found.replace(row.first(query.columns.len()).to_values()).is_some() {
                 return Err(sql_error!(ER_SUBQUERY_NO_1_ROW));
             }
         }

@@ -12,7 +12,7 @@ use plan::SubqueryPlan;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef, Value, ValueRef};
 
 /// Which columns of a row are NULL.
 type Nulls = Vec<bool>;
@@ -41,7 +41,7 @@ impl RowSet {
         while operator.next(run, &mut batch)? {
             run.check_killed()?;
             for row in batch.iter() {
-                let row = &row[..width];
+                let row = row.first(width);
                 key.clear();
                 let nulls = append_columns(subquery, row, Side::Row, None, run, &mut key)?;
                 if !nulls.contains(&true) {
@@ -76,7 +76,7 @@ impl RowSet {
             return Ok(Some(false));
         }
         let mut key = Vec::new();
-        let nulls = append_columns(subquery, operands, Side::Operand, None, run, &mut key)?;
+        let nulls = append_columns(subquery, RowRef::Values(operands), Side::Operand, None, run, &mut key)?;
         let is_whole = !nulls.contains(&true);
         if is_whole && self.keys.borrow_mut().contains(&key)? {
             return Ok(Some(true));
@@ -105,7 +105,7 @@ impl RowSet {
         let open: Nulls = nulls.iter().zip(pattern).map(|(left, right)| *left || *right).collect();
         let Some(rows) = self.rows.as_ref().filter(|_| open.contains(&false)) else { return Ok(true) };
         let mut key = Vec::new();
-        append_columns(subquery, operands, Side::Operand, Some(&open), run, &mut key)?;
+        append_columns(subquery, RowRef::Values(operands), Side::Operand, Some(&open), run, &mut key)?;
         let mut partial = self.partial.borrow_mut();
         let which = (pattern.clone(), nulls.clone());
         if let Some(keys) = partial.get_mut(&which) {
@@ -141,7 +141,7 @@ enum Side {
 /// Appends the keys of the columns that are not left out; says which of these are NULL.
 fn append_columns(
     subquery: &SubqueryPlan,
-    values: &[Value],
+    values: RowRef<'_>,
     side: Side,
     left_out: Option<&Nulls>,
     run: &mut Run<'_, '_>,
@@ -181,7 +181,7 @@ impl Extremes {
         while operator.next(run, &mut batch)? {
             run.check_killed()?;
             for row in batch.iter() {
-                extremes.add(subquery, &row[0], column_type, run)?;
+                extremes.add(subquery, row.get(0), column_type, run)?;
             }
         }
         Ok(extremes)
@@ -190,26 +190,28 @@ impl Extremes {
     fn add(
         &mut self,
         subquery: &SubqueryPlan,
-        value: &Value,
+        value: ValueRef<'_>,
         column_type: &ColumnType,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let mode = subquery.comparisons[0].0;
-        let mut order = |other: &Value| compare_values(mode, value, column_type, other, column_type, run);
+        let mut order =
+            |other: &Value| compare_values(mode, value, column_type, other.as_ref(), column_type, run);
         let Some((low, high)) = &mut self.range else {
-            match order(value)? {
-                Some(_) => self.range = Some((value.clone(), value.clone())),
+            let first = value.to_value();
+            match order(&first)? {
+                Some(_) => self.range = Some((first.clone(), first)),
                 None => self.unknown = true,
             }
             return Ok(());
         };
         match order(low)? {
             None => self.unknown = true,
-            Some(Ordering::Less) => *low = value.clone(),
+            Some(Ordering::Less) => value.copy_into(low),
             Some(Ordering::Equal) => {}
             Some(Ordering::Greater) => {
                 if order(high)? == Some(Ordering::Greater) {
-                    *high = value.clone();
+                    value.copy_into(high);
                 }
             }
         }
@@ -234,7 +236,8 @@ impl Extremes {
         let column_type = &subquery.query.columns[0].result.column_type;
         let mut unknown = self.unknown;
         for value in self.values() {
-            match compare_values(*mode, &operands[0], operand_type, value, column_type, run)? {
+            match compare_values(*mode, operands[0].as_ref(), operand_type, value.as_ref(), column_type, run)?
+            {
                 Some(order) if operator.holds(order) == any => return Ok(Some(any)),
                 Some(_) => {}
                 None => unknown = true,

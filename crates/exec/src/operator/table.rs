@@ -13,7 +13,7 @@ use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
 use values::row::{ColumnSet, RowLayout, RowView};
-use values::{TypeKind, Value};
+use values::{RowRef, Rows, TypeKind, Value, ValueRef};
 
 /// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads little.
 const FIRST_ROWS: usize = 16;
@@ -54,16 +54,17 @@ impl Decoder {
         Decoder { columns: access.columns.iter().map(column).collect() }
     }
 
-    fn fill(&self, layout: &RowLayout, bytes: &[u8], row: &mut [Value], run: &Run<'_, '_>) -> SqlResult<()> {
+    /// Fills the slots of the last of those rows.
+    fn fill(&self, layout: &RowLayout, bytes: &[u8], rows: &mut Rows, run: &Run<'_, '_>) -> SqlResult<()> {
         let view = RowView::new(layout, bytes).map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
+        rows.reserve_bytes(bytes.len());
         for (column, slot, is_timestamp) in &self.columns {
-            let value = view.value(*column);
-            row[*slot] = match value {
-                Value::DateTime(utc) if *is_timestamp => {
-                    Value::DateTime(run.statement.facts.time_zone.utc_to_local(utc))
-                }
-                other => other,
-            };
+            if *is_timestamp && let Value::DateTime(utc) = view.value(*column) {
+                let local = run.statement.facts.time_zone.utc_to_local(utc);
+                rows.set(*slot, ValueRef::DateTime(local));
+            } else {
+                view.copy_to(*column, rows, *slot);
+            }
         }
         Ok(())
     }
@@ -175,12 +176,12 @@ impl<'p> TableReader<'p> {
         Ok(is_there)
     }
 
-    /// Fills the slots of the row that was read.
-    fn fill(&self, row: &mut [Value], run: &Run<'_, '_>) -> SqlResult<()> {
+    /// Fills the slots of the last of those rows with the row that was read.
+    fn fill(&self, rows: &mut Rows, run: &Run<'_, '_>) -> SqlResult<()> {
         let (bytes, key) = self.current(run);
-        self.decoder.fill(self.layout(), bytes, row, run)?;
+        self.decoder.fill(self.layout(), bytes, rows, run)?;
         if let Some(slot) = self.access.key_slot {
-            row[slot] = Value::Bytes(key.to_vec());
+            rows.set(slot, ValueRef::Bytes(key));
         }
         Ok(())
     }
@@ -214,15 +215,15 @@ impl<'p> TableReader<'p> {
         Ok(true)
     }
 
-    /// The stored form of the next row that meets the conditions; None at the end. `row` is room for the slots that
+    /// The stored form of the next row that meets the conditions; None at the end. The last of `rows` is room for the slots that
     /// the conditions read.
-    pub fn next_stored(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<Option<&[u8]>> {
-        let found = if self.implied { self.read(run)? } else { self.next_row(row, run)? };
+    pub fn next_stored(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<Option<&[u8]>> {
+        let found = if self.implied { self.read(run)? } else { self.next_row(rows, run)? };
         Ok(found.then(|| self.current(run).0))
     }
 
     /// Starts reading for an outer row.
-    pub fn start(&mut self, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
+    pub fn start(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         if self.looks_up(run) {
             self.wanted_key = point_key(&self.access.table, &self.access.path, row, run)?;
             return Ok(());
@@ -248,18 +249,20 @@ impl<'p> TableReader<'p> {
         stored_layout(self.access)
     }
 
-    /// Fills the slots of the next row that meets the conditions; false at the end.
-    pub fn next_row(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+    /// Fills slots of the last of those rows with the next row that meets the conditions; false at the end.
+    pub fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let mark = rows.mark();
         while self.read(run)? {
             if !self.passes(run)? {
                 self.unlock(run);
                 continue;
             }
-            self.fill(row, run)?;
+            rows.rewind(mark);
+            self.fill(rows, run)?;
             if self.implied {
                 return Ok(true);
             }
-            let holds = all_hold(&self.access.conditions, row, run)?;
+            let holds = all_hold(&self.access.conditions, rows.row(rows.len() - 1), run)?;
             run.check_raised()?;
             if holds {
                 return Ok(true);
@@ -382,14 +385,16 @@ impl Operator for TableScan<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.access.width);
         if !std::mem::replace(&mut self.started, true) {
-            let blank = vec![Value::Null; self.access.width];
-            self.reader.start(&blank, run)?;
+            batch.push_empty();
+            self.reader.start(batch.last(), run)?;
+            batch.pop();
         }
         let (reader, rows_max) = (&mut self.reader, self.rows_wanted);
         self.rows_wanted = (rows_max * 2).min(BATCH_ROWS_MAX);
         self.order.fill(run, batch, rows_max, |run, batch| {
             reader.want(batch.readable());
-            let found = reader.next_row(batch.push_empty(), run);
+            batch.push_empty();
+            let found = reader.next_row(batch.rows_mut(), run);
             if !matches!(found, Ok(true)) {
                 batch.pop();
             }

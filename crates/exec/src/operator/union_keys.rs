@@ -10,7 +10,7 @@ use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::TableAccess;
 use plan::range::key_ranges;
-use values::Value;
+use values::RowRef;
 use values::row::ColumnSet;
 
 /// Keys that are still to be looked up.
@@ -20,7 +20,7 @@ pub struct UnionKeys {
 
 impl UnionKeys {
     /// The keys for an outer row.
-    pub fn read(access: &TableAccess, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<UnionKeys> {
+    pub fn read(access: &TableAccess, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<UnionKeys> {
         let (table, transaction) = (&access.table, run.statement.transaction);
         let mut sorter = Sorter::new(run.workspace().clone(), run.statement.settings.kept_bytes_max, None);
         let mut batch = RowBatch::new();
@@ -40,7 +40,7 @@ impl UnionKeys {
                 while scan.next_batch(transaction, &mut batch, BATCH_ROWS_MAX).map_err(failed)? {
                     run.check_killed()?;
                     for at in 0..batch.len() {
-                        sorter.push(batch.key(at), &[])?;
+                        sorter.push(batch.key(at), RowRef::EMPTY)?;
                     }
                 }
             }

@@ -9,7 +9,7 @@ use engine::{Extent, SpillError, SpillFile};
 use errors::{SqlError, SqlResult};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use values::Value;
+use values::{RowRef, Value};
 
 /// Rows are written in blocks of at least this size. A client that fetches row by row has its block read anew for each.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -52,7 +52,7 @@ impl KeptRows {
     }
 
     /// Appends a row. Errors: 1114 when the disk is full.
-    pub fn push(&mut self, row: &[Value]) -> SqlResult<()> {
+    pub fn push(&mut self, row: RowRef<'_>) -> SqlResult<()> {
         debug_assert_eq!(row.len(), self.width);
         encode(row, &mut self.open);
         self.rows += 1;
@@ -89,8 +89,7 @@ impl KeptRows {
             (None, None) => &self.open,
         };
         let mut decoder = Decoder::new(&bytes[self.at..]);
-        let mut row = vec![Value::Null; self.width];
-        decoder.row(&mut row)?;
+        let row = decoder.values(self.width)?;
         self.at = bytes.len() - decoder.remaining();
         self.rows -= 1;
         Ok(Some(row))
@@ -122,7 +121,7 @@ mod tests {
     fn kept(file: &Arc<SpillFile>, count: i64) -> KeptRows {
         let mut kept = KeptRows::new(file, 2);
         for number in 0..count {
-            kept.push(&[Value::Int(number), Value::Bytes(vec![b'x'; 100])]).unwrap();
+            kept.push(RowRef::Values(&[Value::Int(number), Value::Bytes(vec![b'x'; 100])])).unwrap();
         }
         kept.finish().unwrap();
         kept

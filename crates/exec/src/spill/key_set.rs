@@ -4,8 +4,8 @@
 
 use super::runs::{HEADER_BYTES, Merge, RunFile, append_entry, entry_lengths};
 use super::{Held, Workspace};
+use crate::key_table::KeyTable;
 use errors::SqlResult;
-use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ const FILTER_PROBES: u64 = 4;
 
 /// Keys that were there.
 pub(crate) struct KeySet {
-    memory: HashSet<Box<[u8]>>,
+    memory: KeyTable,
     memory_bytes: u64,
     share_bytes: u64,
     held: Held,
@@ -85,7 +85,7 @@ impl KeySet {
     /// An empty set that keeps up to that many bytes in memory.
     pub fn new(workspace: Rc<Workspace>, share_bytes: u64) -> KeySet {
         KeySet {
-            memory: HashSet::new(),
+            memory: KeyTable::default(),
             memory_bytes: 0,
             share_bytes: share_bytes.max(SHARE_BYTES_MIN),
             held: Held::new(workspace),
@@ -100,7 +100,7 @@ impl KeySet {
 
     /// Whether a key is in.
     pub fn contains(&mut self, key: &[u8]) -> SqlResult<bool> {
-        if self.memory.contains(key) {
+        if self.memory.find(key).is_some() {
             return Ok(true);
         }
         match &mut self.disk {
@@ -111,10 +111,15 @@ impl KeySet {
 
     /// Adds a key. Whether it is new. Errors: 1317, 1114 when the disk is full.
     pub fn insert(&mut self, key: &[u8]) -> SqlResult<bool> {
-        if self.contains(key)? {
+        if let Some(disk) = &mut self.disk
+            && self.memory.find(key).is_none()
+            && disk.contains(key)?
+        {
             return Ok(false);
         }
-        self.memory.insert(key.into());
+        if !self.memory.insert(key).1 {
+            return Ok(false);
+        }
         self.memory_bytes += key.len() as u64 + KEY_BYTES;
         if self.memory_bytes > self.held.bytes() {
             // A quarter more than needed, so that it is not asked for each key.
@@ -127,7 +132,8 @@ impl KeySet {
     }
 
     fn write_run(&mut self) -> SqlResult<()> {
-        let mut keys: Vec<Box<[u8]>> = std::mem::take(&mut self.memory).into_iter().collect();
+        let memory = std::mem::take(&mut self.memory);
+        let mut keys: Vec<&[u8]> = memory.keys().collect();
         keys.sort_unstable();
         let workspace = self.held.workspace().clone();
         let disk = match &mut self.disk {
@@ -145,7 +151,7 @@ impl KeySet {
             writer.add(key, &entry, &mut disk.file, &disk.hasher)?;
         }
         disk.end_run(writer)?;
-        drop(keys);
+        drop(memory);
         self.memory_bytes = 0;
         self.held.shrink_to(0);
         disk.merge_tiers()

@@ -14,7 +14,7 @@
 
 use super::workspace::corrupt;
 use errors::SqlResult;
-use values::{Decimal, Value, packed};
+use values::{Decimal, RowRef, Rows, Value, ValueRef, packed};
 
 const NULL: u8 = 0;
 const INT: u8 = 1;
@@ -32,10 +32,8 @@ const DATE_TIME: u8 = 10;
 const DIGITS: u8 = 6;
 
 /// Appends a row.
-pub fn encode(row: &[Value], out: &mut Vec<u8>) {
-    for value in row {
-        encode_value(value, out);
-    }
+pub fn encode(row: RowRef<'_>, out: &mut Vec<u8>) {
+    row.for_each(|value| encode_value(value, out));
 }
 
 #[inline]
@@ -44,22 +42,22 @@ fn tagged<const N: usize>(tag: u8, bytes: [u8; N], out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes);
 }
 
-fn encode_value(value: &Value, out: &mut Vec<u8>) {
+fn encode_value(value: ValueRef<'_>, out: &mut Vec<u8>) {
     match value {
-        Value::Null => out.push(NULL),
-        Value::Int(number) => tagged(INT, number.to_le_bytes(), out),
-        Value::UInt(number) => tagged(UINT, number.to_le_bytes(), out),
-        Value::Float(number) => tagged(FLOAT, number.to_bits().to_le_bytes(), out),
-        Value::Double(number) => tagged(DOUBLE, number.to_bits().to_le_bytes(), out),
-        Value::Bytes(bytes) => {
+        ValueRef::Null => out.push(NULL),
+        ValueRef::Int(number) => tagged(INT, number.to_le_bytes(), out),
+        ValueRef::UInt(number) => tagged(UINT, number.to_le_bytes(), out),
+        ValueRef::Float(number) => tagged(FLOAT, number.to_bits().to_le_bytes(), out),
+        ValueRef::Double(number) => tagged(DOUBLE, number.to_bits().to_le_bytes(), out),
+        ValueRef::Bytes(bytes) => {
             // A value is bounded by max_allowed_packet, 1 GiB.
             tagged(BYTES, (bytes.len() as u32).to_le_bytes(), out);
             out.extend_from_slice(bytes);
         }
-        Value::Date(date) => tagged(DATE, packed::date(*date).to_le_bytes(), out),
-        Value::Time(time) => tagged(TIME, packed::time(*time, DIGITS).to_le_bytes(), out),
-        Value::DateTime(moment) => tagged(DATE_TIME, packed::date_time(*moment, DIGITS).to_le_bytes(), out),
-        Value::Decimal(number) => match number.unscaled_i128() {
+        ValueRef::Date(date) => tagged(DATE, packed::date(date).to_le_bytes(), out),
+        ValueRef::Time(time) => tagged(TIME, packed::time(time, DIGITS).to_le_bytes(), out),
+        ValueRef::DateTime(moment) => tagged(DATE_TIME, packed::date_time(moment, DIGITS).to_le_bytes(), out),
+        ValueRef::Decimal(number) => match number.unscaled_i128() {
             Some(unscaled) => {
                 tagged(DECIMAL, [number.scale()], out);
                 out.extend_from_slice(&unscaled.to_le_bytes());
@@ -90,12 +88,22 @@ impl<'a> Decoder<'a> {
         self.rest.len()
     }
 
-    /// Fills a row. Error 1030 if the bytes are no row.
-    pub fn row(&mut self, row: &mut [Value]) -> SqlResult<()> {
-        for slot in row {
-            *slot = self.value().ok_or_else(corrupt)?;
+    /// Appends a row of so many values to rows that are as wide or wider. Error 1030 if the bytes are no row.
+    pub fn row(&mut self, width: usize, rows: &mut Rows) -> SqlResult<()> {
+        rows.push_empty();
+        for slot in 0..width {
+            self.value(|value| rows.set(slot, value)).ok_or_else(corrupt)?;
         }
         Ok(())
+    }
+
+    /// A row of so many values. Error 1030 as well.
+    pub fn values(&mut self, width: usize) -> SqlResult<Vec<Value>> {
+        let mut row = Vec::with_capacity(width);
+        for _ in 0..width {
+            self.value(|value| row.push(value.to_value())).ok_or_else(corrupt)?;
+        }
+        Ok(row)
     }
 
     #[inline]
@@ -111,30 +119,38 @@ impl<'a> Decoder<'a> {
         Some(head)
     }
 
-    fn value(&mut self) -> Option<Value> {
+    /// Hands the next value on.
+    #[inline]
+    fn value(&mut self, put: impl FnOnce(ValueRef<'_>)) -> Option<()> {
         let [tag] = self.array()?;
-        Some(match tag {
-            NULL => Value::Null,
-            INT => Value::Int(i64::from_le_bytes(self.array()?)),
-            UINT => Value::UInt(u64::from_le_bytes(self.array()?)),
-            FLOAT => Value::Float(f32::from_bits(u32::from_le_bytes(self.array()?))),
-            DOUBLE => Value::Double(f64::from_bits(u64::from_le_bytes(self.array()?))),
+        let decimal;
+        put(match tag {
+            NULL => ValueRef::Null,
+            INT => ValueRef::Int(i64::from_le_bytes(self.array()?)),
+            UINT => ValueRef::UInt(u64::from_le_bytes(self.array()?)),
+            FLOAT => ValueRef::Float(f32::from_bits(u32::from_le_bytes(self.array()?))),
+            DOUBLE => ValueRef::Double(f64::from_bits(u64::from_le_bytes(self.array()?))),
             BYTES => {
                 let length = u32::from_le_bytes(self.array()?) as usize;
-                Value::Bytes(self.slice(length)?.to_vec())
+                ValueRef::Bytes(self.slice(length)?)
             }
-            DATE => Value::Date(packed::date_from(u32::from_le_bytes(self.array()?))),
-            TIME => Value::Time(packed::time_from(i64::from_le_bytes(self.array()?), DIGITS)),
-            DATE_TIME => Value::DateTime(packed::date_time_from(u64::from_le_bytes(self.array()?), DIGITS)),
+            DATE => ValueRef::Date(packed::date_from(u32::from_le_bytes(self.array()?))),
+            TIME => ValueRef::Time(packed::time_from(i64::from_le_bytes(self.array()?), DIGITS)),
+            DATE_TIME => {
+                ValueRef::DateTime(packed::date_time_from(u64::from_le_bytes(self.array()?), DIGITS))
+            }
             DECIMAL => {
                 let [scale] = self.array()?;
-                Value::Decimal(Decimal::from_i128(i128::from_le_bytes(self.array()?), scale)?)
+                decimal = Decimal::from_i128(i128::from_le_bytes(self.array()?), scale)?;
+                ValueRef::Decimal(&decimal)
             }
             DECIMAL_TEXT => {
                 let [length] = self.array()?;
-                Value::Decimal(Decimal::parse(self.slice(usize::from(length))?).number)
+                decimal = Decimal::parse(self.slice(usize::from(length))?).number;
+                ValueRef::Decimal(&decimal)
             }
             _ => return None,
-        })
+        });
+        Some(())
     }
 }

@@ -6,7 +6,7 @@ use super::{Held, TemporaryFile, Workspace};
 use crate::batch::RowBatch;
 use errors::SqlResult;
 use std::rc::Rc;
-use values::Value;
+use values::RowRef;
 
 /// Blocks are closed when they reach this size, or a sixteenth of the share.
 const BLOCK_BYTES_MAX: usize = 1 << 20;
@@ -78,7 +78,7 @@ impl RowStore {
     }
 
     /// Appends a row. Errors: 1114 when the disk is full.
-    pub fn push(&mut self, row: &[Value]) -> SqlResult<()> {
+    pub fn push(&mut self, row: RowRef<'_>) -> SqlResult<()> {
         if self.rows == 0 {
             self.width = row.len();
         }
@@ -174,7 +174,7 @@ impl RowCursor {
                 continue;
             }
             let mut decoder = Decoder::new(&bytes[self.at..]);
-            decoder.row(batch.push_empty())?;
+            decoder.row(store.width, batch.rows_mut())?;
             let read = bytes.len() - self.at - decoder.remaining();
             self.at += read;
             self.row += 1;

@@ -20,6 +20,7 @@ pub fn append_entry(key: &[u8], row: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Lengths of key and row.
+#[inline]
 pub fn entry_lengths(entry: &[u8]) -> Option<(usize, usize)> {
     let (key, rest) = entry.split_first_chunk::<4>()?;
     let (row, _) = rest.split_first_chunk::<4>()?;

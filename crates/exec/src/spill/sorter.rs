@@ -9,7 +9,7 @@ use crate::batch::RowBatch;
 use errors::{SqlResult, sql_error};
 use std::rc::Rc;
 use stdx::sort::sort_unless;
-use values::Value;
+use values::{RowRef, Rows};
 
 /// Entries lie in pieces of this size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -43,12 +43,14 @@ struct Entries {
 }
 
 impl Entries {
+    #[inline]
     fn entry(&self, item: Item) -> &[u8] {
         let bytes = &self.pieces[item.piece as usize][item.at as usize..];
         let (key, row) = entry_lengths(bytes).unwrap_or_default();
         &bytes[..HEADER_BYTES + key + row]
     }
 
+    #[inline]
     fn key(&self, item: Item) -> &[u8] {
         key_of(self.entry(item))
     }
@@ -118,6 +120,7 @@ impl Entries {
     }
 }
 
+#[inline]
 fn key_of(entry: &[u8]) -> &[u8] {
     let (key, _) = entry_lengths(entry).unwrap_or_default();
     &entry[HEADER_BYTES..HEADER_BYTES + key]
@@ -160,7 +163,7 @@ impl Sorter {
     }
 
     /// Adds a row. Errors: 1317, 1114 when the disk is full.
-    pub fn push(&mut self, key: &[u8], row: &[Value]) -> SqlResult<()> {
+    pub fn push(&mut self, key: &[u8], row: RowRef<'_>) -> SqlResult<()> {
         self.entries.push(key, |out| encode(row, out))?;
         if self.entries.held_bytes() > self.held.bytes() {
             self.hold_more()?;
@@ -295,7 +298,7 @@ impl Sorted {
         {
             let row = row_of(entry);
             batch.count_bytes(row.len());
-            Decoder::new(row).row(batch.push_empty())?;
+            Decoder::new(row).row(width, batch.rows_mut())?;
             self.advance()?;
         }
         Ok(!batch.is_empty())
@@ -306,10 +309,10 @@ impl Sorted {
         self.entry().map(key_of)
     }
 
-    /// Fills a row with the next entry's and moves behind it. False at the end.
-    pub fn next_row(&mut self, row: &mut [Value]) -> SqlResult<bool> {
+    /// Appends the next entry's row, which is as wide as those rows, and moves behind it. False at the end.
+    pub fn next_row(&mut self, rows: &mut Rows) -> SqlResult<bool> {
         let Some(entry) = self.entry() else { return Ok(false) };
-        Decoder::new(row_of(entry)).row(row)?;
+        Decoder::new(row_of(entry)).row(rows.width(), rows)?;
         self.advance()?;
         Ok(true)
     }

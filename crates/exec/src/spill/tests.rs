@@ -9,7 +9,7 @@ use env::simulated::SimulatedDisk;
 use std::collections::HashSet;
 use std::rc::Rc;
 use values::temporal::{Date, DateTime, Time};
-use values::{Decimal, Value};
+use values::{Decimal, RowRef, Value};
 
 fn workspace(bytes_max: u64) -> (Rc<Workspace>, KillFlag) {
     let options =
@@ -41,11 +41,10 @@ fn row(number: i64) -> Vec<Value> {
 #[test]
 fn rows_survive_the_codec() {
     let mut bytes = Vec::new();
-    (0..500).for_each(|number| encode(&row(number), &mut bytes));
+    (0..500).for_each(|number| encode(RowRef::Values(&row(number)), &mut bytes));
     let mut decoder = Decoder::new(&bytes);
     for number in 0..500 {
-        let mut found = vec![Value::Null; 9];
-        decoder.row(&mut found).unwrap();
+        let found = decoder.values(9).unwrap();
         assert_eq!(found, row(number));
         let scale = |row: &[Value]| match &row[2] {
             Value::Decimal(number) => number.scale(),
@@ -56,9 +55,9 @@ fn rows_survive_the_codec() {
     assert_eq!(decoder.remaining(), 0);
     // Bytes that are no rows are an error, whatever they are.
     for length in 0..200 {
-        assert!(Decoder::new(&bytes[..length]).row(&mut vec![Value::Null; 30]).is_err());
+        assert!(Decoder::new(&bytes[..length]).values(30).is_err());
     }
-    assert!(Decoder::new(&[99]).row(&mut [Value::Null]).is_err());
+    assert!(Decoder::new(&[99]).values(1).is_err());
 }
 
 #[test]
@@ -70,12 +69,12 @@ fn a_store_is_read_while_it_grows() {
         let mut batch = RowBatch::new();
         let mut read = 0;
         for number in 0..5000 {
-            store.push(&row(number)).unwrap();
+            store.push(RowRef::Values(&row(number))).unwrap();
             // Some rows behind, and sometimes to the very end.
             let end = if number % 700 == 0 { u64::MAX } else { store.len() - store.len() % 64 };
             while number % 10 == 0 && cursor.next(&store, end, &mut batch).unwrap() {
                 for found in batch.iter() {
-                    assert_eq!(found, row(read));
+                    assert_eq!(found.to_values(), row(read));
                     read += 1;
                 }
             }
@@ -84,7 +83,7 @@ fn a_store_is_read_while_it_grows() {
         let mut rows = 0;
         while again.next(&store, u64::MAX, &mut batch).unwrap() {
             batch.iter().for_each(|found| {
-                assert_eq!(found, row(rows));
+                assert_eq!(found.to_values(), row(rows));
                 rows += 1;
             });
         }

@@ -17,9 +17,10 @@ use plan::{AllPrivileges, NoVirtualTables};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
+use wire::row::RowWriter;
 
 pub const COLLATION: CollationId = CollationId::UTF8MB4_0900_AI_CI;
 
@@ -117,6 +118,10 @@ pub struct Channel {
     types: Vec<ColumnType>,
     /// What the client sends for LOAD DATA LOCAL.
     pub file: Vec<Vec<u8>>,
+    /// Rows go into `sent` as a connection would send them, not into `lines`.
+    pub sends: bool,
+    writer: RowWriter,
+    sent: Vec<u8>,
     /// Raised when the first row arrives.
     pub kill_at_row: Option<KillFlag>,
 }
@@ -124,9 +129,15 @@ pub struct Channel {
 impl ResultSink for Channel {
     fn columns(&mut self, columns: &[ResultColumn], _results_collation: CollationId) -> SqlResult<()> {
         self.types = columns.iter().map(|column| column.column_type.clone()).collect();
+        self.writer = RowWriter::new(columns, COLLATION);
         Ok(())
     }
-    fn row(&mut self, row: &[Value]) -> SqlResult<()> {
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        if self.sends {
+            self.sent.clear();
+            self.writer.push_text(&mut self.sent, row);
+            return Ok(());
+        }
         let shown: Vec<String> = row
             .iter()
             .zip(&self.types)
@@ -144,7 +155,7 @@ impl ResultSink for Channel {
         Ok(())
     }
     fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
-        Some(self)
+        (!self.sends).then_some(self as &mut dyn EncodedRows)
     }
     fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
         Ok(())

@@ -2,13 +2,14 @@
 
 use crate::context::{CallState, EvaluationContext, LONG_BYTES, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
+use crate::operand::Operand;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, FunctionCall};
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use std::borrow::Cow;
 use values::temporal::{DateTime, Time};
-use values::{Decimal, TypeKind, Value};
+use values::{Decimal, RowRef, TypeKind, Value, ValueRef};
 
 /// One evaluation of a function.
 pub struct Call<'a> {
@@ -16,7 +17,7 @@ pub struct Call<'a> {
     /// The call as an expression, for errors that print it.
     pub(crate) whole: &'a Expression,
     pub(crate) result: &'a ResultType,
-    pub(crate) row: &'a [Value],
+    pub(crate) row: RowRef<'a>,
     pub(crate) context: &'a mut dyn EvaluationContext,
     /// Bytes of long values that the call holds, counted by the context until it ends.
     pub(crate) waiting: usize,
@@ -65,9 +66,9 @@ impl<'a> Call<'a> {
 
     /// An argument as it is.
     pub fn value(&mut self, index: usize) -> SqlResult<Value> {
-        let value = Cow::Owned(self.call.arguments[index].evaluate(self.row, self.context)?);
+        let value = Operand::Owned(self.call.arguments[index].evaluate(self.row, self.context)?);
         self.wait_for(waiting_bytes(&value))?;
-        Ok(value.into_owned())
+        Ok(value.into_value())
     }
 
     /// The value of an argument as something computed: a column's year is a number, without leading zeros.
@@ -79,7 +80,7 @@ impl<'a> Call<'a> {
     }
 
     /// An argument as it is, without a copy where it is a column or a constant.
-    pub fn operand(&mut self, index: usize) -> SqlResult<Cow<'a, Value>> {
+    pub fn operand(&mut self, index: usize) -> SqlResult<Operand<'a>> {
         let call = self.call;
         let operand = call.arguments[index].operand(self.row, self.context)?;
         self.wait_for(waiting_bytes(&operand))?;
@@ -109,7 +110,7 @@ impl<'a> Call<'a> {
     }
 
     /// The value of a part of an argument.
-    pub(crate) fn operand_of(&mut self, part: &'a Expression) -> SqlResult<Cow<'a, Value>> {
+    pub(crate) fn operand_of(&mut self, part: &'a Expression) -> SqlResult<Operand<'a>> {
         part.operand(self.row, self.context)
     }
 
@@ -129,7 +130,7 @@ impl<'a> Call<'a> {
     pub fn wide_integer(&mut self, index: usize) -> SqlResult<Option<i128>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::operand_integer(&operand, chosen, self.context)
+        convert::operand_integer(operand.as_ref(), chosen, self.context)
     }
 
     /// The expression that gives the number or date of an argument; None for NULL.
@@ -142,14 +143,14 @@ impl<'a> Call<'a> {
     pub fn double(&mut self, index: usize) -> SqlResult<Option<f64>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::argument_to_double(chosen, &operand, self.context)
+        convert::argument_to_double(chosen, operand.as_ref(), self.context)
     }
 
     /// An argument as an exact number.
     pub fn decimal(&mut self, index: usize) -> SqlResult<Option<Decimal>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::operand_to_decimal(chosen, &operand, self.context)
+        convert::operand_to_decimal(chosen, operand.as_ref(), self.context)
     }
 
     /// Evaluates a number before it is read, as MySQL does where it looks for a date in it first.
@@ -164,12 +165,12 @@ impl<'a> Call<'a> {
     }
 
     /// The same for numbers with fractions; not again for NULL.
-    pub fn look_for_date(&mut self, index: usize) -> SqlResult<Cow<'a, Value>> {
+    pub fn look_for_date(&mut self, index: usize) -> SqlResult<Operand<'a>> {
         use TypeClass::{Decimal, Double};
         let argument = self.expression(index);
         let first = argument.operand(self.row, self.context)?;
         match argument.result.class() {
-            Decimal | Double if *first != Value::Null => argument.operand(self.row, self.context),
+            Decimal | Double if !first.is_null() => argument.operand(self.row, self.context),
             _ => Ok(first),
         }
     }
@@ -179,9 +180,10 @@ impl<'a> Call<'a> {
         let operand = self.operand(index)?;
         let column_type = &self.argument(index).column_type;
         Ok(match operand {
-            Cow::Borrowed(Value::Bytes(bytes)) => Some(Cow::Borrowed(bytes.as_slice())),
-            Cow::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
-            other => convert::to_text(&other, column_type, self.context).map(Cow::Owned),
+            Operand::Borrowed(ValueRef::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
+            Operand::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
+            other => convert::to_text(other.as_ref(), column_type, self.context)
+                .map(|text| Cow::Owned(text.into_owned())),
         })
     }
 
@@ -214,7 +216,7 @@ impl<'a> Call<'a> {
     ) -> SqlResult<Option<DateTime>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::to_moment(&operand, &chosen.result.column_type, kind, zero_dates, self.context)
+        convert::to_moment(operand.as_ref(), &chosen.result.column_type, kind, zero_dates, self.context)
     }
 
     /// An argument as a moment whose date alone is wanted.
@@ -226,7 +228,7 @@ impl<'a> Call<'a> {
     pub fn time(&mut self, index: usize) -> SqlResult<Option<Time>> {
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
-        convert::to_time(&operand, &chosen.result.column_type, self.context)
+        convert::to_time(operand.as_ref(), &chosen.result.column_type, self.context)
     }
 
     /// An argument as a truth value.
@@ -237,7 +239,7 @@ impl<'a> Call<'a> {
 
     /// An argument converted to the type of the result (COALESCE, IF).
     pub fn as_result(&mut self, index: usize) -> SqlResult<Value> {
-        let value = self.value(index)?;
+        let value = self.operand(index)?;
         convert::to_type(value, &self.argument(index).column_type, &self.result.column_type, self.context)
     }
 

@@ -17,7 +17,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |derivation| derivation.common_type(1..3),
         |call| {
             let chosen = if call.truth(0)? == Some(true) { 1 } else { 2 };
-            let value = call.value(chosen)?;
+            let value = call.operand(chosen)?;
             let (from, target) = (&call.argument(chosen).column_type, &call.result().column_type);
             convert::chosen(value, from, target, call.context)
         },
@@ -30,7 +30,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         1,
         1,
         |_| Ok(ResultType::boolean()),
-        |call| Ok(Value::Int(i64::from(*call.operand(0)? == Value::Null))),
+        |call| Ok(Value::Int(i64::from(call.operand(0)?.is_null()))),
     ),
     pure("interval", 2, usize::MAX, |_| Ok(ResultType::integer(2)), interval),
 ];
@@ -76,7 +76,7 @@ fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(chosen) = chosen else { return Ok(Value::Null) };
     let (left, right) = (call.operand_of(chosen)?, call.operand(1)?);
     let (left_type, right_type) = (&chosen.result.column_type, &call.argument(1).column_type);
-    match compare_values(mode, &left, left_type, &right, right_type, call.context)? {
+    match compare_values(mode, left.as_ref(), left_type, right.as_ref(), right_type, call.context)? {
         Some(Ordering::Equal) => Ok(Value::Null),
         // MySQL computes the operand anew for the result.
         _ => call.value(0),

@@ -4,15 +4,15 @@ use super::{Call, Derivation, FunctionDefinition, pure};
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::derive::temporal_digits;
+use crate::operand::Operand;
 use crate::operators::{ComparisonMode, compare_values};
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use errors::SqlResult;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use values::convert::shown_text;
 use values::temporal::{Date, DateRules, DateTime, parse_date_time};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, TypeKind, Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -47,7 +47,7 @@ fn extreme_value(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
         let next = call.as_result(index)?;
         let mode = ComparisonMode::of_one_type(result);
         let kind = &result.column_type;
-        match compare_values(mode, &next, kind, &best, kind, call.context)? {
+        match compare_values(mode, next.as_ref(), kind, best.as_ref(), kind, call.context)? {
             None => return Ok(Value::Null),
             Some(order) if order == wanted => best = next,
             Some(_) => {}
@@ -69,9 +69,9 @@ fn moment_argument(call: &Call<'_>) -> Option<(usize, MomentKind)> {
 }
 
 /// An argument with its type; None for NULL.
-fn argument<'a>(call: &mut Call<'a>, index: usize) -> SqlResult<Option<(Cow<'a, Value>, &'a ColumnType)>> {
+fn argument<'a>(call: &mut Call<'a>, index: usize) -> SqlResult<Option<(Operand<'a>, &'a ColumnType)>> {
     let value = call.operand(index)?;
-    Ok((*value != Value::Null).then_some((value, &call.argument(index).column_type)))
+    Ok((!value.is_null()).then_some((value, &call.argument(index).column_type)))
 }
 
 fn extreme_date(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
@@ -79,10 +79,14 @@ fn extreme_date(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
     for index in 0..call.count() {
         call.hold_only(0)?;
         let Some((value, column_type)) = argument(call, index)? else { return Ok(Value::Null) };
-        let found = match start_of_year(&value, column_type) {
-            None => {
-                convert::to_moment(&value, column_type, MomentKind::Date, ZeroDates::Parts, call.context)?
-            }
+        let found = match start_of_year(value.as_ref(), column_type) {
+            None => convert::to_moment(
+                value.as_ref(),
+                column_type,
+                MomentKind::Date,
+                ZeroDates::Parts,
+                call.context,
+            )?,
             start => start,
         };
         let next = (found.is_none(), found.map_or(Date::ZERO, |moment| moment.date));
@@ -103,8 +107,8 @@ fn extreme_moment(call: &mut Call<'_>, named: usize, wanted: Ordering) -> SqlRes
     for index in 0..call.count() {
         call.hold_only(0)?;
         let Some((value, column_type)) = argument(call, index)? else { return Ok(Some(Value::Null)) };
-        let next = match &*value {
-            Value::Bytes(bytes) => moment_of_text(call, bytes, (&value, column_type), &name),
+        let next = match value.as_ref() {
+            ValueRef::Bytes(bytes) => moment_of_text(call, bytes, (value.as_ref(), column_type), &name),
             value => moment_of_number(value, column_type, call.context)?,
         };
         let next = next.unwrap_or(DateTime::ZERO);
@@ -118,9 +122,9 @@ fn extreme_moment(call: &mut Call<'_>, named: usize, wanted: Ordering) -> SqlRes
 }
 
 /// The year of a column as its first day; a computed one is a number.
-fn start_of_year(value: &Value, column_type: &ColumnType) -> Option<DateTime> {
+fn start_of_year(value: ValueRef<'_>, column_type: &ColumnType) -> Option<DateTime> {
     let year = match value {
-        Value::UInt(year) => u16::try_from(*year).ok(),
+        ValueRef::UInt(year) => u16::try_from(year).ok(),
         _ => None,
     };
     let year = year.filter(|_| column_type.kind == TypeKind::Year)?;
@@ -129,7 +133,7 @@ fn start_of_year(value: &Value, column_type: &ColumnType) -> Option<DateTime> {
 
 /// What is no text as a moment. The fraction behind a date alone is left out with a warning.
 fn moment_of_number(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
@@ -148,7 +152,7 @@ fn moment_of_number(
 fn moment_of_text(
     call: &mut Call<'_>,
     bytes: &[u8],
-    shown: (&Value, &ColumnType),
+    shown: (ValueRef<'_>, &ColumnType),
     column: &str,
 ) -> Option<DateTime> {
     let utf8 = crate::text::to_utf8(bytes, shown.1.collation);

@@ -7,7 +7,7 @@ use crate::pieces;
 use crate::result_type::{ResultType, TypeClass};
 use charset::{Collation, CollationId};
 use errors::{SqlResult, sql_error};
-use values::Value;
+use values::{Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -196,7 +196,7 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
     match call.argument(0).class() {
         TypeClass::Text => {}
         TypeClass::Integer => return Ok(call.wide_integer(0)?.map_or(Value::Null, integer_weight)),
-        TypeClass::DateTime | TypeClass::Time => return Ok(moment_weight(&*call.operand(0)?)),
+        TypeClass::DateTime | TypeClass::Time => return Ok(moment_weight((call.operand(0)?).as_ref())),
         _ => return Ok(Value::Null),
     }
     let collation = call.text_collation(0).get();
@@ -237,17 +237,17 @@ fn integer_weight(number: i128) -> Value {
 }
 
 /// Dates, times and moments as numbers that have a bit field for each part, a fraction of 24 bits behind the seconds.
-fn moment_weight(value: &Value) -> Value {
+fn moment_weight(value: ValueRef<'_>) -> Value {
     let clock = |hours: i64, minutes: u8, seconds: u8, microseconds: u32| {
         (((hours << 6 | i64::from(minutes)) << 6 | i64::from(seconds)) << 24) + i64::from(microseconds)
     };
     let packed = match value {
-        Value::Date(date) => i64::from(date.year) << 9 | i64::from(date.month) << 5 | i64::from(date.day),
-        Value::Time(time) => {
+        ValueRef::Date(date) => i64::from(date.year) << 9 | i64::from(date.month) << 5 | i64::from(date.day),
+        ValueRef::Time(time) => {
             let span = clock(i64::from(time.hours), time.minutes, time.seconds, time.microseconds);
             TIME_WEIGHT_ZERO + if time.negative { -span - 1 } else { span }
         }
-        Value::DateTime(moment) => {
+        ValueRef::DateTime(moment) => {
             let months = i64::from(moment.date.year) * 13 + i64::from(moment.date.month);
             let days = months << 5 | i64::from(moment.date.day);
             let hours = days << 5 | i64::from(moment.hour);

@@ -8,7 +8,7 @@ use crate::facts::SqlMode;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use errors::{SqlError, SqlResult, sql_error};
-use values::{Decimal, Value};
+use values::{Decimal, RowRef, Value};
 
 /// The operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,51 +164,57 @@ impl Arithmetic {
     pub fn evaluate(
         &self,
         whole: &Expression,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
+        if self.mode == ArithmeticMode::Integer
+            && let (Some(left), Some(right)) = (self.left.at_hand(row), self.right.at_hand(row))
+            && let (Some(left), Some(right)) = (left.integer(), right.integer())
+        {
+            return self.integers(whole, left, right, context);
+        }
         let left = self.left.operand(row, context)?;
-        if *left == Value::Null {
+        if left.is_null() {
             // The right operand counts for what it warns of.
             match self.mode {
                 ArithmeticMode::Decimal => {}
                 ArithmeticMode::Integer => drop(self.right.operand(row, context)?),
                 ArithmeticMode::Double => {
                     let right = self.right.operand(row, context)?;
-                    convert::to_double(&right, &self.right.result.column_type, context)?;
+                    convert::to_double(right.as_ref(), &self.right.result.column_type, context)?;
                 }
             }
             return Ok(Value::Null);
         }
         let right = self.right.operand(row, context)?;
-        if *right == Value::Null {
+        if right.is_null() {
             // So does the left one.
             if self.mode == ArithmeticMode::Double {
-                convert::to_double(&left, &self.left.result.column_type, context)?;
+                convert::to_double(left.as_ref(), &self.left.result.column_type, context)?;
             }
             return Ok(Value::Null);
         }
         let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
         match self.mode {
             ArithmeticMode::Integer => {
-                let left = convert::to_integer(&left, left_type, context)?;
-                let right = convert::to_integer(&right, right_type, context)?;
+                let left = convert::to_integer(left.as_ref(), left_type, context)?;
+                let right = convert::to_integer(right.as_ref(), right_type, context)?;
                 match (left, right) {
                     (Some(left), Some(right)) => self.integers(whole, left, right, context),
                     _ => Ok(Value::Null),
                 }
             }
             ArithmeticMode::Decimal => {
-                let left = convert::operand_to_decimal(&self.left, &left, context)?;
-                let right = convert::operand_to_decimal(&self.right, &right, context)?;
+                let left = convert::operand_to_decimal(&self.left, left.as_ref(), context)?;
+                let right = convert::operand_to_decimal(&self.right, right.as_ref(), context)?;
                 match (left, right) {
                     (Some(left), Some(right)) => self.decimals(whole, &left, &right, context),
                     _ => Ok(Value::Null),
                 }
             }
             ArithmeticMode::Double => {
-                let left = convert::operand_to_double(&self.left, &left, context)?;
-                let right = convert::operand_to_double(&self.right, &right, context)?;
+                let left = convert::operand_to_double(&self.left, left.as_ref(), context)?;
+                let right = convert::operand_to_double(&self.right, right.as_ref(), context)?;
                 match (left, right) {
                     (Some(left), Some(right)) => self.doubles(whole, left, right, context),
                     _ => Ok(Value::Null),
@@ -375,22 +381,22 @@ pub fn derive_negation(operand: &ResultType) -> ResultType {
 pub fn negate(
     whole: &Expression,
     operand: &Expression,
-    row: &[Value],
+    row: RowRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
     let value = operand.operand(row, context)?;
     let column_type = &operand.result.column_type;
-    if *value == Value::Null {
+    if value.is_null() {
         return Ok(Value::Null);
     }
     match negation_mode(&operand.result) {
-        ArithmeticMode::Integer => match convert::to_integer(&value, column_type, context)? {
+        ArithmeticMode::Integer => match convert::to_integer(value.as_ref(), column_type, context)? {
             Some(value) => integer_result(whole, -value),
             None => Ok(Value::Null),
         },
-        ArithmeticMode::Decimal => Ok(convert::to_decimal(&value, column_type, context)?
+        ArithmeticMode::Decimal => Ok(convert::to_decimal(value.as_ref(), column_type, context)?
             .map_or(Value::Null, |value| Value::Decimal(value.negated()))),
-        ArithmeticMode::Double => Ok(convert::argument_to_double(operand, &value, context)?
+        ArithmeticMode::Double => Ok(convert::argument_to_double(operand, value.as_ref(), context)?
             .map_or(Value::Null, |value| Value::Double(-value))),
     }
 }

@@ -7,7 +7,7 @@ use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
-use values::Value;
+use values::{RowRef, Value, ValueRef};
 
 /// The operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,20 +89,20 @@ impl BitOperation {
     }
 
     /// The value for one row.
-    pub fn evaluate(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    pub fn evaluate(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
         let left = self.left.operand(row, context)?;
-        if *left == Value::Null {
+        if left.is_null() {
             return Ok(Value::Null);
         }
         if self.over_bytes
-            && let Value::Bytes(bytes) = &*left
+            && let ValueRef::Bytes(bytes) = left.as_ref()
         {
             return self.bytes(bytes, waiting_bytes(&left), row, context);
         }
-        let Some(left) = operand_bits(&left, &self.left, context)? else { return Ok(Value::Null) };
+        let Some(left) = operand_bits(left.as_ref(), &self.left, context)? else { return Ok(Value::Null) };
         let Some(right) = &self.right else { return Ok(Value::UInt(!left)) };
         let value = right.operand(row, context)?;
-        let Some(right) = operand_bits(&value, right, context)? else { return Ok(Value::Null) };
+        let Some(right) = operand_bits(value.as_ref(), right, context)? else { return Ok(Value::Null) };
         Ok(Value::UInt(match self.operator {
             BitOperator::And => left & right,
             BitOperator::Or => left | right,
@@ -119,22 +119,22 @@ impl BitOperation {
         &self,
         left: &[u8],
         waiting: usize,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let Some(right) = &self.right else {
             return Ok(Value::Bytes(pieces::map(left, context, |byte| !byte)?));
         };
         let value = right.operand_beside(waiting, row, context)?;
-        if *value == Value::Null {
+        if value.is_null() {
             return Ok(Value::Null);
         }
         if matches!(self.operator, BitOperator::ShiftLeft | BitOperator::ShiftRight) {
-            let count = convert::to_integer(&value, &right.result.column_type, context)?.unwrap_or(0);
+            let count = convert::to_integer(value.as_ref(), &right.result.column_type, context)?.unwrap_or(0);
             let count = usize::try_from(convert::integer_bits(count)).unwrap_or(usize::MAX);
             return Ok(Value::Bytes(shift(left, count, self.operator == BitOperator::ShiftLeft, context)?));
         }
-        let Some(right) = convert::to_text(&value, &right.result.column_type, context) else {
+        let Some(right) = convert::to_text(value.as_ref(), &right.result.column_type, context) else {
             return Ok(Value::Null);
         };
         if left.len() != right.len() {
@@ -155,7 +155,7 @@ impl BitOperation {
 
 /// The 64 bits of an operand. None for NULL.
 fn operand_bits(
-    value: &Value,
+    value: ValueRef<'_>,
     operand: &Expression,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<u64>> {

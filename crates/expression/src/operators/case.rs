@@ -4,7 +4,7 @@ use crate::context::EvaluationContext;
 use crate::convert;
 use crate::tree::Expression;
 use errors::SqlResult;
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef, Value};
 
 /// A CASE expression. `CASE x WHEN y` is bound as `CASE WHEN x = y`.
 #[derive(Clone, Debug)]
@@ -22,18 +22,18 @@ impl Case {
     pub fn evaluate(
         &self,
         column_type: &ColumnType,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let Some(chosen) = self.choose(row, context)? else { return Ok(Value::Null) };
-        let value = chosen.evaluate(row, context)?;
+        let value = chosen.operand(row, context)?;
         convert::chosen(value, &chosen.result.column_type, column_type, context)
     }
 
     /// The branch for one row; None where no condition holds and there is no ELSE.
     pub fn choose(
         &self,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Option<&Expression>> {
         for (condition, chosen) in &self.branches {

@@ -3,13 +3,14 @@
 use super::arithmetic::out_of_range;
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
+use crate::operand::Operand;
 use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use std::sync::Arc;
 use values::temporal::{DateTime, parse_date_time};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value, ValueRef};
 
 /// What happens to a character that the target character set lacks, and to values that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl Cast {
     pub fn evaluate(
         &self,
         whole: &Expression,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let target = &whole.result.column_type;
@@ -64,36 +65,36 @@ impl Cast {
             false => Some(&self.operand),
         };
         let Some(operand) = operand else { return Ok(Value::Null) };
-        let value = operand.evaluate(row, context)?;
+        let value = operand.operand(row, context)?;
         let from = &operand.result.column_type;
-        if value == Value::Null {
+        if value.is_null() {
             return Ok(Value::Null);
         }
         if let CastFailure::RefuseMoment(kind) = self.failure {
-            return written_moment(&value, from, kind, context);
+            return written_moment(value.as_ref(), from, kind, context);
         }
         if self.failure == CastFailure::ComparedMoment {
-            return Ok(Value::DateTime(compared_moment(&value, from, context)));
+            return Ok(Value::DateTime(compared_moment(value.as_ref(), from, context)));
         }
         if self.failure == CastFailure::DateParameter {
-            let found = convert::to_moment(&value, from, MomentKind::Date, ZeroDates::All, context)?;
+            let found = convert::to_moment(value.as_ref(), from, MomentKind::Date, ZeroDates::All, context)?;
             return Ok(found.map_or(Value::Null, Value::DateTime));
         }
         if self.failure == CastFailure::Parameter {
-            return crate::parameter::convert_read(value, from, target, context);
+            return crate::parameter::convert_read(value.into_value(), from, target, context);
         }
         match target.kind {
-            TypeKind::BigInt => cast_integer(&value, &self.operand, target.unsigned, context),
+            TypeKind::BigInt => cast_integer(value.as_ref(), &self.operand, target.unsigned, context),
             TypeKind::Char | TypeKind::VarChar | TypeKind::Binary | TypeKind::VarBinary => {
                 self.cast_text(whole, value, context)
             }
             kind if kind.is_large_object() => self.cast_text(whole, value, context),
             kind if kind.has_date() && self.failure == CastFailure::Warn => {
-                cast_moment(&value, from, target, context)
+                cast_moment(value.as_ref(), from, target, context)
             }
-            TypeKind::Year => Ok(cast_year(&value, from, context)),
+            TypeKind::Year => Ok(cast_year(value.as_ref(), from, context)),
             TypeKind::Decimal if self.failure == CastFailure::Warn => {
-                self.cast_decimal(operand, &value, target, context)
+                self.cast_decimal(operand, value.as_ref(), target, context)
             }
             TypeKind::Float => match convert::to_type(value, from, target, context)? {
                 Value::Float(number) if number.is_infinite() => Err(out_of_range("DOUBLE", whole)),
@@ -126,7 +127,7 @@ impl Cast {
     fn cast_decimal(
         &self,
         operand: &Expression,
-        value: &Value,
+        value: ValueRef<'_>,
         target: &ColumnType,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
@@ -147,7 +148,7 @@ impl Cast {
     fn cast_text(
         &self,
         whole: &Expression,
-        value: Value,
+        value: Operand<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let from = &self.operand.result.column_type;
@@ -157,16 +158,16 @@ impl Cast {
             crate::result_type::TypeClass::Text => from.collation,
             _ => context.facts().connection_collation,
         };
-        let Some(bytes) = convert::to_text(&value, from, context) else { return Ok(Value::Null) };
+        let Some(bytes) = convert::to_text(value.as_ref(), from, context) else { return Ok(Value::Null) };
         let mut bytes = match self.failure {
-            CastFailure::Refuse => convert::text_of_set(bytes, source, target.collation)?,
+            CastFailure::Refuse => convert::text_of_set(bytes.into_owned(), source, target.collation)?,
             _ if source == CollationId::BINARY && target.collation != CollationId::BINARY => {
-                match well_formed(bytes, target.collation, context) {
+                match well_formed(bytes.into_owned(), target.collation, context) {
                     Some(bytes) => bytes,
                     None => return Ok(Value::Null),
                 }
             }
-            _ => text::convert_long(bytes, source, target.collation, context)?,
+            _ => text::convert_long(bytes.into_owned(), source, target.collation, context)?,
         };
         // A cast without a length is as long as a function's text may be, and cuts nothing.
         let has_length =
@@ -192,17 +193,17 @@ impl Cast {
 
 /// Text that stands for a date; error 1525 for what is none or may not be written.
 fn written_moment(
-    value: &Value,
+    value: ValueRef<'_>,
     from: &ColumnType,
     kind: TypeKind,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
     let rules = convert::written_date_rules(context.facts().sql_mode);
     let utf8 = match value {
-        Value::Bytes(bytes) => text::to_utf8(bytes, from.collation),
+        ValueRef::Bytes(bytes) => text::to_utf8(bytes, from.collation),
         _ => {
             return convert::to_type(
-                value.clone(),
+                Operand::Borrowed(value),
                 from,
                 &ColumnType::temporal(TypeKind::DateTime, 6),
                 context,
@@ -220,9 +221,9 @@ fn written_moment(
     found.map(Value::DateTime).ok_or_else(|| sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8))
 }
 
-fn compared_moment(value: &Value, from: &ColumnType, context: &mut dyn EvaluationContext) -> DateTime {
+fn compared_moment(value: ValueRef<'_>, from: &ColumnType, context: &mut dyn EvaluationContext) -> DateTime {
     let shown = values::convert::shown_text(value, from);
-    let Value::Bytes(bytes) = value else { return DateTime::ZERO };
+    let ValueRef::Bytes(bytes) = value else { return DateTime::ZERO };
     let rules = ZeroDates::Parts.rules(true, context.facts());
     let parsed = parse_date_time(text::to_utf8(bytes, from.collation).as_bytes(), rules);
     if parsed.as_ref().is_none_or(|parsed| parsed.notes.truncated) {
@@ -260,7 +261,7 @@ fn well_formed(
 
 /// CAST(.. AS DATE) and DATETIME: the dates that sql_mode lets a column have.
 fn cast_moment(
-    value: &Value,
+    value: ValueRef<'_>,
     from: &ColumnType,
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
@@ -278,18 +279,18 @@ fn cast_moment(
 
 /// CAST(.. AS YEAR): of dates their year, of times that of the day they reach from today on; numbers below 100 are of 1970 to 2069, but the number 0
 /// is the year 0 and the text '0' is 2000. NULL with a warning for what is no year.
-fn cast_year(value: &Value, from: &ColumnType, context: &mut dyn EvaluationContext) -> Value {
+fn cast_year(value: ValueRef<'_>, from: &ColumnType, context: &mut dyn EvaluationContext) -> Value {
     let (number, is_text) = match value {
-        Value::Date(date) => return checked_year(date.year, context),
-        Value::DateTime(moment) => return checked_year(moment.date.year, context),
-        Value::Time(time) => {
+        ValueRef::Date(date) => return checked_year(date.year, context),
+        ValueRef::DateTime(moment) => return checked_year(moment.date.year, context),
+        ValueRef::Time(time) => {
             let midnight = context.facts().statement_time.date.midnight();
-            return match values::convert::time_after(*time, midnight) {
+            return match values::convert::time_after(time, midnight) {
                 Some(moment) => checked_year(moment.date.year, context),
                 None => Value::Null,
             };
         }
-        Value::Bytes(bytes) if !from.is_number_bytes() => match year_text(bytes, from, context) {
+        ValueRef::Bytes(bytes) if !from.is_number_bytes() => match year_text(bytes, from, context) {
             Some(number) => (number, true),
             None => return Value::Null,
         },
@@ -334,23 +335,23 @@ fn year_text(bytes: &[u8], from: &ColumnType, context: &mut dyn EvaluationContex
 
 /// CAST(.. AS SIGNED) and UNSIGNED: out of range wraps as MySQL does, with a warning for text.
 fn cast_integer(
-    value: &Value,
+    value: ValueRef<'_>,
     operand: &Expression,
     unsigned: bool,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
     let found = match value {
-        Value::Decimal(_) if unsigned => {
+        ValueRef::Decimal(_) if unsigned => {
             let from = ColumnType { unsigned, ..operand.result.column_type.clone() };
             convert::to_integer(value, &from, context)?
         }
         // Here what is cut off counts for any text.
-        Value::Bytes(_) if operand.result.column_type.is_large_column() => {
+        ValueRef::Bytes(_) if operand.result.column_type.is_large_column() => {
             let from = ColumnType { kind: TypeKind::VarChar, ..operand.result.column_type.clone() };
             convert::to_integer(value, &from, context)?
         }
         // A cast reads the digits that a text begins with, also of one that shows a date.
-        Value::Bytes(_) => convert::to_integer(value, &operand.result.column_type, context)?,
+        ValueRef::Bytes(_) => convert::to_integer(value, &operand.result.column_type, context)?,
         _ => convert::operand_integer(value, operand, context)?,
     };
     let Some(exact) = found else { return Ok(Value::Null) };
@@ -362,7 +363,7 @@ fn cast_integer(
         };
         return Ok(Value::UInt(value));
     }
-    let wraps = matches!(value, Value::UInt(_) | Value::Bytes(_)) && exact > 0;
+    let wraps = matches!(value, ValueRef::UInt(_) | ValueRef::Bytes(_)) && exact > 0;
     let value = if wraps && exact <= i128::from(u64::MAX) {
         exact as u64 as i64
     } else {

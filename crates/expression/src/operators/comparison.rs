@@ -10,8 +10,9 @@ use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
+use std::rc::Rc;
 use values::temporal::{Date, DateTime, Time};
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, Decimal, RowRef, TypeKind, Value, ValueRef};
 
 /// The operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,29 +216,34 @@ fn text_collation(left: &Expression, right: &Expression) -> CollationId {
 }
 
 /// Compares two values; None when one is NULL or cannot be converted.
+#[inline]
 pub fn compare_values(
     mode: ComparisonMode,
-    left: &Value,
+    left: ValueRef<'_>,
     left_type: &ColumnType,
-    right: &Value,
+    right: ValueRef<'_>,
     right_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Ordering>> {
     match (mode, left, right) {
-        (_, Value::Null, _) | (_, _, Value::Null) => return Ok(None),
-        (ComparisonMode::Integer, Value::Int(left), Value::Int(right)) => return Ok(Some(left.cmp(right))),
-        (ComparisonMode::Integer, Value::UInt(left), Value::UInt(right)) => return Ok(Some(left.cmp(right))),
-        (ComparisonMode::Text(collation), Value::Bytes(left), Value::Bytes(right)) => {
+        (_, ValueRef::Null, _) | (_, _, ValueRef::Null) => return Ok(None),
+        (ComparisonMode::Integer, ValueRef::Int(left), ValueRef::Int(right)) => {
+            return Ok(Some(left.cmp(&right)));
+        }
+        (ComparisonMode::Integer, ValueRef::UInt(left), ValueRef::UInt(right)) => {
+            return Ok(Some(left.cmp(&right)));
+        }
+        (ComparisonMode::Text(collation), ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
             return Ok(Some(text::compare(collation, left, right)));
         }
-        (ComparisonMode::DateTime, Value::DateTime(left), Value::DateTime(right)) => {
-            return Ok(Some(left.cmp(right)));
+        (ComparisonMode::DateTime, ValueRef::DateTime(left), ValueRef::DateTime(right)) => {
+            return Ok(Some(left.cmp(&right)));
         }
-        (ComparisonMode::DateTime, Value::Date(left), Value::Date(right)) => {
-            return Ok(Some(left.cmp(right)));
+        (ComparisonMode::DateTime, ValueRef::Date(left), ValueRef::Date(right)) => {
+            return Ok(Some(left.cmp(&right)));
         }
-        (ComparisonMode::Double, Value::Double(left), Value::Double(right)) => {
-            return Ok(left.partial_cmp(right));
+        (ComparisonMode::Double, ValueRef::Double(left), ValueRef::Double(right)) => {
+            return Ok(left.partial_cmp(&right));
         }
         _ => {}
     }
@@ -246,9 +252,9 @@ pub fn compare_values(
 
 fn compare_converted(
     mode: ComparisonMode,
-    left: &Value,
+    left: ValueRef<'_>,
     left_type: &ColumnType,
-    right: &Value,
+    right: ValueRef<'_>,
     right_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Ordering>> {
@@ -293,9 +299,9 @@ fn compare_converted(
         ComparisonMode::Time => {
             match (compared_time(left, left_type, context)?, compared_time(right, right_type, context)?) {
                 (Some(left), Some(right)) => Some(left.cmp(&right)),
-                _ if matches!((left, right), (Value::Bytes(_), _) | (_, Value::Bytes(_))) => {
+                _ if matches!((left, right), (ValueRef::Bytes(_), _) | (_, ValueRef::Bytes(_))) => {
                     let collation = match left {
-                        Value::Bytes(_) => left_type.collation,
+                        ValueRef::Bytes(_) => left_type.collation,
                         _ => right_type.collation,
                     };
                     compare_texts(collation, (left, left_type), (right, right_type), context)
@@ -311,8 +317,8 @@ fn compare_converted(
 
 fn compare_texts(
     collation: CollationId,
-    left: (&Value, &ColumnType),
-    right: (&Value, &ColumnType),
+    left: (ValueRef<'_>, &ColumnType),
+    right: (ValueRef<'_>, &ColumnType),
     context: &mut dyn EvaluationContext,
 ) -> Option<Ordering> {
     let left = convert::to_text(left.0, left.1, context)?;
@@ -322,14 +328,14 @@ fn compare_texts(
 
 /// A value as the exact number that it is compared as: a double beyond all of them is the largest, without a warning.
 pub fn compared_decimal(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Decimal>> {
     match value {
-        Value::Double(number) => {
-            let largest = || Decimal::largest(values::decimal::DIGITS_MAX, 0, *number < 0.0);
-            Ok(Some(Decimal::from_f64(*number).unwrap_or_else(|_| largest())))
+        ValueRef::Double(number) => {
+            let largest = || Decimal::largest(values::decimal::DIGITS_MAX, 0, number < 0.0);
+            Ok(Some(Decimal::from_f64(number).unwrap_or_else(|_| largest())))
         }
         _ => convert::to_decimal(value, column_type, context),
     }
@@ -338,22 +344,22 @@ pub fn compared_decimal(
 /// A value as the moment that it is compared as with a value of the type `beside`; None for a number that is none. A year is
 /// the moment before its first.
 pub fn compared_moment(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     beside: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<DateTime>> {
     let is_number = match value {
-        Value::Int(year) if column_type.kind == TypeKind::Year => {
-            return Ok(Some(start_of_year(*year as u64)));
+        ValueRef::Int(year) if column_type.kind == TypeKind::Year => {
+            return Ok(Some(start_of_year(year as u64)));
         }
-        Value::UInt(year) if column_type.kind == TypeKind::Year => return Ok(Some(start_of_year(*year))),
-        Value::UInt(_) => !column_type.kind.has_members(),
-        Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_) => true,
+        ValueRef::UInt(year) if column_type.kind == TypeKind::Year => return Ok(Some(start_of_year(year))),
+        ValueRef::UInt(_) => !column_type.kind.has_members(),
+        ValueRef::Int(_) | ValueRef::Decimal(_) | ValueRef::Float(_) | ValueRef::Double(_) => true,
         _ => false,
     };
     // Warnings name the kind of what a text is compared with.
-    let is_time = matches!(value, Value::Time(_));
+    let is_time = matches!(value, ValueRef::Time(_));
     let kind = if beside.kind == TypeKind::Date && !is_number && !is_time {
         MomentKind::Date
     } else {
@@ -373,7 +379,7 @@ fn start_of_year(year: u64) -> DateTime {
 
 /// A value as the time span that it is compared as; None for text and numbers that are not wholly one.
 pub fn compared_time(
-    value: &Value,
+    value: ValueRef<'_>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Option<Time>> {
@@ -405,28 +411,33 @@ pub struct Comparison {
 
 impl Comparison {
     /// The truth for one row.
-    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+    pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         if let Some((is_left, site)) = self.once {
             return self.truth_once(is_left, site, row, context);
         }
+        if let (Some(left), Some(right)) = (self.left.at_hand(row), self.right.at_hand(row))
+            && self.operator != ComparisonOperator::NullSafeEqual
+        {
+            return self.truth_of(left, right, context);
+        }
         let left = self.left.operand(row, context)?;
         let null_safe = self.operator == ComparisonOperator::NullSafeEqual;
-        if *left == Value::Null && !null_safe {
+        if left.is_null() && !null_safe {
             return Ok(None);
         }
         let is_moment = matches!(self.mode, ComparisonMode::DateTime | ComparisonMode::Time);
-        if *left == Value::Null && is_moment && is_given(&self.right) {
+        if left.is_null() && is_moment && is_given(&self.right) {
             return Ok(Some(false));
         }
         let right = self.right.operand_beside(waiting_bytes(&left), row, context)?;
-        if null_safe && (*left == Value::Null || *right == Value::Null) {
-            return Ok(Some(*left == *right && !(is_moment && is_given(&self.left))));
+        if null_safe && (left.is_null() || right.is_null()) {
+            return Ok(Some(left.as_ref() == right.as_ref() && !(is_moment && is_given(&self.left))));
         }
         let order = compare_values(
             self.mode,
-            &left,
+            left.as_ref(),
             &self.left.result.column_type,
-            &right,
+            right.as_ref(),
             &self.right.result.column_type,
             context,
         )?;
@@ -435,6 +446,19 @@ impl Comparison {
             None if null_safe => Some(false),
             None => None,
         })
+    }
+
+    /// The truth for two values; not for `<=>`.
+    #[inline]
+    fn truth_of(
+        &self,
+        left: ValueRef<'_>,
+        right: ValueRef<'_>,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Option<bool>> {
+        let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
+        let order = compare_values(self.mode, left, left_type, right, right_type, context)?;
+        Ok(order.map(|order| self.operator.holds(order)))
     }
 
     /// Whether the left or the right operand is a constant that is of another kind of type than it is compared as, so that it
@@ -465,29 +489,31 @@ impl Comparison {
         &self,
         is_left: bool,
         site: usize,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Option<bool>> {
         let (constant, other) = if is_left { (&self.left, &self.right) } else { (&self.right, &self.left) };
         let null_safe = self.operator == ComparisonOperator::NullSafeEqual;
         let value = other.operand(row, context)?;
-        if *value == Value::Null && !null_safe {
+        if value.is_null() && !null_safe {
             return Ok(None);
         }
-        let kept = context.call_state(site).as_ref().and_then(|state| state.downcast_ref::<Value>().cloned());
+        let kept =
+            context.call_state(site).as_ref().and_then(|state| state.downcast_ref::<Rc<Value>>().cloned());
         let number = match kept {
             Some(number) => number,
             None => {
                 let given = constant.operand(row, context)?;
-                let number = self.number(&given, &constant.result.column_type, context)?;
+                let number = Rc::new(self.number(given.as_ref(), &constant.result.column_type, context)?);
                 *context.call_state(site) = Some(Box::new(number.clone()));
                 number
             }
         };
-        if null_safe && (*value == Value::Null || number == Value::Null) {
-            return Ok(Some(*value == number));
+        if null_safe && (value.is_null() || number.is_null()) {
+            return Ok(Some(value.as_ref() == (*number).as_ref()));
         }
-        let (left, right) = if is_left { (&number, &*value) } else { (&*value, &number) };
+        let (left, right) =
+            if is_left { ((*number).as_ref(), value.as_ref()) } else { (value.as_ref(), (*number).as_ref()) };
         let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
         let order = compare_values(self.mode, left, left_type, right, right_type, context)?;
         Ok(match order {
@@ -500,7 +526,7 @@ impl Comparison {
     /// A value as the number that it is compared as.
     fn number(
         &self,
-        value: &Value,
+        value: ValueRef<'_>,
         column_type: &ColumnType,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
@@ -514,6 +540,6 @@ impl Comparison {
             }
             _ => compared_decimal(value, column_type, context)?.map(Value::Decimal),
         };
-        Ok(found.unwrap_or_else(|| value.clone()))
+        Ok(found.unwrap_or_else(|| value.to_value()))
     }
 }

@@ -10,7 +10,7 @@ use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use values::temporal::IntervalUnit;
 use values::temporal::{Date, DateTime, Time, days_in_month};
-use values::{TypeKind, Value};
+use values::{RowRef, TypeKind, Value, ValueRef};
 
 /// An amount of time in the two measures that do not convert into each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,18 +95,18 @@ impl DateArithmetic {
     pub fn evaluate(
         &self,
         whole: &Expression,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let Some(chosen) = self.operand.chosen(row, context)? else { return Ok(Value::Null) };
         let operand = chosen.operand(row, context)?;
         let operand_type = &chosen.result.column_type;
-        if *operand == Value::Null {
+        if operand.is_null() {
             return Ok(Value::Null);
         }
         // The amount is not looked at where there is nothing to add it to.
         if whole.result.kind() == TypeKind::Time {
-            let Some(time) = convert::to_time(&operand, operand_type, context)? else {
+            let Some(time) = convert::to_time(operand.as_ref(), operand_type, context)? else {
                 return Ok(Value::Null);
             };
             let Amount::Of(interval) = self.amount(row, context)? else { return Ok(Value::Null) };
@@ -119,7 +119,8 @@ impl DateArithmetic {
             return Ok(Value::Time(end));
         }
         let kind = MomentKind::DateTime;
-        let Some(start) = convert::to_moment(&operand, operand_type, kind, ZeroDates::None, context)? else {
+        let Some(start) = convert::to_moment(operand.as_ref(), operand_type, kind, ZeroDates::None, context)?
+        else {
             return Ok(Value::Null);
         };
         let interval = match self.amount(row, context)? {
@@ -138,29 +139,31 @@ impl DateArithmetic {
             });
             return Ok(Value::Null);
         };
-        Ok(self.shape(whole, &operand, end))
+        Ok(self.shape(whole, operand.as_ref(), end))
     }
 
     /// The amount of the interval, with its sign.
-    fn amount(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Amount> {
+    fn amount(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Amount> {
         let amount = match unit_fields(self.unit) {
             Some(_) => Some(&self.amount),
             None => self.amount.chosen(row, context)?,
         };
         let Some(amount) = amount else { return Ok(Amount::Null) };
         let value = amount.operand(row, context)?;
-        if *value == Value::Null {
+        if value.is_null() {
             return Ok(Amount::Null);
         }
         let column_type = &amount.result.column_type;
         let interval = if let Some(factors) = unit_fields(self.unit) {
-            let Some(text) = convert::to_text(&value, column_type, context) else { return Ok(Amount::Null) };
+            let Some(text) = convert::to_text(value.as_ref(), column_type, context) else {
+                return Ok(Amount::Null);
+            };
             match compound(&text, factors, self.unit) {
                 Some(interval) => interval,
                 None => return Ok(self.beyond()),
             }
         } else if self.unit == IntervalUnit::Second {
-            let Some(exact) = convert::to_decimal(&value, column_type, context)? else {
+            let Some(exact) = convert::to_decimal(value.as_ref(), column_type, context)? else {
                 return Ok(Amount::Null);
             };
             let microseconds = convert::decimal_micros(&exact);
@@ -171,7 +174,7 @@ impl DateArithmetic {
             let microseconds = microseconds - seconds * SECOND + i128::from(bits) * SECOND;
             Interval { months: 0, microseconds }
         } else {
-            let Some(count) = convert::to_integer(&value, column_type, context)? else {
+            let Some(count) = convert::to_integer(value.as_ref(), column_type, context)? else {
                 return Ok(Amount::Null);
             };
             // Unsigned amounts are taken for signed ones of the same bits.
@@ -200,18 +203,18 @@ impl DateArithmetic {
     }
 
     /// The result in its type. Text that held only a date stays a date where the unit allows it.
-    fn shape(&self, whole: &Expression, operand: &Value, end: DateTime) -> Value {
+    fn shape(&self, whole: &Expression, operand: ValueRef<'_>, end: DateTime) -> Value {
         match whole.result.class() {
             TypeClass::DateTime if whole.result.kind() == TypeKind::Date => Value::Date(end.date),
             TypeClass::DateTime => Value::DateTime(end),
             _ => {
                 let date_only = match operand {
-                    Value::Bytes(bytes) => {
+                    ValueRef::Bytes(bytes) => {
                         !bytes.iter().any(|byte| matches!(byte, b':' | b' ' | b'T')) && bytes.len() <= 10
                     }
-                    Value::Int(number) => *number < 100_000_000,
-                    Value::UInt(number) => *number < 100_000_000,
-                    Value::Decimal(number) => number.to_f64() < 1e8,
+                    ValueRef::Int(number) => number < 100_000_000,
+                    ValueRef::UInt(number) => number < 100_000_000,
+                    ValueRef::Decimal(number) => number.to_f64() < 1e8,
                     _ => false,
                 };
                 let text = if date_only && self.unit.is_date_only() {

@@ -3,14 +3,14 @@
 use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert;
+use crate::operand::Operand;
 use crate::result_type::TypeClass;
 use crate::tree::{Expression, ExpressionKind};
 use errors::SqlResult;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef, Value, ValueRef};
 
 /// `operand BETWEEN low AND high`, with NOT when `negated`.
 #[derive(Clone, Debug)]
@@ -27,9 +27,9 @@ pub struct Between {
 
 impl Between {
     /// The truth for one row.
-    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+    pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         let operand = self.operand.operand(row, context)?;
-        if *operand == Value::Null {
+        if operand.is_null() {
             return Ok(None);
         }
         let column_type = &self.operand.result.column_type;
@@ -39,7 +39,14 @@ impl Between {
         };
         let mut against = |(mode, bound): &(ComparisonMode, Expression)| {
             let value = bound.operand_beside(waiting_bytes(&operand), row, context)?;
-            compare_values(*mode, &operand, column_type, &value, &bound.result.column_type, context)
+            compare_values(
+                *mode,
+                operand.as_ref(),
+                column_type,
+                value.as_ref(),
+                &bound.result.column_type,
+                context,
+            )
         };
         let above = against(&self.low)?.map(|order| order != Ordering::Less);
         let below = against(&self.high)?.map(|order| order != Ordering::Greater);
@@ -55,14 +62,14 @@ impl Between {
 /// A text that is compared as a number, as that number: it is converted, and warned of, once for all it is compared with.
 fn converted<'v>(
     mode: ComparisonMode,
-    value: Cow<'v, Value>,
+    value: Operand<'v>,
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
-) -> SqlResult<Cow<'v, Value>> {
-    match (mode, &*value) {
-        (ComparisonMode::Double, Value::Bytes(_)) => {
-            let number = convert::to_double(&value, column_type, context)?;
-            Ok(Cow::Owned(number.map_or(Value::Null, Value::Double)))
+) -> SqlResult<Operand<'v>> {
+    match (mode, value.as_ref()) {
+        (ComparisonMode::Double, ValueRef::Bytes(_)) => {
+            let number = convert::to_double(value.as_ref(), column_type, context)?;
+            Ok(Operand::Owned(number.map_or(Value::Null, Value::Double)))
         }
         _ => Ok(value),
     }
@@ -111,7 +118,7 @@ impl InList {
     }
 
     /// The truth for one row.
-    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+    pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         if self.converts_first {
             // Its warnings come when they are compared.
             let before = context.diagnostics().clone();
@@ -121,29 +128,29 @@ impl InList {
             *context.diagnostics() = before;
         }
         let operand = self.operand.operand(row, context)?;
-        let exact = match (&*operand, &self.lookup) {
-            (Value::Null, _) => return Ok(None),
-            (Value::Int(value), Some(lookup)) => Some(lookup.find(i128::from(*value))),
-            (Value::UInt(value), Some(lookup)) => Some(lookup.find(i128::from(*value))),
+        let exact = match (operand.as_ref(), &self.lookup) {
+            (ValueRef::Null, _) => return Ok(None),
+            (ValueRef::Int(value), Some(lookup)) => Some(lookup.find(i128::from(value))),
+            (ValueRef::UInt(value), Some(lookup)) => Some(lookup.find(i128::from(value))),
             _ => None,
         };
         let found = match exact {
             Some(found) => found,
-            None => self.walk(&operand, waiting_bytes(&operand), row, context)?,
+            None => self.walk(operand.as_ref(), waiting_bytes(&operand), row, context)?,
         };
         Ok(found.map(|found| found != self.negated))
     }
 
     fn walk(
         &self,
-        operand: &Value,
+        operand: ValueRef<'_>,
         waiting: usize,
-        row: &[Value],
+        row: RowRef<'_>,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Option<bool>> {
         let column_type = &self.operand.result.column_type;
         let mut unknown = false;
-        let mut number = None;
+        let mut number: Option<Operand<'_>> = None;
         for (at, (mode, member)) in self.list.iter().enumerate() {
             if at % KILL_LOOK_MEMBERS == KILL_LOOK_MEMBERS - 1 {
                 context.check_killed()?;
@@ -151,7 +158,7 @@ impl InList {
             let value = member.operand_beside(waiting, row, context)?;
             if self.by_bits
                 && *mode == ComparisonMode::Integer
-                && let (Some(left), Some(right)) = (bits(operand), bits(&value))
+                && let (Some(left), Some(right)) = (bits(operand), bits(value.as_ref()))
             {
                 if left == right {
                     return Ok(Some(true));
@@ -159,13 +166,22 @@ impl InList {
                 continue;
             }
             let operand = match (mode, operand) {
-                (ComparisonMode::Double, Value::Bytes(_)) => match &mut number {
-                    Some(number) => &*number,
-                    none => &*none.insert(converted(*mode, Cow::Borrowed(operand), column_type, context)?),
+                (ComparisonMode::Double, ValueRef::Bytes(_)) => match &mut number {
+                    Some(number) => number.as_ref(),
+                    none => none
+                        .insert(converted(*mode, Operand::Borrowed(operand), column_type, context)?)
+                        .as_ref(),
                 },
                 _ => operand,
             };
-            match compare_values(*mode, operand, column_type, &value, &member.result.column_type, context)? {
+            match compare_values(
+                *mode,
+                operand,
+                column_type,
+                value.as_ref(),
+                &member.result.column_type,
+                context,
+            )? {
                 Some(Ordering::Equal) => return Ok(Some(true)),
                 Some(_) => {}
                 None => unknown = true,
@@ -197,10 +213,10 @@ fn is_converted((mode, member): &(ComparisonMode, Expression)) -> bool {
 }
 
 /// The bits of an integer.
-fn bits(value: &Value) -> Option<u64> {
+fn bits(value: ValueRef<'_>) -> Option<u64> {
     match value {
-        Value::Int(number) => Some(*number as u64),
-        Value::UInt(number) => Some(*number),
+        ValueRef::Int(number) => Some(number as u64),
+        ValueRef::UInt(number) => Some(number),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::tree::Expression;
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;
-use values::Value;
+use values::{RowRef, Value, ValueRef};
 
 /// `operand LIKE pattern ESCAPE escape`.
 #[derive(Clone, Debug)]
@@ -30,16 +30,16 @@ const PATTERN_BYTES: usize = 12;
 
 impl Like {
     /// The truth for one row.
-    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+    pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         let operand = self.operand.operand(row, context)?;
         let converted;
-        let subject = match &*operand {
-            Value::Null => return Ok(None),
-            Value::Bytes(bytes) => bytes.as_slice(),
+        let subject = match operand.as_ref() {
+            ValueRef::Null => return Ok(None),
+            ValueRef::Bytes(bytes) => bytes,
             other => {
                 converted = convert::to_text(other, &self.operand.result.column_type, context);
                 match &converted {
-                    Some(bytes) => bytes.as_slice(),
+                    Some(bytes) => bytes,
                     None => return Ok(None),
                 }
             }
@@ -47,16 +47,16 @@ impl Like {
         let pattern = self.pattern.operand_beside(waiting_bytes(&operand), row, context)?;
         let escape = self.escape.map(u32::from);
         let converted;
-        let pattern = match &*pattern {
-            Value::Null => return Ok(None),
-            Value::Bytes(pattern) => pattern,
-            other => match convert::to_text(other, &self.pattern.result.column_type, context) {
-                Some(pattern) => {
-                    converted = pattern;
-                    &converted
+        let pattern = match pattern.as_ref() {
+            ValueRef::Null => return Ok(None),
+            ValueRef::Bytes(pattern) => pattern,
+            other => {
+                converted = convert::to_text(other, &self.pattern.result.column_type, context);
+                match &converted {
+                    Some(pattern) => pattern,
+                    None => return Ok(None),
                 }
-                None => return Ok(None),
-            },
+            }
         };
         let waiting = if pattern.len() >= LONG_BYTES { pattern.len() * PATTERN_BYTES } else { 0 };
         context.occupy(waiting)?;
@@ -201,21 +201,24 @@ impl Regexp {
     }
 
     /// The truth for one row.
-    pub fn truth(&self, row: &[Value], context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
+    pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         let (compiled, waiting) = match &self.compiled {
             Some(regex) => (regex.clone(), 0),
             None => {
                 let pattern = self.pattern.operand(row, context)?;
                 let waiting = waiting_bytes(&pattern);
                 let column_type = &self.pattern.result.column_type;
-                let Some(pattern) = convert::to_text(&pattern, column_type, context) else { return Ok(None) };
+                let Some(pattern) = convert::to_text(pattern.as_ref(), column_type, context) else {
+                    return Ok(None);
+                };
                 let pattern = text::to_utf8(&pattern, self.collation);
                 let is_sensitive = text::is_case_sensitive(self.collation);
                 (Arc::new(compile_regexp(&pattern, is_sensitive, "")?), waiting)
             }
         };
         let operand = self.operand.operand_beside(waiting, row, context)?;
-        let Some(subject) = convert::to_text(&operand, &self.operand.result.column_type, context) else {
+        let Some(subject) = convert::to_text(operand.as_ref(), &self.operand.result.column_type, context)
+        else {
             return Ok(None);
         };
         match compiled.is_match(&text::to_utf8(&subject, self.collation)) {

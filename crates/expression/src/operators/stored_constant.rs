@@ -69,7 +69,7 @@ fn not_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> Op
         kind => kind.name(),
     };
     let name = column.name.rsplit("`.`").next().unwrap_or(&column.name).trim_matches('`');
-    let shown = values::convert::shown_text(value, given);
+    let shown = values::convert::shown_text(value.as_ref(), given);
     let text = format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1");
     Some(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text))
 }
@@ -227,16 +227,20 @@ fn store_beside(
 fn number_form(stored: Value, column: &ColumnType, result: &ResultType) -> Value {
     let mut unheard = Diagnostics::new(0);
     let converted = match result.class() {
-        TypeClass::Integer => values::convert::to_integer(&stored, column, &mut unheard)
+        TypeClass::Integer => values::convert::to_integer(stored.as_ref(), column, &mut unheard)
             .and_then(|number| i64::try_from(number).ok())
             .map(Value::Int),
-        TypeClass::Decimal => values::convert::to_decimal(&stored, column, &mut unheard).map(Value::Decimal),
-        TypeClass::Double => values::convert::to_f64(&stored, column, &mut unheard).map(Value::Double),
+        TypeClass::Decimal => {
+            values::convert::to_decimal(stored.as_ref(), column, &mut unheard).map(Value::Decimal)
+        }
+        TypeClass::Double => {
+            values::convert::to_f64(stored.as_ref(), column, &mut unheard).map(Value::Double)
+        }
         TypeClass::Text if result.is_number_bytes() => {
-            values::convert::to_integer(&stored, column, &mut unheard)
+            values::convert::to_integer(stored.as_ref(), column, &mut unheard)
                 .map(|number| Value::Bytes((number as i64).to_be_bytes().to_vec()))
         }
-        TypeClass::Text => values::convert::to_text(&stored, column)
+        TypeClass::Text => values::convert::to_text(stored.as_ref(), column)
             .map(|bytes| text::from_utf8(&String::from_utf8_lossy(&bytes), result.collation()))
             .map(Value::Bytes),
         TypeClass::DateTime | TypeClass::Time | TypeClass::Null => None,

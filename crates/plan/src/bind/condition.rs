@@ -10,7 +10,7 @@ use ::expression::operators::{Comparison, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, SubqueryUse};
 use errors::SqlResult;
 use values::temporal::{Date, DateTime};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 
 /// Whether a condition is a constant that does not hold.
 pub(crate) fn is_never(condition: &Expression) -> bool {
@@ -436,7 +436,7 @@ impl Binder<'_> {
         let context = &mut *self.input.context;
         let before = context.diagnostics().clone();
         context.diagnostics().escalate(escalates);
-        let truth = condition.truth(&[], context);
+        let truth = condition.truth(RowRef::EMPTY, context);
         let raised = context.diagnostics().take_raised();
         context.diagnostics().escalate(false);
         let silent = truth.is_ok() && raised.is_none() && context.diagnostics().count() == before.count();

@@ -6,7 +6,7 @@ use super::{Binder, JoinTree};
 use ::expression::operators::{ComparisonMode, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, TypeClass};
 use values::temporal::{self, Date};
-use values::{ColumnType, Value};
+use values::{ColumnType, RowRef, Value};
 
 /// Which columns are equal to each other and to constants.
 #[derive(Clone, Default)]
@@ -308,7 +308,7 @@ impl Binder<'_> {
     pub(crate) fn fails(&mut self, condition: &Expression) -> bool {
         let context = &mut *self.input.context;
         let before = context.diagnostics().clone();
-        let truth = condition.truth(&[], context);
+        let truth = condition.truth(RowRef::EMPTY, context);
         *context.diagnostics() = before;
         matches!(truth, Ok(truth) if truth != Some(true))
     }

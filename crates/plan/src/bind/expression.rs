@@ -14,7 +14,7 @@ use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
 use values::column_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 
 /// The comparison of an operator sign.
 pub(crate) fn comparison(operator: ast::BinaryOperator) -> Option<ComparisonOperator> {
@@ -290,7 +290,7 @@ impl Binder<'_> {
             return operand;
         }
         let before = self.input.context.diagnostics().clone();
-        let value = operand.evaluate(&[], self.input.context);
+        let value = operand.evaluate(RowRef::EMPTY, self.input.context);
         *self.input.context.diagnostics() = before;
         match value {
             Ok(Value::UInt(number)) if number > 1 << 63 => {
@@ -382,7 +382,7 @@ impl Binder<'_> {
         }
         let context = &mut *self.input.context;
         let before = context.diagnostics().clone();
-        let Ok(value) = parameter.evaluate(&[], context) else {
+        let Ok(value) = parameter.evaluate(RowRef::EMPTY, context) else {
             *context.diagnostics() = before;
             return;
         };
@@ -395,7 +395,7 @@ impl Binder<'_> {
         if is_decided || is_equal && column.result.kind() == TypeKind::BigInt {
             let result = parameter.result.clone();
             *parameter = Expression::constant(value, result);
-        } else if is_equal && parameter.evaluate(&[], context).is_err() {
+        } else if is_equal && parameter.evaluate(RowRef::EMPTY, context).is_err() {
             *context.diagnostics() = before;
         }
     }

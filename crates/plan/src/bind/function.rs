@@ -8,7 +8,7 @@ use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
-use values::{TypeKind, Value};
+use values::{RowRef, TypeKind, Value};
 
 /// A unit or word as a first argument.
 fn word(text: &str) -> Expression {
@@ -72,7 +72,7 @@ impl Binder<'_> {
         }
         let context = &mut *self.input.context;
         let before = context.diagnostics().clone();
-        if constant.evaluate(&[], context).is_err() {
+        if constant.evaluate(RowRef::EMPTY, context).is_err() {
             *context.diagnostics() = before;
         } else if context.diagnostics().count() > before.count() {
             self.volatile = true;
@@ -112,7 +112,7 @@ impl Binder<'_> {
         let mut found = None;
         for _ in 0..times {
             let value = match name {
-                "str_to_date" | "interval" => argument.evaluate(&[], context),
+                "str_to_date" | "interval" => argument.evaluate(RowRef::EMPTY, context),
                 _ => argument.constant_integer(context),
             };
             found = match value {

@@ -46,7 +46,7 @@ impl Binder<'_> {
                 if parsed.offset_seconds.is_some() {
                     let written =
                         (Value::Bytes(bytes.clone()), ColumnType::varchar(0, CollationId::UTF8MB4_BIN));
-                    moment = to_datetime(&written.0, &written.1, self.input.context)?
+                    moment = to_datetime(written.0.as_ref(), &written.1, self.input.context)?
                         .ok_or_else(|| wrong_value("DATETIME", bytes))?;
                 }
                 Expression::constant(Value::DateTime(moment), ResultType::datetime(fraction_digits(bytes)))

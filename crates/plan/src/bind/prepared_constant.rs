@@ -5,7 +5,7 @@ use super::Binder;
 use ::expression::operators::{ComparisonMode, compare_values};
 use ::expression::{Expression, ExpressionKind, TypeClass};
 use errors::SqlResult;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 
 /// Whether it is known when the statement is prepared.
 fn is_known(expression: &Expression) -> bool {
@@ -99,10 +99,10 @@ impl Binder<'_> {
         let before = context.diagnostics().clone();
         context.diagnostics().escalate(true);
         let date = ColumnType::new(TypeKind::Date);
-        let compared = constant.evaluate(&[], context).and_then(|value| {
+        let compared = constant.evaluate(RowRef::EMPTY, context).and_then(|value| {
             let column_type = &constant.result.column_type;
             let beside = if mode == ComparisonMode::Date { &date } else { column_type };
-            compare_values(mode, &value, column_type, &value, beside, context)
+            compare_values(mode, value.as_ref(), column_type, value.as_ref(), beside, context)
         });
         let raised = context.diagnostics().take_raised();
         context.diagnostics().escalate(false);

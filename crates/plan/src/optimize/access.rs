@@ -9,6 +9,7 @@ use engine::{Table, TableStatistics};
 use expression::{Expression, ExpressionKind};
 use parser::ast::IndexHintKind;
 use std::sync::Arc;
+use values::RowRef;
 
 /// One way to read a table once, for one row of the tables before it.
 #[derive(Clone, Debug)]
@@ -139,7 +140,7 @@ impl Binder<'_> {
         path: &mut AccessPath,
     ) -> f64 {
         let warnings = self.input.context.diagnostics().clone();
-        let ranges = key_ranges(table, path, &[], self.input.context);
+        let ranges = key_ranges(table, path, RowRef::EMPTY, self.input.context);
         *self.input.context.diagnostics() = warnings;
         let Ok(ranges) = ranges else { return self.guessed_rows(statistics, path) };
         let asked = ranges.len().min(ESTIMATED_RANGES_MAX);

@@ -7,6 +7,7 @@ use crate::bind::{Binder, is_never};
 use crate::physical::{JoinKind, Node, TableAccess};
 use crate::range::key_ranges;
 use expression::{Expression, ExpressionKind, SubqueryUse};
+use values::RowRef;
 
 /// How rows are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +110,7 @@ impl Binder<'_> {
             return false;
         }
         let warnings = self.input.context.diagnostics().clone();
-        let ranges = key_ranges(&access.table, &access.path, &[], self.input.context);
+        let ranges = key_ranges(&access.table, &access.path, RowRef::EMPTY, self.input.context);
         *self.input.context.diagnostics() = warnings;
         let engine = self.input.engine;
         let is_missing = ranges.is_ok_and(|ranges| {

@@ -10,8 +10,8 @@ use expression::{Expression, ExpressionKind};
 use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
-use values::Value;
 use values::row::{ColumnSet, RowView};
+use values::{RowRef, Value};
 
 /// Values of columns of the block, by slot.
 pub(super) struct KnownValues {
@@ -98,7 +98,7 @@ impl Binder<'_> {
         let crate::bind::Source::Base(table) = &self.block().tables[number].source else { return None };
         let table = table.clone();
         let warnings = self.input.context.diagnostics().clone();
-        let key = point_key(&table, path, &[], self.input.context);
+        let key = point_key(&table, path, RowRef::EMPTY, self.input.context);
         *self.input.context.diagnostics() = warnings;
         let key = key.ok()??;
         let mut values = None;
@@ -116,7 +116,7 @@ impl Binder<'_> {
     /// The ranges of a path whose bounds are known.
     pub(super) fn ranges_of(&mut self, table: &Table, path: &AccessPath) -> Option<Vec<KeyRange>> {
         let warnings = self.input.context.diagnostics().clone();
-        let ranges = key_ranges(table, path, &[], self.input.context);
+        let ranges = key_ranges(table, path, RowRef::EMPTY, self.input.context);
         *self.input.context.diagnostics() = warnings;
         ranges.ok()
     }

@@ -9,7 +9,7 @@ use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use std::time::Duration;
 use stdx::ids::Lsn;
-use values::Value;
+use values::RowRef;
 use wire::encoder::{COLUMNS_MAX, Encoder};
 use wire::frame::{FrameReader, Received};
 use wire::output::FRAME_HEADER_BYTES;
@@ -196,8 +196,8 @@ impl ResultSink for Channel<'_> {
         Ok(())
     }
 
-    fn row(&mut self, values: &[Value]) -> SqlResult<()> {
-        self.encoder.row(values);
+    fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
+        self.encoder.row(row);
         self.send_piece()
     }
 

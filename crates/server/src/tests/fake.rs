@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use stdx::ids::Lsn;
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::auth::{caching_sha2, native};
 use wire::capabilities::status;
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
@@ -216,7 +216,7 @@ fn end() -> StatementEnd {
 
 fn one_value(channel: &mut dyn ResultSink, name: &str, kind: TypeKind, value: Value) -> SqlResult<()> {
     channel.columns(&[column(name, kind)], RESULTS)?;
-    channel.row(&[value])?;
+    channel.row(RowRef::Values(&[value]))?;
     channel.end_rows(&end())
 }
 
@@ -237,7 +237,7 @@ impl FakeSession {
             "ROWS" => {
                 channel.columns(&[column("n", TypeKind::BigInt), column("t", TypeKind::VarChar)], RESULTS)?;
                 for row in 0..number {
-                    channel.row(&[Value::UInt(row), Value::Bytes(vec![b'x'; 100])])?;
+                    channel.row(RowRef::Values(&[Value::UInt(row), Value::Bytes(vec![b'x'; 100])]))?;
                 }
                 channel.end_rows(&end())?;
             }
@@ -283,7 +283,7 @@ impl FakeSession {
         sink.resume_rows(&columns, RESULTS)?;
         let count = count.min(self.left);
         for _ in 0..count {
-            sink.row(&[Value::Int(i64::from(self.left)), Value::Null])?;
+            sink.row(RowRef::Values(&[Value::Int(i64::from(self.left)), Value::Null]))?;
             self.left -= 1;
         }
         let flag = if self.left == 0 { status::LAST_ROW_SENT } else { status::CURSOR_EXISTS };
@@ -372,7 +372,7 @@ impl SqlSession for FakeSession {
                 let server_status = status::AUTOCOMMIT | status::CURSOR_EXISTS;
                 return channel.end_rows(&StatementEnd { server_status, ..StatementEnd::default() });
             }
-            channel.row(&values)?;
+            channel.row(RowRef::Values(&values))?;
             channel.end_rows(&end())
         });
         answer(channel, result);

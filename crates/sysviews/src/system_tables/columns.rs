@@ -24,9 +24,9 @@ pub fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String
             }
             (TypeKind::Timestamp, Value::DateTime(utc)) => {
                 let local = Value::DateTime(zone.utc_to_local(*utc));
-                values::convert::quoted_text(&local, &column.column_type)
+                values::convert::quoted_text(local.as_ref(), &column.column_type)
             }
-            _ => values::convert::quoted_text(value, &column.column_type),
+            _ => values::convert::quoted_text(value.as_ref(), &column.column_type),
         }),
     }
 }

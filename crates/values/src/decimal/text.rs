@@ -91,11 +91,27 @@ fn read_exponent(text: &[u8]) -> (i64, usize) {
     }
 }
 
+/// Digits that are put together without an allocation: all of most numbers.
+const SHORT_DIGITS_MAX: usize = 80;
+
 fn assemble(negative: bool, whole: &[u8], fraction: &[u8], exponent: i64) -> (Decimal, bool, bool) {
     let skip = |digits: &[u8]| digits.iter().take_while(|&&digit| digit == b'0').count();
-    let mut digits: Vec<u8> = whole[skip(whole)..].to_vec();
-    digits.extend_from_slice(fraction);
-    let leading = skip(&digits);
+    let significant = &whole[skip(whole)..];
+    let mut short = [0; SHORT_DIGITS_MAX];
+    let long;
+    let count = significant.len() + fraction.len();
+    let digits = match short.get_mut(..count) {
+        Some(digits) => {
+            digits[..significant.len()].copy_from_slice(significant);
+            digits[significant.len()..].copy_from_slice(fraction);
+            &*digits
+        }
+        None => {
+            long = [significant, fraction].concat();
+            &long
+        }
+    };
+    let leading = skip(digits);
     let digits = &digits[leading..];
     // The number is 0.DIGITS * 10^point.
     let point = (whole.len() - skip(whole)) as i64 - leading as i64 + exponent;

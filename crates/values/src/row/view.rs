@@ -5,6 +5,7 @@
 use super::outside::{OUTSIDE, REFERENCE_BYTES};
 use super::{Column, Form, Place, RowError, RowLayout, WIDE_OFFSETS};
 use crate::packed;
+use crate::rows::Rows;
 use crate::value::Value;
 
 /// A stored row: its layout and its bytes.
@@ -68,6 +69,18 @@ impl<'a> RowView<'a> {
         match self.raw(column) {
             Some(raw) => self.layout.columns[column].form.value(raw),
             None => Value::Null,
+        }
+    }
+
+    /// Puts the column into the last of those rows.
+    #[inline]
+    pub fn copy_to(&self, column: usize, rows: &mut Rows, slot: usize) {
+        let Some(raw) = self.raw(column) else { return rows.set_null(slot) };
+        match self.layout.columns[column].form {
+            Form::Int(_) => rows.set_int(slot, packed::signed(raw)),
+            Form::UInt(_) => rows.set_uint(slot, packed::unsigned(raw)),
+            Form::Bytes => rows.set_bytes(slot, raw),
+            form => rows.set_value(slot, form.value(raw)),
         }
     }
 

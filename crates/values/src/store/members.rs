@@ -48,7 +48,7 @@ pub(super) fn set(
         0 => 0,
         count => u64::MAX >> (64 - count.min(64)),
     };
-    let temporal_text = is_temporal(value).then(|| convert::to_text(value, from)).flatten();
+    let temporal_text = is_temporal(value).then(|| convert::to_text(value.as_ref(), from)).flatten();
     let text = match value {
         Value::Bytes(bytes) => Some(bytes.as_slice()),
         _ => temporal_text.as_deref(),
@@ -145,7 +145,7 @@ fn number_of(value: &Value, from: &ColumnType) -> Option<u64> {
         // The casts cut to the range of i64.
         Value::Double(number) => i128::from(*number as i64),
         Value::Float(number) => i128::from(*number as i64),
-        _ => convert::to_integer(value, from, &mut Diagnostics::new(0))?,
+        _ => convert::to_integer(value.as_ref(), from, &mut Diagnostics::new(0))?,
     };
     (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&whole).then_some(whole as u64)
 }

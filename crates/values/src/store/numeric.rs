@@ -53,7 +53,7 @@ fn whole(
             let mut whole = whole_of_decimal(&parsed.number, false);
             whole.out_of_range |= parsed.overflow;
             if parsed.length == 0 {
-                context.incorrect("integer", &quoted_text(value, from))?;
+                context.incorrect("integer", &quoted_text(value.as_ref(), from))?;
             } else {
                 // No byte of a binary string is a blank.
                 let rest = &text[parsed.length..];
@@ -62,7 +62,7 @@ fn whole(
             }
             Ok(whole)
         }
-        _ => exact(crate::convert::to_integer(value, from, &mut Diagnostics::new(0)).unwrap_or(0)),
+        _ => exact(crate::convert::to_integer(value.as_ref(), from, &mut Diagnostics::new(0)).unwrap_or(0)),
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn decimal(
             Err(_) => (Decimal::largest(to.precision(), to.scale(), *double < 0.0), true),
         },
         _ => {
-            let number = crate::convert::to_decimal(value, from, &mut Diagnostics::new(0));
+            let number = crate::convert::to_decimal(value.as_ref(), from, &mut Diagnostics::new(0));
             (number.unwrap_or(Decimal::ZERO), false)
         }
     };
@@ -115,7 +115,7 @@ fn decimal_of_text(
     let parsed = Decimal::parse(text);
     let rest = text[parsed.length..].iter().any(|byte| !number::is_blank(*byte));
     if parsed.length == 0 || ((rest || parsed.overflow) && context.mode.strict) {
-        context.incorrect("decimal", &quoted_text(value, from))?;
+        context.incorrect("decimal", &quoted_text(value.as_ref(), from))?;
     } else if rest && !parsed.overflow {
         context.note_truncated();
     }
@@ -136,11 +136,11 @@ pub(super) fn float(
             out_of_range = parsed.overflow;
             if parsed.is_truncated(&text) {
                 let kind = if to.kind == TypeKind::Float { "FLOAT" } else { "DOUBLE" };
-                context.incorrect(kind, &quoted_text(value, from))?;
+                context.incorrect(kind, &quoted_text(value.as_ref(), from))?;
             }
             parsed.number
         }
-        _ => crate::convert::to_f64(value, from, &mut Diagnostics::new(0)).unwrap_or(0.0),
+        _ => crate::convert::to_f64(value.as_ref(), from, &mut Diagnostics::new(0)).unwrap_or(0.0),
     };
     if to.unsigned && number < 0.0 {
         out_of_range = true;
@@ -188,7 +188,7 @@ pub(super) fn bit(
     let number = match value {
         Value::Bytes(bytes) => number_of_bytes(bytes),
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
-            number_of_bytes(&crate::convert::to_text(value, from).unwrap_or_default())
+            number_of_bytes(&crate::convert::to_text(value.as_ref(), from).unwrap_or_default())
         }
         // The casts cut to the range of i64.
         Value::Double(number) => Some(*number as i64 as u64),
@@ -238,7 +238,7 @@ pub(super) fn year(value: &Value, from: &ColumnType, context: &mut StoreContext<
             if let Value::Double(number) = value {
                 whole.number = number.trunc() as i128;
             }
-            if crate::convert::is_negative(value) {
+            if crate::convert::is_negative(value.as_ref()) {
                 whole.number = -1;
             }
             let in_range = matches!(whole.number, 0..=99 | 1901..=2155);

@@ -53,7 +53,7 @@ pub(super) fn carried(
             (within_signed(number, value, to, context)?, ColumnType::big_int())
         }
         Form::Double => {
-            let number = convert::to_f64(value, from, &mut Diagnostics::new(0)).unwrap_or(0.0);
+            let number = convert::to_f64(value.as_ref(), from, &mut Diagnostics::new(0)).unwrap_or(0.0);
             (Value::Double(number), ColumnType::double())
         }
         Form::Exact => exact(value, from, context)?,
@@ -128,7 +128,7 @@ fn text(value: &Value, from: &ColumnType) -> (Value, ColumnType) {
     let made = match value {
         Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
         _ if from.kind.has_members() => convert::member_text(value.clone(), from),
-        _ => Value::Bytes(convert::to_text(value, from).unwrap_or_default().into_owned()),
+        _ => Value::Bytes(convert::to_text(value.as_ref(), from).unwrap_or_default().into_owned()),
     };
     let collation = match from.kind {
         kind if kind.is_string() || kind.has_members() => from.collation,
@@ -152,7 +152,7 @@ fn whole(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> Sq
         Value::UInt(number) => return Ok(Value::UInt(*number)),
         Value::Time(time) if truncates => i128::from(time.truncated(0).to_number()),
         Value::DateTime(moment) if truncates => i128::from(moment.to_number()),
-        _ => convert::to_integer(value, from, &mut lost).unwrap_or(0),
+        _ => convert::to_integer(value.as_ref(), from, &mut lost).unwrap_or(0),
     };
     let is_unsigned = match value {
         Value::Decimal(_) => from.unsigned,
@@ -173,7 +173,7 @@ fn whole(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> Sq
         Value::Float(_) => return Ok(Value::Int(i64::MIN)),
         Value::Decimal(_) | Value::Double(_) | Value::Bytes(_) => {
             let kind = if matches!(value, Value::Decimal(_)) { "DECIMAL" } else { "INTEGER" };
-            let shown = convert::quoted_text(value, from);
+            let shown = convert::quoted_text(value.as_ref(), from);
             context.reject(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown))?;
         }
         _ => {}
@@ -203,13 +203,13 @@ fn within_signed(
 /// The value as an exact number. MySQL names neither the column nor the row of a text without a number in ALTER TABLE.
 fn exact(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> SqlResult<(Value, ColumnType)> {
     let mut lost = Diagnostics::new(1);
-    let number = convert::to_decimal(value, from, &mut lost).unwrap_or(Decimal::ZERO);
+    let number = convert::to_decimal(value.as_ref(), from, &mut lost).unwrap_or(Decimal::ZERO);
     if let Value::Bytes(bytes) = value {
         if Decimal::parse(&convert::readable_text(bytes, from.collation)).length == 0 {
             context.reject(sql_error!(ER_TRUNCATED_WRONG_VALUE_FOR_FIELD, "DECIMAL", "0", "", -1))?;
         }
         if lost.count() > 0 && !from.kind.is_large_object() {
-            let shown = convert::quoted_text(value, from);
+            let shown = convert::quoted_text(value.as_ref(), from);
             context.reject(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", shown))?;
         }
     }

@@ -44,7 +44,7 @@ fn text_within<'a>(
             }
             Ok(Cow::Owned(text))
         }
-        _ => Ok(to_text(value, from).unwrap_or_default()),
+        _ => Ok(to_text(value.as_ref(), from).unwrap_or_default()),
     }
 }
 

@@ -34,7 +34,7 @@ fn report(
 }
 
 fn incorrect_value(kind: &str, value: &Value, from: &ColumnType, context: &StoreContext<'_>) -> SqlError {
-    let text = quoted_text(value, from);
+    let text = quoted_text(value.as_ref(), from);
     errors::code::ER_TRUNCATED_WRONG_VALUE.message(format!(
         "Incorrect {kind} value: '{text:.128}' for column '{}' at row {}",
         context.column, context.row
@@ -97,10 +97,10 @@ fn moment_of_number(
     from: &ColumnType,
     rules: DateRules,
 ) -> Result<(DateTime, Option<Trouble>), Trouble> {
-    if convert::is_negative(value) {
+    if convert::is_negative(value.as_ref()) {
         return Err(Trouble::OutOfRange);
     }
-    let (whole, microsecond) = convert::temporal_number(value, from)
+    let (whole, microsecond) = convert::temporal_number(value.as_ref(), from)
         .filter(|(whole, _)| *whole <= DATE_TIME_NUMBER_MAX)
         .ok_or(Trouble::OutOfRange)?;
     let refused = if whole == 0 { Trouble::OutOfRange } else { Trouble::Truncated };
@@ -277,10 +277,11 @@ pub(super) fn time(
                 None => (Time::default(), Some(Trouble::Truncated)),
             }
         }
-        _ => match convert::time_of_number(value, from) {
+        _ => match convert::time_of_number(value.as_ref(), from) {
             Some((time, cut)) => {
                 if !cut
-                    && convert::temporal_number(value, from).is_some_and(|(whole, _)| whole > HOUR_NUMBER_MAX)
+                    && convert::temporal_number(value.as_ref(), from)
+                        .is_some_and(|(whole, _)| whole > HOUR_NUMBER_MAX)
                 {
                     note_loss("time", value, from, context);
                 }

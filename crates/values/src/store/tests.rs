@@ -136,7 +136,7 @@ fn shown(value: &Value, to: &ColumnType) -> String {
         Value::UInt(number) if to.kind == TypeKind::Bit || to.kind.has_members() => number.to_string(),
         _ => {
             let mut text = Vec::new();
-            crate::text::append_narrow_text(value, to, &mut text);
+            crate::text::append_narrow_text(value.as_ref(), to, &mut text);
             String::from_utf8(text).unwrap()
         }
     }

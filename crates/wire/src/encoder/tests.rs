@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::reader::Reader;
+use values::RowRef;
 use values::{ColumnType, TypeKind, Value};
 
 fn column(name: &str) -> ResultColumn {
@@ -42,7 +43,7 @@ const RESULTS: CollationId = CollationId::UTF8MB4_GENERAL_CI;
 fn result_set_in_both_styles() {
     let write = |encoder: &mut Encoder| {
         encoder.columns(&[column("a")], RESULTS);
-        encoder.row(&[Value::Int(7)]);
+        encoder.row(RowRef::Values(&[Value::Int(7)]));
         encoder.end_rows(&StatementEnd::default());
     };
     let column_packet = (3, 23);

@@ -9,8 +9,8 @@ use expression::EvaluationContext;
 use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges};
 use std::cell::Cell;
-use values::Value;
 use values::row::RowView;
+use values::{RowRef, Value};
 
 /// A scan whose conditions are all decided on stored bytes.
 pub struct DirectScan<'p> {
@@ -66,7 +66,7 @@ impl<'p> DirectScan<'p> {
                 Err(error) => damaged = Some(error),
             }
         };
-        for range in key_ranges(table, &access.path, &blank, run)? {
+        for range in key_ranges(table, &access.path, RowRef::Values(&blank), run)? {
             let transaction = run.statement.transaction;
             let options = ScanOptions {
                 index: access.path.index,

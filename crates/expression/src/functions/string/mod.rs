@@ -58,7 +58,7 @@ fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
     }
     let column_type = &derivation.argument(index).column_type;
     // The call itself warns of what is no number.
-    let number = values::convert::to_integer(value, column_type, &mut Diagnostics::new(0))?;
+    let number = values::convert::to_integer(value.as_ref(), column_type, &mut Diagnostics::new(0))?;
     Some(i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX }))
 }
 

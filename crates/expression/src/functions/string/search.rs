@@ -8,7 +8,7 @@ use crate::result_type::{ResultType, TypeClass};
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
 use std::cmp::Ordering;
-use values::{TypeKind, Value};
+use values::{TypeKind, Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -131,7 +131,9 @@ fn field(call: &mut Call<'_>) -> SqlResult<Value> {
             let mode = ComparisonMode::choose(call.expression(0), call.expression(index));
             let other = call.operand(index)?;
             let (left, right) = (&call.argument(0).column_type, &call.argument(index).column_type);
-            if compare_values(mode, &wanted, left, &other, right, call.context())? == Some(Ordering::Equal) {
+            if compare_values(mode, wanted.as_ref(), left, other.as_ref(), right, call.context())?
+                == Some(Ordering::Equal)
+            {
                 return Ok(Value::Int(index as i64));
             }
             call.hold_only(waiting_bytes(&wanted))?;
@@ -177,7 +179,7 @@ fn find_in_set(call: &mut Call<'_>) -> SqlResult<Value> {
 /// The place of a member in the type of a SET, 0 if the value does not hold it.
 fn find_member(call: &mut Call<'_>) -> SqlResult<Value> {
     let collation = common_collation(call).get();
-    let (Some(wanted), Value::UInt(held)) = (call.text(0)?, call.operand(1)?.into_owned()) else {
+    let (Some(wanted), ValueRef::UInt(held)) = (call.text(0)?, call.operand(1)?.as_ref()) else {
         return Ok(Value::Null);
     };
     let members = &call.argument(1).column_type.members;

@@ -8,7 +8,7 @@ use crate::operators::{Interval, IntervalUnit, add_interval, moment_out_of_range
 use crate::result_type::{ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
 use values::temporal::{DateRules, DateTime, Time, parse_date_time, parse_time};
-use values::{TypeKind, Value};
+use values::{TypeKind, Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -44,21 +44,21 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
     call.look_before(index)?;
     let value = call.operand(index)?;
-    let text = match &*value {
-        Value::Bytes(bytes) => Some(crate::text::to_utf8(bytes, column_type.collation)),
+    let text = match value.as_ref() {
+        ValueRef::Bytes(bytes) => Some(crate::text::to_utf8(bytes, column_type.collation)),
         _ => None,
     };
     let is_moment = match &text {
         Some(text) => looks_like_date(text.as_bytes()),
-        None => has_date(&value, column_type, class),
+        None => has_date(value.as_ref(), column_type, class),
     };
     let is_span = text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
     if is_moment || !is_span {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
-        let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
+        let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(Place::Moment));
     }
-    Ok(convert::to_time(&value, column_type, call.context())?.map(Place::Span))
+    Ok(convert::to_time(value.as_ref(), column_type, call.context())?.map(Place::Span))
 }
 
 /// Characters of a text that may be a date with a time of day, whatever stands between them.

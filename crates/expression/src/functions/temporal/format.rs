@@ -8,8 +8,8 @@ use crate::locale::{self, Locale};
 use crate::result_type::{Coercibility, ResultType};
 use errors::SqlResult;
 use std::io::Write as _;
-use values::Value;
 use values::temporal::{Date, DateTime, WeekMode, parse_time};
+use values::{Value, ValueRef};
 
 /// A format looks for a kill after so many conversions.
 const KILL_LOOK_CONVERSIONS: u64 = 1 << 16;
@@ -95,17 +95,19 @@ fn bytes_result(call: &Call<'_>, bytes: Vec<u8>) -> Value {
 fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
     let column_type = &call.argument(0).column_type;
     let value = call.look_for_date(0)?;
-    if let Value::Bytes(bytes) = &*value
+    if let ValueRef::Bytes(bytes) = value.as_ref()
         && parse_time(crate::text::to_utf8(bytes, column_type.collation).as_bytes()).is_none()
     {
-        convert::warn_no_moment(MomentKind::DateTime, &value, column_type, call.context());
+        convert::warn_no_moment(MomentKind::DateTime, value.as_ref(), column_type, call.context());
         return Ok(Value::Null);
     }
-    let Some(time) = convert::to_time(&value, column_type, call.context())? else { return Ok(Value::Null) };
+    let Some(time) = convert::to_time(value.as_ref(), column_type, call.context())? else {
+        return Ok(Value::Null);
+    };
     // The date of a moment stays there for the conversions that ask for one.
-    let date = match &*value {
-        Value::DateTime(moment) => Some(moment.date),
-        Value::Date(date) => Some(*date),
+    let date = match value.as_ref() {
+        ValueRef::DateTime(moment) => Some(moment.date),
+        ValueRef::Date(date) => Some(date),
         _ => None,
     };
     let Some(format) = format_bytes(call, 1)? else { return Ok(Value::Null) };

@@ -20,13 +20,14 @@ use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_t
 fn calendar_moment(call: &mut Call<'_>, index: usize, kind: MomentKind) -> SqlResult<Option<DateTime>> {
     let Some(chosen) = call.chosen(index)? else { return Ok(None) };
     let (argument, value) = (&chosen.result, chosen.operand(call.row, call.context)?);
-    let found = convert::to_moment(&value, &argument.column_type, kind, ZeroDates::Parts, call.context())?;
+    let found =
+        convert::to_moment(value.as_ref(), &argument.column_type, kind, ZeroDates::Parts, call.context())?;
     let Some(moment) = found else { return Ok(None) };
     if moment.date.month == 0 || moment.date.day == 0 {
         let is_number =
             matches!(argument.class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double);
         let kind = if is_number { MomentKind::DateTime } else { kind };
-        convert::warn_no_moment(kind, &value, &argument.column_type, call.context());
+        convert::warn_no_moment(kind, value.as_ref(), &argument.column_type, call.context());
         return Ok(None);
     }
     Ok(Some(moment))

@@ -20,7 +20,7 @@ fn derive_str_to_date(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> 
     let format = derivation.constant(1);
     let format = format.and_then(|format| match format {
         Value::Bytes(bytes) => Some(bytes.clone().into()),
-        other => to_text(other, &derivation.argument(1).column_type),
+        other => to_text(other.as_ref(), &derivation.argument(1).column_type),
     });
     let Some(format) = format else { return Ok(ResultType::datetime(6).nullable()) };
     let used = |set: &[u8]| format.windows(2).any(|pair| pair[0] == b'%' && set.contains(&pair[1]));

@@ -8,7 +8,7 @@ use crate::operators::IntervalUnit;
 use crate::result_type::{ResultType, TypeClass, plain_type};
 use errors::{Diagnostics, SqlResult, sql_error};
 use values::temporal::{DateRules, DateTime, Time, WeekMode, parse_date_time};
-use values::{ColumnType, TypeKind, Value};
+use values::{ColumnType, TypeKind, Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -199,22 +199,22 @@ fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
     let column_type = &call.argument(1).column_type;
     let class = call.argument(1).class();
     let value = call.look_for_date(1)?;
-    if has_date(&value, column_type, class) {
+    if has_date(value.as_ref(), column_type, class) {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
-        let found = convert::to_moment(&value, column_type, kind, zero_dates, call.context())?;
+        let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(|moment| (false, i64::from(moment.date.day), moment.time())));
     }
-    let Some(time) = convert::to_time(&value, column_type, call.context())? else { return Ok(None) };
+    let Some(time) = convert::to_time(value.as_ref(), column_type, call.context())? else { return Ok(None) };
     Ok(Some((time.negative, 0, time)))
 }
 
 /// Whether a value is a moment rather than a span: by its type, as a number of more digits than a time has or that is a date
 /// but no time, or as a text that is wholly a date, or looks like one and is none.
-pub(super) fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass) -> bool {
+pub(super) fn has_date(value: ValueRef<'_>, column_type: &ColumnType, class: TypeClass) -> bool {
     match (value, class) {
-        (Value::Null, _) => false,
+        (ValueRef::Null, _) => false,
         (_, TypeClass::DateTime) => true,
-        (Value::Bytes(bytes), _) => {
+        (ValueRef::Bytes(bytes), _) => {
             let text = crate::text::to_utf8(bytes, column_type.collation);
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
             let dated = digits > 0 && matches!(text.as_bytes().get(digits), None | Some(b'-' | b'/'));
@@ -224,7 +224,7 @@ pub(super) fn has_date(value: &Value, column_type: &ColumnType, class: TypeClass
             }
         }
         // Beyond BIGINT the bits count, which are a negative number.
-        (Value::UInt(number), TypeClass::Integer) if i64::try_from(*number).is_err() => false,
+        (ValueRef::UInt(number), TypeClass::Integer) if i64::try_from(number).is_err() => false,
         (value, TypeClass::Integer | TypeClass::Decimal | TypeClass::Double) => {
             let number = values::convert::to_f64(value, column_type, &mut Diagnostics::new(0));
             let mut unheard = Diagnostics::new(1);

@@ -50,7 +50,7 @@ fn unix_timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Int(call.context().facts().statement_time_microseconds.div_euclid(1_000_000)));
     }
     let moment = call.datetime(0)?;
-    if moment.is_none() && *call.operand(0)? == Value::Null {
+    if moment.is_none() && call.operand(0)?.is_null() {
         return Ok(Value::Null);
     }
     // What is no date counts as the start of time.
