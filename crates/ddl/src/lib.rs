@@ -1,9 +1,10 @@
 //! CREATE, ALTER, DROP, RENAME and TRUNCATE of schemas, tables and indexes, with MySQL's checks.
 //! Definitions are built and checked here (`column.rs`, `index.rs`, `table.rs`); the engine stores them and moves rows.
-//! Main type: [`Definer`], what a change borrows of the running session.
+//! Statements about accounts are in `account`. Main type: [`Definer`], what a change borrows of the running session.
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 mod algorithm;
 mod alter;
 mod alter_plan;

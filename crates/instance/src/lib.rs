@@ -17,6 +17,7 @@ mod planned;
 mod prepared_memory;
 mod privileges;
 mod registry;
+mod resource_limits;
 mod routines;
 mod server_port;
 mod session_starts;

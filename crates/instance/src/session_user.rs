@@ -79,6 +79,19 @@ impl SessionUser {
         self.grants.global().contains(Privileges::FILE)
     }
 
+    /// Roles that are active after login.
+    pub fn activate_default_roles(&mut self, instance: &Instance) {
+        let accounts = instance.accounts();
+        let all = instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
+        let account = accounts.get(&self.account);
+        let roles = account.map(|account| match all {
+            true => account.roles.keys().cloned().collect(),
+            false => account.default_roles.clone(),
+        });
+        self.set_active_roles(roles.unwrap_or_default());
+        self.take_account(instance, &accounts, account);
+    }
+
     /// Changes the active roles.
     pub fn set_active_roles(&mut self, mut roles: Vec<AccountName>) {
         roles.sort();

@@ -1,10 +1,10 @@
 //! KILL, FLUSH, RESET, SHUTDOWN and the maintenance statements (ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE).
 
-use crate::account_statements::SYSTEM_USER;
 use crate::session::Session;
 use crate::table_checksum::TableChecksum;
 use accounts::{AccountName, Privileges};
 use catalog::{LockKey, LockMode};
+use ddl::account::SYSTEM_USER;
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};

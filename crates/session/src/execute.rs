@@ -14,7 +14,7 @@ use expression::{SqlMode, StatementFacts, TypedValue};
 use instance::{Planned, StatementTraits};
 use parser::ast::{self, Explain, ExplainTarget, Expression, Literal, ObjectName, QueryBody, Statement};
 use std::sync::Arc;
-use sysviews::{Overlay, plain_query, schema_exists, table_exists};
+use sysviews::{Overlay, plain_query, schema_exists};
 use values::{ColumnType, TypeKind, Value};
 use variables::id;
 use variables::status::id as status;
@@ -435,10 +435,5 @@ impl Session {
     /// Whether there is a schema of that name.
     pub(crate) fn schema_exists(&self, name: &str) -> bool {
         schema_exists(&self.instance, name)
-    }
-
-    /// Whether there is a table of that name.
-    pub(crate) fn table_exists(&self, schema: &str, table: &str) -> bool {
-        table_exists(&self.instance, schema, table)
     }
 }

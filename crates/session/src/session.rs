@@ -90,7 +90,7 @@ impl Session {
         let collation = CollationId(info.collation);
         let user_text = at_host(&info.user, &host);
         let mut session = Session::unregistered(instance, info, name, user_text, shared);
-        session.count_connection()?;
+        session.user.count_connection(instance, &session.shared)?;
         instance.registry().add(Arc::clone(&session.shared));
         session.check_connections()?;
         instance.ended_counters().add_shared(status::CONNECTIONS, 1);
@@ -149,7 +149,7 @@ impl Session {
     /// What a new session and one after COM_CHANGE_USER do: roles, default schema, variables. `collation`: the handshake's. The
     /// OK packet names the schema only.
     fn start(&mut self, collation: CollationId) -> SqlResult<()> {
-        self.activate_default_roles();
+        self.user.activate_default_roles(&self.instance);
         if let Some(schema) = self.schema.take() {
             self.enter_schema(&schema)?;
         }
@@ -269,7 +269,7 @@ impl Session {
         self.forget_state();
         let user_text = at_host(&info.user, &info.host.display());
         self.user = SessionUser::new(name, info.host, user_text, account_text);
-        self.count_connection()?;
+        self.user.count_connection(&self.instance, &self.shared)?;
         self.schema = (!info.schema.is_empty()).then(|| info.schema.as_str().into());
         self.capabilities = info.capabilities;
         self.multi_statements = info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0;

@@ -126,7 +126,7 @@ impl Session {
         let timer = self.arm_timer(traits);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.check_expired_password(traits.changes_password)?;
-            self.count_resources(traits)?;
+            self.user.count_statement(&self.instance, &self.shared, traits)?;
             // It may have been killed while it was parsed.
             if self.shared.kill.is_raised() {
                 return Err(sql_error!(ER_QUERY_INTERRUPTED));

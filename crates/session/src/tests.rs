@@ -2,8 +2,11 @@
 
 mod files;
 mod logins;
+mod password_history;
+mod passwords;
 mod plan_settings;
 mod prepared_memory;
+mod resource_limits;
 mod time_zones;
 
 use crate::session::Session;

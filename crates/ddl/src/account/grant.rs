@@ -1,11 +1,11 @@
 //! GRANT and REVOKE.
 
-use crate::session::Session;
+use super::{AccountChange, AccountDefiner};
 use accounts::account::{Account, AccountName};
 use accounts::privilege::{DYNAMIC, Privileges, find_static};
+use accounts::table::AccountTable;
 use errors::{SqlResult, sql_error};
-use parser::ast::{Grant, ObjectKind, Privilege, PrivilegeLevel, Revoke, UserName};
-use wire::result::ResultSink;
+use parser::ast::{ObjectKind, Privilege, PrivilegeLevel, UserName};
 
 /// Where privileges are granted.
 enum Level {
@@ -25,34 +25,7 @@ struct Wanted {
     all: bool,
 }
 
-impl Session {
-    /// GRANT.
-    pub(super) fn grant(&mut self, grant: &Grant, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        match grant {
-            Grant::Privileges { privileges, object, level, to, grant_option, .. } => {
-                self.grant_privileges(privileges, *object, level, to, *grant_option)?;
-            }
-            Grant::Roles { roles, to, admin_option } => self.grant_roles(roles, to, *admin_option)?,
-            Grant::Proxy { .. } => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "GRANT PROXY")),
-        }
-        self.send_ok(sink)
-    }
-
-    /// REVOKE.
-    pub(super) fn revoke(&mut self, revoke: &Revoke, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        match revoke {
-            Revoke::Privileges { privileges, object, level, from, if_exists, ignore_unknown_user } => {
-                self.revoke_privileges(privileges, *object, level, from, *if_exists, *ignore_unknown_user)?;
-            }
-            Revoke::All { from, ignore_unknown_user, .. } => self.revoke_all(from, *ignore_unknown_user)?,
-            Revoke::Roles { roles, from, if_exists, ignore_unknown_user } => {
-                self.revoke_roles(roles, from, *if_exists, *ignore_unknown_user)?;
-            }
-            Revoke::Proxy { .. } => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "REVOKE PROXY")),
-        }
-        self.send_ok(sink)
-    }
-
+impl AccountDefiner<'_> {
     /// Errors: 1046, 1235.
     fn level(&self, object: ObjectKind, level: &PrivilegeLevel) -> SqlResult<Level> {
         if object != ObjectKind::Table {
@@ -60,13 +33,13 @@ impl Session {
         }
         match level {
             PrivilegeLevel::Global => Ok(Level::Global),
-            PrivilegeLevel::CurrentSchema => match &self.schema {
-                Some(schema) => Ok(Level::Schema(schema.to_string())),
+            PrivilegeLevel::CurrentSchema => match self.schema {
+                Some(schema) => Ok(Level::Schema(schema.to_owned())),
                 None => Err(sql_error!(ER_NO_DB_ERROR)),
             },
             PrivilegeLevel::Schema(schema) => Ok(Level::Schema(schema.clone())),
             PrivilegeLevel::Object(name) => {
-                let name = self.table_name(name)?;
+                let name = instance::table_name(name, self.schema)?;
                 Ok(Level::Table(name.schema, name.table))
             }
         }
@@ -76,7 +49,8 @@ impl Session {
     /// error 1054 for a column.
     fn check_object(&self, wanted: &Wanted, level: &Level) -> SqlResult<()> {
         let Level::Table(schema, table) = level else { return Ok(()) };
-        if !self.table_exists(schema, table) && !wanted.plain.contains(Privileges::CREATE) {
+        if !sysviews::table_exists(self.instance, schema, table) && !wanted.plain.contains(Privileges::CREATE)
+        {
             return Err(sql_error!(ER_NO_SUCH_TABLE, schema, table));
         }
         let stored = self.instance.engine().dictionary().table(schema, table);
@@ -157,7 +131,7 @@ impl Session {
     /// Errors 1044, 1045, 1142, 1227: one grants only what one has, and with GRANT OPTION. What one holds on some columns
     /// of a table one may grant on columns.
     fn check_may_grant(&mut self, wanted: &Wanted, level: &Level) -> SqlResult<()> {
-        let grants = self.grants();
+        let grants = self.user.current_grants(self.instance);
         let columns = wanted.columns.iter().fold(Privileges::NONE, |bits, (_, bit)| bits.with(*bit));
         let needed = wanted.plain.with(columns).with(Privileges::GRANT);
         let missing = match level {
@@ -197,7 +171,8 @@ impl Session {
         if let Level::Table(schema, table) = level {
             let columns = wanted.columns.iter().fold(Privileges::NONE, |bits, (_, bit)| bits.with(*bit));
             let needed = wanted.plain.with(columns).with(Privileges::GRANT);
-            let missing = needed.without(self.grants().table_or_columns(schema, table));
+            let missing =
+                needed.without(self.user.current_grants(self.instance).table_or_columns(schema, table));
             return match missing.is_empty() {
                 true => Ok(()),
                 false => Err(self.user.denied_table(&missing.list(), table)),
@@ -206,20 +181,21 @@ impl Session {
         self.check_may_grant(wanted, level)
     }
 
-    fn grant_privileges(
+    /// GRANT of privileges.
+    pub fn grant_privileges<'a>(
         &mut self,
         privileges: &[Privilege],
         object: ObjectKind,
         level: &PrivilegeLevel,
-        to: &[UserName],
+        to: &'a [UserName],
         grant_option: bool,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         let level = self.level(object, level)?;
         let wanted = self.wanted(privileges, &level)?;
         self.check_may_grant(&wanted, &level)?;
         self.check_object(&wanted, &level)?;
         self.require_system_user_for(to)?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in to {
                 let name = session.account_name(user)?;
@@ -234,20 +210,21 @@ impl Session {
         })
     }
 
-    fn revoke_privileges(
+    /// REVOKE of privileges.
+    pub fn revoke_privileges<'a>(
         &mut self,
         privileges: &[Privilege],
         object: ObjectKind,
         level: &PrivilegeLevel,
-        from: &[UserName],
+        from: &'a [UserName],
         if_exists: bool,
         ignore_unknown_user: bool,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         let level = self.level(object, level)?;
         let wanted = self.wanted(privileges, &level)?;
         self.check_may_revoke(&wanted, &level)?;
         self.require_system_user_for(from)?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in from {
                 let name = session.account_name(user)?;
@@ -277,10 +254,15 @@ impl Session {
         Ok(())
     }
 
-    fn revoke_all(&mut self, from: &[UserName], ignore_unknown_user: bool) -> SqlResult<()> {
-        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION.
+    pub fn revoke_all<'a>(
+        &mut self,
+        from: &'a [UserName],
+        ignore_unknown_user: bool,
+    ) -> SqlResult<impl AccountChange + use<'a>> {
+        self.user.require_global(self.instance, Privileges::CREATE_USER)?;
         self.require_system_user_for(from)?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in from {
                 let name = session.account_name(user)?;
@@ -301,10 +283,16 @@ impl Session {
         })
     }
 
-    fn grant_roles(&mut self, roles: &[UserName], to: &[UserName], admin_option: bool) -> SqlResult<()> {
+    /// GRANT of roles.
+    pub fn grant_roles<'a>(
+        &mut self,
+        roles: &'a [UserName],
+        to: &'a [UserName],
+        admin_option: bool,
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         self.require_role_admin(roles)?;
         self.require_system_user_for(roles.iter().chain(to))?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in to {
                 let name = session.account_name(user)?;
@@ -328,16 +316,17 @@ impl Session {
         })
     }
 
-    fn revoke_roles(
+    /// REVOKE of roles.
+    pub fn revoke_roles<'a>(
         &mut self,
-        roles: &[UserName],
-        from: &[UserName],
+        roles: &'a [UserName],
+        from: &'a [UserName],
         if_exists: bool,
         ignore_unknown_user: bool,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         self.require_role_admin(roles)?;
         self.require_system_user_for(roles.iter().chain(from))?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in from {
                 let name = session.account_name(user)?;
@@ -367,7 +356,7 @@ impl Session {
 
     /// Error 1227 without ROLE_ADMIN or ADMIN OPTION on all the roles.
     pub(super) fn require_role_admin(&mut self, roles: &[UserName]) -> SqlResult<()> {
-        if self.grants().dynamic("ROLE_ADMIN") {
+        if self.user.current_grants(self.instance).dynamic("ROLE_ADMIN") {
             return Ok(());
         }
         let accounts = self.instance.accounts();

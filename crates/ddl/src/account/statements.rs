@@ -1,54 +1,26 @@
-//! CREATE, ALTER, DROP and RENAME USER, roles, SET PASSWORD, SET ROLE. Entry point: [`Session::run_account_statement`].
+//! CREATE, ALTER, DROP and RENAME USER, roles, SET PASSWORD, SET ROLE. Main type:
+//! [`AccountDefiner`].
 //! A statement changes all its accounts or none, in one transaction of the engine.
 
-use crate::session::Session;
+use super::{AccountChange, AccountDefiner};
 use accounts::account::{Account, AccountName, Expiry, LIMITS};
 use accounts::history::PasswordHistory;
 use accounts::privilege::Privileges;
 use accounts::table::AccountTable;
-use accounts::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement, store};
+use accounts::{AuthenticationPlugin, LockTime, PasswordLocking, ResourceUse, TlsRequirement};
 use errors::{SqlResult, sql_error};
 use parser::ast::{self, *};
-use std::sync::Arc;
-use sysviews::result::{text, text_column};
-use values::Value;
 use variables::id;
 use wire::auth::{caching_sha2, native};
-use wire::result::ResultSink;
 
 /// Longest user name and host, characters.
 const USER_CHARACTERS_MAX: usize = 32;
 const HOST_CHARACTERS_MAX: usize = 255;
 
 /// The dynamic privilege that makes an account one of the administrators'.
-pub(crate) const SYSTEM_USER: &str = "SYSTEM_USER";
+pub const SYSTEM_USER: &str = "SYSTEM_USER";
 
-impl Session {
-    /// Runs a statement about accounts; None if it is of another kind.
-    pub(crate) fn run_account_statement(
-        &mut self,
-        statement: &Statement,
-        sink: &mut dyn ResultSink,
-    ) -> Option<SqlResult<()>> {
-        Some(match statement {
-            Statement::CreateUser(create) => self.create_user(create, sink),
-            Statement::AlterUser(alter) => self.alter_user(alter, sink),
-            Statement::DropUser { users, if_exists } => {
-                self.drop_accounts("DROP USER", users, *if_exists, sink)
-            }
-            Statement::RenameUser(renames) => self.rename_users(renames, sink),
-            Statement::CreateRole { roles, if_not_exists } => self.create_roles(roles, *if_not_exists, sink),
-            Statement::DropRole { roles, if_exists } => {
-                self.drop_accounts("DROP ROLE", roles, *if_exists, sink)
-            }
-            Statement::Grant(grant) => self.grant(grant, sink),
-            Statement::Revoke(revoke) => self.revoke(revoke, sink),
-            Statement::SetRole(choice) => self.set_role(choice, sink),
-            Statement::SetDefaultRole { roles, users } => self.set_default_role(roles, users, sink),
-            _ => return None,
-        })
-    }
-
+impl AccountDefiner<'_> {
     /// The account that a name in a statement means.
     pub(super) fn account_name(&self, user: &UserName) -> SqlResult<AccountName> {
         match user {
@@ -66,36 +38,11 @@ impl Session {
         }
     }
 
-    /// Changes accounts under the writer's right: `change` gets a copy and names what it touched.
-    pub(super) fn change_accounts(
-        &mut self,
-        change: impl FnOnce(&mut Session, &mut AccountTable) -> SqlResult<Vec<AccountName>>,
-    ) -> SqlResult<()> {
-        self.commit_implicitly()?;
-        if self.locks.explicit.in_force() {
-            return Err(sql_error!(ER_TABLE_NOT_LOCKED, "user"));
-        }
-        self.with_definition_locks(Vec::new(), |session| {
-            let instance = Arc::clone(&session.instance);
-            let _writer = instance.accounts_writer();
-            let mut table = (*instance.accounts()).clone();
-            let mut names = change(session, &mut table)?;
-            names.sort();
-            names.dedup();
-            if !names.is_empty() {
-                let lsn = store::save(instance.engine(), &table, &names)?;
-                instance.publish_accounts(table);
-                session.wait_for(lsn);
-            }
-            Ok(())
-        })
-    }
-
-    fn create_user(&mut self, create: &CreateUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
+    /// CREATE USER.
+    pub fn create_user<'a>(&mut self, create: &'a CreateUser) -> SqlResult<impl AccountChange + use<'a>> {
+        self.user.require_global(self.instance, Privileges::CREATE_USER)?;
         self.require_role_admin(&create.default_roles)?;
-        let mut generated = Vec::new();
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut made = Vec::new();
             let mut existing = Vec::new();
             for specification in &create.users {
@@ -108,7 +55,8 @@ impl Session {
                 account.plugin = session.default_plugin();
                 account.password_changed = session.now_seconds();
                 account.apply_reuse(&create.attributes);
-                generated.extend(session.authenticate_with(&mut account, specification)?);
+                let generated = session.authenticate_with(&mut account, specification)?;
+                session.generated.extend(generated);
                 session.apply_attributes(&mut account, &create.attributes)?;
                 for role in &create.default_roles {
                     account.default_roles.push(session.account_name(role)?);
@@ -118,8 +66,7 @@ impl Session {
             }
             session.existing_accounts("CREATE USER", existing, create.if_not_exists)?;
             Ok(made)
-        })?;
-        self.answer_generated(generated, sink)
+        })
     }
 
     /// Accounts that are there already: notes with IF NOT EXISTS, else error 1396 that names all.
@@ -160,7 +107,7 @@ impl Session {
         &mut self,
         users: impl IntoIterator<Item = &'u UserName>,
     ) -> SqlResult<()> {
-        if self.grants().holds_dynamic(SYSTEM_USER) {
+        if self.user.current_grants(self.instance).holds_dynamic(SYSTEM_USER) {
             return Ok(());
         }
         let accounts = self.instance.accounts();
@@ -175,32 +122,10 @@ impl Session {
 
     /// Error 1227 without any of those global privileges.
     fn require_any_global(&mut self, wanted: Privileges) -> SqlResult<()> {
-        if self.grants().global().intersects(wanted) {
+        if self.user.current_grants(self.instance).global().intersects(wanted) {
             return Ok(());
         }
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, wanted.list()))
-    }
-
-    /// IDENTIFIED .. RANDOM PASSWORD answers with the passwords.
-    fn answer_generated(
-        &mut self,
-        generated: Vec<(AccountName, String)>,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        if generated.is_empty() {
-            return self.send_ok(sink);
-        }
-        let columns = [
-            text_column("user", 96),
-            text_column("host", 255),
-            text_column("generated password", 255),
-            sysviews::result::number_column("auth_factor"),
-        ];
-        let rows: Vec<Vec<Value>> = generated
-            .into_iter()
-            .map(|(name, password)| vec![text(name.user), text(name.host), text(password), Value::Int(1)])
-            .collect();
-        self.send_rows(&columns, &rows, sink)
     }
 
     fn default_plugin(&self) -> AuthenticationPlugin {
@@ -323,9 +248,9 @@ impl Session {
         Ok(())
     }
 
-    fn alter_user(&mut self, alter: &AlterUser, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        let mut generated = Vec::new();
-        let own = |session: &Session, user: &UserName| {
+    /// ALTER USER.
+    pub fn alter_user<'a>(&mut self, alter: &'a AlterUser) -> SqlResult<impl AccountChange + use<'a>> {
+        let own = |session: &AccountDefiner<'_>, user: &UserName| {
             session.account_name(user).is_ok_and(|name| name == session.user.account)
         };
         let only_own_password =
@@ -338,10 +263,10 @@ impl Session {
             self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         }
         if !only_own_password && !only_own_roles {
-            self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
+            self.user.require_global(self.instance, Privileges::CREATE_USER)?;
         }
         self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             let mut missing = Vec::new();
             for specification in &alter.users {
@@ -352,7 +277,8 @@ impl Session {
                     continue;
                 };
                 account.apply_reuse(&alter.attributes);
-                generated.extend(session.authenticate_with(&mut account, specification)?);
+                let generated = session.authenticate_with(&mut account, specification)?;
+                session.generated.extend(generated);
                 session.apply_attributes(&mut account, &alter.attributes)?;
                 if let Some(choice) = &alter.default_role {
                     account.default_roles = session.chosen_roles(&account, choice)?;
@@ -362,24 +288,23 @@ impl Session {
             }
             session.missing_accounts("ALTER USER", missing, alter.if_exists)?;
             Ok(names)
-        })?;
-        self.answer_generated(generated, sink)
+        })
     }
 
-    fn drop_accounts(
+    /// DROP USER and DROP ROLE, as `command` says.
+    pub fn drop_accounts<'a>(
         &mut self,
-        command: &str,
-        users: &[UserName],
+        command: &'static str,
+        users: &'a [UserName],
         if_exists: bool,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         let role = command == "DROP ROLE";
         match role {
             true => self.require_any_global(Privileges::CREATE_USER.with(Privileges::DROP_ROLE))?,
-            false => self.user.require_global(&self.instance, Privileges::CREATE_USER)?,
+            false => self.user.require_global(self.instance, Privileges::CREATE_USER)?,
         }
         self.require_system_user_for(users)?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut changed = Vec::new();
             let mut missing = Vec::new();
             for user in users {
@@ -400,14 +325,17 @@ impl Session {
             }
             session.missing_accounts(command, missing, if_exists)?;
             Ok(changed)
-        })?;
-        self.send_ok(sink)
+        })
     }
 
-    fn rename_users(&mut self, renames: &[(UserName, UserName)], sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
+    /// RENAME USER.
+    pub fn rename_users<'a>(
+        &mut self,
+        renames: &'a [(UserName, UserName)],
+    ) -> SqlResult<impl AccountChange + use<'a>> {
+        self.user.require_global(self.instance, Privileges::CREATE_USER)?;
         self.require_system_user_for(renames.iter().flat_map(|(from, to)| [from, to]))?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut changed = Vec::new();
             let mut refused = Vec::new();
             for (from, _) in renames {
@@ -441,18 +369,17 @@ impl Session {
                 return Err(failed("RENAME USER", &refused, ""));
             }
             Ok(changed)
-        })?;
-        self.send_ok(sink)
+        })
     }
 
-    fn create_roles(
+    /// CREATE ROLE.
+    pub fn create_roles<'a>(
         &mut self,
-        roles: &[UserName],
+        roles: &'a [UserName],
         if_not_exists: bool,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         self.require_any_global(Privileges::CREATE_USER.with(Privileges::CREATE_ROLE))?;
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut made = Vec::new();
             let mut existing = Vec::new();
             for role in roles {
@@ -469,8 +396,7 @@ impl Session {
             }
             session.existing_accounts("CREATE ROLE", existing, if_not_exists)?;
             Ok(made)
-        })?;
-        self.send_ok(sink)
+        })
     }
 
     /// The roles that a choice means for an account. Error 3530 for a role that was not granted.
@@ -502,41 +428,29 @@ impl Session {
         }
     }
 
-    fn set_role(&mut self, choice: &RoleChoice, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    /// SET ROLE. Error 3530.
+    pub fn set_role(&mut self, choice: &RoleChoice) -> SqlResult<()> {
         let accounts = self.instance.accounts();
         // An account that was dropped or renamed since has no roles.
         let gone = Account::new(self.user.account.clone());
         let roles = self.chosen_roles(accounts.get(&self.user.account).unwrap_or(&gone), choice)?;
         self.user.set_active_roles(roles);
-        self.send_ok(sink)
+        Ok(())
     }
 
-    /// Roles that are active after login.
-    pub(crate) fn activate_default_roles(&mut self) {
-        let accounts = self.instance.accounts();
-        let all = self.instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
-        let account = accounts.get(&self.user.account);
-        let roles = account.map(|account| match all {
-            true => account.roles.keys().cloned().collect(),
-            false => account.default_roles.clone(),
-        });
-        self.user.set_active_roles(roles.unwrap_or_default());
-        self.user.take_account(&self.instance, &accounts, account);
-    }
-
-    fn set_default_role(
+    /// SET DEFAULT ROLE.
+    pub fn set_default_role<'a>(
         &mut self,
-        choice: &RoleChoice,
-        users: &[UserName],
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
+        choice: &'a RoleChoice,
+        users: &'a [UserName],
+    ) -> SqlResult<impl AccountChange + use<'a>> {
         for user in users {
             if self.account_name(user)? != self.user.account {
                 self.require_system_user_for([user])?;
-                self.user.require_global(&self.instance, Privileges::CREATE_USER)?;
+                self.user.require_global(self.instance, Privileges::CREATE_USER)?;
             }
         }
-        self.change_accounts(|session, table| {
+        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in users {
                 let name = session.account_name(user)?;
@@ -551,8 +465,7 @@ impl Session {
                 names.push(name);
             }
             Ok(names)
-        })?;
-        self.send_ok(sink)
+        })
     }
 }
 

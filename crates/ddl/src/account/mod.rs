@@ -1,0 +1,66 @@
+//! CREATE, ALTER, DROP and RENAME of accounts and roles, GRANT, REVOKE, passwords. Main types: [`AccountDefiner`], what such a
+//! statement borrows of the running session; [`AccountChange`], what it does to the accounts once it was allowed.
+
+mod grant;
+mod password;
+mod password_history;
+mod statements;
+
+pub use statements::SYSTEM_USER;
+
+use accounts::account::AccountName;
+use accounts::store;
+use accounts::table::AccountTable;
+use errors::{Diagnostics, SqlResult};
+use instance::{Instance, SessionShared, SessionUser};
+use stdx::ids::Lsn;
+use variables::SessionVariables;
+
+/// What a statement about accounts borrows of the running session.
+pub struct AccountDefiner<'s> {
+    /// The server.
+    pub instance: &'s Instance,
+    /// The session as others see it.
+    pub shared: &'s SessionShared,
+    /// Its user.
+    pub user: &'s mut SessionUser,
+    /// Its variables.
+    pub variables: &'s SessionVariables,
+    /// When the statement started, microseconds since 1970.
+    pub statement_time_microseconds: i64,
+    /// The default schema.
+    pub schema: Option<&'s str>,
+    /// Conditions of the running statement.
+    pub diagnostics: &'s mut Diagnostics,
+    /// Passwords that were made, with their accounts.
+    pub generated: Vec<(AccountName, String)>,
+}
+
+/// What a statement does to a copy of the accounts; it names those that it touched.
+pub trait AccountChange:
+    FnOnce(&mut AccountDefiner<'_>, &mut AccountTable) -> SqlResult<Vec<AccountName>>
+{
+}
+
+impl<F> AccountChange for F where
+    F: FnOnce(&mut AccountDefiner<'_>, &mut AccountTable) -> SqlResult<Vec<AccountName>>
+{
+}
+
+impl AccountDefiner<'_> {
+    /// Changes accounts under the writer's right: stores and publishes what `change` touched. Returns what the answer waits for.
+    pub fn carry_out(&mut self, change: impl AccountChange) -> SqlResult<Option<Lsn>> {
+        let instance = self.instance;
+        let _writer = instance.accounts_writer();
+        let mut table = (*instance.accounts()).clone();
+        let mut names = change(self, &mut table)?;
+        names.sort();
+        names.dedup();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let lsn = store::save(instance.engine(), &table, &names)?;
+        instance.publish_accounts(table);
+        Ok(Some(lsn))
+    }
+}
