@@ -9,7 +9,7 @@ nobody redefines, in one transaction. At the end, in each of several parts:
    waits for names is possible, so there is no 1213, but of two updates that meet rows which were inserted while they waited; nobody waited for
    lock_wait_timeout;
  - CHECK TABLE, SHOW CREATE TABLE, information_schema and SELECT * agree about every table;
- - the schema's folder holds the files of its tables and nothing else; no metadata lock is left."""
+ - there is a file for each table, and no other; no metadata lock is left."""
 import argparse
 import collections
 import os
@@ -230,6 +230,13 @@ def check_rows(execute, state, table):
         yield f"CHECK TABLE {table}: {outcome}"
 
 
+def unlike_files(execute, folder):
+    """Files that are of no table that information_schema shows, and tablespaces without a file."""
+    files = {path.stem for path in (folder / "#tables").iterdir()}
+    spaces = {str(space) for (space,) in execute("SELECT space FROM information_schema.innodb_tablespaces")}
+    return files - spaces, spaces - files
+
+
 def check(state, folder):
     cursor = connect(state.server).cursor()
 
@@ -239,9 +246,9 @@ def check(state, folder):
 
     tables = [name for (name,) in execute("SHOW TABLES FROM mixed")] if execute("SHOW DATABASES LIKE 'mixed'") else []
     faults = [fault for table in tables for fault in check_rows(execute, state, table)]
-    files = sorted(path.stem for path in (folder / "mixed").glob("*")) if tables else []
-    if files != sorted(tables):
-        faults.append(f"tables {sorted(tables)}, files {files}")
+    strangers, missing = unlike_files(execute, folder)
+    if strangers != state.files_of_the_server or missing:
+        faults.append(f"files {sorted(strangers - state.files_of_the_server)} have no table, tablespaces {sorted(missing)} no file")
     locks = execute("SELECT object_type, object_name, lock_type, lock_status FROM performance_schema.metadata_locks "
                     "WHERE object_schema = 'mixed' OR object_type IN ('GLOBAL', 'COMMIT')")
     if locks:
@@ -257,6 +264,8 @@ def part(server, folder, arguments, number):
                 f"SET GLOBAL lock_wait_timeout = {LOCK_WAIT_SECONDS}, GLOBAL innodb_lock_wait_timeout = {LOCK_WAIT_SECONDS}"]:
         cursor.execute(sql)
     state = State(server, with_flush=number % 2 == 1)
+    # Those of accounts.
+    state.files_of_the_server = unlike_files(lambda sql: cursor.execute(sql) and cursor.fetchall(), folder)[0]
     sessions = [Session(state, f"{arguments.seed} {number} {at}") for at in range(arguments.sessions)]
     for session in sessions:
         session.start()

@@ -12,6 +12,8 @@ mod dirty_queue;
 mod doublewrite;
 mod error;
 mod flusher;
+#[cfg(test)]
+mod found_files_tests;
 mod frames;
 mod group_text;
 mod growing_array;
@@ -49,4 +51,4 @@ pub use pool::{BufferPool, SharedPage};
 pub use recovery::{FileFault, RecoveryReport};
 pub use redo::{RedoError, RedoLog};
 pub use reserve::{ReserveUse, use_reserve};
-pub use space_files::DATA_FILE_SUFFIX;
+pub use space_files::{DATA_FILE_SUFFIX, TABLES_DIRECTORY, space_path};

@@ -19,7 +19,7 @@ use crate::doublewrite::Doublewrite;
 use crate::page_count::PageCount;
 use crate::record::{self, EpochRecord, Record, Records};
 use crate::replay::log_corrupt;
-use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file, store_id_in};
+use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file, space_named, space_path, store_id_in};
 use crate::{
     BufferPool, DATA_FILE_SUFFIX, Forced, PoolOptions, RecoveryHandler, StorageError, page_transform,
 };
@@ -107,9 +107,11 @@ impl BufferPool {
     ) -> Result<RecoveryReport, StorageError> {
         let clock = &self.environment.clock;
         let begun = clock.monotonic();
-        self.find_files(copies)?;
+        let changed: BTreeSet<SpaceId> =
+            changed.into_iter().chain(copies.keys().map(|page| page.space)).collect();
+        self.find_files(copies, &changed)?;
         self.repair_torn_pages(copies)?;
-        self.sync_files(changed.into_iter().chain(copies.keys().map(|page| page.space)))?;
+        self.sync_files(&changed)?;
         if !options.doublewrite {
             Doublewrite::forget_copies(&self.environment).map_err(|error| self.stop(&error))?;
         }
@@ -128,19 +130,31 @@ impl BufferPool {
         })
     }
 
-    /// Opens every tablespace file; removes those that were never finished.
-    fn find_files(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
-        let found = data_files(&self.environment)?;
+    /// Finds every tablespace file; removes those that were never finished. Opened are those of which pages may have to be brought up to
+    /// date, and those whose names do not say whose they are.
+    fn find_files(
+        &self,
+        copies: &BTreeMap<PageId, Vec<u8>>,
+        changed: &BTreeSet<SpaceId>,
+    ) -> Result<(), StorageError> {
+        let mut found = data_files(&self.environment)?;
+        found.files.retain(|path| match space_named(path) {
+            Some(space) if !changed.contains(&space) => !self.spaces.note_found(space),
+            _ => true,
+        });
+        // What a name says comes before what a copy of the file says.
+        found.files.sort_by_key(|path| space_named(path).is_none());
         let unreadable = found.unreadable.into_iter();
         lock(&self.damaged_files)
             .extend(unreadable.map(|error| (error.path.clone(), unreadable_file(&error))));
         for path in found.files {
+            let named = space_named(&path);
             if !is_data_file(&path) {
                 // Its name never comes again, so it is in nobody's way.
                 let _ = self.environment.disk.remove(&path);
                 continue;
             }
-            let fault = match self.open_found_file(&path, copies) {
+            let fault = match self.open_found_file(&path, named, copies) {
                 Err(StorageError::Disk(error)) if is_of_one_file(&error) => Some(unreadable_file(&error)),
                 fault => fault?,
             };
@@ -154,6 +168,7 @@ impl BufferPool {
     fn open_found_file(
         &self,
         path: &Path,
+        named: Option<SpaceId>,
         copies: &BTreeMap<PageId, Vec<u8>>,
     ) -> Result<Option<FileFault>, StorageError> {
         let file = self.open_file(path, OpenMode::Existing)?;
@@ -169,20 +184,56 @@ impl BufferPool {
             Ok(()) => Some(&bytes[..]),
             Err(_) => copies.get(&page).map(Vec::as_slice).filter(|copy| is_torn_from(copy, &bytes)),
         };
-        let Some(header) = header.filter(|_| page.number.0 == 0) else {
-            return Ok(Some(FileFault::Damaged));
-        };
+        let is_it = page.number.0 == 0 && named.is_none_or(|named| named == page.space);
+        let Some(header) = header.filter(|_| is_it) else { return Ok(Some(FileFault::Damaged)) };
         if !self.is_ours(header) {
             return Ok(Some(FileFault::Foreign));
         }
         let store_id = store_id_in(header);
-        match self.spaces.add(self.space_file(page.space, store_id, path, file), pages) {
+        let file = self.space_file(page.space, store_id, path, file);
+        let added = match self.spaces.is_found(page.space) && named.is_some() {
+            true => self.spaces.add_found(file, pages),
+            false => self.spaces.add(file, pages),
+        };
+        match added {
             Ok(()) => Ok(None),
             Err(StorageError::SpaceExists(space)) => {
-                Err(StorageError::SpaceTwice(space, self.path_of(space)?, path.to_path_buf()))
+                let other = self.path_of(space)?;
+                // What has the space's name may be anything.
+                if named.is_none()
+                    && self.spaces.is_found(space)
+                    && let Some(fault) = self.open_found_space(space)?
+                {
+                    self.spaces.forget_found(space);
+                    lock(&self.damaged_files).push((other, fault));
+                    return self.open_found_file(path, named, copies);
+                }
+                Err(StorageError::SpaceTwice(space, other, path.to_path_buf()))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Looks at the file of a space that was found by its name, and opens it; says why it cannot be used. Nothing is done where that was
+    /// done before. Errors: SpaceMissing, if there is no such file any more; what fails for now only.
+    pub fn open_found_space(&self, space: SpaceId) -> Result<Option<FileFault>, StorageError> {
+        if self.has_opened(space) {
+            return Ok(None);
+        }
+        if !self.spaces.is_found(space) {
+            return Err(StorageError::SpaceMissing(space));
+        }
+        let fault = match self.open_found_file(&space_path(space), Some(space), &BTreeMap::new()) {
+            // Another thread was quicker.
+            Err(StorageError::SpaceTwice(..)) => return Ok(None),
+            Err(StorageError::Disk(error)) if is_of_one_file(&error) => Some(unreadable_file(&error)),
+            fault => fault?,
+        };
+        // What is no file of ours is left alone, and what cannot be read is as good as not there.
+        if matches!(fault, Some(FileFault::Foreign | FileFault::Unreadable(_))) {
+            self.spaces.forget_found(space);
+        }
+        Ok(fault)
     }
 
     /// Whether a space header is of a format that is known, and the log has the file's changes.
@@ -222,10 +273,9 @@ impl BufferPool {
     /// it is, and no page that was read may count as written: the machine may still lose either. Only spaces that the log has
     /// changes of can have such writes, for the checkpoint does not pass a change of a page before the page is synced (B7); and
     /// those of which a start before this one has mended pages.
-    fn sync_files(&self, spaces: impl Iterator<Item = SpaceId>) -> Result<(), StorageError> {
-        let spaces: BTreeSet<SpaceId> = spaces.collect();
+    fn sync_files(&self, spaces: &BTreeSet<SpaceId>) -> Result<(), StorageError> {
         for space in spaces {
-            let Some(Ok(file)) = self.spaces.get(space).map(|object| object.table_file(space)) else {
+            let Some(Ok(file)) = self.spaces.get(*space).map(|object| object.table_file(*space)) else {
                 continue;
             };
             file.open()?.sync_data().map_err(|error| self.stop(&error))?;

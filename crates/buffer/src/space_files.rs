@@ -1,8 +1,12 @@
 //! Tablespace files: creating, opening, growing, renaming, removing them.
 //!
+//! A table's file is called by the number of its space, so a start need not open it to know whose it is: it is opened when the table
+//! is used (`BufferPool::open_found_space`).
+//!
 //! A file's blocks are allocated, and its length is durable, before a page of it is used (I4, I5). A new file gets its
 //! name only when its header is durable, so a file under a final name always was whole.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +24,8 @@ use crate::{BufferPool, StorageError, page_transform};
 
 /// The suffix of tablespace files, by which recovery finds them (in the root and in directories below it).
 pub const DATA_FILE_SUFFIX: &str = ".ibd";
+/// Where the files of tables lie, each by the number of its space: a name that no schema's directory can have.
+pub const TABLES_DIRECTORY: &str = "#tables";
 /// Added to the name of a file that is being made.
 pub(crate) const NEW_SUFFIX: &str = ".new";
 
@@ -43,7 +49,7 @@ impl BufferPool {
     pub fn create_space(&self, space: SpaceId, kind: SpaceKind, path: &Path) -> Result<u64, StorageError> {
         assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
         let disk = &self.environment.disk;
-        if self.spaces.get(space).is_some() || self.file_exists(path)? {
+        if self.has_file(space) || self.file_exists(path)? {
             return Err(StorageError::SpaceExists(space));
         }
         let directory = parent_of(path);
@@ -152,6 +158,14 @@ impl BufferPool {
         blocking::region(|| directory.sync()).map_err(|error| self.stop(&error))
     }
 
+    /// Makes durable which files there are in a directory, if it is there: a process that was killed may not have come to that.
+    pub fn sync_names_in(&self, directory: &Path) -> Result<(), StorageError> {
+        match self.environment.disk.directory_exists(directory)? {
+            true => self.sync_directory(self.directory(directory)?.as_ref()),
+            false => Ok(()),
+        }
+    }
+
     /// Opens the file of a space that is not open.
     pub fn open_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
         let file = self.open_file(path, OpenMode::Existing)?;
@@ -167,6 +181,8 @@ impl BufferPool {
     pub fn open_damaged_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
         let file = self.open_file(path, OpenMode::Existing)?;
         let pages = file_pages(file.as_ref())?;
+        // From now on it is the space's, whatever it was found as.
+        self.spaces.forget_found(space);
         self.spaces.add(self.space_file(space, None, path, file), pages)
     }
 
@@ -191,7 +207,10 @@ impl BufferPool {
     /// Forgets the pages of a space and removes its file, durably. Readers that come later get `SpaceMissing`. Without a descriptor for
     /// the directory the file is gone all the same, and its name is free, but a power cut may bring it back.
     pub fn remove_space(&self, space: SpaceId) -> Result<(), StorageError> {
-        let path = self.detach_space(space)?;
+        let path = match self.spaces.forget_found(space) {
+            true => space_path(space),
+            false => self.detach_space(space)?,
+        };
         self.environment.disk.remove(&path)?;
         let directory = self.directory(parent_of(&path))?;
         self.sync_directory(directory.as_ref())
@@ -200,7 +219,7 @@ impl BufferPool {
     /// Writes the pages of a space that belongs to nobody, forgets it, and moves its file to the directory of lost files,
     /// durably. Returns the file's new path. For the start, when nobody else uses the space.
     pub fn set_space_aside(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
-        while self.flush_space_some(space)? > 0 {}
+        while !self.spaces.is_found(space) && self.flush_space_some(space)? > 0 {}
         let lost = Path::new(LOST_DIRECTORY);
         self.make_directory(lost)?;
         let path = self.path_of(space)?;
@@ -216,7 +235,9 @@ impl BufferPool {
             }
             target = lost.join(format!("{name}.{attempt}"));
         }
-        self.detach_space(space)?;
+        if !self.spaces.forget_found(space) {
+            self.detach_space(space)?;
+        }
         self.environment.disk.rename(&path, &target)?;
         for directory in directories {
             self.sync_directory(directory.as_ref())?;
@@ -224,36 +245,76 @@ impl BufferPool {
         Ok(target)
     }
 
-    /// Renames the file of a space, durably. The directory is made if it is missing.
-    pub fn rename_space(&self, space: SpaceId, path: &Path) -> Result<(), StorageError> {
-        assert!(is_data_file(path), "tablespace files end in {DATA_FILE_SUFFIX}: {}", path.display());
-        let file = self.spaces.require(space)?.table_file(space)?;
-        if self.file_exists(path)? {
-            return Err(StorageError::SpaceExists(space));
+    /// Gives the files of spaces the names that tables' files have, durably. Tells of each that keeps its own why. For a start, when
+    /// nobody else uses the spaces.
+    pub fn name_by_space(
+        &self,
+        spaces: impl Iterator<Item = SpaceId>,
+    ) -> Result<Vec<(SpaceId, StorageError)>, StorageError> {
+        let mut by_directory: BTreeMap<PathBuf, Vec<SpaceId>> = BTreeMap::new();
+        for space in spaces {
+            let directory = parent_of(&self.path_of(space)?).to_path_buf();
+            by_directory.entry(directory).or_default().push(space);
         }
-        let old_path = file.path();
-        let (old_directory, directory) = (parent_of(&old_path), parent_of(path));
-        self.make_directory(directory)?;
-        let mut directories = vec![self.directory(directory)?];
-        if old_directory != directory {
-            directories.push(self.directory(old_directory)?);
+        let mut refused = Vec::new();
+        for (directory, spaces) in by_directory {
+            match self.name_all_by_space(&directory, &spaces, &mut refused) {
+                Ok(()) => {}
+                Err(StorageError::Stopped) => return Err(StorageError::Stopped),
+                Err(error) => refused.extend(spaces.first().map(|space| (*space, error))),
+            }
+            // Schemas have no directories any more. One with files of other programs stays.
+            let _ = self.environment.disk.remove_directory(&directory);
         }
-        file.rename(path)?;
+        Ok(refused)
+    }
+
+    /// The same for files of one directory.
+    fn name_all_by_space(
+        &self,
+        directory: &Path,
+        spaces: &[SpaceId],
+        refused: &mut Vec<(SpaceId, StorageError)>,
+    ) -> Result<(), StorageError> {
+        let tables = Path::new(TABLES_DIRECTORY);
+        self.make_directory(tables)?;
+        let directories = [self.directory(tables)?, self.directory(directory)?];
+        for space in spaces {
+            let file = self.spaces.require(*space)?.table_file(*space)?;
+            let path = space_path(*space);
+            let named = match self.file_exists(&path) {
+                Ok(true) => Err(StorageError::SpaceExists(*space)),
+                Ok(false) => file.rename(&path).map_err(StorageError::from),
+                Err(error) => Err(error),
+            };
+            refused.extend(named.err().map(|error| (*space, error)));
+        }
         directories.iter().try_for_each(|directory| self.sync_directory(directory.as_ref()))
     }
 
     /// Where the file of a space lies.
     pub(crate) fn path_of(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
+        if self.spaces.is_found(space) {
+            return Ok(space_path(space));
+        }
         Ok(self.spaces.require(space)?.table_file(space)?.path())
     }
 
-    /// The open spaces and their files.
+    /// The spaces and their files.
     pub fn spaces(&self) -> Vec<(SpaceId, PathBuf)> {
-        self.spaces.list().into_iter().map(|file| (file.space, file.file.path())).collect()
+        let mut spaces: Vec<_> =
+            self.spaces.list().into_iter().map(|file| (file.space, file.file.path())).collect();
+        spaces.extend(self.spaces.all_found().into_iter().map(|space| (space, space_path(space))));
+        spaces
     }
 
-    /// Whether there is a file for the space.
+    /// Whether there is a file for the space, looked at or not.
     pub fn has_file(&self, space: SpaceId) -> bool {
+        self.has_opened(space) || self.spaces.is_found(space)
+    }
+
+    /// Whether the space's file was looked at: its pages can be had.
+    pub fn has_opened(&self, space: SpaceId) -> bool {
         self.spaces.get(space).is_some_and(|object| object.with_file(space, |_| ()).is_ok())
     }
 
@@ -318,6 +379,18 @@ impl BufferPool {
         object.set_file_pages(grown);
         Ok(grown)
     }
+}
+
+/// Where the file of a table's space lies.
+pub fn space_path(space: SpaceId) -> PathBuf {
+    Path::new(TABLES_DIRECTORY).join(format!("{space}{DATA_FILE_SUFFIX}"))
+}
+
+/// The space whose file has that name. None for names that say nothing, as those of the first builds do.
+pub(crate) fn space_named(path: &Path) -> Option<SpaceId> {
+    let digits = path.file_name()?.to_str()?.strip_suffix(DATA_FILE_SUFFIX)?;
+    let space = SpaceId(digits.parse().ok().filter(|number| *number > 0)?);
+    (space_path(space) == path).then_some(space)
 }
 
 fn grow(file: &dyn File, pages: u32, by: u32) -> Result<(), env::DiskError> {

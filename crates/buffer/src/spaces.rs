@@ -3,8 +3,9 @@
 //! A [`Space`] is found by id without a lock. Its memory is never freed while the pool lives; the object of a removed
 //! space serves the next one, so a reader that still holds the old reference at worst finds a frame that names another page.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use env::File;
 use stdx::ids::{PageId, PageNumber, SpaceId};
@@ -110,7 +111,9 @@ pub(crate) struct Spaces {
 struct Places {
     unused: Vec<u32>,
     next: u32,
-    open: std::collections::BTreeMap<SpaceId, u32>,
+    open: BTreeMap<SpaceId, u32>,
+    /// Spaces whose files were found by their names, and not looked at yet.
+    found: BTreeSet<SpaceId>,
 }
 
 impl Spaces {
@@ -136,10 +139,53 @@ impl Spaces {
         Some(&self.objects[index as usize / CHUNK].get()?[index as usize % CHUNK])
     }
 
-    /// Adds an open file.
-    pub fn add(&self, file: SpaceFile, file_pages: u32) -> Result<(), StorageError> {
-        let id = file.space;
+    /// Notes a file that was found by its name. False if there is one of the space already.
+    pub fn note_found(&self, space: SpaceId) -> bool {
         let mut places = lock(&self.places);
+        !places.open.contains_key(&space) && space.0 < SPACE_ID_END && places.found.insert(space)
+    }
+
+    /// Whether a file was found by its name and not looked at yet.
+    pub fn is_found(&self, space: SpaceId) -> bool {
+        lock(&self.places).found.contains(&space)
+    }
+
+    /// Forgets such a file. False if there is none.
+    pub fn forget_found(&self, space: SpaceId) -> bool {
+        lock(&self.places).found.remove(&space)
+    }
+
+    /// All of them.
+    pub fn all_found(&self) -> Vec<SpaceId> {
+        lock(&self.places).found.iter().copied().collect()
+    }
+
+    /// Adds an open file of a space that has none.
+    pub fn add(&self, file: SpaceFile, file_pages: u32) -> Result<(), StorageError> {
+        let places = lock(&self.places);
+        if places.found.contains(&file.space) {
+            return Err(StorageError::SpaceExists(file.space));
+        }
+        self.add_in(places, file, file_pages)
+    }
+
+    /// Adds an open file that was found by its name. Error: SpaceMissing, if it was removed meanwhile; SpaceExists, if another thread was
+    /// quicker.
+    pub fn add_found(&self, file: SpaceFile, file_pages: u32) -> Result<(), StorageError> {
+        let mut places = lock(&self.places);
+        if !places.open.contains_key(&file.space) && !places.found.remove(&file.space) {
+            return Err(StorageError::SpaceMissing(file.space));
+        }
+        self.add_in(places, file, file_pages)
+    }
+
+    fn add_in(
+        &self,
+        mut places: MutexGuard<'_, Places>,
+        file: SpaceFile,
+        file_pages: u32,
+    ) -> Result<(), StorageError> {
+        let id = file.space;
         if places.open.contains_key(&id) || id.0 >= SPACE_ID_END {
             return Err(StorageError::SpaceExists(id));
         }

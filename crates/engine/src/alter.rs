@@ -6,6 +6,7 @@ use crate::ddl_turn::DdlTurn;
 use crate::dictionary_store::TableRecord;
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
+use crate::file_names::need_short_new_name;
 use crate::options::TransactionOptions;
 use crate::scan::{RowBatch, ScanOptions};
 use crate::table::Table;
@@ -40,6 +41,7 @@ impl Engine {
             return Err(EngineError::Unsupported("adding a primary key without a copy"));
         }
         let old = self.inner.need_table(name)?;
+        old.look_at_file()?;
         let first = self.inner.store.take_ids(&self.inner.pool, "index", indexes.len() as u64)?;
         self.inner.store.put_unfinished(&self.inner.pool, old.space)?;
         let mut definition = old.definition.clone();
@@ -111,6 +113,7 @@ impl Engine {
                 Some(_) => {}
             }
         }
+        old.look_at_file()?;
         let mut definition = old.definition.clone();
         let gone: Vec<IndexId> =
             definition.indexes.iter().filter(|index| dropped(index)).map(|index| index.id).collect();
@@ -156,7 +159,7 @@ impl Engine {
         let old = self.inner.need_table(name)?;
         let new_name = definition.name.clone();
         self.need_place(name, &new_name)?;
-        let record = self.build_storage(definition, true)?;
+        let record = self.build_storage(definition)?;
         drop(turn);
         let built = Table::open(record.clone());
         let copied = self.copy_rows(&old, &built, kill, convert).and_then(|rows| {
@@ -189,7 +192,7 @@ impl Engine {
     fn need_place(&self, old: &TableName, new: &TableName) -> EngineResult<()> {
         if new != old {
             self.inner.need_free_name(new)?;
-            self.need_free_file_for(old, new)?;
+            need_short_new_name(old, new)?;
         }
         self.inner.need_schema(&new.schema).map(|_| ())
     }

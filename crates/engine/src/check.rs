@@ -29,6 +29,7 @@ const BATCH_ROWS: usize = 1024;
 impl Engine {
     /// Checks one table. Returns what is wrong in words; empty for a sound table. Errors are failed reads.
     pub fn check_table(&self, table: &Arc<Table>) -> EngineResult<Vec<String>> {
+        table.look_at_file()?;
         let (mut faults, mut pages) = (Vec::new(), HashSet::new());
         let name = format!("{}.{}", table.definition().name.schema, table.definition().name.table);
         for tree in table.trees() {

@@ -147,7 +147,7 @@ impl EngineInner {
         }
         // Before the row has its values back, and before the writer may commit without this change.
         self.garbage.remove(&self.pool, writer.id, record.index, record.dead)?;
-        let Some(index) = self.open_index(record.index) else {
+        let Some(index) = self.open_index(record.index)? else {
             // The table was dropped; nothing of it is left to restore.
             self.pop_without_page(writer);
             return Ok(());

@@ -1,19 +1,20 @@
 //! DDL: every change is one dictionary transaction, atomic over a crash. When a call returns, the change is durable.
 //! The caller holds metadata locks: no other session uses the tables meanwhile. Order of each statement (rules D1 and D6 in
-//! README.md): make and rename files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
+//! README.md): make files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
 //! in line at the next start. `kill` ends the wait for other DDL, and what the method says besides.
 
 use crate::ddl_turn::DdlTurn;
 use crate::dictionary_store::{DictionaryStore, TableRecord, has_parts, part_key, parts_of};
-use crate::engine::{Engine, EngineInner};
+use crate::engine::{Engine, EngineInner, lock};
 use crate::error::{EngineError, EngineResult};
-use crate::file_names::{encoded, is_too_long, table_path, temporary_path};
+use crate::file_names::{encoded, is_too_long, need_short_name, need_short_new_name};
 use crate::lob::StoredRow;
 use crate::options::TransactionOptions;
 use crate::table::Table;
 use crate::transaction::Transaction;
 use crate::write::{Action, EntryChange};
 use btree::Tree;
+use buffer::{StorageError, space_path};
 use dictionary::{SchemaDefinition, TableDefinition, TableName};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -77,8 +78,8 @@ impl Engine {
         let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(&definition.name.schema)?;
         self.inner.need_free_name(&definition.name)?;
-        self.need_free_file(&definition.name)?;
-        let record = self.build_storage(definition, false)?;
+        need_short_name(&definition.name)?;
+        let record = self.build_storage(definition)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
         let table = self.open_committed(record, vec![put])?;
         self.inner.dictionary.replace_tables(&[], vec![table.clone()]);
@@ -138,7 +139,7 @@ impl Engine {
         let old = self.inner.need_table(name)?;
         let mut definition = old.definition.clone();
         definition.options.auto_increment = None;
-        let record = self.build_storage(definition, true)?;
+        let record = self.build_storage(definition)?;
         self.swap_storage(&old, record, 1)
     }
 
@@ -168,12 +169,8 @@ impl Engine {
         tables.pop().ok_or(EngineError::TableDefinitionChanged)
     }
 
-    /// Makes file and empty trees for a table. The file gets a temporary name if another table's file has its name still.
-    pub(crate) fn build_storage(
-        &self,
-        mut definition: TableDefinition,
-        temporary: bool,
-    ) -> EngineResult<TableRecord> {
+    /// Makes file and empty trees for a table.
+    pub(crate) fn build_storage(&self, mut definition: TableDefinition) -> EngineResult<TableRecord> {
         let inner = &self.inner;
         let hidden = u64::from(definition.primary_key().is_none());
         let tree_count = crate::table::tree_count(&definition) as u64;
@@ -187,12 +184,14 @@ impl Engine {
             u32::try_from(number)
                 .map_err(|_| EngineError::OutOfResources("tablespace numbers are used up"))?,
         );
-        let path = table_path(&definition.name);
-        let path = if temporary { temporary_path(&path, space) } else { path };
         inner.store.put_leftover(&inner.pool, space)?;
         // The ids must be taken for good before a file carries them.
         self.sync_log(inner.pool.redo().end_lsn())?;
-        let store_id = inner.pool.create_space(space, buffer::SpaceKind::Table, &path)?;
+        let made = inner.pool.create_space(space, buffer::SpaceKind::Table, &space_path(space));
+        let store_id = made.map_err(|error| match error {
+            StorageError::SpaceExists(_) => EngineError::FileExists(Box::new(definition.name.clone())),
+            error => error.into(),
+        })?;
         match (first..first + tree_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
             Ok(roots) => Ok(TableRecord { definition, space, store_id, roots }),
             Err(error) => {
@@ -233,13 +232,10 @@ impl Engine {
         // With the table or not at all: a crash in between would hand out values that rows have.
         changes.push(Change::Put(DictionaryStore::auto_increment_key(id), next.to_le_bytes().to_vec()));
         let name = old.definition.name.clone();
-        let path = table_path(&record.definition.name);
         let table = self.open_committed(record, changes)?;
         table.auto_increment.restore(next);
         self.inner.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
         self.discard_all(std::slice::from_ref(old))?;
-        let renamed = self.inner.pool.rename_space(table.space, &path).map_err(EngineError::from);
-        self.note_leftover(renamed, "A file keeps another name than its table's")?;
         Ok(table)
     }
 
@@ -265,7 +261,7 @@ impl Engine {
         tables.iter().map(removal).collect()
     }
 
-    /// Gives tables new definitions over the same storage, in one step, and their files the new names.
+    /// Gives tables new definitions over the same storage, in one step.
     pub(crate) fn replace_definitions(
         &self,
         pairs: Vec<(Arc<Table>, TableDefinition)>,
@@ -296,14 +292,10 @@ impl Engine {
                 changes.push(Change::Put(key, next.to_le_bytes().to_vec()));
             }
         }
-        let moves = self.move_files(olds.iter().zip(records.iter().map(|record| &record.definition)))?;
-        let commit = match self.commit_changes(changes) {
-            Ok(commit) => commit,
-            Err(error) => {
-                self.take_back(moves);
-                return Err(error);
-            }
-        };
+        for (old, record) in olds.iter().zip(&records) {
+            need_short_new_name(&old.definition.name, &record.definition.name)?;
+        }
+        let commit = self.commit_changes(changes)?;
         let mut removed = Vec::new();
         let mut added = Vec::new();
         for (old, record) in olds.iter().zip(records) {
@@ -313,7 +305,7 @@ impl Engine {
             self.inner.recall_cut_keys(&table);
             carry_over(old, &table);
             table.note_commit(commit, Some(old));
-            table.stay_closed(old);
+            table.set_state(old.state());
             old.set_gone();
             added.push(Arc::new(table));
         }
@@ -332,9 +324,24 @@ impl Engine {
         result
     }
 
+    /// What goes wrong behind a commit is for the error log: the statement has done what it says. But for an engine that has
+    /// stopped, of which nothing more can be said.
+    fn note_leftover(&self, result: EngineResult<()>, what: &str) -> EngineResult<()> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(EngineError::Stopped) => Err(EngineError::Stopped),
+            Err(error) => {
+                lock(&self.inner.messages).push(format!("{what}: {error}. The next start tries it again."));
+                Ok(())
+            }
+        }
+    }
+
     /// Removes the storage of a table that the dictionary does not have any more.
     pub(crate) fn discard(&self, table: &Table) -> EngineResult<()> {
         let inner = &self.inner;
+        // A file of another server that only has the number is left alone. What cannot be looked at now is the table's by its name.
+        let _ = table.look_at_file();
         let has_file = inner.pool.has_file(table.space);
         table.set_gone();
         for tree in table.trees() {

@@ -5,13 +5,14 @@
 //! A table is opened by the first who asks for it, and packed again when more than `open_max` are open and nobody holds it (a ring
 //! with a second chance). Lock order: the maps, then an entry, or the ring; never an entry and the ring.
 
-use crate::engine::OpenIndex;
+use crate::engine::{EngineInner, OpenIndex};
+use crate::error::EngineResult;
 use crate::table::Table;
 use crate::table_entry::TableEntry;
 use dictionary::SchemaDefinition;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use stdx::ids::{IndexId, SpaceId};
 use stdx::sync::lock;
 
@@ -27,6 +28,8 @@ pub struct Dictionary {
     open_max: AtomicUsize,
     /// Scans leave out what cannot be read.
     skips_damage: bool,
+    /// Who looks at tables' files.
+    pub(crate) engine: OnceLock<Weak<EngineInner>>,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +53,7 @@ impl Dictionary {
             ring: Mutex::default(),
             open_max: AtomicUsize::new(open_max),
             skips_damage,
+            engine: OnceLock::new(),
         }
     }
 
@@ -127,11 +131,21 @@ impl Dictionary {
 
     /// The table of an entry, opened if it is not.
     pub(crate) fn opened(&self, entry: &Arc<TableEntry>) -> Arc<Table> {
-        let (table, is_new) = entry.table(self.skips_damage);
+        let (table, is_new) = entry.table(|table| self.prepare(table));
         if is_new {
             self.note_opened(entry);
         }
         table
+    }
+
+    /// What every table gets that is opened.
+    fn prepare(&self, table: &Table) {
+        if self.skips_damage {
+            table.indexes.iter().for_each(|index| index.tree.skip_damage());
+        }
+        if let Some(engine) = self.engine.get() {
+            let _ = table.engine.set(engine.clone());
+        }
     }
 
     #[cold]
@@ -156,12 +170,15 @@ impl Dictionary {
     }
 
     /// The tree of an index with its table, if it is the clustered one; None if it was dropped.
-    pub(crate) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
-        let entry = self.read().indexes.get(&index).cloned()?;
-        let table = self.opened(&entry);
-        let tree = table.trees().find(|tree| tree.id().index == index)?.clone();
+    /// Errors: what keeps its file from being opened.
+    pub(crate) fn open_index(&self, index: IndexId) -> EngineResult<Option<OpenIndex>> {
+        let Some(table) = self.table_of_index(index) else { return Ok(None) };
+        table.look_at_file()?;
+        let Some(tree) = table.trees().find(|tree| tree.id().index == index).cloned() else {
+            return Ok(None);
+        };
         let is_clustered = table.clustered().id() == index;
-        Some(OpenIndex { tree, table: is_clustered.then_some(table) })
+        Ok(Some(OpenIndex { tree, table: is_clustered.then_some(table) }))
     }
 
     /// Whether an index is there. Opens nothing.
@@ -210,9 +227,7 @@ impl Dictionary {
             }
         }
         for table in added {
-            if self.skips_damage {
-                table.indexes.iter().for_each(|index| index.tree.skip_damage());
-            }
+            self.prepare(&table);
             let name = table.definition().name.clone();
             let entry = Arc::new(TableEntry::of(table));
             maps.add(&name.schema, &name.table, &entry);

@@ -280,10 +280,10 @@ impl EngineInner {
         if self.stopped.load(Ordering::Acquire) { Err(EngineError::Stopped) } else { Ok(()) }
     }
 
-    /// The tree of an index, whose table is opened if it must be; None if it was dropped.
-    pub(crate) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
+    /// The tree of an index, whose table is opened if it must be; None if it was dropped. Errors: what keeps its file from being opened.
+    pub(crate) fn open_index(&self, index: IndexId) -> EngineResult<Option<OpenIndex>> {
         match index == DICTIONARY_INDEX {
-            true => Some(OpenIndex { tree: self.store.tree.clone(), table: None }),
+            true => Ok(Some(OpenIndex { tree: self.store.tree.clone(), table: None })),
             false => self.dictionary.open_index(index),
         }
     }

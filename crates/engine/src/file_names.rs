@@ -1,18 +1,15 @@
-//! Names of data files: `schema/table.ibd`, with MySQL's way of writing characters that file systems may not like.
+//! What tables may be called. Their files are called by the numbers of their spaces ([`buffer::space_path`]), so a name is never in the
+//! way of a file; but one that MySQL could call no file by is refused as MySQL refuses it (rule D6 in README.md).
 
+use crate::error::{EngineError, EngineResult, FailedRename};
 use dictionary::TableName;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use stdx::ids::SpaceId;
 
-/// The file of a table, relative to the data directory.
-pub(crate) fn table_path(name: &TableName) -> PathBuf {
+/// What MySQL calls the file of a table, and the first builds did: `schema/table.ibd`, with its way of writing characters that file
+/// systems may not like.
+pub(crate) fn name_path(name: &TableName) -> PathBuf {
     PathBuf::from(encoded(&name.schema)).join(format!("{}{}", encoded(&name.table), buffer::DATA_FILE_SUFFIX))
-}
-
-/// A name in the same directory that no table's file has.
-pub(crate) fn temporary_path(path: &Path, space: SpaceId) -> PathBuf {
-    path.with_file_name(format!("#sql-{}{}", space.0, buffer::DATA_FILE_SUFFIX))
 }
 
 /// Longest name that Linux file systems take, in bytes.
@@ -21,6 +18,20 @@ const NAME_BYTES_MAX: usize = 255;
 /// Whether a part of a path is longer than a file system takes.
 pub(crate) fn is_too_long(path: &Path) -> bool {
     path.iter().any(|part| part.len() > NAME_BYTES_MAX)
+}
+
+/// Checks that a table can be called so. Error: NameTooLong.
+pub(crate) fn need_short_name(name: &TableName) -> EngineResult<()> {
+    if is_too_long(&name_path(name)) { Err(EngineError::NameTooLong) } else { Ok(()) }
+}
+
+/// As [`need_short_name`], for a table that has another name now. Error: RenameFailed.
+pub(crate) fn need_short_new_name(old: &TableName, new: &TableName) -> EngineResult<()> {
+    if old == new || !is_too_long(&name_path(new)) {
+        return Ok(());
+    }
+    let [from, to] = [old, new].map(|name| format!("./{}", name_path(name).with_extension("").display()));
+    Err(EngineError::RenameFailed(Box::new(FailedRename { from, to })))
 }
 
 /// A name with every character but ASCII letters, digits and underscores as `@` and four hexadecimal digits (more for
@@ -48,6 +59,6 @@ mod tests {
         assert_eq!(encoded("a-b/.."), "a@002db@002f@002e@002e");
         assert_eq!(encoded("\u{e9}"), "@00e9");
         let name = TableName { schema: "s".to_owned(), table: "t$".to_owned() };
-        assert_eq!(table_path(&name), PathBuf::from("s/t@0024.ibd"));
+        assert_eq!(name_path(&name), PathBuf::from("s/t@0024.ibd"));
     }
 }

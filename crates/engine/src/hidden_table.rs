@@ -6,6 +6,7 @@ use crate::ddl::Change;
 use crate::dictionary_store::{DictionaryStore, TableRecord};
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
+use crate::file_names::need_short_name;
 use crate::open::DICTIONARY_INDEX;
 use crate::table::Table;
 use crate::transaction::Transaction;
@@ -26,8 +27,8 @@ impl Engine {
         let _ddl = self.inner.ddl_turn(kill)?;
         self.inner.need_schema(&definition.name.schema)?;
         self.inner.need_free_name(&definition.name)?;
-        self.need_free_file(&definition.name)?;
-        let record = self.build_storage(definition, false)?;
+        need_short_name(&definition.name)?;
+        let record = self.build_storage(definition)?;
         let table = Arc::new(Table::open(record));
         table.set_hidden(true);
         self.inner.dictionary.replace_tables(&[], vec![table.clone()]);

@@ -271,7 +271,7 @@ fn dead_values(old: &OwnedRow, old_row: &RowView<'_>, new_row: Option<&RowView<'
 impl EngineInner {
     /// Undoes the writing of values: the record's and those after it, whose rows are undone already.
     pub(crate) fn undo_values(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
-        if let Some(lobs) = self.open_index(record.index) {
+        if let Some(lobs) = self.open_index(record.index)? {
             if self.pass_over_undo(writer, lobs.tree.id().space, &record)? {
                 return Ok(());
             }

@@ -15,7 +15,7 @@ use crate::table_files::KnownTable;
 use crate::undo_saving::LogNeeds;
 use crate::undo_store::UndoStore;
 use btree::{Tree, TreeId};
-use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
+use buffer::{BufferPool, FileFault, SpaceKind, StorageError, TABLES_DIRECTORY};
 use env::Environment;
 use std::collections::HashSet;
 use std::path::Path;
@@ -104,6 +104,7 @@ impl Engine {
             is_read_only,
         };
         let inner = Arc::new(EngineInner::assemble(parts, losers.spill_file.clone()));
+        let _ = inner.dictionary.engine.set(Arc::downgrade(&inner));
         lock(&inner.messages).extend(messages);
         let undo = clock.monotonic().saturating_sub(pool_opened);
         let tables = inner.recover(losers)?;
@@ -174,6 +175,9 @@ fn create_system_space(pool: &BufferPool, without_log: bool) -> EngineResult<()>
             )));
         }
         pool.create_space(SYSTEM_SPACE, SpaceKind::System, Path::new(SYSTEM_FILE))?;
+    } else if is_new {
+        // From now on the log says that there must be such a file.
+        pool.sync_names_in(Path::new(""))?;
     }
     for (index, root, what) in ROOTS {
         if was_made(pool, root)? {
@@ -252,11 +256,23 @@ impl EngineInner {
         for space in unfinished {
             self.finish_alter(space)?;
         }
-        for space in leftovers {
-            self.store.remove_leftover(&self.pool, space)?;
-        }
+        self.forget_leftovers(&leftovers)?;
         self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
         Ok(clock.monotonic().saturating_sub(loaded))
+    }
+
+    /// Takes back the notes of files that are gone now. A process that was killed may have removed one and not made that durable: then a
+    /// power cut would bring back a file that nobody knows.
+    fn forget_leftovers(&self, leftovers: &[SpaceId]) -> EngineResult<()> {
+        if leftovers.is_empty() {
+            return Ok(());
+        }
+        match self.pool.sync_names_in(Path::new(TABLES_DIRECTORY)) {
+            // The next start does it.
+            Err(error) if error.is_lack_of_descriptors() => return Ok(()),
+            synced => synced?,
+        }
+        leftovers.iter().try_for_each(|space| self.store.remove_leftover(&self.pool, *space))
     }
 
     /// Frees the pages that an interrupted ADD or DROP INDEX has left in a space.
@@ -264,6 +280,7 @@ impl EngineInner {
         let Some(table) = self.dictionary.table_in(space) else {
             return self.store.remove_unfinished(&self.pool, space);
         };
+        table.look_at_file()?;
         if table.is_closed() {
             return Ok(());
         }
@@ -295,6 +312,11 @@ impl EngineInner {
             self.dictionary.add_entry(&loaded.name.schema, &loaded.name.table, &entry);
             tables.push(KnownTable { entry, name: loaded.name });
         }
-        self.reconcile_files(&tables, &contents.leftovers, contents.damage)
+        let noted = self.reconcile_files(&tables, &contents.leftovers, contents.damage)?;
+        // The others' files are looked at when they are used.
+        for table in tables.iter().filter(|table| self.pool.has_opened(table.entry.space())) {
+            table.entry.end_check();
+        }
+        Ok(noted)
     }
 }

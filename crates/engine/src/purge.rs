@@ -168,7 +168,7 @@ impl EngineInner {
 
     /// Removes an entry if it still is the delete mark that `writer` left.
     fn remove_tombstone(&self, index: IndexId, key: &[u8], writer: TransactionId) -> EngineResult<bool> {
-        let Some(open) = self.open_index(index) else { return Ok(false) };
+        let Some(open) = self.open_index(index)? else { return Ok(false) };
         let mut mini = self.pool.mini_transaction();
         let mut edit = open.tree.edit(&mut mini, key)?;
         let mut value = Vec::new();

@@ -17,7 +17,7 @@ impl EngineInner {
     /// Undoes the insertion of the rows of a record and takes the record off the list.
     pub(crate) fn undo_rows(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
         // Without a table (it was dropped) nothing is left to restore.
-        if let Some(table) = self.open_index(record.index).and_then(|index| index.table) {
+        if let Some(table) = self.open_index(record.index)?.and_then(|index| index.table) {
             if self.pass_over_undo(writer, table.space, &record)? {
                 return Ok(());
             }

@@ -125,6 +125,7 @@ impl Engine {
 
     /// How many values the first part of an index of few entries has: counts them. None if there are more than a few leaves.
     pub fn few_values(&self, table: &Arc<Table>, index: usize) -> Option<u64> {
+        table.check_usable().ok()?;
         let sample = self.sample(table.index(index).ok()?).ok().filter(|sample| sample.whole)?;
         sample.changes.first().copied()
     }
@@ -156,6 +157,9 @@ impl Engine {
 
     /// Estimated number of rows: a descent or two.
     pub fn estimated_rows(&self, table: &Table) -> u64 {
+        if table.check_usable().is_err() {
+            return 0;
+        }
         let estimate = table.clustered().tree.estimate(&self.inner.pool, &CursorRange::all());
         estimate.map_or(0, |estimate| estimate.rows.max(0.0).round() as u64)
     }

@@ -4,13 +4,13 @@
 use crate::auto_increment::AutoIncrement;
 use crate::cut_keys::KeyRoom;
 use crate::dictionary_store::TableRecord;
+use crate::engine::EngineInner;
 use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::{EngineError, EngineResult};
 use btree::{Tree, TreeId};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use stdx::ids::{CommitTimestamp, IndexId, Lsn, PageNumber, SpaceId, TableId};
 use values::key::{ENCODED_BYTES_MAX, KeyLayout, KeyPart};
 use values::row::{ColumnSet, RowLayout, RowView};
@@ -26,6 +26,8 @@ const GONE: u8 = 1;
 const FILE_MISSING: u8 = 2;
 /// The same with `TableDamaged`.
 const DAMAGED: u8 = 3;
+/// Nobody has looked at the file since the start: whoever uses the table does.
+const UNCHECKED: u8 = 4;
 
 /// Whether a table can be used, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +37,16 @@ impl TableState {
     pub(crate) const USABLE: TableState = TableState(USABLE);
     pub(crate) const FILE_MISSING: TableState = TableState(FILE_MISSING);
     pub(crate) const DAMAGED: TableState = TableState(DAMAGED);
+    pub(crate) const UNCHECKED: TableState = TableState(UNCHECKED);
 
     /// Whether the start found no file for the table: its rows cannot be read, and it can only be dropped or replaced.
     pub(crate) fn is_file_missing(self) -> bool {
         self.0 == FILE_MISSING
+    }
+
+    /// Whether nothing is known to be wrong.
+    pub(crate) fn may_be_used(self) -> bool {
+        [USABLE, UNCHECKED].contains(&self.0)
     }
 
     /// Whether rows must not be used, because the file is not there or lacks changes.
@@ -68,6 +76,8 @@ pub struct Table {
     /// Not in lists yet: it is being filled.
     hidden: AtomicBool,
     pub(crate) statistics: Mutex<Option<StoredStatistics>>,
+    /// Who looks at the file.
+    pub(crate) engine: OnceLock<Weak<EngineInner>>,
 }
 
 /// An index of an open table.
@@ -129,6 +139,7 @@ impl Table {
             state: AtomicU8::new(USABLE),
             hidden: AtomicBool::new(false),
             statistics: Mutex::new(None),
+            engine: OnceLock::new(),
         }
     }
 
@@ -209,13 +220,26 @@ impl Table {
     /// Closes a table that can be used, whose file is missing or lacks changes: it can only be dropped or replaced.
     pub(crate) fn close(&self, state: TableState) {
         let _ = self.state.compare_exchange(USABLE, state.0, Ordering::AcqRel, Ordering::Acquire);
+        self.end_check(state);
     }
 
-    /// Closes the successor of a closed table as well.
-    pub(crate) fn stay_closed(&self, old: &Table) {
-        if old.is_closed() {
-            self.state.store(old.state.load(Ordering::Acquire), Ordering::Release);
+    /// Says what a look at the file has shown. False if another thread has said so before.
+    pub(crate) fn end_check(&self, state: TableState) -> bool {
+        let from = TableState::UNCHECKED.0;
+        self.state.compare_exchange(from, state.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Looks at the table's file, if nobody has since the start: what is wrong with it closes the table. Errors: those that may be
+    /// gone the next time.
+    pub(crate) fn look_at_file(&self) -> EngineResult<()> {
+        match self.state() == TableState::UNCHECKED {
+            true => self.checked_by().and_then(|engine| engine.check_file(self)),
+            false => Ok(()),
         }
+    }
+
+    fn checked_by(&self) -> EngineResult<Arc<EngineInner>> {
+        self.engine.get().and_then(Weak::upgrade).ok_or(EngineError::Stopped)
     }
 
     /// Keys of the table's indexes may have been cut.
@@ -243,12 +267,17 @@ impl Table {
         self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
     }
 
-    /// Errors: TableDefinitionChanged, FileMissing, TableDamaged.
+    /// Errors: TableDefinitionChanged, FileMissing, TableDamaged; what keeps the file from being opened.
     pub(crate) fn check_usable(&self) -> EngineResult<()> {
-        if self.state.load(Ordering::Acquire) == USABLE { Ok(()) } else { Err(self.unusable()) }
+        if self.state.load(Ordering::Acquire) == USABLE { Ok(()) } else { self.check_state() }
     }
 
     #[cold]
+    fn check_state(&self) -> EngineResult<()> {
+        self.look_at_file()?;
+        if self.state() == TableState::USABLE { Ok(()) } else { Err(self.unusable()) }
+    }
+
     fn unusable(&self) -> EngineError {
         let name = &self.definition.name;
         match self.state.load(Ordering::Acquire) {

@@ -65,7 +65,7 @@ impl TableEntry {
             readable_from: Box::default(),
             counter: [loaded.next_auto_increment, 0, 0],
             next_row_id: 0,
-            state: TableState::USABLE,
+            state: TableState::UNCHECKED,
             cut_keys: loaded.cut_keys,
         };
         TableEntry {
@@ -89,8 +89,8 @@ impl TableEntry {
         self.store_id
     }
 
-    /// The table, and whether it was opened for it. Past damage, if that is wanted.
-    pub(crate) fn table(&self, skips_damage: bool) -> (Arc<Table>, bool) {
+    /// The table, and whether it was opened for it.
+    pub(crate) fn table(&self, prepare: impl Fn(&Table)) -> (Arc<Table>, bool) {
         let mut form = lock(&self.form);
         match &*form {
             Form::Open(table) => {
@@ -101,9 +101,7 @@ impl TableEntry {
             }
             Form::Packed(packed) => {
                 let table = Arc::new(packed.unpacked());
-                if skips_damage {
-                    table.indexes.iter().for_each(|index| index.tree.skip_damage());
-                }
+                prepare(&table);
                 *form = Form::Open(table.clone());
                 (table, true)
             }
@@ -160,11 +158,22 @@ impl TableEntry {
         }
     }
 
+    /// Nothing is wrong with the table's file.
+    pub(crate) fn end_check(&self) {
+        match &mut *lock(&self.form) {
+            Form::Open(table) => drop(table.end_check(TableState::USABLE)),
+            Form::Packed(packed) if packed.state == TableState::UNCHECKED => {
+                packed.state = TableState::USABLE
+            }
+            Form::Packed(_) => {}
+        }
+    }
+
     /// Closes a table that can be used: its file is missing, or lacks changes.
     pub(crate) fn close(&self, state: TableState) {
         match &mut *lock(&self.form) {
             Form::Open(table) => table.close(state),
-            Form::Packed(packed) if packed.state == TableState::USABLE => packed.state = state,
+            Form::Packed(packed) if packed.state.may_be_used() => packed.state = state,
             Form::Packed(_) => {}
         }
     }
@@ -173,7 +182,8 @@ impl TableEntry {
 impl PackedTable {
     /// None for a table that must stay open.
     fn of(table: &Table) -> Option<PackedTable> {
-        if table.is_hidden() || table.check_usable().is_err() {
+        let state = table.state();
+        if table.is_hidden() || !state.may_be_used() {
             return None;
         }
         let counter = &table.auto_increment;
@@ -189,7 +199,7 @@ impl PackedTable {
             counter: [&counter.next, &counter.limit, &counter.limit_lsn]
                 .map(|part| part.load(Ordering::Acquire)),
             next_row_id: table.next_row_id.load(Ordering::Acquire),
-            state: TableState::USABLE,
+            state,
             cut_keys: cut_keys?.into_iter().any(|is_noted| is_noted),
         })
     }

@@ -4,14 +4,14 @@
 use crate::damage::DamageMark;
 use crate::engine::{EngineInner, lock};
 use crate::error::{EngineError, EngineResult};
-use crate::file_names::{table_path, temporary_path};
+use crate::file_names::name_path;
 use crate::open::SYSTEM_SPACE;
 use crate::table::TableState;
 use crate::table_entry::TableEntry;
-use buffer::{FileFault, NeededPage, StorageError};
+use buffer::{FileFault, NeededPage, StorageError, space_path};
 use dictionary::TableName;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stdx::ids::SpaceId;
 
@@ -30,7 +30,7 @@ impl KnownTable {
     }
 
     fn path(&self) -> PathBuf {
-        table_path(&self.name)
+        space_path(self.space())
     }
 }
 
@@ -60,7 +60,10 @@ impl EngineInner {
     ) -> EngineResult<bool> {
         let wanted: HashMap<SpaceId, PathBuf> =
             tables.iter().map(|table| (table.space(), table.path())).collect();
+        let looked_at = self.look_at_needed_files(tables, &marks)?;
         let mut findings = self.findings(tables, marks)?;
+        findings.present.retain(|_, path| looked_at.iter().all(|(looked_at, _)| looked_at != path));
+        findings.damaged.extend(looked_at);
         self.set_strangers_aside(&wanted, leftovers, &mut findings)?;
         self.open_damaged_files(tables, &mut findings)?;
         self.find_missing_files(tables, &mut findings)?;
@@ -71,9 +74,28 @@ impl EngineInner {
         }
         // What was read meanwhile is told of by table.
         self.pool.take_damage_messages();
-        self.rename_misnamed_files(&wanted, &mut findings);
+        self.rename_misnamed_files(&wanted, &mut findings)?;
         lock(&self.messages).append(&mut findings.messages);
         Ok(noted)
+    }
+
+    /// Opens files of tables that a start has to deal with: those that lacked something before, and those that a loser has changed. Gives
+    /// what is wrong with them.
+    fn look_at_needed_files(
+        &self,
+        tables: &[KnownTable],
+        marks: &[DamageMark],
+    ) -> EngineResult<Vec<(PathBuf, FileFault)>> {
+        let marked: BTreeSet<SpaceId> = marks.iter().map(|mark| mark.page.space).collect();
+        let mut faults = Vec::new();
+        for table in tables.iter().filter(|table| self.pool.has_file(table.space())) {
+            let is_needed = marked.contains(&table.space())
+                || self.losers_may_have_changed(std::iter::once(&table.entry));
+            if is_needed && let Some(fault) = self.pool.open_found_space(table.space())? {
+                faults.push((table.path(), fault));
+            }
+        }
+        Ok(faults)
     }
 
     fn findings(&self, tables: &[KnownTable], marks: Vec<DamageMark>) -> EngineResult<Findings> {
@@ -144,7 +166,8 @@ impl EngineInner {
                 findings.messages.push(format!("'{}' is left out: {reason}.", path.display()));
                 continue;
             }
-            let table = tables.iter().find(|table| table.path() == path);
+            let is_named = |table: &&KnownTable| table.path() == path || name_path(&table.name) == path;
+            let table = tables.iter().find(is_named);
             let Some(table) = table.filter(|_| fault == FileFault::Damaged) else {
                 findings.messages.push(format!(
                     "The file '{}' is not a tablespace, is one of another server or version, or its header is damaged.",
@@ -170,7 +193,7 @@ impl EngineInner {
             findings.messages.push(format!(
                 "The header of the file '{}' is damaged. {}",
                 path.display(),
-                self.closed_text(table)
+                self.closed_text(&table.name)
             ));
         }
         Ok(())
@@ -187,7 +210,7 @@ impl EngineInner {
             if self.is_forced() {
                 self.closed.add(table.space());
             }
-            missing.push(self.missing_file(&table.name));
+            missing.push(self.missing_file(&table.name, table.space()));
         }
         if has_lost_changes && !self.is_forced() {
             let all = missing.join(" ");
@@ -205,6 +228,16 @@ impl EngineInner {
         self.pool.store_id(table.space()).filter(|found| *found != table.store_id())
     }
 
+    pub(crate) fn strange_text(&self, name: &TableName, path: &Path, found: Option<u64>, own: u64) -> String {
+        format!(
+            "The file '{}' is not the one of table `{}`.`{}`, but has its number: its store id is {:016x}, the table's {own:016x}.",
+            path.display(),
+            name.schema,
+            name.table,
+            found.unwrap_or_default(),
+        )
+    }
+
     /// Closes tables in the place of whose files others stand. Error: Corrupt, if the log has changes of such a table, or one of its
     /// transactions must be rolled back: its file must be put back before they are given up.
     fn close_strange_tables(&self, tables: &[KnownTable], findings: &mut Findings) -> EngineResult<()> {
@@ -213,15 +246,11 @@ impl EngineInner {
         let mut has_lost_changes = false;
         for table in tables.iter().filter(|table| findings.strange.contains(&table.space())) {
             let Some(path) = findings.present.get(&table.space()) else { continue };
-            let name = &table.name;
-            let found = self.strange_id(&table.entry).unwrap_or_default();
-            texts.push(format!(
-                "The file '{}' is not the one of table `{}`.`{}`, but has its number: its store id is {found:016x}, the table's \
-                 {:016x}.",
-                path.display(),
-                name.schema,
-                name.table,
-                table.entry.store_id()
+            texts.push(self.strange_text(
+                &table.name,
+                path,
+                self.strange_id(&table.entry),
+                table.entry.store_id(),
             ));
             has_lost_changes |= findings.needed.contains_key(&table.space());
             closed.push(table);
@@ -236,7 +265,7 @@ impl EngineInner {
             )));
         }
         for (table, text) in closed.iter().zip(texts) {
-            findings.messages.push(format!("{text} {}", self.closed_text(table)));
+            findings.messages.push(format!("{text} {}", self.closed_text(&table.name)));
             self.close_unless_forced(table);
             self.closed.add(table.space());
         }
@@ -263,7 +292,7 @@ impl EngineInner {
             noted &= self.put_damage_marks(&new)?;
             if !table.entry.state().is_closed() && !is_strange {
                 let lacks: BTreeSet<&DamageMark> = new.iter().chain(marks).collect();
-                findings.messages.push(format!("{} {}", self.lacks(&lacks), self.closed_text(table)));
+                findings.messages.push(format!("{} {}", self.lacks(&lacks), self.closed_text(&table.name)));
                 self.close_unless_forced(table);
             }
             self.closed.add(table.space());
@@ -290,8 +319,7 @@ impl EngineInner {
     }
 
     /// What becomes of a damaged table.
-    fn closed_text(&self, table: &KnownTable) -> String {
-        let name = &table.name;
+    pub(crate) fn closed_text(&self, name: &TableName) -> String {
         let what = match self.is_forced() {
             true => "is read as far as it can be, as innodb_force_recovery says",
             false => "is closed until it is dropped or its file is whole again",
@@ -310,34 +338,29 @@ impl EngineInner {
         (!mark.reason.is_empty()).then(|| self.pool.describe(mark.page, &mark.reason))
     }
 
-    /// Gives files the names of their tables. One that cannot have it (something else has it, it is too long, the disk is full)
-    /// keeps the name that it has: what matters is what is in it.
-    fn rename_misnamed_files(&self, wanted: &HashMap<SpaceId, PathBuf>, findings: &mut Findings) {
-        let is_wanted = |path: &PathBuf, space: SpaceId| wanted.get(&space).is_some_and(|name| name == path);
-        let mut misnamed: Vec<(SpaceId, PathBuf, &PathBuf)> = findings
-            .present
-            .iter()
-            .filter(|(space, path)| !is_wanted(path, **space) && !findings.strange.contains(space))
-            .filter_map(|(space, path)| Some((*space, path.clone(), wanted.get(space)?)))
-            .collect();
-        let names: BTreeSet<PathBuf> = misnamed.iter().map(|(_, _, name)| (*name).clone()).collect();
-        // A file may stand where another belongs: such files leave their names first.
-        for (space, path, _) in misnamed.iter_mut().filter(|(_, path, _)| names.contains(path)) {
-            let temporary = temporary_path(path, *space);
-            if self.pool.rename_space(*space, &temporary).is_ok() {
-                *path = temporary;
-            }
+    /// Gives the files of the first builds, which have the names of tables, those that files have now. One that cannot have it (something
+    /// else has it, the disk is full) keeps the name that it has: what matters is what is in it.
+    fn rename_misnamed_files(
+        &self,
+        wanted: &HashMap<SpaceId, PathBuf>,
+        findings: &mut Findings,
+    ) -> EngineResult<()> {
+        let is_misnamed = |(space, path): &(&SpaceId, &PathBuf)| {
+            let name = wanted.get(space).filter(|_| !findings.strange.contains(space));
+            name.is_some_and(|name| name != *path)
+        };
+        let misnamed = findings.present.iter().filter(is_misnamed).map(|(space, _)| *space);
+        for (space, error) in self.pool.name_by_space(misnamed)? {
+            let (path, name) = (findings.present[&space].display(), wanted[&space].display());
+            let reason = match error {
+                StorageError::SpaceExists(_) => "another file has that name".to_owned(),
+                // The directory of its schema leads to another disk: somebody wants it there.
+                StorageError::Disk(error) if error.is_across_file_systems() => continue,
+                error => error.to_string(),
+            };
+            findings.messages.push(format!("The file '{path}' cannot be called '{name}': {reason}."));
         }
-        for (space, path, name) in misnamed {
-            if let Err(error) = self.pool.rename_space(space, name) {
-                let (path, name) = (path.display(), name.display());
-                let reason = match error {
-                    StorageError::SpaceExists(_) => "another file has that name".to_owned(),
-                    error => error.to_string(),
-                };
-                findings.messages.push(format!("The file '{path}' cannot be called '{name}': {reason}."));
-            }
-        }
+        Ok(())
     }
 
     /// Refuses a start without a file that a rollback needs.
@@ -348,23 +371,28 @@ impl EngineInner {
             return Ok(());
         }
         let tables = missing.iter().map(|entry| self.dictionary.opened(entry));
-        let texts: Vec<String> = tables.map(|table| self.missing_file(&table.definition.name)).collect();
+        let texts: Vec<String> =
+            tables.map(|table| self.missing_file(&table.definition.name, table.space)).collect();
         Err(EngineError::Corrupt(format!(
             "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
             texts.join(" ")
         )))
     }
 
-    fn missing_file(&self, name: &TableName) -> String {
-        let path = table_path(name);
+    fn missing_file(&self, name: &TableName, space: SpaceId) -> String {
+        let paths = [space_path(space), name_path(name)];
         // The file itself, or the directory that it would be in.
         let unreadable = self.pool.damaged_files().into_iter().find_map(|(other, fault)| match fault {
-            FileFault::Unreadable(reason) if path.starts_with(&other) => {
-                Some(format!("cannot be used: {reason}"))
+            FileFault::Unreadable(reason) if paths.iter().any(|path| path.starts_with(&other)) => {
+                Some(reason)
             }
             _ => None,
         });
-        let what = unreadable.unwrap_or_else(|| "is missing".to_owned());
-        format!("The file '{}' of table `{}`.`{}` {what}.", path.display(), name.schema, name.table)
+        missing_text(name, &paths[0], unreadable)
     }
+}
+
+pub(crate) fn missing_text(name: &TableName, path: &Path, unreadable: Option<String>) -> String {
+    let what = unreadable.map_or("is missing".to_owned(), |reason| format!("cannot be used: {reason}"));
+    format!("The file '{}' of table `{}`.`{}` {what}.", path.display(), name.schema, name.table)
 }

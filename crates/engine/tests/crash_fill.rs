@@ -6,8 +6,8 @@ mod common;
 
 use common::*;
 use engine::*;
-use env::Environment;
 use env::simulated::SimulatedDisk;
+use env::{Disk, Environment};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -60,7 +60,8 @@ fn check_after(disk: &SimulatedDisk, acknowledged: bool) -> bool {
         }
         None => {
             assert!(!acknowledged, "an acknowledged table is lost");
-            assert!(disk.contents(Path::new("test/made.ibd")).is_none(), "a file is left");
+            let files = disk.list(Path::new("#tables")).unwrap_or_default();
+            assert_eq!(files.len(), engine.dictionary().tables("test").len(), "a file is left: {files:?}");
             false
         }
     }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const PAGE: usize = 16_384;
-const FILE: &str = "test/t.ibd";
+const FILE: &str = "#tables/16.ibd";
 const SYSTEM: &str = "iruka_system.ibd";
 const KIND_OFFSET: usize = 20;
 const KINDS: [&str; 5] = ["zero", "header", "free", "inner", "leaf"];
@@ -278,7 +278,7 @@ fn a_right_file_opens_the_table_again_and_an_old_one_does_not() {
     drop(engine);
     put(&disk, FILE, &right);
     let engine = try_open(&disk).unwrap();
-    assert_eq!(engine.take_messages(), ["The file 'test/t.ibd' has all its changes again."]);
+    assert_eq!(engine.take_messages(), ["The file '#tables/16.ibd' has all its changes again."]);
     assert_eq!(all(&begin(&engine), &table(&engine, "t")), rows["t"]);
     sound(&engine);
     engine.shutdown().unwrap();

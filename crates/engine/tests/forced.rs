@@ -12,7 +12,7 @@ use env::{Disk, Environment, OpenMode};
 use std::path::{Path, PathBuf};
 
 const PAGE: usize = 16_384;
-const FILE: &str = "test/t.ibd";
+const FILE: &str = "#tables/16.ibd";
 const LEAF: u8 = 4;
 const INNER: u8 = 3;
 

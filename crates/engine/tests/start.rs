@@ -92,7 +92,7 @@ fn check_refused(shut_down: bool, missing: &[PathBuf], named: &str) {
 fn a_directory_that_was_in_use_is_never_made_anew() {
     for shut_down in [true, false] {
         let (system, control) = ([PathBuf::from("iruka_system.ibd")], [PathBuf::from("redo/control")]);
-        let tables = [PathBuf::from("test/t.ibd"), PathBuf::from("test/u.ibd")];
+        let tables = [PathBuf::from("#tables/16.ibd"), PathBuf::from("#tables/17.ibd")];
         let log = log_files(&directory(shut_down));
         check_refused(shut_down, &system, "'iruka_system.ibd' is missing");
         check_refused(shut_down, &control, "redo/control'");
@@ -123,9 +123,9 @@ fn a_damaged_system_file_is_not_made_anew() {
         let disk = directory(true);
         disk.remove(path("redo/doublewrite")).unwrap();
         disk.corrupt(path("iruka_system.ibd"), offset, &[0x5A; 64]);
-        let tables = disk.contents(path("test/t.ibd"));
+        let tables = disk.contents(path("#tables/16.ibd"));
         try_open(&disk).err().unwrap_or_else(|| panic!("started with damage at {offset}"));
-        assert!(disk.contents(path("test/t.ibd")) == tables);
+        assert!(disk.contents(path("#tables/16.ibd")) == tables);
     }
 }
 
@@ -176,19 +176,19 @@ fn a_first_start_may_end_anywhere() {
 #[test]
 fn a_file_without_a_table_is_set_aside() {
     let disk = directory(true);
-    let stranger = disk.contents(path("test/t.ibd")).unwrap();
+    let stranger = disk.contents(path("#tables/16.ibd")).unwrap();
     let engine = try_open(&disk).unwrap();
     engine.drop_tables(&[name("t")], &KillFlag::default()).unwrap();
     engine.shutdown().unwrap();
     drop(engine);
     let disk = disk.restart_with_durable_state();
     for _ in 0..2 {
-        let file = disk.open(path("test/old.ibd"), OpenMode::CreateNew).unwrap();
+        let file = disk.open(path("#tables/old.ibd"), OpenMode::CreateNew).unwrap();
         file.write_at(&stranger, 0).unwrap();
         let engine = try_open(&disk).unwrap();
         let messages = engine.take_messages();
         assert!(
-            messages[0].contains("'test/old.ibd'") && messages[0].contains("#lost+found"),
+            messages[0].contains("'#tables/old.ibd'") && messages[0].contains("#lost+found"),
             "{messages:?}"
         );
         drop(engine);
@@ -204,12 +204,12 @@ fn a_file_without_a_table_is_set_aside() {
 
 #[test]
 fn two_files_of_one_space_are_named() {
-    for copy in ["test/a.ibd", "test/z.ibd", "a.ibd"] {
+    for copy in ["#tables/a.ibd", "#tables/016.ibd", "a.ibd"] {
         let disk = directory(true);
-        let bytes = disk.contents(path("test/t.ibd")).unwrap();
+        let bytes = disk.contents(path("#tables/16.ibd")).unwrap();
         disk.open(path(copy), OpenMode::CreateNew).unwrap().write_at(&bytes, 0).unwrap();
         let error = try_open(&disk).err().unwrap().to_string();
-        assert!(error.contains("'test/t.ibd'") && error.contains(&format!("'{copy}'")), "{error}");
+        assert!(error.contains("'#tables/16.ibd'") && error.contains(&format!("'{copy}'")), "{error}");
         disk.remove(path(copy)).unwrap();
         assert!(try_open(&disk).is_ok());
     }
@@ -218,9 +218,9 @@ fn two_files_of_one_space_are_named() {
 #[test]
 fn a_missing_table_is_named() {
     let disk = directory(true);
-    disk.rename(path("test/t.ibd"), path("aside")).unwrap();
+    disk.rename(path("#tables/16.ibd"), path("aside")).unwrap();
     let engine = try_open(&disk).unwrap();
-    assert_eq!(engine.take_messages(), ["The file 'test/t.ibd' of table `test`.`t` is missing."]);
+    assert_eq!(engine.take_messages(), ["The file '#tables/16.ibd' of table `test`.`t` is missing."]);
     assert_eq!(all(&begin(&engine), &table(&engine, "u")).len(), 301);
     let missing = EngineError::FileMissing("`test`.`t`".to_owned());
     let t = table(&engine, "t");
@@ -230,7 +230,7 @@ fn a_missing_table_is_named() {
     engine.rename_tables(&[(name("t"), name("t2"))], &KillFlag::default()).unwrap();
     engine.drop_tables(&[name("t2"), name("u")], &KillFlag::default()).unwrap();
     drop(engine);
-    assert!(disk.open(path("test/u.ibd"), OpenMode::Existing).is_err(), "all files go");
+    assert!(disk.open(path("#tables/17.ibd"), OpenMode::Existing).is_err(), "all files go");
     let engine = try_open(&disk).unwrap();
     assert!(engine.take_messages().is_empty() && engine.dictionary().tables("test").is_empty());
 }
@@ -238,8 +238,12 @@ fn a_missing_table_is_named() {
 /// After a crash the log has what the file lacks: to go on without it would lose committed rows for good.
 #[test]
 fn a_missing_table_with_changes_in_the_log_is_refused() {
-    check_refused(false, &[PathBuf::from("test/t.ibd")], "'test/t.ibd'");
-    check_refused(false, &[PathBuf::from("test/t.ibd"), PathBuf::from("test/u.ibd")], "'test/u.ibd'");
+    check_refused(false, &[PathBuf::from("#tables/16.ibd")], "'#tables/16.ibd'");
+    check_refused(
+        false,
+        &[PathBuf::from("#tables/16.ibd"), PathBuf::from("#tables/17.ibd")],
+        "'#tables/17.ibd'",
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use env::simulated::SimulatedDisk;
 use env::{Disk, Environment, OpenMode};
 use std::path::Path;
 
-const FILE: &str = "test/t.ibd";
+const FILE: &str = "#tables/17.ibd";
 const ROWS: i64 = 200;
 const PAGE_BYTES: usize = 16 << 10;
 
@@ -98,16 +98,19 @@ fn a_file_of_another_history_closes_its_table() {
     engine.rename_tables(&[(name("t"), name("renamed"))], &kill).unwrap();
     engine.truncate_table(&name("renamed"), &kill).unwrap();
     assert_eq!(all(&begin(&engine), &table(&engine, "renamed")), []);
-    let made = disk.contents(Path::new("test/renamed.ibd")).unwrap();
+    let made = disk.contents(Path::new("#tables/18.ibd")).unwrap();
     assert!(![ids.0, ids.1].contains(&store_id(&made)), "TRUNCATE makes another file");
     engine.shutdown().unwrap();
     drop(engine);
 
-    disk.rename(Path::new("test/renamed.ibd"), Path::new("aside")).unwrap();
-    disk.open(Path::new("test/renamed.ibd"), OpenMode::CreateNew).unwrap().write_at(&strange, 0).unwrap();
+    disk.rename(Path::new("#tables/18.ibd"), Path::new("aside")).unwrap();
+    disk.open(Path::new("#tables/18.ibd"), OpenMode::CreateNew).unwrap().write_at(&strange, 0).unwrap();
     let engine = try_open(&disk, 7, ForceRecovery::Off).unwrap();
-    // The file has the number that the table had before it was emptied.
-    assert_eq!(engine.take_messages().len(), 2);
+    // The file has the name of the table's, and the number that the table had before it was emptied.
+    let refused = scan(&begin(&engine), &table(&engine, "renamed"), 0, ReadMode::Consistent).unwrap_err();
+    assert!(matches!(refused, EngineError::TableDamaged(_)), "{refused:?}");
+    let told = engine.take_messages();
+    assert!(told.len() == 1 && told[0].contains("#tables/18.ibd"), "{told:?}");
     engine.drop_tables(&[name("renamed")], &kill).unwrap();
     create(&engine, "t");
 }

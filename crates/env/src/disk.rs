@@ -144,6 +144,11 @@ impl DiskError {
         DiskError { kind, operation, path: path.to_path_buf(), errno: 0 }
     }
 
+    /// Whether something was to be renamed to where another file system is.
+    pub fn is_across_file_systems(&self) -> bool {
+        self.errno == rustix::io::Errno::XDEV.raw_os_error()
+    }
+
     /// Whether the simulated machine has crashed.
     pub fn is_crash(&self) -> bool {
         self.kind == DiskErrorKind::Crashed

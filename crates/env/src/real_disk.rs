@@ -330,6 +330,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_rename_across_file_systems_is_told_apart() {
+        let error = |errno: Errno| disk_error(errno.into(), "rename", Path::new("file"));
+        assert!(error(Errno::XDEV).is_across_file_systems());
+        assert!(!error(Errno::NOSPC).is_across_file_systems());
+    }
+
+    #[test]
     fn a_failed_sync_is_no_full_disk() {
         for errno in [Errno::NOSPC, Errno::DQUOT, Errno::FBIG, Errno::IO] {
             let failed = || disk_error(errno.into(), "fsync", Path::new("file"));

@@ -3,6 +3,7 @@
 //! [`enumerate`] runs it through all crashes. `cargo run -p simulator --bin crash` is the full run.
 #![forbid(unsafe_code)]
 
+pub mod change_sets;
 pub mod crash;
 pub mod crowd;
 pub mod database;

@@ -6,6 +6,7 @@ use engine::{EngineError, EngineResult, KillFlag};
 use values::Value;
 use values::row::RowView;
 
+use crate::change_sets;
 use crate::database::{definition, definition_with_extra_column, index, table_name};
 use crate::engine_scenario::{EngineScenario, Work, World};
 use crate::spill_workload;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<EngineScenario> {
             ..EngineScenario::new("bulk inserts that meet rows", bulk_inserts_that_meet_rows)
         },
         spill_workload::scenario(),
+        change_sets::scenario(),
     ]
 }
 
@@ -49,7 +51,7 @@ fn inserts_with_splits(world: &mut World<'_>) -> EngineResult<()> {
     Ok(())
 }
 
-fn fill(world: &mut World<'_>, name: &str, rows: i64, pad_bytes: u64) -> EngineResult<()> {
+pub(crate) fn fill(world: &mut World<'_>, name: &str, rows: i64, pad_bytes: u64) -> EngineResult<()> {
     let table = world.table(name);
     let mut work = world.begin();
     for id in 0..rows {

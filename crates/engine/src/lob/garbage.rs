@@ -69,7 +69,7 @@ impl GarbageNotes {
 impl EngineInner {
     /// Removes values that no snapshot needs any more, and the notes of them. Nothing is done for a table that was dropped.
     pub(crate) fn remove_dead(&self, writer: TransactionId, index: IndexId, dead: &[u8]) -> EngineResult<()> {
-        if let Some(table) = self.open_index(index).and_then(|open| open.table) {
+        if let Some(table) = self.open_index(index)?.and_then(|open| open.table) {
             for reference in dead.as_chunks::<REFERENCE_BYTES>().0 {
                 let reference = LobReference::decode(reference).ok_or_else(corrupt)?;
                 self.remove_value(table.lob_tree()?, &reference)?;
@@ -113,7 +113,7 @@ impl EngineInner {
                 let (writer, index, reference) = parse(key).ok_or_else(corrupt)?;
                 // The notes of a transaction that is still being rolled back go with its changes.
                 let is_committed = matches!(self.commits.state(writer), TransactionState::Committed(_));
-                let table = self.open_index(index).and_then(|open| open.table);
+                let table = self.open_index(index)?.and_then(|open| open.table);
                 self.pool.check_writable()?;
                 if is_committed && table.is_none_or(|table| table.check_usable().is_ok()) {
                     match self.remove_dead(writer, index, reference) {
