@@ -3,6 +3,7 @@
 mod access;
 mod build;
 mod early_subquery;
+mod extremes;
 mod index_order;
 mod join;
 mod join_buffer;
@@ -12,6 +13,7 @@ mod known_values;
 mod null_rejection;
 mod order;
 mod range_choice;
+mod skip;
 mod subquery_ways;
 mod terms;
 mod union;
