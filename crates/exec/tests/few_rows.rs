@@ -93,3 +93,42 @@ fn keys_of_a_union_go_to_disk_and_end_with_kill() {
     world.kill.kill();
     assert!(world.run(sql)[0].contains("1317"), "{:?}", world.run(sql));
 }
+
+#[test]
+fn extremes_are_one_row_each() {
+    let mut world = world();
+    assert_eq!(examined(&mut world, "select max(k), min(k) from t"), (vec!["999\t0".to_owned()], 2));
+    assert_eq!(
+        examined(&mut world, "select min(v), max(v) from t where g = 3"),
+        (vec!["0\t6".to_owned()], 2)
+    );
+    assert_eq!(
+        examined(&mut world, "select min(id), max(id) from t where k = 595"),
+        (vec!["5\t2005".to_owned()], 2)
+    );
+    assert_eq!(
+        examined(&mut world, "select min(v), max(v) from t where g = 33"),
+        (vec!["NULL\tNULL".to_owned()], 0)
+    );
+}
+
+#[test]
+fn distinct_values_are_skipped_to() {
+    let mut world = world();
+    let wanted: Vec<String> = (0..10).map(|g| g.to_string()).collect();
+    for fast_plans in [true, false] {
+        world.settings.fast_plans = fast_plans;
+        let (lines, rows) = examined(&mut world, "select distinct g from t");
+        assert_eq!((lines, rows), (wanted.clone(), if fast_plans { 10 } else { ROWS }));
+    }
+    world.settings.fast_plans = true;
+    assert_eq!(
+        examined(&mut world, "select count(distinct g) from t where g > 2"),
+        (vec!["7".to_owned()], 7)
+    );
+    world.run("delete from t where g = 4");
+    assert_eq!(
+        examined(&mut world, "select count(distinct g), sum(distinct g) from t"),
+        (vec!["9\t41".to_owned()], 9)
+    );
+}

@@ -5,8 +5,7 @@ use crate::bind::{Binder, Grouping, JoinTree, ReadOrder, SelectItem, Source, com
 use crate::logical::LogicalSelect;
 use crate::optimize::{JoinGoal, Joined, tables_of};
 use crate::physical::{
-    Aggregate, AggregateCall, AggregateKind, ExplainRow, KeyCondition, Node, OutputColumn, RowLimit, RowLock,
-    SortKey,
+    Aggregate, AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn, RowLimit, RowLock, SortKey,
 };
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
@@ -37,9 +36,8 @@ impl Binder<'_> {
         let impossible = self.look_at_select(&mut select)?;
         self.join_subqueries(&mut select)?;
         let goal = join_goal(&select);
-        let extreme = self.extreme_row(&select);
-        let Joined { node, ordered, mut explain, first, rows } = match extreme {
-            Some((node, row)) => Joined { node, ordered: false, rows: 1.0, explain: vec![row], first: None },
+        let Joined { node, ordered, mut explain, first, rows } = match self.few_rows(&select) {
+            Some(few) => few,
             None => {
                 let conditions = std::mem::take(&mut select.conditions);
                 let semijoins = std::mem::take(&mut select.semijoins);
@@ -76,6 +74,16 @@ impl Binder<'_> {
         let node = finish(node, shown, &mut select, needs_sort);
         let node = if last { project(node, &select.items, &mut [], true) } else { node };
         Ok(Lowered { node, columns, explain, rows })
+    }
+
+    /// The rows that are enough where an index tells which.
+    fn few_rows(&mut self, select: &LogicalSelect) -> Option<Joined> {
+        if let Some(node) = self.extreme_rows(select) {
+            let explain = vec![optimized_away()];
+            return Some(Joined { node, ordered: false, rows: 1.0, explain, first: None });
+        }
+        let (node, row, rows) = self.skipping_rows(select)?;
+        Some(Joined { node, ordered: false, rows, explain: vec![row], first: Some(0) })
     }
 
     /// How many rows come of so many joined ones.
@@ -232,45 +240,6 @@ impl Binder<'_> {
         let input = Node::Count(Box::new(access));
         let expressions = select.items.iter().map(|item| item.expression.clone()).collect();
         Some(Node::Project { input: Box::new(input), expressions })
-    }
-
-    /// MIN or MAX of the first column of an index needs one row: the first or the last that is not NULL.
-    fn extreme_row(&mut self, select: &LogicalSelect) -> Option<(Node, ExplainRow)> {
-        let Some(JoinTree::Table(0)) = select.tree else { return None };
-        let block = self.block();
-        let [call] = block.aggregates.as_slice() else { return None };
-        let highest = match call.kind {
-            AggregateKind::Minimum => false,
-            AggregateKind::Maximum => true,
-            _ => return None,
-        };
-        let (_, column) = *block.slots.get(call.arguments.first()?.column_slot()?)?;
-        let plain = select.conditions.is_empty() && block.group_keys.is_empty();
-        if !plain || block.tables[0].lock != RowLock::None {
-            return None;
-        }
-        let Source::Base(table) = &block.tables[0].source else { return None };
-        let table = table.clone();
-        let kind = table.definition().columns[column].column_type.kind;
-        if kind.has_members() {
-            return None;
-        }
-        let index = (0..table.indexes().len()).find(|index| {
-            let index = &table.indexes()[*index];
-            index.definition(&table).is_some_and(|definition| {
-                let first = &definition.parts[0];
-                let is_whole = first.column == column && first.prefix_length.is_none();
-                !definition.invisible && is_whole && index.orders_rows()
-            })
-        })?;
-        let definition = table.indexes()[index].definition(&table)?;
-        let mut access = self.whole_table(0);
-        access.path.index = index;
-        access.path.ranges = Some(vec![vec![KeyCondition::Range { low: None, high: None }]]);
-        access.path.backward = highest != definition.parts[0].descending;
-        access.path.ordered = true;
-        let one = RowLimit { count: Some(Expression::integer(1)), offset: None };
-        Some((limited(Node::Table(Box::new(access)), Some(one), false), optimized_away()))
     }
 }
 

@@ -222,6 +222,8 @@ pub enum Node {
     },
     /// UNION, INTERSECT and EXCEPT.
     SetOperation(Box<SetOperation>),
+    /// The rows of each, one behind the other.
+    Append(Vec<Node>),
     /// WITH RECURSIVE: the seed, then the step until it yields nothing.
     Recursive(Box<Recursive>),
     /// The rows that the last round of the recursion of that number yielded.
@@ -339,6 +341,8 @@ pub struct AccessPath {
     /// Ranges of several indexes: the rows that are in any of them are looked up in the clustered index, which is `index` then,
     /// in its order. Empty for an access by one index.
     pub union: Vec<AccessPath>,
+    /// One row is enough for each value of so many first parts: the next one is looked for behind them. 0 for all rows.
+    pub skip_parts: usize,
 }
 
 impl AccessPath {
@@ -352,6 +356,7 @@ impl AccessPath {
             single_row: false,
             ordered: false,
             union: Vec::new(),
+            skip_parts: 0,
         }
     }
 

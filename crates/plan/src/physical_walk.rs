@@ -94,6 +94,7 @@ pub(crate) fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Ex
             for_each_expression(&mut operation.first, visit);
             operation.rest.iter_mut().for_each(|term| for_each_expression(&mut term.node, visit));
         }
+        Node::Append(inputs) => inputs.iter_mut().for_each(|input| for_each_expression(input, visit)),
         Node::Recursive(recursive) => {
             for_each_expression(&mut recursive.seed, visit);
             recursive.steps.iter_mut().for_each(|step| for_each_expression(&mut step.node, visit));

@@ -28,6 +28,7 @@ pub fn is_silent(node: &Node) -> bool {
         Node::SetOperation(operation) => {
             is_silent(&operation.first) && operation.rest.iter().all(|term| is_silent(&term.node))
         }
+        Node::Append(inputs) => inputs.iter().all(is_silent),
         Node::Recursive(_) | Node::RecursiveInput { .. } => false,
     }
 }

@@ -94,6 +94,11 @@ impl<'a> Tree<'a> {
 
     fn access_text(&self, access: &TableAccess) -> String {
         let (alias, path) = (&access.alias, &access.path);
+        if path.skip_parts > 0 {
+            let over = path.ranges.as_ref().map(|_| format!(" over {}", self.ranges_text(access)));
+            let (index, over) = (index_name(access), over.unwrap_or_default());
+            return format!("Covering index skip scan for deduplication on {alias} using {index}{over}");
+        }
         let covering = if path.covering { "Covering index" } else { "Index" };
         let reverse = if path.backward { " (reverse)" } else { "" };
         if !path.union.is_empty() {

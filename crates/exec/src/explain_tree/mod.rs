@@ -177,6 +177,7 @@ impl<'a> Tree<'a> {
                     |below| (shown, Estimate { rows: below.rows.min(most), ..below }),
                 )
             }
+            Node::Append(inputs) => self.append(inputs, depth),
             Node::SetOperation(operation) => self.set_operation(&operation.first, &operation.rest, depth),
             Node::Recursive(recursive) => self.recursive(recursive, depth),
             Node::RecursiveInput { .. } => {

@@ -38,6 +38,15 @@ impl<'a> Tree<'a> {
         shown
     }
 
+    /// Rows of one node after another.
+    pub(super) fn append(&mut self, inputs: &'a [Node], depth: usize) -> Estimate {
+        self.line(depth, "Append");
+        inputs.iter().fold(Estimate::default(), |total, input| {
+            let more = self.node(input, depth + 1);
+            Estimate { cost: total.cost + more.cost, rows: total.rows + more.rows }
+        })
+    }
+
     /// Operands from left to right; those before another operator are one operand of it.
     pub(super) fn set_operation(&mut self, first: &'a Node, rest: &'a [SetTerm], depth: usize) -> Estimate {
         let Some(last) = rest.last() else { return self.node(first, depth) };

@@ -58,6 +58,7 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
             Box::new(limit::Limit::new(open(input), limit, *count_all))
         }
         Node::SetOperation(operation) => Box::new(set_operation::SetOperationRun::new(operation)),
+        Node::Append(inputs) => Box::new(set_operation::Append::new(inputs)),
         Node::Recursive(recursive) => Box::new(recursive::RecursiveRun::new(recursive)),
         Node::RecursiveInput { id, columns, width } => {
             Box::new(recursive::RecursiveInput::new(*id, columns, *width))

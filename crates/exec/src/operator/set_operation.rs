@@ -10,7 +10,7 @@ use errors::SqlResult;
 use expression::EvaluationContext;
 use expression::operators::ComparisonMode;
 use parser::ast::SetOperator;
-use plan::physical::{SetOperation, SetTerm};
+use plan::physical::{Node, SetOperation, SetTerm};
 use std::collections::HashMap;
 use values::ColumnType;
 
@@ -196,5 +196,34 @@ impl Operator for SetOperationRun<'_> {
             }
         }
         Ok(!batch.is_empty())
+    }
+}
+
+/// The rows of each node, one behind the other.
+pub struct Append<'p> {
+    inputs: std::slice::Iter<'p, Node>,
+    current: Option<Box<dyn Operator + 'p>>,
+}
+
+impl<'p> Append<'p> {
+    pub fn new(inputs: &'p [Node]) -> Append<'p> {
+        Append { inputs: inputs.iter(), current: None }
+    }
+}
+
+impl Operator for Append<'_> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        loop {
+            if let Some(current) = &mut self.current
+                && current.next(run, batch)?
+            {
+                return Ok(true);
+            }
+            let Some(input) = self.inputs.next() else {
+                batch.reset(0);
+                return Ok(false);
+            };
+            self.current = Some(open(input));
+        }
     }
 }

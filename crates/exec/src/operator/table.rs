@@ -78,6 +78,8 @@ pub struct TableReader<'p> {
     decoder: Decoder,
     ranges: std::vec::IntoIter<KeyRange>,
     scan: Option<Scan>,
+    /// What is left of the range that is being scanned.
+    range: KeyRange,
     buffer: engine::RowBatch,
     at: usize,
     rows_wanted: usize,
@@ -111,6 +113,7 @@ impl<'p> TableReader<'p> {
             decoder: Decoder::new(access),
             ranges: Vec::new().into_iter(),
             scan: None,
+            range: KeyRange::all(),
             buffer: engine::RowBatch::new(),
             at: 0,
             rows_wanted: FIRST_ROWS,
@@ -306,14 +309,49 @@ impl<'p> TableReader<'p> {
         }
     }
 
+    /// Goes on behind all rows that have the first parts of the row that was read.
+    fn skip_on(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let (access, table) = (self.access, &self.access.table);
+        let index = &table.indexes()[access.path.index];
+        let view = RowView::new(self.layout(), self.buffer.row(0))
+            .map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
+        let mut key = Vec::new();
+        for (part, column) in index.key_columns().iter().take(access.path.skip_parts).enumerate() {
+            let value = view.value(stored_position(access, *column));
+            // A key that is too long for the index, or that was cut: its rows are read one by one.
+            if !index.orders_rows() || index.key_layout().encode_part(part, &value, &mut key).is_err() {
+                return Ok(());
+            }
+        }
+        match access.path.backward {
+            true => self.range.upper = KeyRange::before(&key),
+            false => self.range.lower = KeyRange::past_prefix(&key),
+        }
+        self.scan = None;
+        if !self.range.is_empty() && !matches!(self.range.lower, Bound::Excluded(_)) {
+            let mode = run.read_mode(access.lock);
+            let options = scan_options(access, self.fetched, self.range.clone(), mode);
+            let scan = run.statement.transaction.scan(table, options);
+            self.scan = Some(scan.map_err(|error| engine_error(error, table))?);
+        }
+        Ok(())
+    }
+
     /// The next rows of the engine into the buffer.
     fn refill(&mut self, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         let transaction = run.statement.transaction;
         let table = &self.access.table;
+        let skips = self.access.path.skip_parts > 0 && run.statement.settings.fast_plans;
+        if skips && self.scan.is_some() && !self.buffer.is_empty() {
+            self.skip_on(run)?;
+        }
         loop {
             run.check_killed()?;
             if self.scan.is_none() {
                 let Some(range) = self.ranges.next() else { return Ok(false) };
+                if skips {
+                    self.range = range.clone();
+                }
                 let options = scan_options(self.access, self.fetched, range, run.read_mode(self.access.lock));
                 let scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
                 self.scan = Some(scan);
@@ -321,6 +359,7 @@ impl<'p> TableReader<'p> {
             self.at = 0;
             let Some(scan) = &mut self.scan else { return Ok(false) };
             let rows_max = match run.read_mode(self.access.lock) {
+                _ if skips => 1,
                 engine::ReadMode::Consistent => self.rows_wanted,
                 _ => self.rows_wanted.min(self.rows_max),
             };

@@ -158,7 +158,11 @@ impl Binder<'_> {
     }
 
     /// The node that reads a table of FROM, without conditions, and its EXPLAIN line.
-    fn table_reader(&mut self, number: usize, candidate: Option<&Candidate>) -> (Node, ExplainRow) {
+    pub(super) fn table_reader(
+        &mut self,
+        number: usize,
+        candidate: Option<&Candidate>,
+    ) -> (Node, ExplainRow) {
         let width = self.width();
         let block = self.block();
         let bound = &block.tables[number];

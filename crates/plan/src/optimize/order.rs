@@ -179,7 +179,7 @@ impl Binder<'_> {
     }
 
     /// Reading all of a table by an index that may be used.
-    fn whole_indexes(&mut self, number: usize) -> Vec<Candidate> {
+    pub(super) fn whole_indexes(&mut self, number: usize) -> Vec<Candidate> {
         let bound = &self.block().tables[number];
         let Source::Base(table) = &bound.source else { return Vec::new() };
         let (table, hints) = (table.clone(), bound.hints.clone());

@@ -26,6 +26,7 @@ pub fn is_direct(access: &TableAccess, run: &Run<'_, '_>) -> bool {
         && access.key_slot.is_none()
         && !access.path.single_row
         && access.path.union.is_empty()
+        && access.path.skip_parts == 0
         && (access.path.index == 0 || access.path.covering)
 }
 
