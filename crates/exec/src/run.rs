@@ -34,6 +34,8 @@ pub struct Run<'r, 's> {
     /// What INSERT says of a column once, however many rows it holds for.
     told: Vec<SqlError>,
     sites: Vec<Option<CallState>>,
+    /// Where constants in the select list of a subquery keep their values, by its number.
+    constant_sites: Vec<(usize, usize)>,
     /// Texts of parameters, once they were looked at.
     parameters: Vec<Option<Rc<Value>>>,
     /// Memory and temporary files; made when first asked for.
@@ -62,10 +64,22 @@ impl<'r, 's> Run<'r, 's> {
             found_rows: None,
             told: Vec::new(),
             sites,
+            constant_sites: Vec::new(),
             parameters: Vec::new(),
             workspace: OnceCell::new(),
             charged: None,
         }
+    }
+
+    /// The first of so many call sites for the constants of a subquery's select list; the same in each of its runs.
+    pub fn constant_sites(&mut self, id: usize, count: usize) -> usize {
+        if let Some((_, first)) = self.constant_sites.iter().find(|(known, _)| *known == id) {
+            return *first;
+        }
+        let first = self.sites.len();
+        self.sites.resize_with(first + count, || None);
+        self.constant_sites.push((id, first));
+        first
     }
 
     /// An empty batch for the rows of an operator that is read to its end.

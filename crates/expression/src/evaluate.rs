@@ -3,7 +3,7 @@
 
 use crate::context::{EvaluationContext, LONG_BYTES, SubqueryValue, TypedValue, waiting_bytes};
 use crate::convert;
-use crate::functions::Call;
+use crate::functions::{Call, known_once};
 use crate::operand::Operand;
 use crate::operators::arithmetic_negate;
 use crate::result_type::TypeClass;
@@ -83,6 +83,10 @@ impl Expression {
             ExpressionKind::Column(column) => Ok(Operand::Borrowed(row.get(column.slot))),
             ExpressionKind::Parameter(index) => context.parameter_operand(*index),
             ExpressionKind::Retyped(operand) => operand.operand(row, context),
+            ExpressionKind::Function(call) => match known_once(call, context) {
+                Some(value) => Ok(Operand::Shared(value)),
+                None => Ok(Operand::Owned(self.evaluate(row, context)?)),
+            },
             _ => Ok(Operand::Owned(self.evaluate(row, context)?)),
         }
     }

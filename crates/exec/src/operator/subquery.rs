@@ -8,6 +8,7 @@ use crate::run::Run;
 use crate::spill::{Held, encode_row};
 use errors::{SqlResult, sql_error};
 use expression::{SubqueryUse, SubqueryValue};
+use plan::physical::Node;
 use std::collections::HashMap;
 use std::rc::Rc;
 use values::{RowRef, Value};
@@ -143,15 +144,24 @@ fn find(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
         SubqueryUse::Exists => {
             let mut batch = RowBatch::new();
             batch.want(1);
-            Ok(Found::Exists(open(&subquery.query.root).next(run, &mut batch)?))
+            Ok(Found::Exists(open(rows_alone(&subquery.query.root)).next(run, &mut batch)?))
         }
         SubqueryUse::Scalar => {
             let row = one_row(run, id)?;
             Ok(Found::Value(row.and_then(|row| row.into_iter().next()).unwrap_or(Value::Null)))
         }
         SubqueryUse::Row => Ok(Found::Row(one_row(run, id)?)),
-        SubqueryUse::In | SubqueryUse::NotIn => Ok(Found::Rows(RowSet::read(subquery, run)?)),
+        SubqueryUse::In | SubqueryUse::NotIn => Ok(Found::Rows(RowSet::read(subquery, id, run)?)),
         SubqueryUse::Any(_) | SubqueryUse::All(_) => Ok(Found::Extremes(Extremes::read(subquery, run)?)),
+    }
+}
+
+/// The part of a query that decides whether it has rows: MySQL computes nothing of the select list of EXISTS.
+fn rows_alone(node: &Node) -> &Node {
+    match node {
+        Node::Project { input, .. } => input,
+        Node::Distinct { input, .. } | Node::Sort { input, limit: None, .. } => rows_alone(input),
+        other => other,
     }
 }
 

@@ -1,14 +1,15 @@
 //! The rows of a subquery behind IN, ANY and ALL, in the form in which an operand is looked for among them without
 //! reading them again. Main types: [`RowSet`] for IN, [`Extremes`] for the other comparisons. Belong to one execution.
 
-use super::{append_key, open};
+use super::{append_key, open, open_projection};
 use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::{KeySet, RowCursor, RowStore};
 use errors::SqlResult;
-use expression::EvaluationContext;
 use expression::operators::{ComparisonOperator, compare_values};
+use expression::{EvaluationContext, Expression};
 use plan::SubqueryPlan;
+use plan::physical::Node;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -32,9 +33,16 @@ pub(super) struct RowSet {
 
 impl RowSet {
     /// The rows that a subquery yields.
-    pub fn read(subquery: &SubqueryPlan, run: &mut Run<'_, '_>) -> SqlResult<RowSet> {
+    pub fn read(subquery: &SubqueryPlan, id: usize, run: &mut Run<'_, '_>) -> SqlResult<RowSet> {
         let width = subquery.comparisons.len();
-        let mut operator = open(&subquery.query.root);
+        let computed;
+        let mut operator = match &subquery.query.root {
+            Node::Project { input, expressions } if expressions.iter().any(is_computed_once) => {
+                computed = computed_once(expressions, run.constant_sites(id, expressions.len()));
+                open_projection(input, &computed)
+            }
+            root => open(root),
+        };
         let (mut batch, mut key) = (RowBatch::new(), Vec::new());
         let (mut keys, mut patterns) = (run.key_set(), Vec::new());
         let mut rows = (width > 1).then(|| run.row_store());
@@ -129,6 +137,20 @@ impl RowSet {
         partial.insert(which, keys);
         found
     }
+}
+
+/// Whether an item reads nothing at all: MySQL computes it for the first row and keeps it.
+fn is_computed_once(item: &Expression) -> bool {
+    item.computes() && item.is_foldable()
+}
+
+/// Items of which those are computed once an execution. Their values are kept under the numbers from `site` on.
+fn computed_once(items: &[Expression], site: usize) -> Vec<Expression> {
+    let item = |(at, item): (usize, &Expression)| match is_computed_once(item) {
+        true => item.clone().once(site + at),
+        false => item.clone(),
+    };
+    items.iter().enumerate().map(item).collect()
 }
 
 /// Whose values they are: their types differ.

@@ -21,7 +21,7 @@ mod temporal;
 
 pub use call::Call;
 pub use derivation::Derivation;
-pub(crate) use once::ONCE_NAME;
+pub(crate) use once::{ONCE_NAME, known_once};
 pub use parameters::{ArgumentRule, argument_rule};
 
 use crate::result_type::ResultType;

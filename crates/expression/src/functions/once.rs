@@ -1,8 +1,10 @@
 //! Constants that are computed once for a statement, when they are first asked for. Main function: [`Expression::once`].
 
 use super::{Call, FunctionDefinition, inner};
-use crate::tree::{Expression, ExpressionKind};
+use crate::context::EvaluationContext;
+use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::SqlResult;
+use std::rc::Rc;
 use values::Value;
 
 impl Expression {
@@ -32,10 +34,20 @@ pub(crate) const ONCE_NAME: &str = "once";
 static ONCE: FunctionDefinition = inner(ONCE_NAME, 1, once);
 
 fn once(call: &mut Call<'_>) -> SqlResult<Value> {
-    if let Some(value) = call.state().as_ref().and_then(|state| state.downcast_ref::<Value>()) {
-        return Ok(value.clone());
+    if let Some(value) = kept(call.context, call.call.site) {
+        return Ok(Rc::unwrap_or_clone(value));
     }
     let value = call.value(0)?;
-    *call.state() = Some(Box::new(value.clone()));
+    *call.state() = Some(Box::new(Rc::new(value.clone())));
     Ok(value)
+}
+
+/// The value of such a constant that was asked for before, without a copy of its text.
+#[inline]
+pub(crate) fn known_once(call: &FunctionCall, context: &mut dyn EvaluationContext) -> Option<Rc<Value>> {
+    if std::ptr::eq(call.definition, &ONCE) { kept(context, call.site) } else { None }
+}
+
+fn kept(context: &mut dyn EvaluationContext, site: usize) -> Option<Rc<Value>> {
+    context.call_state(site).as_ref().and_then(|state| state.downcast_ref::<Rc<Value>>().cloned())
 }

@@ -4,6 +4,7 @@
 use super::cast::CastFailure;
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
+use crate::operand::Operand;
 use crate::result_type::{ResultType, TypeClass};
 use crate::text;
 use crate::tree::{Expression, ExpressionKind};
@@ -394,6 +395,22 @@ fn is_given(operand: &Expression) -> bool {
     matches!(&operand.kind, ExpressionKind::Cast(cast) if matches!(cast.failure, Parameter | DateParameter))
 }
 
+/// A text that is compared as a number, as that number: it is converted, and warned of, once for all it is compared with.
+pub(super) fn as_number<'v>(
+    mode: ComparisonMode,
+    value: Operand<'v>,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Operand<'v>> {
+    match (mode, value.as_ref()) {
+        (ComparisonMode::Double, ValueRef::Bytes(_)) => {
+            let number = convert::to_double(value.as_ref(), column_type, context)?;
+            Ok(Operand::Owned(number.map_or(Value::Null, Value::Double)))
+        }
+        _ => Ok(value),
+    }
+}
+
 /// A comparison of two operands.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -415,10 +432,13 @@ impl Comparison {
         if let Some((is_left, site)) = self.once {
             return self.truth_once(is_left, site, row, context);
         }
-        if let (Some(left), Some(right)) = (self.left.at_hand(row), self.right.at_hand(row))
-            && self.operator != ComparisonOperator::NullSafeEqual
+        if self.operator != ComparisonOperator::NullSafeEqual
+            && let Some(right) = self.right.at_hand(row)
         {
-            return self.truth_of(left, right, context);
+            return match self.left.at_hand(row) {
+                Some(left) => self.truth_of(left, right, context),
+                None => self.truth_of(self.left.operand(row, context)?.as_ref(), right, context),
+            };
         }
         let left = self.left.operand(row, context)?;
         let null_safe = self.operator == ComparisonOperator::NullSafeEqual;
@@ -429,6 +449,11 @@ impl Comparison {
         if left.is_null() && is_moment && is_given(&self.right) {
             return Ok(Some(false));
         }
+        let left = match self.right.at_hand(row) {
+            Some(_) => left,
+            // What the left operand reports as it is read comes before anything of the right one.
+            None => as_number(self.mode, left, &self.left.result.column_type, context)?,
+        };
         let right = self.right.operand_beside(waiting_bytes(&left), row, context)?;
         if null_safe && (left.is_null() || right.is_null()) {
             return Ok(Some(left.as_ref() == right.as_ref() && !(is_moment && is_given(&self.left))));

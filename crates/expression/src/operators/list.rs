@@ -1,8 +1,7 @@
 //! BETWEEN and IN with a list; a long list of constants is searched, not walked. Main types: [`Between`], [`InList`].
 
-use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, compare_values};
+use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, as_number, compare_values};
 use crate::context::{EvaluationContext, waiting_bytes};
-use crate::convert;
 use crate::operand::Operand;
 use crate::result_type::TypeClass;
 use crate::tree::{Expression, ExpressionKind};
@@ -10,7 +9,7 @@ use errors::SqlResult;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
-use values::{ColumnType, RowRef, Value, ValueRef};
+use values::{RowRef, Value, ValueRef};
 
 /// `operand BETWEEN low AND high`, with NOT when `negated`.
 #[derive(Clone, Debug)]
@@ -34,7 +33,7 @@ impl Between {
         }
         let column_type = &self.operand.result.column_type;
         let operand = match self.low.0 == self.high.0 {
-            true => converted(self.low.0, operand, column_type, context)?,
+            true => as_number(self.low.0, operand, column_type, context)?,
             false => operand,
         };
         let mut against = |(mode, bound): &(ComparisonMode, Expression)| {
@@ -56,22 +55,6 @@ impl Between {
             _ => None,
         };
         Ok(inside.map(|inside| inside != self.negated))
-    }
-}
-
-/// A text that is compared as a number, as that number: it is converted, and warned of, once for all it is compared with.
-fn converted<'v>(
-    mode: ComparisonMode,
-    value: Operand<'v>,
-    column_type: &ColumnType,
-    context: &mut dyn EvaluationContext,
-) -> SqlResult<Operand<'v>> {
-    match (mode, value.as_ref()) {
-        (ComparisonMode::Double, ValueRef::Bytes(_)) => {
-            let number = convert::to_double(value.as_ref(), column_type, context)?;
-            Ok(Operand::Owned(number.map_or(Value::Null, Value::Double)))
-        }
-        _ => Ok(value),
     }
 }
 
@@ -169,7 +152,7 @@ impl InList {
                 (ComparisonMode::Double, ValueRef::Bytes(_)) => match &mut number {
                     Some(number) => number.as_ref(),
                     none => none
-                        .insert(converted(*mode, Operand::Borrowed(operand), column_type, context)?)
+                        .insert(as_number(*mode, Operand::Borrowed(operand), column_type, context)?)
                         .as_ref(),
                 },
                 _ => operand,
