@@ -20,7 +20,6 @@ mod prepared;
 mod prepared_parameters;
 mod prepared_under;
 mod session;
-mod session_start;
 mod session_view;
 mod set;
 mod set_named;
