@@ -29,7 +29,6 @@ mod statement;
 mod statement_locks;
 mod statement_settings;
 mod table_checksum;
-mod tables_used;
 #[cfg(test)]
 mod tests;
 mod text_plan;

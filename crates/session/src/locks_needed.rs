@@ -1,10 +1,10 @@
 //! Which metadata locks a statement needs, those of the programs that it calls among them. Main function: [`locks_needed`].
 
 use crate::nested::program_of;
-use crate::tables_used::names_used;
 use catalog::{LockKey, TableLock};
 use catalog::{LockUse, TableLocks};
 use expression::Routine;
+use instance::names_used;
 use instance::{Instance, system_schemas, table_name};
 use parser::ast::Statement;
 use std::sync::Arc;
