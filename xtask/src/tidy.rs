@@ -4,6 +4,7 @@
 mod ceilings;
 mod documents;
 mod layers;
+mod shape;
 mod sources;
 
 use crate::files::{read, tracked};
@@ -45,13 +46,16 @@ pub fn run() -> Result<(), String> {
     let mut findings = Vec::new();
     layers::check(&mut findings)?;
     sources::check(&sources, &mut findings);
-    ceilings::check(&sources, &mut findings)?;
+    let exceptions = ceilings::exceptions()?;
+    ceilings::check(&sources, &exceptions, &mut findings);
+    shape::check(&sources, &exceptions, &mut findings);
     documents::check(&mut findings)?;
     for (path, text) in crate::generate::sources()? {
         if read(path).unwrap_or_default() != text {
             findings.push(format!("{path}: not what `cargo xtask generate` writes"));
         }
     }
+    shape::print_largest(&sources);
     if findings.is_empty() {
         println!("tidy: {} sources, nothing to mend", sources.len());
         return Ok(());

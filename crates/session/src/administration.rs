@@ -18,347 +18,352 @@ use wire::result::ResultSink;
 
 const ROWS_PER_BATCH: usize = 1024;
 
-impl Session {
-    /// KILL. Errors: 1094, 1095.
-    pub(crate) fn kill(
-        &mut self,
-        query_only: bool,
-        id: &Expression,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        let id = match self.evaluate(id)?.value {
-            Value::Int(number) => u64::try_from(number).ok(),
-            Value::UInt(number) => Some(number),
-            _ => None,
+/// KILL. Errors: 1094, 1095.
+pub(crate) fn kill(
+    session: &mut Session,
+    query_only: bool,
+    id: &Expression,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    let id = match session.evaluate(id)?.value {
+        Value::Int(number) => u64::try_from(number).ok(),
+        Value::UInt(number) => Some(number),
+        _ => None,
+    };
+    let id = id.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, 0))?;
+    let found = u32::try_from(id).ok().and_then(|id| session.instance.registry().get(id));
+    let other = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
+    let own = other.describe().account == session.user.account_text;
+    if !own && !may_kill(session, &other) {
+        return Err(sql_error!(ER_KILL_DENIED_ERROR, id));
+    }
+    match query_only {
+        true => other.kill_statement(),
+        false => other.kill_connection(),
+    }
+    if other.id == session.shared.id {
+        return Err(sql_error!(ER_QUERY_INTERRUPTED));
+    }
+    session.send_ok(sink)
+}
+
+/// Whether the user may end the session of another account: those of administrators' accounts only with SYSTEM_USER.
+fn may_kill(session: &mut Session, other: &SessionShared) -> bool {
+    let grants = session.grants();
+    if !grants.dynamic("CONNECTION_ADMIN") {
+        return false;
+    }
+    let owner = other.describe().account.to_string();
+    let (user, host) = owner.rsplit_once('@').unwrap_or((&owner, ""));
+    let owner = AccountName::new(user, host);
+    grants.holds_dynamic(SYSTEM_USER) || !session.instance.accounts().holds_dynamic(&owner, SYSTEM_USER)
+}
+
+/// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
+pub(crate) fn flush(session: &mut Session, flush: &Flush, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    require_flush(session, &flush.target)?;
+    if !session.locks.explicit.in_force() {
+        session.commit_implicitly()?;
+    }
+    match &flush.target {
+        FlushTarget::Tables { tables, with_read_lock, for_export } => {
+            if *for_export {
+                return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FLUSH TABLES FOR EXPORT"));
+            }
+            if *with_read_lock {
+                session.locks.explicit.refuse()?;
+                if !tables.is_empty() {
+                    session.refuse_read_only_session()?;
+                }
+            }
+            if *with_read_lock && tables.is_empty() {
+                session.lock_global()?;
+            } else if *with_read_lock {
+                let locks: Vec<parser::ast::LockTable> = tables
+                    .iter()
+                    .map(|table| parser::ast::LockTable {
+                        table: table.clone(),
+                        alias: None,
+                        mode: parser::ast::TableLockMode::Read,
+                    })
+                    .collect();
+                return session.lock_tables(&locks, sink);
+            } else if tables.is_empty() {
+                session.locks.explicit.check_all_written()?;
+            }
+            for table in tables {
+                let name = session.table_name(table)?;
+                let key = LockKey::table(&name.schema, &name.table);
+                session.locks.explicit.check(&key, LockMode::NoReadWrite)?;
+            }
+        }
+        FlushTarget::Options(options) => {
+            for option in options {
+                match *option {
+                    "STATUS" => flush_status(session),
+                    "PRIVILEGES" => flush_privileges(session),
+                    "USER_RESOURCES" => session.instance.accounts().forget_resources(),
+                    _ => {}
+                }
+            }
+        }
+    }
+    session.count(variables::status::id::FLUSH_COMMANDS, 1);
+    session.send_ok(sink)
+}
+
+/// Error 1227 without RELOAD or the dynamic privilege that allows this form.
+fn require_flush(session: &mut Session, target: &FlushTarget) -> SqlResult<()> {
+    let grants = session.grants();
+    if grants.global().contains(Privileges::RELOAD) {
+        return Ok(());
+    }
+    let names: Vec<&str> = match target {
+        FlushTarget::Tables { .. } => vec!["FLUSH_TABLES"],
+        FlushTarget::Options(options) => options.iter().map(|option| flush_privilege(option)).collect(),
+    };
+    match names.iter().find(|name| !grants.holds_dynamic(name)) {
+        None => Ok(()),
+        Some(&"") => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "RELOAD")),
+        Some(name) => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("RELOAD or {name}"))),
+    }
+}
+
+/// Accounts are never out of date. What is kept of them in memory alone begins anew.
+fn flush_privileges(session: &mut Session) {
+    session.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "FLUSH PRIVILEGES"));
+    session.instance.accounts().forget_failed_logins();
+}
+
+fn flush_status(session: &mut Session) {
+    session.instance.ended_counters().absorb(&session.shared.counters);
+    session.shared.counters.reset();
+}
+
+/// RESET PERSIST; other forms belong to replication. Error 3615 for a variable that is not persisted.
+pub(crate) fn reset(
+    session: &mut Session,
+    targets: &[ResetTarget],
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    for target in targets {
+        let ResetTarget::Persist { name, if_exists } = target else {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
         };
-        let id = id.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, 0))?;
-        let found = u32::try_from(id).ok().and_then(|id| self.instance.registry().get(id));
-        let session = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
-        let own = session.describe().account == self.user.account_text;
-        if !own && !self.may_kill(&session) {
-            return Err(sql_error!(ER_KILL_DENIED_ERROR, id));
-        }
-        match query_only {
-            true => session.kill_statement(),
-            false => session.kill_connection(),
-        }
-        if session.id == self.shared.id {
-            return Err(sql_error!(ER_QUERY_INTERRUPTED));
-        }
-        self.send_ok(sink)
-    }
-
-    /// Whether the user may end the session of another account: those of administrators' accounts only with SYSTEM_USER.
-    fn may_kill(&mut self, session: &SessionShared) -> bool {
-        let grants = self.grants();
-        if !grants.dynamic("CONNECTION_ADMIN") {
-            return false;
-        }
-        let owner = session.describe().account.to_string();
-        let (user, host) = owner.rsplit_once('@').unwrap_or((&owner, ""));
-        let owner = AccountName::new(user, host);
-        grants.holds_dynamic(SYSTEM_USER) || !self.instance.accounts().holds_dynamic(&owner, SYSTEM_USER)
-    }
-
-    /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.
-    pub(crate) fn flush(&mut self, flush: &Flush, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.require_flush(&flush.target)?;
-        if !self.locks.explicit.in_force() {
-            self.commit_implicitly()?;
-        }
-        match &flush.target {
-            FlushTarget::Tables { tables, with_read_lock, for_export } => {
-                if *for_export {
-                    return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FLUSH TABLES FOR EXPORT"));
-                }
-                if *with_read_lock {
-                    self.locks.explicit.refuse()?;
-                    if !tables.is_empty() {
-                        self.refuse_read_only_session()?;
-                    }
-                }
-                if *with_read_lock && tables.is_empty() {
-                    self.lock_global()?;
-                } else if *with_read_lock {
-                    let locks: Vec<parser::ast::LockTable> = tables
-                        .iter()
-                        .map(|table| parser::ast::LockTable {
-                            table: table.clone(),
-                            alias: None,
-                            mode: parser::ast::TableLockMode::Read,
-                        })
-                        .collect();
-                    return self.lock_tables(&locks, sink);
-                } else if tables.is_empty() {
-                    self.locks.explicit.check_all_written()?;
-                }
-                for table in tables {
-                    let name = self.table_name(table)?;
-                    let key = LockKey::table(&name.schema, &name.table);
-                    self.locks.explicit.check(&key, LockMode::NoReadWrite)?;
-                }
+        session.user.require_dynamic(&session.instance, "SYSTEM_VARIABLES_ADMIN")?;
+        let instance = Arc::clone(&session.instance);
+        let mut persisted = instance.persisted();
+        let found = persisted.reset(name.as_deref(), instance.environment())?;
+        if let (false, Some(name)) = (found, name) {
+            let error = sql_error!(ER_VAR_DOES_NOT_EXIST, name);
+            if !if_exists {
+                return Err(error);
             }
-            FlushTarget::Options(options) => {
-                for option in options {
-                    match *option {
-                        "STATUS" => self.flush_status(),
-                        "PRIVILEGES" => self.flush_privileges(),
-                        "USER_RESOURCES" => self.instance.accounts().forget_resources(),
-                        _ => {}
-                    }
-                }
+            session.diagnostics.warning(error);
+        }
+    }
+    session.send_ok(sink)
+}
+
+/// SHUTDOWN.
+pub(crate) fn shutdown(session: &mut Session, sink: &mut dyn ResultSink) -> SqlResult<()> {
+    session.user.require_global(&session.instance, Privileges::SHUTDOWN)?;
+    let control = session.instance.server_control();
+    let control = control.ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "SHUTDOWN"))?;
+    session.send_ok(sink)?;
+    control.shutdown();
+    Ok(())
+}
+
+/// ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: one result set with a line or more for each table.
+pub(crate) fn maintain(
+    session: &mut Session,
+    maintenance: &TableMaintenance,
+    sink: &mut dyn ResultSink,
+) -> SqlResult<()> {
+    if maintenance.histogram.is_some() {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "histograms"));
+    }
+    let wanted = match maintenance.command {
+        MaintenanceCommand::Checksum | MaintenanceCommand::Check => Privileges::SELECT,
+        _ => Privileges::SELECT.with(Privileges::INSERT),
+    };
+    let mut names = Vec::with_capacity(maintenance.tables.len());
+    for table in &maintenance.tables {
+        let name = session.table_name(table)?;
+        session.user.require_table_or_columns(&session.instance, wanted, &name)?;
+        names.push(name);
+    }
+    if matches!(maintenance.command, MaintenanceCommand::Analyze | MaintenanceCommand::Optimize) {
+        session.refuse_read_only_server()?;
+    }
+    match maintenance.command {
+        MaintenanceCommand::Checksum => {}
+        MaintenanceCommand::Analyze | MaintenanceCommand::Check => session.commit_implicitly()?,
+        MaintenanceCommand::Optimize | MaintenanceCommand::Repair => {
+            session.refuse_read_only_session()?;
+            session.commit_implicitly()?;
+        }
+    }
+    let mut rows = Vec::new();
+    for name in names {
+        match (maintenance.command, session.refuse_read_only_server()) {
+            (MaintenanceCommand::Repair, Err(error)) => rows.extend(refused_repair(&name, &error)),
+            _ => rows.extend(maintain_table(session, maintenance, &name)?),
+        }
+    }
+    let message_type = ColumnType { kind: TypeKind::MediumText, ..text_column("", 131_072).column_type };
+    let columns = match maintenance.command {
+        MaintenanceCommand::Checksum => vec![
+            computed(text_column("Table", 384)),
+            computed(sized_column("Checksum", TypeKind::BigInt, false, 22)),
+        ],
+        _ => vec![
+            computed(text_column("Table", 128)),
+            computed(text_column("Op", 10)),
+            computed(text_column("Msg_type", 10)),
+            computed(column("Msg_text", message_type)),
+        ],
+    };
+    session.send_rows(&columns, &rows, sink)
+}
+
+fn maintain_table(
+    session: &mut Session,
+    maintenance: &TableMaintenance,
+    name: &TableName,
+) -> SqlResult<Vec<Vec<Value>>> {
+    let command = maintenance.command;
+    let shown = format!("{}.{}", name.schema, name.table);
+    let word = match command {
+        MaintenanceCommand::Analyze => "analyze",
+        MaintenanceCommand::Check => "check",
+        MaintenanceCommand::Checksum => "checksum",
+        MaintenanceCommand::Optimize => "optimize",
+        MaintenanceCommand::Repair => "repair",
+    };
+    let line = |kind: &str, message: &str| vec![text(&*shown), text(word), text(kind), text(message)];
+    // What is wrong with a table is a line of the result; a kill ends the statement.
+    let line_of = |outcome: SqlResult<()>| match outcome {
+        Ok(()) => Ok(line("status", "OK")),
+        Err(error) if error.is(&errors::code::ER_QUERY_INTERRUPTED) => Err(error),
+        Err(error) => Ok(line("Error", error.message())),
+    };
+    let table = match table_to_maintain(session, name) {
+        Ok(table) => table,
+        Err(error) => {
+            // A line of the result says what LOCK TABLES forbids.
+            let is_line = error.is(&errors::code::ER_TABLE_NOT_LOCKED);
+            if command == MaintenanceCommand::Checksum || !is_line {
+                session.diagnostics.push(errors::Level::Error, error.clone());
+            }
+            return Ok(match command {
+                MaintenanceCommand::Checksum => vec![vec![text(&*shown), Value::Null]],
+                _ => vec![line("Error", error.message()), line("status", "Operation failed")],
+            });
+        }
+    };
+    let engine = session.instance.engine().clone();
+    match command {
+        // InnoDB keeps no checksum that could be told at once.
+        MaintenanceCommand::Checksum if maintenance.options.contains(&"QUICK") => {
+            Ok(vec![vec![text(&*shown), Value::Null]])
+        }
+        MaintenanceCommand::Checksum => {
+            let checksum = with_locked(session, name, LockMode::Read, |session| checksum(session, &table))?;
+            Ok(vec![vec![text(&*shown), Value::Int(i64::from(checksum))]])
+        }
+        MaintenanceCommand::Analyze => {
+            let outcome = with_locked(session, name, LockMode::Read, |_| {
+                engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
+            });
+            session.instance.metadata_locks().renew(&LockKey::table(&name.schema, &name.table));
+            Ok(vec![line_of(outcome)?])
+        }
+        MaintenanceCommand::Check => {
+            match check_lines(session, &table, maintenance.options.contains(&"QUICK")) {
+                Ok(lines) => Ok(lines.iter().map(|(kind, text)| line(kind, text)).collect()),
+                Err(error) => Ok(vec![line_of(Err(error))?]),
             }
         }
-        self.count(variables::status::id::FLUSH_COMMANDS, 1);
-        self.send_ok(sink)
-    }
-
-    /// Error 1227 without RELOAD or the dynamic privilege that allows this form.
-    fn require_flush(&mut self, target: &FlushTarget) -> SqlResult<()> {
-        let grants = self.grants();
-        if grants.global().contains(Privileges::RELOAD) {
-            return Ok(());
+        MaintenanceCommand::Optimize => {
+            let action = [parser::ast::AlterAction::Force];
+            let mut ignored = crate::collector::Collector::default();
+            crate::definitions::alter_for_maintenance(session, name, &action, &mut ignored)?;
+            let note = "Table does not support optimize, doing recreate + analyze instead";
+            Ok(vec![line("note", note), line("status", "OK")])
         }
-        let names: Vec<&str> = match target {
-            FlushTarget::Tables { .. } => vec!["FLUSH_TABLES"],
-            FlushTarget::Options(options) => options.iter().map(|option| flush_privilege(option)).collect(),
-        };
-        match names.iter().find(|name| !grants.holds_dynamic(name)) {
-            None => Ok(()),
-            Some(&"") => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "RELOAD")),
-            Some(name) => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, format!("RELOAD or {name}"))),
+        MaintenanceCommand::Repair => {
+            Ok(vec![line("note", "The storage engine for the table doesn't support repair")])
         }
     }
+}
 
-    /// Accounts are never out of date. What is kept of them in memory alone begins anew.
-    fn flush_privileges(&mut self) {
-        self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "FLUSH PRIVILEGES"));
-        self.instance.accounts().forget_failed_logins();
+/// What CHECK TABLE says of a table: kinds and texts of its lines.
+fn check_lines(
+    session: &mut Session,
+    table: &Arc<Table>,
+    quick: bool,
+) -> SqlResult<Vec<(&'static str, String)>> {
+    let name = &table.definition().name;
+    let faults = with_locked(session, name, LockMode::Read, |session| {
+        let (engine, kill) = (session.instance.engine(), &session.shared.kill);
+        engine.check_rows(table, quick, kill).map_err(|error| error.into_sql(&name.table))
+    })?;
+    let outcome = if faults.is_empty() { ("status", "OK") } else { ("error", "Corrupt") };
+    let warnings = faults.iter().map(|fault| ("Warning", format!("InnoDB: {fault}")));
+    Ok(warnings.chain([(outcome.0, outcome.1.to_owned())]).collect())
+}
+
+/// Errors: 1100 where LOCK TABLES did not name it, 1146.
+fn table_to_maintain(session: &Session, name: &TableName) -> SqlResult<Arc<Table>> {
+    session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
+    let table = session.instance.engine().dictionary().table(&name.schema, &name.table);
+    table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
+}
+
+fn with_locked<T>(
+    session: &mut Session,
+    name: &TableName,
+    mode: LockMode,
+    run: impl FnOnce(&mut Session) -> SqlResult<T>,
+) -> SqlResult<T> {
+    let outcome =
+        session.lock_metadata(&LockKey::table(&name.schema, &name.table), mode).and_then(|()| run(session));
+    if session.transaction.current.is_none() && !session.transaction.explicit {
+        session.release_transaction_locks();
     }
+    outcome
+}
 
-    fn flush_status(&mut self) {
-        self.instance.ended_counters().absorb(&self.shared.counters);
-        self.shared.counters.reset();
-    }
-
-    /// RESET PERSIST; other forms belong to replication. Error 3615 for a variable that is not persisted.
-    pub(crate) fn reset(&mut self, targets: &[ResetTarget], sink: &mut dyn ResultSink) -> SqlResult<()> {
-        for target in targets {
-            let ResetTarget::Persist { name, if_exists } = target else {
-                return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
-            };
-            self.user.require_dynamic(&self.instance, "SYSTEM_VARIABLES_ADMIN")?;
-            let instance = Arc::clone(&self.instance);
-            let mut persisted = instance.persisted();
-            let found = persisted.reset(name.as_deref(), instance.environment())?;
-            if let (false, Some(name)) = (found, name) {
-                let error = sql_error!(ER_VAR_DOES_NOT_EXIST, name);
-                if !if_exists {
-                    return Err(error);
-                }
-                self.diagnostics.warning(error);
-            }
+fn read_index(
+    session: &mut Session,
+    table: &Arc<Table>,
+    index: usize,
+    visit: &mut dyn FnMut(&[u8]) -> SqlResult<()>,
+) -> SqlResult<()> {
+    let options = engine::TransactionOptions { kill: session.shared.kill.clone(), ..Default::default() };
+    let transaction = session.instance.engine().begin(options);
+    let fail = |error: engine::EngineError| error.into_sql(&table.definition().name.table);
+    let mut scan = transaction.scan(table, ScanOptions { index, ..ScanOptions::default() }).map_err(fail)?;
+    let mut batch = RowBatch::new();
+    while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH).map_err(fail)? {
+        for at in 0..batch.len() {
+            visit(batch.row(at))?;
         }
-        self.send_ok(sink)
     }
+    Ok(())
+}
 
-    /// SHUTDOWN.
-    pub(crate) fn shutdown(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.user.require_global(&self.instance, Privileges::SHUTDOWN)?;
-        let control = self.instance.server_control();
-        let control = control.ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "SHUTDOWN"))?;
-        self.send_ok(sink)?;
-        control.shutdown();
+fn checksum(session: &mut Session, table: &Arc<Table>) -> SqlResult<u32> {
+    let mut checksum = TableChecksum::new(table.definition());
+    read_index(session, table, 0, &mut |row| {
+        let corrupt = |_| sql_error!(ER_GET_ERRNO, 126, "row does not fit its table's layout");
+        let view = RowView::new(table.layout(), row).map_err(corrupt)?;
+        checksum.add(&view.values());
         Ok(())
-    }
-
-    /// ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE: one result set with a line or more for each table.
-    pub(crate) fn maintain(
-        &mut self,
-        maintenance: &TableMaintenance,
-        sink: &mut dyn ResultSink,
-    ) -> SqlResult<()> {
-        if maintenance.histogram.is_some() {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "histograms"));
-        }
-        let wanted = match maintenance.command {
-            MaintenanceCommand::Checksum | MaintenanceCommand::Check => Privileges::SELECT,
-            _ => Privileges::SELECT.with(Privileges::INSERT),
-        };
-        let mut names = Vec::with_capacity(maintenance.tables.len());
-        for table in &maintenance.tables {
-            let name = self.table_name(table)?;
-            self.user.require_table_or_columns(&self.instance, wanted, &name)?;
-            names.push(name);
-        }
-        if matches!(maintenance.command, MaintenanceCommand::Analyze | MaintenanceCommand::Optimize) {
-            self.refuse_read_only_server()?;
-        }
-        match maintenance.command {
-            MaintenanceCommand::Checksum => {}
-            MaintenanceCommand::Analyze | MaintenanceCommand::Check => self.commit_implicitly()?,
-            MaintenanceCommand::Optimize | MaintenanceCommand::Repair => {
-                self.refuse_read_only_session()?;
-                self.commit_implicitly()?;
-            }
-        }
-        let mut rows = Vec::new();
-        for name in names {
-            match (maintenance.command, self.refuse_read_only_server()) {
-                (MaintenanceCommand::Repair, Err(error)) => rows.extend(refused_repair(&name, &error)),
-                _ => rows.extend(self.maintain_table(maintenance, &name)?),
-            }
-        }
-        let message_type = ColumnType { kind: TypeKind::MediumText, ..text_column("", 131_072).column_type };
-        let columns = match maintenance.command {
-            MaintenanceCommand::Checksum => vec![
-                computed(text_column("Table", 384)),
-                computed(sized_column("Checksum", TypeKind::BigInt, false, 22)),
-            ],
-            _ => vec![
-                computed(text_column("Table", 128)),
-                computed(text_column("Op", 10)),
-                computed(text_column("Msg_type", 10)),
-                computed(column("Msg_text", message_type)),
-            ],
-        };
-        self.send_rows(&columns, &rows, sink)
-    }
-
-    fn maintain_table(
-        &mut self,
-        maintenance: &TableMaintenance,
-        name: &TableName,
-    ) -> SqlResult<Vec<Vec<Value>>> {
-        let command = maintenance.command;
-        let shown = format!("{}.{}", name.schema, name.table);
-        let word = match command {
-            MaintenanceCommand::Analyze => "analyze",
-            MaintenanceCommand::Check => "check",
-            MaintenanceCommand::Checksum => "checksum",
-            MaintenanceCommand::Optimize => "optimize",
-            MaintenanceCommand::Repair => "repair",
-        };
-        let line = |kind: &str, message: &str| vec![text(&*shown), text(word), text(kind), text(message)];
-        // What is wrong with a table is a line of the result; a kill ends the statement.
-        let line_of = |outcome: SqlResult<()>| match outcome {
-            Ok(()) => Ok(line("status", "OK")),
-            Err(error) if error.is(&errors::code::ER_QUERY_INTERRUPTED) => Err(error),
-            Err(error) => Ok(line("Error", error.message())),
-        };
-        let table = match self.table_to_maintain(name) {
-            Ok(table) => table,
-            Err(error) => {
-                // A line of the result says what LOCK TABLES forbids.
-                let is_line = error.is(&errors::code::ER_TABLE_NOT_LOCKED);
-                if command == MaintenanceCommand::Checksum || !is_line {
-                    self.diagnostics.push(errors::Level::Error, error.clone());
-                }
-                return Ok(match command {
-                    MaintenanceCommand::Checksum => vec![vec![text(&*shown), Value::Null]],
-                    _ => vec![line("Error", error.message()), line("status", "Operation failed")],
-                });
-            }
-        };
-        let engine = self.instance.engine().clone();
-        match command {
-            // InnoDB keeps no checksum that could be told at once.
-            MaintenanceCommand::Checksum if maintenance.options.contains(&"QUICK") => {
-                Ok(vec![vec![text(&*shown), Value::Null]])
-            }
-            MaintenanceCommand::Checksum => {
-                let checksum = self.with_locked(name, LockMode::Read, |session| session.checksum(&table))?;
-                Ok(vec![vec![text(&*shown), Value::Int(i64::from(checksum))]])
-            }
-            MaintenanceCommand::Analyze => {
-                let outcome = self.with_locked(name, LockMode::Read, |_| {
-                    engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
-                });
-                self.instance.metadata_locks().renew(&LockKey::table(&name.schema, &name.table));
-                Ok(vec![line_of(outcome)?])
-            }
-            MaintenanceCommand::Check => {
-                match self.check_lines(&table, maintenance.options.contains(&"QUICK")) {
-                    Ok(lines) => Ok(lines.iter().map(|(kind, text)| line(kind, text)).collect()),
-                    Err(error) => Ok(vec![line_of(Err(error))?]),
-                }
-            }
-            MaintenanceCommand::Optimize => {
-                let action = [parser::ast::AlterAction::Force];
-                let mut ignored = crate::collector::Collector::default();
-                self.alter_for_maintenance(name, &action, &mut ignored)?;
-                let note = "Table does not support optimize, doing recreate + analyze instead";
-                Ok(vec![line("note", note), line("status", "OK")])
-            }
-            MaintenanceCommand::Repair => {
-                Ok(vec![line("note", "The storage engine for the table doesn't support repair")])
-            }
-        }
-    }
-
-    /// What CHECK TABLE says of a table: kinds and texts of its lines.
-    fn check_lines(&mut self, table: &Arc<Table>, quick: bool) -> SqlResult<Vec<(&'static str, String)>> {
-        let name = &table.definition().name;
-        let faults = self.with_locked(name, LockMode::Read, |session| {
-            let (engine, kill) = (session.instance.engine(), &session.shared.kill);
-            engine.check_rows(table, quick, kill).map_err(|error| error.into_sql(&name.table))
-        })?;
-        let outcome = if faults.is_empty() { ("status", "OK") } else { ("error", "Corrupt") };
-        let warnings = faults.iter().map(|fault| ("Warning", format!("InnoDB: {fault}")));
-        Ok(warnings.chain([(outcome.0, outcome.1.to_owned())]).collect())
-    }
-
-    /// Errors: 1100 where LOCK TABLES did not name it, 1146.
-    fn table_to_maintain(&self, name: &TableName) -> SqlResult<Arc<Table>> {
-        self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
-        let table = self.instance.engine().dictionary().table(&name.schema, &name.table);
-        table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
-    }
-
-    fn with_locked<T>(
-        &mut self,
-        name: &TableName,
-        mode: LockMode,
-        run: impl FnOnce(&mut Session) -> SqlResult<T>,
-    ) -> SqlResult<T> {
-        let outcome =
-            self.lock_metadata(&LockKey::table(&name.schema, &name.table), mode).and_then(|()| run(self));
-        if self.transaction.current.is_none() && !self.transaction.explicit {
-            self.release_transaction_locks();
-        }
-        outcome
-    }
-
-    fn read_index(
-        &mut self,
-        table: &Arc<Table>,
-        index: usize,
-        visit: &mut dyn FnMut(&[u8]) -> SqlResult<()>,
-    ) -> SqlResult<()> {
-        let options = engine::TransactionOptions { kill: self.shared.kill.clone(), ..Default::default() };
-        let transaction = self.instance.engine().begin(options);
-        let fail = |error: engine::EngineError| error.into_sql(&table.definition().name.table);
-        let mut scan =
-            transaction.scan(table, ScanOptions { index, ..ScanOptions::default() }).map_err(fail)?;
-        let mut batch = RowBatch::new();
-        while scan.next_batch(&transaction, &mut batch, ROWS_PER_BATCH).map_err(fail)? {
-            for at in 0..batch.len() {
-                visit(batch.row(at))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn checksum(&mut self, table: &Arc<Table>) -> SqlResult<u32> {
-        let mut checksum = TableChecksum::new(table.definition());
-        self.read_index(table, 0, &mut |row| {
-            let corrupt = |_| sql_error!(ER_GET_ERRNO, 126, "row does not fit its table's layout");
-            let view = RowView::new(table.layout(), row).map_err(corrupt)?;
-            checksum.add(&view.values());
-            Ok(())
-        })?;
-        Ok(checksum.sum())
-    }
+    })?;
+    Ok(checksum.sum())
 }
 
 /// Alone among the maintenance statements REPAIR TABLE says in its result that the server is read-only.

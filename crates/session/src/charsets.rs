@@ -1,28 +1,21 @@
-//! Character sets and collations of a session: SET NAMES, the collation_ and character_set_ variables.
+//! Character sets and collations of a session: SET NAMES, the collation_ and character_set_ variables. Whoever changes these
+//! forgets the session's settings after it.
 
-use crate::session::Session;
+use crate::state::SessionState;
 use charset::{Charset, Collation, CollationId};
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
+use instance::Instance;
 use instance::collations::{self, find_charset, resolve};
+use std::sync::Arc;
 use variables::{SystemValue, VariableId, id};
 
-impl Session {
+impl SessionState {
     fn set_text(&mut self, id: VariableId, text: &str) {
-        self.store_variable(id, SystemValue::Text(text.into()));
+        Arc::make_mut(&mut self.variables).set(id, SystemValue::Text(text.into()));
     }
 
     fn collation_variable(&self, id: VariableId) -> CollationId {
-        collations::of_variable(&self.state.variables, id)
-    }
-
-    /// collation_connection.
-    pub(crate) fn connection_collation(&self) -> CollationId {
-        collations::connection(&self.state.variables)
-    }
-
-    /// The default collation of the character set of results; BINARY when results are not converted.
-    pub fn results_collation(&self) -> CollationId {
-        collations::of_results(&self.state.variables)
+        collations::of_variable(&self.variables, id)
     }
 
     /// What the handshake's collation number does: as SET NAMES. An unknown number means the server's own.
@@ -35,7 +28,7 @@ impl Session {
     }
 
     /// Sets the variables of SET NAMES.
-    fn set_names(&mut self, collation: &Collation) {
+    pub(crate) fn set_names(&mut self, collation: &Collation) {
         let charset = collation.charset().name;
         self.set_text(id::CHARACTER_SET_CLIENT, charset);
         self.set_text(id::CHARACTER_SET_RESULTS, charset);
@@ -43,42 +36,11 @@ impl Session {
         self.set_text(id::COLLATION_CONNECTION, collation.name);
     }
 
-    /// What SET NAMES is to set. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
-    pub(crate) fn check_names(
-        &mut self,
-        charset: Option<&str>,
-        collation: Option<&str>,
-    ) -> SqlResult<&'static Collation> {
-        let default = self.instance.global_text(id::CHARACTER_SET_CLIENT);
-        let charset = charset.unwrap_or(&default);
-        let resolved = resolve(Some(charset), collation, &mut self.diagnostics)?;
-        let collation = resolved.unwrap_or(CollationId::UTF8MB4_0900_AI_CI).get();
-        refuse_client_charset(collation.charset(), charset)?;
-        Ok(collation)
-    }
-
-    /// SET NAMES.
-    pub(crate) fn set_names_statement(&mut self, collation: &Collation) {
-        self.set_names(collation);
-        for id in [id::CHARACTER_SET_CLIENT, id::CHARACTER_SET_CONNECTION, id::CHARACTER_SET_RESULTS] {
-            self.track_variable(id);
-        }
-    }
-
-    /// What SET CHARACTER SET is to set.
-    pub(crate) fn check_character_set(&mut self, charset: Option<&str>) -> SqlResult<&'static Charset> {
-        let default = self.instance.global_text(id::CHARACTER_SET_CLIENT);
-        let charset = find_charset(charset.unwrap_or(&default), &mut self.diagnostics)?;
-        refuse_client_charset(charset, charset.name)?;
-        Ok(charset)
-    }
-
     /// SET CHARACTER SET: as SET NAMES, but the connection gets the default schema's collation.
     pub(crate) fn set_character_set(&mut self, charset: &Charset) {
         self.set_text(id::CHARACTER_SET_CLIENT, charset.name);
         self.set_text(id::CHARACTER_SET_RESULTS, charset.name);
-        let (name, collation) =
-            (self.state.text(id::CHARACTER_SET_DATABASE), self.state.text(id::COLLATION_DATABASE));
+        let (name, collation) = (self.text(id::CHARACTER_SET_DATABASE), self.text(id::COLLATION_DATABASE));
         self.set_text(id::CHARACTER_SET_CONNECTION, &name);
         self.set_text(id::COLLATION_CONNECTION, &collation);
     }
@@ -92,7 +54,7 @@ impl Session {
         ];
         for (charset_id, collation_id) in PAIRS {
             if id == charset_id {
-                let name = self.state.text(charset_id);
+                let name = self.text(charset_id);
                 if let Some(charset) = charset::charset_by_name(&name) {
                     self.set_text(collation_id, charset.default_collation.get().name);
                 }
@@ -103,19 +65,39 @@ impl Session {
         }
     }
 
-    /// The collation of the default schema; None without one, and for those that are not in the dictionary.
-    pub(crate) fn schema_collation(&self) -> Option<CollationId> {
-        let dictionary = self.instance.engine().dictionary();
-        self.schema.as_ref().and_then(|schema| dictionary.schema(schema)).map(|schema| schema.collation)
-    }
-
     /// character_set_database and collation_database follow the default schema.
-    pub(crate) fn follow_schema_collation(&mut self) {
-        let collation = self.schema_collation();
+    pub(crate) fn follow_schema_collation(&mut self, collation: Option<CollationId>) {
         let collation = collation.unwrap_or_else(|| self.collation_variable(id::COLLATION_SERVER));
         self.set_text(id::CHARACTER_SET_DATABASE, collation.charset().name);
         self.set_text(id::COLLATION_DATABASE, collation.get().name);
     }
+}
+
+/// What SET NAMES is to set. Errors: 1115, 1253, 1273; 1231 for a character set that cannot be a client's.
+pub(crate) fn check_names(
+    instance: &Instance,
+    diagnostics: &mut Diagnostics,
+    charset: Option<&str>,
+    collation: Option<&str>,
+) -> SqlResult<&'static Collation> {
+    let default = instance.global_text(id::CHARACTER_SET_CLIENT);
+    let charset = charset.unwrap_or(&default);
+    let resolved = resolve(Some(charset), collation, diagnostics)?;
+    let collation = resolved.unwrap_or(CollationId::UTF8MB4_0900_AI_CI).get();
+    refuse_client_charset(collation.charset(), charset)?;
+    Ok(collation)
+}
+
+/// What SET CHARACTER SET is to set.
+pub(crate) fn check_character_set(
+    instance: &Instance,
+    diagnostics: &mut Diagnostics,
+    charset: Option<&str>,
+) -> SqlResult<&'static Charset> {
+    let default = instance.global_text(id::CHARACTER_SET_CLIENT);
+    let charset = find_charset(charset.unwrap_or(&default), diagnostics)?;
+    refuse_client_charset(charset, charset.name)?;
+    Ok(charset)
 }
 
 /// Error 1231 for character sets whose characters start beyond one byte: statements cannot be read in them.

@@ -5,8 +5,8 @@ use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
 use crate::prepared_under::Resolution;
 use crate::session::Session;
-use catalog::Intent;
-use catalog::TableLocks;
+use catalog::{Intent, TableLocks};
+use charset::CollationId;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
@@ -377,6 +377,12 @@ impl Session {
             })
         })?;
         Ok((collector.columns, collector.rows))
+    }
+
+    /// The character set of literals and of text that expressions make of numbers.
+    pub(crate) fn literal_collation(&self) -> CollationId {
+        let kept = self.resolution.map(|resolution| Resolution::connection_collation(&resolution));
+        kept.unwrap_or_else(|| self.connection_collation())
     }
 
     /// Literals need no plan; SET has few other values.

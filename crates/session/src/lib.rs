@@ -20,7 +20,6 @@ mod prepared;
 mod prepared_parameters;
 mod prepared_under;
 mod session;
-mod session_start;
 mod session_view;
 mod set;
 mod set_named;
@@ -30,7 +29,6 @@ mod statement;
 mod statement_locks;
 mod statement_settings;
 mod table_checksum;
-mod tables_used;
 #[cfg(test)]
 mod tests;
 mod text_plan;

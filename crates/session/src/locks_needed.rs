@@ -1,11 +1,10 @@
 //! Which metadata locks a statement needs, those of the programs that it calls among them. Main function: [`locks_needed`].
 
 use crate::nested::program_of;
-use crate::session::Session;
-use crate::tables_used::names_used;
 use catalog::{LockKey, TableLock};
 use catalog::{LockUse, TableLocks};
 use expression::Routine;
+use instance::names_used;
 use instance::{Instance, system_schemas, table_name};
 use parser::ast::Statement;
 use std::sync::Arc;
@@ -63,11 +62,4 @@ pub(crate) fn locks_needed(instance: &Instance, statement: &Statement, schema: O
     let mut needed = needs.locks;
     needed.locks.sort_by(|left, right| left.key.cmp(&right.key));
     needed
-}
-
-impl Session {
-    /// The metadata locks that a statement of this session needs.
-    pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
-        locks_needed(&self.instance, statement, self.schema.as_deref())
-    }
 }

@@ -175,7 +175,7 @@ impl Session {
             statement: is_kept.then(|| Arc::new(parsed.statement)),
             text: text.into(),
             parse: options,
-            under: self.prepared_under(),
+            under: PreparedUnder::of(self),
             plan,
             bound: BoundParameters { count, types: Vec::new(), sent: vec![false; count] },
             long_data: LongData::default(),
@@ -229,7 +229,7 @@ impl Session {
             Some(mut entry) => {
                 entry.bound.types = types;
                 let under = entry.under.clone();
-                self.enter_prepared(&under).session.run_entry(&mut entry, flags, values, channel);
+                under.enter(self).session.run_entry(&mut entry, flags, values, channel);
                 entry.rest();
                 self.prepared.by_id.insert(statement_id, entry);
             }
@@ -521,7 +521,7 @@ impl Session {
                 })
                 .collect();
             let under = entry.under.clone();
-            self.enter_prepared(&under).session.execute_named(&mut entry, parameters, channel)
+            under.enter(self).session.execute_named(&mut entry, parameters, channel)
         } else {
             Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"))
         };

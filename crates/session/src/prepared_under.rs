@@ -37,6 +37,11 @@ impl Resolution {
         }
     }
 
+    /// The character set of literals.
+    pub fn connection_collation(&self) -> CollationId {
+        self.connection_collation
+    }
+
     /// Puts what was kept in the place of what holds now.
     pub fn apply(&self, facts: &mut StatementFacts) {
         facts.connection_collation = self.connection_collation;
@@ -69,42 +74,39 @@ pub(crate) struct Entered<'s> {
     own: Option<OwnSchema>,
 }
 
-impl Session {
+impl PreparedUnder {
     /// What a statement that is prepared now keeps.
-    pub(crate) fn prepared_under(&self) -> PreparedUnder {
-        PreparedUnder { schema: self.schema.clone(), resolution: Resolution::of(&self.settings().facts) }
+    pub fn of(session: &Session) -> PreparedUnder {
+        PreparedUnder {
+            schema: session.schema.clone(),
+            resolution: Resolution::of(&session.settings().facts),
+        }
     }
 
     /// Goes back to when a statement was prepared.
-    pub(crate) fn enter_prepared(&mut self, under: &PreparedUnder) -> Entered<'_> {
-        let now = Resolution::of(&self.settings().facts);
+    pub fn enter<'s>(&self, session: &'s mut Session) -> Entered<'s> {
+        let now = Resolution::of(&session.settings().facts);
         // Of these two the larger one counts.
-        let group_concat_max_len = under.resolution.group_concat_max_len.max(now.group_concat_max_len);
-        let resolution = Resolution { group_concat_max_len, ..under.resolution };
-        self.resolution = (resolution != now).then_some(resolution);
-        if self.resolution.is_some() {
-            self.facts = None;
+        let group_concat_max_len = self.resolution.group_concat_max_len.max(now.group_concat_max_len);
+        let resolution = Resolution { group_concat_max_len, ..self.resolution };
+        session.resolution = (resolution != now).then_some(resolution);
+        if session.resolution.is_some() {
+            session.facts = None;
         }
-        let own = (under.schema != self.schema).then(|| {
-            let variables = SCHEMA_VARIABLES.map(|id| self.state.variables.get(id).clone());
-            let schema = under.schema.clone();
-            let gone = schema.as_ref().filter(|schema| !self.schema_exists(schema));
-            self.schema_is_gone = gone.is_some();
+        let own = (self.schema != session.schema).then(|| {
+            let variables = SCHEMA_VARIABLES.map(|id| session.state.variables.get(id).clone());
+            let schema = self.schema.clone();
+            let gone = schema.as_ref().filter(|schema| !session.schema_exists(schema));
+            session.schema_is_gone = gone.is_some();
             if let Some(gone) = gone {
-                self.diagnostics.note(sql_error!(ER_BAD_DB_ERROR, gone));
+                session.diagnostics.note(sql_error!(ER_BAD_DB_ERROR, gone));
             }
-            let own = OwnSchema { schema: std::mem::replace(&mut self.schema, schema), variables };
-            self.follow_schema_collation();
-            self.forget_settings();
+            let own = OwnSchema { schema: std::mem::replace(&mut session.schema, schema), variables };
+            session.follow_schema_collation();
+            session.forget_settings();
             own
         });
-        Entered { session: self, own }
-    }
-
-    /// The character set of literals and of text that expressions make of numbers.
-    pub(crate) fn literal_collation(&self) -> CollationId {
-        let kept = self.resolution.map(|resolution| resolution.connection_collation);
-        kept.unwrap_or_else(|| self.connection_collation())
+        Entered { session, own }
     }
 }
 

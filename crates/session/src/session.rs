@@ -28,7 +28,7 @@ use variables::SessionVariables;
 use variables::id;
 use variables::status::{StatusId, id as status};
 use wire::capabilities::client;
-use wire::result::{ClientChannel, ResultSink, SessionChange};
+use wire::result::{ClientChannel, ResultColumn, ResultSink, SessionChange};
 
 /// One connection's state. Dropping it rolls back its transaction and releases its locks.
 ///
@@ -209,6 +209,23 @@ impl Session {
             self.fail(error, sink);
         }
         self.end_command();
+    }
+
+    /// COM_FIELD_LIST: the columns of a table whose names match `pattern` (all if empty), with their defaults as text.
+    pub fn field_list(
+        &mut self,
+        table: &[u8],
+        pattern: &[u8],
+    ) -> SqlResult<Vec<(ResultColumn, Option<Vec<u8>>)>> {
+        self.begin_command(Command::FieldList);
+        self.start_statement(false);
+        let allowed = self.check_expired_password(false);
+        let outcome = allowed.and_then(|()| crate::show::showing(self, (0, u64::MAX)).fields(table, pattern));
+        if let Err(error) = &outcome {
+            self.diagnostics.push(errors::Level::Error, error.clone());
+        }
+        self.end_command();
+        outcome
     }
 
     /// COM_STATISTICS: the one line that `mysqladmin status` prints.

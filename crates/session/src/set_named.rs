@@ -1,100 +1,99 @@
 //! SET of variables whose text is a name of something: character sets, collations, time zones, engines, locales.
 
 use crate::charsets::refuse_client_charset;
-use crate::session::Session;
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use expression::locale;
+use instance::Instance;
 use instance::collations::{find_charset, find_collation};
 use values::Value;
 use variables::value::{display, wrong_type};
 use variables::{Assigned, SystemValue, VariableId, id};
 
-impl Session {
-    /// Variables whose text is a name of something: character sets, collations, time zones, engines.
-    pub(crate) fn convert_named(
-        &mut self,
-        id: VariableId,
-        assigned: &Assigned,
-    ) -> SqlResult<Option<SystemValue>> {
-        refuse_number(id, assigned)?;
-        let shown = display(assigned);
-        let is_null = matches!(assigned, Assigned::Value(Value::Null));
-        let stored = |name: &str| Ok(Some(SystemValue::Text(name.into())));
-        match id {
-            id::CHARACTER_SET_RESULTS if is_null => Ok(Some(SystemValue::Null)),
-            id::CHARACTER_SET_CLIENT
-            | id::CHARACTER_SET_CONNECTION
-            | id::CHARACTER_SET_RESULTS
-            | id::CHARACTER_SET_SERVER
-            | id::CHARACTER_SET_DATABASE
-            | id::CHARACTER_SET_FILESYSTEM => {
-                let charset = self.assigned_charset(id, &shown, is_null)?;
-                stored(charset.name)
-            }
-            id::COLLATION_CONNECTION
-            | id::COLLATION_SERVER
-            | id::COLLATION_DATABASE
-            | id::DEFAULT_COLLATION_FOR_UTF8MB4 => {
-                refuse_null(id, is_null)?;
-                let collation = match numbered_collation(&shown) {
-                    Some(collation) => collation,
-                    None => find_collation(&shown)?,
-                };
-                stored(collation.name)
-            }
-            id::TIME_ZONE => {
-                refuse_null(id, is_null)?;
-                match instance::time_zones::canonical(&self.instance, &shown) {
-                    Some(name) => stored(&name),
-                    None => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
-                }
-            }
-            id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => {
-                refuse_null(id, is_null)?;
-                match sysviews::engines::find(&shown) {
-                    Some(name) => stored(name),
-                    None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
-                }
-            }
-            id::LC_TIME_NAMES | id::LC_MESSAGES => {
-                refuse_null(id, is_null)?;
-                let found = match assigned {
-                    Assigned::Value(Value::Int(_) | Value::UInt(_)) => {
-                        shown.parse().ok().and_then(locale::numbered)
-                    }
-                    _ => locale::find(&shown),
-                };
-                stored(found.ok_or_else(|| sql_error!(ER_UNKNOWN_LOCALE, shown))?.name)
-            }
-            id::GTID_NEXT if !shown.eq_ignore_ascii_case("AUTOMATIC") => {
-                Err(sql_error!(ER_MALFORMED_GTID_SPECIFICATION, shown))
-            }
-            _ => Ok(None),
+/// Variables whose text is a name of something: character sets, collations, time zones, engines.
+pub(crate) fn convert_named(
+    instance: &Instance,
+    diagnostics: &mut Diagnostics,
+    id: VariableId,
+    assigned: &Assigned,
+) -> SqlResult<Option<SystemValue>> {
+    refuse_number(id, assigned)?;
+    let shown = display(assigned);
+    let is_null = matches!(assigned, Assigned::Value(Value::Null));
+    let stored = |name: &str| Ok(Some(SystemValue::Text(name.into())));
+    match id {
+        id::CHARACTER_SET_RESULTS if is_null => Ok(Some(SystemValue::Null)),
+        id::CHARACTER_SET_CLIENT
+        | id::CHARACTER_SET_CONNECTION
+        | id::CHARACTER_SET_RESULTS
+        | id::CHARACTER_SET_SERVER
+        | id::CHARACTER_SET_DATABASE
+        | id::CHARACTER_SET_FILESYSTEM => {
+            let charset = assigned_charset(diagnostics, id, &shown, is_null)?;
+            stored(charset.name)
         }
+        id::COLLATION_CONNECTION
+        | id::COLLATION_SERVER
+        | id::COLLATION_DATABASE
+        | id::DEFAULT_COLLATION_FOR_UTF8MB4 => {
+            refuse_null(id, is_null)?;
+            let collation = match numbered_collation(&shown) {
+                Some(collation) => collation,
+                None => find_collation(&shown)?,
+            };
+            stored(collation.name)
+        }
+        id::TIME_ZONE => {
+            refuse_null(id, is_null)?;
+            match instance::time_zones::canonical(instance, &shown) {
+                Some(name) => stored(&name),
+                None => Err(sql_error!(ER_UNKNOWN_TIME_ZONE, shown)),
+            }
+        }
+        id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE => {
+            refuse_null(id, is_null)?;
+            match sysviews::engines::find(&shown) {
+                Some(name) => stored(name),
+                None => Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, shown)),
+            }
+        }
+        id::LC_TIME_NAMES | id::LC_MESSAGES => {
+            refuse_null(id, is_null)?;
+            let found = match assigned {
+                Assigned::Value(Value::Int(_) | Value::UInt(_)) => {
+                    shown.parse().ok().and_then(locale::numbered)
+                }
+                _ => locale::find(&shown),
+            };
+            stored(found.ok_or_else(|| sql_error!(ER_UNKNOWN_LOCALE, shown))?.name)
+        }
+        id::GTID_NEXT if !shown.eq_ignore_ascii_case("AUTOMATIC") => {
+            Err(sql_error!(ER_MALFORMED_GTID_SPECIFICATION, shown))
+        }
+        _ => Ok(None),
     }
+}
 
-    /// The character set that a variable is set to, by name or by a collation's number.
-    fn assigned_charset(
-        &mut self,
-        id: VariableId,
-        shown: &str,
-        is_null: bool,
-    ) -> SqlResult<&'static charset::Charset> {
-        refuse_null(id, is_null)?;
-        let charset = match numbered_collation(shown) {
-            Some(collation) => collation.charset(),
-            None => find_charset(shown, &mut self.diagnostics)?,
-        };
-        if id == id::CHARACTER_SET_CLIENT {
-            refuse_client_charset(charset, shown)?;
-        }
-        if id == id::CHARACTER_SET_DATABASE {
-            self.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
-                "Updating 'character_set_database' is deprecated. It will be made read-only in a future release.",
-            ));
-        }
-        Ok(charset)
+/// The character set that a variable is set to, by name or by a collation's number.
+fn assigned_charset(
+    diagnostics: &mut Diagnostics,
+    id: VariableId,
+    shown: &str,
+    is_null: bool,
+) -> SqlResult<&'static charset::Charset> {
+    refuse_null(id, is_null)?;
+    let charset = match numbered_collation(shown) {
+        Some(collation) => collation.charset(),
+        None => find_charset(shown, diagnostics)?,
+    };
+    if id == id::CHARACTER_SET_CLIENT {
+        refuse_client_charset(charset, shown)?;
     }
+    if id == id::CHARACTER_SET_DATABASE {
+        diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+            "Updating 'character_set_database' is deprecated. It will be made read-only in a future release.",
+        ));
+    }
+    Ok(charset)
 }
 
 /// Error 1232 for a number where names are wanted. Character sets and locales have whole numbers beside their names.

@@ -298,9 +298,11 @@ impl Session {
                     Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"))
                 }
             },
-            Statement::Show(show) => self.show(show, channel),
-            Statement::Describe { table, column } => self.describe_table(table, column.as_deref(), channel),
-            Statement::Set(items) => self.set(items, channel),
+            Statement::Show(show) => crate::show::show(self, show, channel),
+            Statement::Describe { table, column } => {
+                crate::show::describe_table(self, table, column.as_deref(), channel)
+            }
+            Statement::Set(items) => crate::set::set(self, items, channel),
             Statement::Use(name) => {
                 self.change_schema(name)?;
                 self.send_ok(channel)
@@ -332,11 +334,13 @@ impl Session {
             Statement::Prepare { name, source } => self.prepare_text(name, source, channel),
             Statement::Execute { name, using } => self.execute_text(name, using, channel),
             Statement::Deallocate(name) => self.deallocate_text(name, channel),
-            Statement::Kill { query_only, id } => self.kill(*query_only, id, channel),
-            Statement::Flush(flush) => self.flush(flush, channel),
-            Statement::Reset(targets) => self.reset(targets, channel),
-            Statement::TableMaintenance(maintenance) => self.maintain(maintenance, channel),
-            Statement::Shutdown => self.shutdown(channel),
+            Statement::Kill { query_only, id } => crate::administration::kill(self, *query_only, id, channel),
+            Statement::Flush(flush) => crate::administration::flush(self, flush, channel),
+            Statement::Reset(targets) => crate::administration::reset(self, targets, channel),
+            Statement::TableMaintenance(maintenance) => {
+                crate::administration::maintain(self, maintenance, channel)
+            }
+            Statement::Shutdown => crate::administration::shutdown(self, channel),
             // A comment: mysqldump 11.8 sends one that is a statement to MariaDB only.
             Statement::Empty => self.send_ok(channel),
             _ => self.dispatch_definition(statement, text, channel),
@@ -356,21 +360,27 @@ impl Session {
                 self.refuse_read_only_session()?;
             }
         }
-        if let Some(privileged) = self.run_account_statement(statement, channel) {
+        if let Some(privileged) = crate::account_statements::run_account_statement(self, statement, channel) {
             return privileged;
         }
         match statement {
-            Statement::CreateDatabase(create) => self.create_database(create, channel),
-            Statement::AlterDatabase(alter) => self.alter_database(alter, channel),
-            Statement::DropDatabase { name, if_exists } => self.drop_database(name, *if_exists, channel),
-            Statement::CreateTable(create) => self.create_table(statement, create, channel),
-            Statement::AlterTable(alter) => self.alter_table(statement, alter, channel),
-            Statement::DropTable(drop) => self.drop_tables(drop, channel),
-            Statement::RenameTable(items) => self.rename_tables(items, channel),
-            Statement::TruncateTable(name) => self.truncate_table(name, channel),
-            Statement::CreateIndex(create) => self.create_index(create, channel),
-            Statement::DropIndex(drop) => self.drop_index(drop, channel),
-            Statement::DropView { views, if_exists, .. } => self.drop_views(views, *if_exists, channel),
+            Statement::CreateDatabase(create) => crate::definitions::create_database(self, create, channel),
+            Statement::AlterDatabase(alter) => crate::definitions::alter_database(self, alter, channel),
+            Statement::DropDatabase { name, if_exists } => {
+                crate::definitions::drop_database(self, name, *if_exists, channel)
+            }
+            Statement::CreateTable(create) => {
+                crate::definitions::create_table(self, statement, create, channel)
+            }
+            Statement::AlterTable(alter) => crate::definitions::alter_table(self, statement, alter, channel),
+            Statement::DropTable(drop) => crate::definitions::drop_tables(self, drop, channel),
+            Statement::RenameTable(items) => crate::definitions::rename_tables(self, items, channel),
+            Statement::TruncateTable(name) => crate::definitions::truncate_table(self, name, channel),
+            Statement::CreateIndex(create) => crate::definitions::create_index(self, create, channel),
+            Statement::DropIndex(drop) => crate::definitions::drop_index(self, drop, channel),
+            Statement::DropView { views, if_exists, .. } => {
+                crate::definitions::drop_views(self, views, *if_exists, channel)
+            }
             _ => self.refuse(statement, text),
         }
     }

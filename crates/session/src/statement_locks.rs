@@ -1,12 +1,13 @@
 //! What a session locks: tables for its transaction, names for a change of definitions, LOCK TABLES, and the server against
 //! FLUSH TABLES WITH READ LOCK. What it holds is in `catalog`'s `HeldLocks`; here is when it takes and gives back.
 
+use crate::locks_needed::locks_needed;
 use crate::session::Session;
 use accounts::Privileges;
 use catalog::{Intent, LockKey, LockMode, LockedTable, TableLocks};
 use errors::{SqlResult, sql_error};
 use instance::{lock_limit as limit, lock_owner as owner};
-use parser::ast::{LockTable, TableLockMode};
+use parser::ast::{LockTable, Statement, TableLockMode};
 use std::time::Duration;
 use wire::result::ResultSink;
 
@@ -14,6 +15,11 @@ impl Session {
     /// lock_wait_timeout.
     fn lock_timeout(&self) -> Duration {
         self.settings().metadata_lock_timeout
+    }
+
+    /// The metadata locks that a statement of this session needs.
+    pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
+        locks_needed(&self.instance, statement, self.schema.as_deref())
     }
 
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.

@@ -1,7 +1,12 @@
-//! The settings of a session's statements: made by the first statement after a variable changed.
+//! The settings of a session's statements: made by the first statement after a variable changed. A session that starts has those of
+//! one that started alike before (`instance/src/session_starts.rs`), or its own.
 
 use crate::session::Session;
-use instance::{SettingsSource, StatementSettings};
+use charset::CollationId;
+use instance::{SessionStart, SettingsSource, StartKey, StatementSettings, collations};
+use std::sync::Arc;
+use variables::id;
+use wire::capabilities::client;
 
 impl Session {
     /// What the session's variables say to its statements.
@@ -32,5 +37,64 @@ impl Session {
     pub(crate) fn forget_settings(&mut self) {
         self.settings.take();
         self.facts = None;
+    }
+
+    /// collation_connection.
+    pub(crate) fn connection_collation(&self) -> CollationId {
+        collations::connection(&self.state.variables)
+    }
+
+    /// The default collation of the character set of results; BINARY when results are not converted.
+    pub fn results_collation(&self) -> CollationId {
+        collations::of_results(&self.state.variables)
+    }
+
+    /// The collation of the default schema; None without one, and for those that are not in the dictionary.
+    pub(crate) fn schema_collation(&self) -> Option<CollationId> {
+        let dictionary = self.instance.engine().dictionary();
+        self.schema.as_ref().and_then(|schema| dictionary.schema(schema)).map(|schema| schema.collation)
+    }
+
+    /// character_set_database and collation_database follow the default schema.
+    pub(crate) fn follow_schema_collation(&mut self) {
+        let collation = self.schema_collation();
+        self.state.follow_schema_collation(collation);
+        self.forget_settings();
+    }
+
+    /// Gives a session whose variables are the global ones its own: collation of the handshake (None: the global
+    /// character sets), time-out of interactive clients, collation of the default schema.
+    pub(crate) fn start_variables(&mut self, collation: Option<CollationId>) {
+        let instance = Arc::clone(&self.instance);
+        let key = StartKey {
+            generation: self.state.variables.generation(),
+            collation,
+            capabilities: self.capabilities,
+            schema: self.schema.clone(),
+            schema_collation: self.schema_collation(),
+        };
+        self.forget_settings();
+        if let Some(start) = instance.session_starts().find(&key) {
+            self.state.variables = Arc::clone(&start.variables);
+            let _ = self.settings.set(start.settings.for_session(self.shared.id, &self.user));
+            return;
+        }
+        self.make_variables(collation);
+        let settings = self.settings().clone();
+        let variables = Arc::clone(&self.state.variables);
+        instance.session_starts().add(SessionStart { key, variables, settings });
+    }
+
+    fn make_variables(&mut self, collation: Option<CollationId>) {
+        if let Some(collation) = collation {
+            self.state.set_client_collation(collation);
+        }
+        if self.capabilities & u64::from(client::INTERACTIVE) != 0 {
+            let timeout = self.state.variables.get(id::INTERACTIVE_TIMEOUT).clone();
+            self.store_variable(id::WAIT_TIMEOUT, timeout);
+        }
+        if self.schema.is_some() {
+            self.follow_schema_collation();
+        }
     }
 }

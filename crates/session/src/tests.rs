@@ -7,6 +7,7 @@ mod passwords;
 mod plan_settings;
 mod prepared_memory;
 mod resource_limits;
+mod session_start;
 mod time_zones;
 
 use crate::session::Session;
