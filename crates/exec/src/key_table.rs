@@ -10,8 +10,11 @@ const FREE: Place = Place { tag: 0, number: u32::MAX };
 /// Places of a table with keys, at least; always a power of two.
 const PLACES_MIN: usize = 64;
 
+/// Keys lie in pieces of this size.
+const PIECE_BYTES: usize = 1 << 20;
+
 /// What a key costs beside its bytes.
-pub const KEY_BYTES: usize = 32;
+pub const KEY_BYTES: usize = 40;
 
 /// Where a key is found: some bits of its hash, so that other keys are seldom looked at, and its number.
 #[derive(Clone, Copy)]
@@ -20,12 +23,20 @@ struct Place {
     number: u32,
 }
 
+/// Where a key's bytes are.
+#[derive(Clone, Copy)]
+struct KeyBytes {
+    piece: u32,
+    start: u32,
+    length: u32,
+}
+
 /// Numbered keys.
 #[derive(Default)]
 pub struct KeyTable {
-    bytes: Vec<u8>,
-    /// Where each key ends.
-    ends: Vec<usize>,
+    /// Bytes of keys. In pieces, so that a large table is never copied as a whole to grow.
+    pieces: Vec<Vec<u8>>,
+    keys: Vec<KeyBytes>,
     /// Keys by hash; what is taken is looked for in the next place.
     places: Vec<Place>,
 }
@@ -43,7 +54,7 @@ impl KeyTable {
 
     /// The number of a key, and whether it is new.
     pub fn insert(&mut self, key: &[u8]) -> (u32, bool) {
-        if self.ends.len() * 2 >= self.places.len() {
+        if self.keys.len() * 2 >= self.places.len() {
             self.grow();
         }
         let hash = hash_of_bytes(key);
@@ -51,22 +62,35 @@ impl KeyTable {
         if self.places[at].number != FREE.number {
             return (self.places[at].number, false);
         }
-        let number = self.ends.len() as u32;
+        let number = self.keys.len() as u32;
         self.places[at] = Place { tag: tag(hash), number };
-        self.bytes.extend_from_slice(key);
-        self.ends.push(self.bytes.len());
+        self.keep(key);
         (number, true)
+    }
+
+    fn keep(&mut self, key: &[u8]) {
+        match self.pieces.last() {
+            None => self.pieces.push(Vec::new()),
+            Some(piece) if piece.len() + key.len() > PIECE_BYTES => {
+                self.pieces.push(Vec::with_capacity(PIECE_BYTES.max(key.len())));
+            }
+            Some(_) => {}
+        }
+        let at = self.pieces.len() - 1;
+        let piece = &mut self.pieces[at];
+        // A piece holds one key that is longer than it, and a key is shorter than 4 GiB as all values are.
+        self.keys.push(KeyBytes { piece: at as u32, start: piece.len() as u32, length: key.len() as u32 });
+        piece.extend_from_slice(key);
     }
 
     /// The keys in the order of their numbers.
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len() as u32).map(|number| self.key(number))
+        (0..self.keys.len() as u32).map(|number| self.key(number))
     }
 
     fn key(&self, number: u32) -> &[u8] {
-        let number = number as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[number]]
+        let KeyBytes { piece, start, length } = self.keys[number as usize];
+        &self.pieces[piece as usize][start as usize..][..length as usize]
     }
 
     /// The place that has the key, or the free one where it would be.
@@ -87,7 +111,7 @@ impl KeyTable {
         let places = (self.places.len() * 2).max(PLACES_MIN);
         self.places.clear();
         self.places.resize(places, FREE);
-        for number in 0..self.ends.len() as u32 {
+        for number in 0..self.keys.len() as u32 {
             let hash = hash_of_bytes(self.key(number));
             let mut at = hash as usize & (places - 1);
             while self.places[at].number != FREE.number {
@@ -151,6 +175,11 @@ mod tests {
         assert_eq!(table.find(&key(5000)), None);
         assert_eq!(table.insert(b""), (5000, true), "the empty key is a key");
         assert_eq!(table.find(b""), Some(5000));
+        let long = vec![b'y'; PIECE_BYTES + 1];
+        assert_eq!(table.insert(&long), (5001, true), "a key that is longer than a piece");
+        assert_eq!(table.insert(b"behind it"), (5002, true));
+        assert_eq!(table.keys().map(<[u8]>::len).sum::<usize>(), table.pieces.iter().map(Vec::len).sum());
+        assert!((0..5003).zip(table.keys()).all(|(number, key)| table.find(key) == Some(number)));
     }
 
     #[test]

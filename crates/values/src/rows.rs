@@ -328,6 +328,14 @@ impl Rows {
         cells.iter_mut().map(take).collect()
     }
 
+    /// Gives back the memory that is kept for more rows.
+    pub fn shrink_to_fit(&mut self) {
+        self.cells.shrink_to_fit();
+        self.storage.bytes.shrink_to_fit();
+        self.storage.decimals.shrink_to_fit();
+        self.storage.long.shrink_to_fit();
+    }
+
     /// Bytes that the rows take.
     pub fn bytes(&self) -> usize {
         self.cells.len() * CELL_BYTES

@@ -236,7 +236,10 @@ impl<'p> Updating<'p> {
     fn change(&mut self, seen: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<()> {
         run.check_killed()?;
         let target = &self.plan.targets[0];
-        let Value::Bytes(key) = seen[target.key_slot].clone() else { return Ok(()) };
+        // No expression reads the key.
+        let Value::Bytes(key) = std::mem::replace(&mut seen[target.key_slot], Value::Null) else {
+            return Ok(());
+        };
         let mut row = self.stored_row(target, seen, run);
         let before = row.clone();
         self.counts.matched += 1;

@@ -20,6 +20,8 @@ use values::{RowRef, Rows, ValueRef};
 
 /// What a kept row costs beside its values and its key.
 const ROW_BYTES: usize = 12 + KEY_BYTES;
+/// Rows of a piece of the kept side.
+const PIECE_ROWS: usize = 4096;
 /// No further row with the same key.
 const END: u32 = u32::MAX;
 
@@ -44,8 +46,10 @@ pub struct HashJoinRun<'p> {
 }
 
 struct BuildSide {
-    /// Values of the slots that the side fills.
-    rows: Rows,
+    /// Values of the slots that the side fills, [`PIECE_ROWS`] rows a piece: what is kept is never copied as a whole to grow.
+    pieces: Vec<Rows>,
+    width: usize,
+    rows: usize,
     by_bytes: KeyTable,
     /// First and last row of each key, by the key's number.
     of_key: Vec<(u32, u32)>,
@@ -66,10 +70,10 @@ pub(super) enum RowKey {
 
 impl BuildSide {
     fn new(width: usize) -> BuildSide {
-        let mut rows = Rows::default();
-        rows.reset(width);
         BuildSide {
-            rows,
+            pieces: Vec::new(),
+            width,
+            rows: 0,
             by_bytes: KeyTable::default(),
             of_key: Vec::new(),
             by_integer: HashMap::default(),
@@ -87,12 +91,36 @@ impl BuildSide {
         found.map_or(END, |(first, _)| *first)
     }
 
-    /// Adds the values of those slots of a row.
-    fn push(&mut self, row: RowRef<'_>, slots: &[usize]) {
-        self.rows.push_empty();
-        for (at, slot) in slots.iter().enumerate() {
-            self.rows.set(at, row.get(*slot));
+    /// Adds the values of those slots of a row; the bytes that they take.
+    fn push(&mut self, row: RowRef<'_>, slots: &[usize]) -> usize {
+        if self.rows.is_multiple_of(PIECE_ROWS) {
+            if let Some(full) = self.pieces.last_mut() {
+                full.shrink_to_fit();
+            }
+            let mut piece = Rows::default();
+            piece.reset(self.width);
+            self.pieces.push(piece);
         }
+        let Some(piece) = self.pieces.last_mut() else { return 0 };
+        let before = piece.bytes();
+        piece.push_empty();
+        for (at, slot) in slots.iter().enumerate() {
+            piece.set(at, row.get(*slot));
+        }
+        self.rows += 1;
+        piece.bytes() - before
+    }
+
+    /// A row by its number.
+    #[inline]
+    fn row(&self, number: usize) -> RowRef<'_> {
+        self.pieces[number / PIECE_ROWS].row(number % PIECE_ROWS)
+    }
+
+    /// Forgets all rows.
+    fn clear(&mut self) {
+        self.pieces.clear();
+        self.rows = 0;
     }
 
     /// Enters the row that was added last. Rows of one key stay in their order.
@@ -158,14 +186,12 @@ impl<'p> HashJoinRun<'p> {
                     continue;
                 }
                 if let Some(sorter) = &mut sorter {
-                    side.rows.reset(join.build_slots.len());
+                    side.clear();
                     side.push(row, &join.build_slots);
-                    sorter.push(sort_key(key, &mut self.key), side.rows.row(0))?;
+                    sorter.push(sort_key(key, &mut self.key), side.row(0))?;
                     continue;
                 }
-                let before = side.rows.bytes();
-                side.push(row, &join.build_slots);
-                let bytes = (side.rows.bytes() - before + self.key.len() + ROW_BYTES) as u64;
+                let bytes = (side.push(row, &join.build_slots) + self.key.len() + ROW_BYTES) as u64;
                 if held.bytes() + bytes > run.statement.settings.join_bytes_max || !held.try_grow(bytes) {
                     sorter = Some(self.sorted_side(&mut side, row.len(), run)?);
                     held.shrink_to(0);
@@ -202,7 +228,7 @@ impl<'p> HashJoinRun<'p> {
         // Rows without values are alike: there are as many as were linked, and one more.
         let rows = old.next.len() + 1;
         for number in 0..rows {
-            let kept = old.rows.row(number);
+            let kept = old.row(number);
             row.rewind(Mark::default());
             for (slot, value) in join.build_slots.iter().zip(kept.iter()) {
                 row.set(*slot, value);
@@ -232,7 +258,7 @@ impl<'p> HashJoinRun<'p> {
     fn next_match(&mut self, batch: &mut RowBatch) -> bool {
         let Some(table) = self.table.as_ref().filter(|_| self.candidate != END) else { return false };
         batch.rows_mut().push(self.rows.row(self.at - 1));
-        let kept = table.rows.row(self.candidate as usize);
+        let kept = table.row(self.candidate as usize);
         for (slot, value) in self.join.build_slots.iter().zip(kept.iter()) {
             batch.set(*slot, value);
         }
