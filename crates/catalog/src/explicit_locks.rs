@@ -31,11 +31,13 @@ impl ExplicitLocks {
     }
 
     /// Whether LOCK TABLES is in force and has that table locked strongly enough.
+    #[inline]
     pub fn covers(&self, key: &LockKey, mode: LockMode) -> bool {
         self.tables.is_some() && self.of(key).any(|locked| locked.mode.covers(mode))
     }
 
     /// Whether LOCK TABLES is in force.
+    #[inline]
     pub fn in_force(&self) -> bool {
         self.tables.is_some()
     }
@@ -62,6 +64,7 @@ impl ExplicitLocks {
 
     /// The same for the tables of a query or row change: each use needs an item of its own with the use's alias,
     /// those of programs that it calls any with it.
+    #[inline]
     pub fn check_uses(&self, uses: &[LockUse]) -> SqlResult<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         let mut free: Vec<&LockedTable> = tables.iter().collect();

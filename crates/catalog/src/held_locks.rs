@@ -67,6 +67,7 @@ impl HeldLocks {
     }
 
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
+    #[inline]
     pub fn take_tables(
         &mut self,
         owner: LockOwner<'_>,
@@ -137,6 +138,7 @@ impl HeldLocks {
     }
 
     /// Gives back the metadata locks of the transaction; those of LOCK TABLES and of the running statement stay.
+    #[inline]
     pub fn release_transaction(&mut self, owner: LockOwner<'_>) {
         if let Some(own) = &self.own {
             (0..self.slots.len()).for_each(|slot| owner.locks.release_slot(own, slot));
@@ -186,6 +188,7 @@ impl HeldLocks {
     }
 
     /// Gives back the locks of the running statement.
+    #[inline]
     pub fn release_statement(&mut self, owner: LockOwner<'_>) {
         for key in std::mem::take(&mut self.statement) {
             owner.release(&key, LockDuration::Statement);
@@ -193,12 +196,14 @@ impl HeldLocks {
     }
 
     /// Whether that is intended already.
+    #[inline]
     pub fn intends(&mut self, owner: LockOwner<'_>, intent: Intent) -> bool {
         self.enrol(owner).has(intent)
     }
 
     /// Says that something is about to change, once nobody holds the global read lock.
     /// Errors: 1205, 1213, 1317; 1223 if this session holds it.
+    #[inline]
     pub fn intend(&mut self, owner: LockOwner<'_>, limit: WaitLimit<'_>, intent: Intent) -> SqlResult<()> {
         if self.explicit.global && intent != Intent::Commit {
             return Err(sql_error!(ER_CANT_UPDATE_WITH_READLOCK));
@@ -213,6 +218,7 @@ impl HeldLocks {
     }
 
     /// Gives an intention back if it is held: the end of LOCK TABLES, and of a statement that panicked.
+    #[inline]
     pub fn relent(&mut self, owner: LockOwner<'_>, intent: Intent) {
         if let Some(intents) = self.own.as_ref().filter(|intents| intents.has(intent)) {
             owner.locks.relent(intents, intent);
@@ -220,6 +226,7 @@ impl HeldLocks {
     }
 
     /// The end of a session or of a statement that panicked: nothing that belongs to a statement stays.
+    #[inline]
     pub fn abandon_statement(&mut self, owner: LockOwner<'_>) {
         self.release_statement(owner);
         self.relent(owner, Intent::Statement);
@@ -227,6 +234,7 @@ impl HeldLocks {
     }
 
     /// The session ends.
+    #[inline]
     pub fn leave(&mut self, owner: LockOwner<'_>) {
         if self.own.take().is_some() {
             owner.locks.leave(owner.session);
@@ -269,6 +277,7 @@ impl HeldLocks {
     }
 
     /// Gives back what LOCK TABLES took.
+    #[inline]
     pub fn unlock_tables(&mut self, owner: LockOwner<'_>) {
         let tables = self.explicit.tables.take().into_iter().flatten().map(|locked| locked.key);
         for key in tables.chain(std::mem::take(&mut self.explicit.schemas)) {
@@ -312,6 +321,7 @@ impl HeldLocks {
     }
 
     /// Gives back the global read lock.
+    #[inline]
     pub fn unlock_global(&mut self, owner: LockOwner<'_>) {
         if std::mem::take(&mut self.explicit.global) {
             owner.locks.unlock_global(owner.session);

@@ -33,6 +33,7 @@ impl LockUse {
 
 impl TableLocks {
     /// Whether rows are changed, or locked as if they were.
+    #[inline]
     pub fn write(&self) -> bool {
         self.locks.iter().any(|lock| lock.mode == LockMode::Write)
     }
@@ -44,11 +45,13 @@ impl TableLocks {
     }
 
     /// Whether a plan that was made under these locks may still be used.
+    #[inline]
     pub fn are_current(&self) -> bool {
         self.locks.iter().all(TableLock::is_current)
     }
 
     /// What the plan was made for, that is kept with these locks.
+    #[inline]
     pub fn remember(&mut self, seen: Vec<SeenCell>) {
         self.locks.iter_mut().zip(seen).for_each(|(lock, seen)| lock.seen = Some(seen));
     }

@@ -4,6 +4,7 @@ use parser::ast::*;
 use variables::status::{StatusId, id};
 
 /// The counter of that statement.
+#[inline]
 pub fn counter(statement: &Statement) -> StatusId {
     match statement {
         Statement::Query(_) => id::COM_SELECT,
@@ -128,6 +129,7 @@ fn show_counter(show: &Show) -> StatusId {
 
 /// Whether MAX_UPDATES_PER_HOUR counts a statement: what changes rows, tables or accounts, and the plan of such a change. Measured on
 /// MySQL 9.7.
+#[inline]
 pub fn counts_as_update(statement: &Statement) -> bool {
     match statement {
         Statement::Insert(_)

@@ -157,11 +157,13 @@ impl Instance {
     }
 
     /// The world outside.
+    #[inline]
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
 
     /// The engine.
+    #[inline]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
@@ -184,6 +186,7 @@ impl Instance {
     }
 
     /// Advances whenever an account changes; verifier caches of the server compare it.
+    #[inline]
     pub fn accounts_epoch(&self) -> u64 {
         self.accounts_epoch.load(Ordering::Acquire)
     }
@@ -222,11 +225,13 @@ impl Instance {
     }
 
     /// One global value.
+    #[inline]
     pub fn global_value(&self, id: VariableId) -> SystemValue {
         self.globals.read().unwrap_or_else(PoisonError::into_inner).get(id).clone()
     }
 
     /// One global value as a number.
+    #[inline]
     pub fn global_number(&self, id: VariableId) -> u64 {
         self.globals.read().unwrap_or_else(PoisonError::into_inner).get(id).unsigned()
     }
@@ -244,6 +249,7 @@ impl Instance {
     }
 
     /// Whether some users may change nothing.
+    #[inline]
     pub fn is_read_only(&self) -> bool {
         self.is_read_only.load(Ordering::Acquire)
     }
@@ -254,31 +260,37 @@ impl Instance {
     }
 
     /// The sessions.
+    #[inline]
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
     /// Metadata locks.
+    #[inline]
     pub fn metadata_locks(&self) -> &MetadataLocks {
         &self.metadata_locks
     }
 
     /// GET_LOCK and its family.
+    #[inline]
     pub fn user_locks(&self) -> &UserLocks {
         &self.user_locks
     }
 
     /// What ended sessions counted, and what no session counts.
+    #[inline]
     pub fn ended_counters(&self) -> &Counters {
         &self.ended_counters
     }
 
     /// Wall clock, microseconds since 1970 in UTC.
+    #[inline]
     pub fn wall_microseconds(&self) -> i64 {
         self.environment.clock.wall().as_micros() as i64
     }
 
     /// Monotonic clock, microseconds.
+    #[inline]
     pub fn monotonic_microseconds(&self) -> u64 {
         self.environment.clock.monotonic().as_micros() as u64
     }
@@ -309,6 +321,7 @@ impl Instance {
     }
 
     /// Plans of text statements.
+    #[inline]
     pub fn plan_cache(&self) -> &PlanCache {
         &self.plan_cache
     }
@@ -324,11 +337,13 @@ impl Instance {
     }
 
     /// Time limits of statements.
+    #[inline]
     pub fn timer(&self) -> &crate::timer::Timer {
         &self.timer
     }
 
     /// The prepared statements of all sessions.
+    #[inline]
     pub fn prepared_memory(&self) -> &Arc<PreparedMemory> {
         &self.prepared_memory
     }

@@ -52,6 +52,7 @@ impl PlanCache {
     }
 
     /// The seed of digests.
+    #[inline]
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -62,6 +63,7 @@ impl PlanCache {
 
     /// What is known of a shape. Now and then an ordinary one is not known: tables grow, and with them the plan may
     /// become one that repeats.
+    #[inline]
     pub fn find(&self, key: &ShapeKey<'_>) -> Option<(Arc<ShapeIdentity>, Shape)> {
         let mut slot = self.slot(key.number());
         let Slot { identity, shape } = slot.as_mut().filter(|slot| key.is(&slot.identity))?;
@@ -89,6 +91,7 @@ pub struct RecentPlans {
 
 impl RecentPlans {
     /// Takes the plan of a shape out for as long as it runs, so that nobody's count of its holders changes.
+    #[inline]
     pub fn take(&mut self, key: &ShapeKey<'_>) -> Option<(Arc<ShapeIdentity>, Arc<Planned>)> {
         self.slots.get_mut(key.number() as usize % RECENT_SLOTS)?.take_if(|(identity, _)| key.is(identity))
     }

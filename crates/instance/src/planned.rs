@@ -32,6 +32,7 @@ pub struct StatementTraits {
 
 impl StatementTraits {
     /// The traits of a statement.
+    #[inline]
     pub fn of(statement: &Statement) -> StatementTraits {
         StatementTraits {
             counter: crate::commands::counter(statement),
@@ -94,6 +95,7 @@ pub struct Planned {
 
 impl Planned {
     /// A plan whose locks are still to be told.
+    #[inline]
     pub fn new(prepared: Prepared, fingerprint: u64, traits: StatementTraits) -> Planned {
         let (locks, growth) = (TableLocks::default(), GrowthWatch::default());
         Planned { prepared, fingerprint, traits, locks, growth }
@@ -101,6 +103,7 @@ impl Planned {
 }
 
 /// The full name of a table. Error 1046 without a default schema.
+#[inline]
 pub fn table_name(name: &ObjectName, default_schema: Option<&str>) -> SqlResult<TableName> {
     let Some(schema) = name.schema.as_deref().or(default_schema) else {
         return Err(sql_error!(ER_NO_DB_ERROR));

@@ -169,6 +169,7 @@ impl GrantCheck<'_> {
 
 impl SessionUser {
     /// What the user may do now, with the active roles.
+    #[inline]
     pub fn current_grants(&mut self, instance: &Instance) -> Arc<Grants> {
         self.refresh(instance);
         Arc::clone(&self.grants)

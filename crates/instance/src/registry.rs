@@ -120,11 +120,13 @@ impl SessionShared {
     }
 
     /// The description, locked.
+    #[inline]
     pub fn describe(&self) -> MutexGuard<'_, Description> {
         self.description.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes what the connection does from now on.
+    #[inline]
     pub fn set_command(&self, command: Command, now_microseconds: u64) {
         self.command.store(command as u8, Ordering::Relaxed);
         self.since_microseconds.store(now_microseconds, Ordering::Relaxed);
@@ -141,6 +143,7 @@ impl SessionShared {
     }
 
     /// Whether it runs that command.
+    #[inline]
     pub fn runs(&self, command: Command) -> bool {
         self.command.load(Ordering::Relaxed) == command as u8
     }

@@ -55,6 +55,7 @@ impl SessionUser {
     }
 
     /// Reads the account again if any account changed.
+    #[inline]
     pub fn refresh(&mut self, instance: &Instance) {
         if self.account_epoch == instance.accounts_epoch() {
             return;

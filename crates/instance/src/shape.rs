@@ -37,6 +37,7 @@ struct KnownLiteral {
 
 impl<'t> ShapeKey<'t> {
     /// The shape of a text with that digest; `fingerprint` stands for what planning reads of the session.
+    #[inline]
     pub fn new(
         text: &'t [u8],
         digest: &Digest,
@@ -48,11 +49,13 @@ impl<'t> ShapeKey<'t> {
     }
 
     /// A number by which it is looked up. Others may have it, too.
+    #[inline]
     pub fn number(&self) -> u64 {
         self.number
     }
 
     /// Its literals.
+    #[inline]
     pub fn literals(&self) -> &'t [DigestLiteral] {
         self.literals
     }
@@ -75,6 +78,7 @@ impl<'t> ShapeKey<'t> {
     }
 
     /// Whether it is that shape.
+    #[inline]
     pub fn is(&self, known: &ShapeIdentity) -> bool {
         if self.number != known.number
             || self.fingerprint != known.fingerprint
