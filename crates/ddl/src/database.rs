@@ -6,11 +6,10 @@ use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
 use dictionary::SchemaDefinition;
-use engine::{EngineError, Table};
+use engine::EngineError;
 use errors::{SqlResult, sql_error};
 use instance::collations;
 use parser::ast::{AlterDatabase, CreateDatabase, DatabaseOption};
-use std::sync::Arc;
 use variables::id;
 
 /// Error 1102 for a name that no schema can have, 1059 for a long one.
@@ -85,9 +84,9 @@ impl Definer<'_> {
     /// No table comes into a locked schema or leaves it; those that are in it may still be in use.
     pub fn drop_schema_locked(&mut self, name: &str, if_exists: bool) -> SqlResult<usize> {
         let engine = self.instance.engine().clone();
-        let tables = engine.dictionary().tables(name);
-        let key = |table: &Arc<Table>| LockKey::table(name, &table.definition().name.table);
-        self.lock_for_statement(tables.iter().map(|table| (key(table), LockMode::Exclusive)).collect())?;
+        let tables = engine.dictionary().table_names(name).into_iter();
+        let locks = tables.map(|table| (LockKey::table(name, &table), LockMode::Exclusive)).collect();
+        self.lock_for_statement(locks)?;
         match engine.drop_schema(name, &self.shared.kill) {
             Ok(tables) => Ok(tables),
             Err(EngineError::NoSuchSchema(_)) if if_exists => {

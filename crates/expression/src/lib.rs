@@ -21,7 +21,7 @@ mod print_call;
 pub mod result_type;
 pub mod routine;
 mod row_comparison;
-mod silent;
+pub mod silent;
 pub mod table_type;
 pub mod text;
 pub mod time_zone;

@@ -2,6 +2,7 @@
 //! [`is_silent`]. It may be wrong in one direction only: what it does not know is not silent.
 
 use expression::Expression;
+use expression::silent::{are_alike, is_silent as speaks_not};
 use plan::physical::{KeyCondition, Node, TableAccess};
 
 /// Whether nobody can tell in which order the rows of the tree are looked at and used.
@@ -19,7 +20,7 @@ pub fn is_silent(node: &Node) -> bool {
         Node::HashJoin(join) => {
             let keys = &mut join.keys.iter();
             is_silent(&join.probe)
-                && keys.all(|key| key.probe.is_silent() && key.probe.is_like(&key.build))
+                && keys.all(|key| speaks_not(&key.probe) && are_alike(&key.probe, &key.build))
                 && are_silent(&join.conditions)
         }
         Node::Filter { input, conditions } => is_silent(input) && are_silent(conditions),
@@ -35,13 +36,13 @@ pub fn is_silent(node: &Node) -> bool {
 
 fn is_silent_access(access: &TableAccess) -> bool {
     let bounds = |condition: &KeyCondition| match condition {
-        KeyCondition::Points(points) => points.iter().all(|(point, _)| point.is_silent()),
-        KeyCondition::Range { low, high } => low.iter().chain(high).all(|(bound, _)| bound.is_silent()),
-        KeyCondition::Prefix(pattern, _) => pattern.is_silent(),
+        KeyCondition::Points(points) => points.iter().all(|(point, _)| speaks_not(point)),
+        KeyCondition::Range { low, high } => low.iter().chain(high).all(|(bound, _)| speaks_not(bound)),
+        KeyCondition::Prefix(pattern, _) => speaks_not(pattern),
     };
     are_silent(&access.conditions) && access.path.key_conditions().all(bounds)
 }
 
 fn are_silent(expressions: &[Expression]) -> bool {
-    expressions.iter().all(Expression::is_silent)
+    expressions.iter().all(speaks_not)
 }

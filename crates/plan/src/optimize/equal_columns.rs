@@ -7,6 +7,7 @@
 use crate::bind::Block;
 use crate::optimize::tables_of;
 use expression::operators::{ComparisonMode, ComparisonOperator};
+use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, TypeClass};
 use values::TypeKind;
 
@@ -214,7 +215,7 @@ pub(crate) fn subject_of(condition: &Expression) -> Option<&Expression> {
         }
         _ => None,
     };
-    column.filter(|column| column.column_slot().is_some() && condition.is_silent())
+    column.filter(|column| column.column_slot().is_some() && is_silent(condition))
 }
 
 /// The same equality between other columns of its class.

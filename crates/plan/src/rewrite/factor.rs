@@ -4,6 +4,7 @@
 
 use crate::bind::{Binder, Block, conjuncts};
 use crate::optimize::tables_of;
+use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
 
 /// Most alternatives that are looked at.
@@ -20,7 +21,7 @@ impl Binder<'_> {
 /// A condition as several that all must hold.
 fn factored(block: &Block, condition: Expression) -> Vec<Expression> {
     let ExpressionKind::Or(alternatives) = &condition.kind else { return vec![condition] };
-    if !(2..=ALTERNATIVES_MAX).contains(&alternatives.len()) || !condition.is_silent() {
+    if !(2..=ALTERNATIVES_MAX).contains(&alternatives.len()) || !is_silent(&condition) {
         return vec![condition];
     }
     let mut branches: Vec<Vec<Expression>> = alternatives.iter().cloned().map(conjuncts).collect();

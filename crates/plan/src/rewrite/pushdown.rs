@@ -10,6 +10,7 @@ use crate::logical::{Derived, LogicalSelect, OpenSelect};
 use crate::optimize::{EqualColumns, subject_of, tables_of};
 use crate::physical::{Node, OutputColumn, QueryPlan};
 use errors::SqlResult;
+use expression::silent::is_silent;
 use expression::{Expression, ResultType, TypeClass};
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ impl Pushable {
     pub fn of(selects: Vec<OpenSelect>) -> Option<Pushable> {
         let takes = |open: &OpenSelect| {
             let select = &open.select;
-            let is_plain = |item: &crate::bind::SelectItem| item.expression.is_silent();
+            let is_plain = |item: &crate::bind::SelectItem| is_silent(&item.expression);
             select.tree.is_some()
                 && open.block.outer.is_empty()
                 && !(select.rollup || select.limit.is_some() || select.counts_all)
@@ -158,7 +159,7 @@ impl OpenSelect {
             false => shown.clone(),
         };
         let differs = |types: &[ResultType]| compares_otherwise(&shown.result, &types[column]);
-        (shown.is_silent() && !types.is_some_and(differs)).then_some(shown)
+        (is_silent(&shown) && !types.is_some_and(differs)).then_some(shown)
     }
 }
 
