@@ -182,8 +182,8 @@ pub(crate) struct Binder<'a> {
     pub assigns: bool,
     /// Statistics of base tables that were asked for.
     pub statistics: HashMap<TableId, Arc<TableStatistics>>,
-    /// SELECTs of queries in FROM into which conditions may go, by the number of the last block of the query.
-    pub pushable: HashMap<u32, Arc<Pushable>>,
+    /// Queries in FROM into which conditions may go, with their SELECTs.
+    pub pushable: Vec<(Arc<QueryPlan>, Arc<Pushable>)>,
     /// SELECTs of the set operation that is being bound, while all operands are such.
     operands: Option<Vec<OpenSelect>>,
     /// Numbers of the subqueries in FROM that do.
@@ -241,7 +241,7 @@ impl<'a> Binder<'a> {
             calls_routines: false,
             assigns: false,
             statistics: HashMap::new(),
-            pushable: HashMap::new(),
+            pushable: Vec::new(),
             operands: None,
             assigning: Vec::new(),
             repeats: false,

@@ -47,7 +47,8 @@ impl Binder<'_> {
             let plan = plan?;
             if let Node::SetOperation(operation) = &plan.root {
                 let count = operation.rest.len() + 1;
-                self.keep_pushable(operands.filter(|operands| operands.len() == count));
+                let operands = operands.filter(|operands| operands.len() == count);
+                return Ok(Derived::Planned(self.keep_pushable(Arc::new(plan), operands)));
             }
             return Ok(Derived::Planned(Arc::new(plan)));
         };
@@ -64,15 +65,17 @@ impl Binder<'_> {
         if is_open {
             return Ok(Derived::Open(Arc::new(open)));
         }
-        self.keep_pushable(Some(vec![open.clone()]));
-        self.plan_derived(Derived::Open(Arc::new(open)), None).map(Derived::Planned)
+        let selects = Some(vec![open.clone()]);
+        let plan = self.plan_derived(Derived::Open(Arc::new(open)), None)?;
+        Ok(Derived::Planned(self.keep_pushable(plan, selects)))
     }
 
-    /// Keeps the SELECTs of the query in FROM that was bound last, if conditions may go into them.
-    fn keep_pushable(&mut self, selects: Option<Vec<OpenSelect>>) {
+    /// Keeps the SELECTs of a query in FROM, if conditions may go into them.
+    fn keep_pushable(&mut self, plan: Arc<QueryPlan>, selects: Option<Vec<OpenSelect>>) -> Arc<QueryPlan> {
         if let Some(pushable) = selects.and_then(Pushable::of) {
-            self.pushable.insert(self.block_number, Arc::new(pushable));
+            self.pushable.push((plan.clone(), Arc::new(pushable)));
         }
+        plan
     }
 
     /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,

@@ -8,9 +8,11 @@ use super::graft::{Graft, forget_unused};
 use crate::bind::TABLES_MAX;
 use crate::bind::{Binder, Block, JoinTree, Source, conjuncts};
 use crate::logical::{Derived, LogicalSelect, OpenSelect};
+use crate::optimize::tables_of;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
 use std::sync::Arc;
+use values::TypeKind;
 
 impl Binder<'_> {
     /// Takes in the derived tables of the block on top of the stack where that changes no row; plans the others.
@@ -59,7 +61,9 @@ impl Binder<'_> {
             let may_copy = !is_shared || !open.has_sites();
             let may_be_missing = optional >> number & 1 == 1;
             let stays_null = || open.shows_columns(&table.slots);
-            (fits && may_copy && (!may_be_missing || stays_null())).then(|| (number, open.clone()))
+            let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
+            let merges = fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
+            merges.then(|| (number, open.clone()))
         })
     }
 }
@@ -85,6 +89,30 @@ impl OpenSelect {
             || select.conditions.iter().any(keeps)
             || select.tree.as_ref().is_some_and(|tree| tree.has_condition(&keeps))
     }
+}
+
+/// Whether IS NULL of a date has another meaning in the one query than in the other: it asks WHERE of a table for the zero date, if the
+/// column is declared without NULL, but not a derived table or the condition of an outer join.
+fn asks_for_zero_dates(
+    open: &OpenSelect,
+    block: &Block,
+    select: &LogicalSelect,
+    number: usize,
+    may_be_missing: bool,
+) -> bool {
+    let asks = |condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool| {
+        condition.any(&|part| match &part.kind {
+            ExpressionKind::IsNull(operand) => {
+                matches!(operand.result.kind(), TypeKind::Date | TypeKind::DateTime) && is_meant(operand)
+            }
+            _ => false,
+        })
+    };
+    let is_shown = |operand: &Expression| tables_of(block, operand) >> number & 1 == 1;
+    let around = select.conditions.iter().any(|condition| asks(condition, &is_shown));
+    let joined = select.tree.as_ref().is_some_and(|tree| tree.has_condition(&|one| asks(one, &is_shown)));
+    let within = may_be_missing && open.select.conditions.iter().any(|condition| asks(condition, &|_| true));
+    around || joined || within
 }
 
 /// A query in FROM on its way into the block that reads it.

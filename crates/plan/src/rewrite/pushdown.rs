@@ -11,7 +11,7 @@ use crate::optimize::{EqualColumns, subject_of, tables_of};
 use crate::physical::{Node, OutputColumn, QueryPlan};
 use errors::SqlResult;
 use expression::silent::is_silent;
-use expression::{Expression, ResultType, TypeClass};
+use expression::{Expression, ExpressionKind, ResultType, TypeClass};
 use std::sync::Arc;
 
 /// The SELECTs of a query in FROM as they were before they were planned: itself, or the operands of a set operation.
@@ -55,8 +55,12 @@ impl Binder<'_> {
             }
             let Some(pushable) = self.pushable_table(number) else { continue };
             let block = &*self.block();
+            // Values of an enclosing query are not known to a query in FROM, which is planned for itself.
+            let is_open = |part: &Expression| matches!(part.kind, ExpressionKind::Outer(_));
             let is_about = |condition: &&Expression| {
-                tables_of(block, condition) == 1 << number && subject_of(condition).is_some()
+                tables_of(block, condition) == 1 << number
+                    && subject_of(condition).is_some()
+                    && !condition.any(&is_open)
             };
             let mine: Vec<Expression> = all.iter().chain(&further).filter(is_about).cloned().collect();
             if !mine.is_empty() {
@@ -69,12 +73,13 @@ impl Binder<'_> {
     /// The SELECTs of a query in FROM that is read once.
     fn pushable_table(&mut self, number: usize) -> Option<Arc<Pushable>> {
         let table = &self.block().tables[number];
-        let Source::Derived(Derived::Planned(_), common) = &table.source else { return None };
-        let (common, block) = (*common, table.derived_number?);
+        let Source::Derived(Derived::Planned(plan), common) = &table.source else { return None };
+        let (common, plan) = (*common, plan.clone());
         if common.is_some_and(|common| self.common_table_uses[common].uses > 1) {
             return None;
         }
-        self.pushable.get(&block).cloned()
+        let found = self.pushable.iter().find(|(known, _)| Arc::ptr_eq(known, &plan));
+        found.map(|(_, pushable)| pushable.clone())
     }
 
     /// Plans a query in FROM again with conditions on its rows, if one goes into all of its SELECTs.
