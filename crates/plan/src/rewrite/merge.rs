@@ -21,7 +21,9 @@ impl Binder<'_> {
         while let Some((number, open)) = self.mergeable_table(select) {
             has_merged = true;
             if let Source::Derived(_, Some(common)) = self.block().tables[number].source {
-                self.common_table_uses[common].uses -= 1;
+                // A plan that is made again has taken it in before.
+                let uses = &mut self.common_table_uses[common].uses;
+                *uses = uses.saturating_sub(1);
             }
             let merge = Merge::new(self.block(), number, Arc::unwrap_or_clone(open));
             merge.into_select(self.block(), select);
@@ -52,13 +54,12 @@ impl Binder<'_> {
     fn mergeable_table(&mut self, select: &LogicalSelect) -> Option<(usize, Arc<OpenSelect>)> {
         let tree = select.tree.as_ref()?;
         let optional = tree.optional_tables();
-        let uses = &self.common_table_uses;
         let block = self.blocks.last()?;
         block.tables.iter().enumerate().find_map(|(number, table)| {
             let Source::Derived(Derived::Open(open), common) = &table.source else { return None };
             let fits = block.tables.len() + open.block.tables.len() - 1 <= TABLES_MAX;
-            let is_shared = common.is_some_and(|common| uses[common].uses > 1);
-            let may_copy = !is_shared || !open.has_sites();
+            // All who name a common table see the same rows, also those that are not bound yet.
+            let may_copy = common.is_none() || !open.has_sites();
             let may_be_missing = optional >> number & 1 == 1;
             let stays_null = || open.shows_columns(&table.slots);
             let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
