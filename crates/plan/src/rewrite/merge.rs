@@ -20,10 +20,13 @@ impl Binder<'_> {
         let mut has_merged = false;
         while let Some((number, open)) = self.mergeable_table(select) {
             has_merged = true;
-            if let Source::Derived(_, Some(common)) = self.block().tables[number].source {
-                // A plan that is made again has taken it in before.
-                let uses = &mut self.common_table_uses[common].uses;
-                *uses = uses.saturating_sub(1);
+            if let Source::Derived(_, Some(_)) = self.block().tables[number].source {
+                // Who else names it brings the common tables within it once more.
+                for table in &open.block.tables {
+                    if let Source::Derived(_, Some(within)) = table.source {
+                        self.common_table_uses[within].uses += 1;
+                    }
+                }
             }
             let merge = Merge::new(self.block(), number, Arc::unwrap_or_clone(open));
             merge.into_select(self.block(), select);

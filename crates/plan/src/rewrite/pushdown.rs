@@ -112,12 +112,6 @@ impl Binder<'_> {
         let around = std::mem::take(&mut self.blocks);
         for open in selects {
             self.explain.retain(|row| row.id != Some(open.block.number));
-            // The plan that took in common tables is not used any more.
-            for table in &open.block.tables {
-                if let Source::Derived(Derived::Open(_), Some(common)) = table.source {
-                    self.common_table_uses[common].uses += 1;
-                }
-            }
             let planned = self.plan_select(open);
             match planned {
                 Ok(planned) => plans.push(planned),
