@@ -4,7 +4,7 @@
 use crate::auto_increment::AutoIncrement;
 use crate::cut_keys::KeyRoom;
 use crate::dictionary_store::TableRecord;
-use crate::engine::EngineInner;
+use crate::engine::{EngineInner, lock};
 use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::{EngineError, EngineResult};
 use btree::{Tree, TreeId};
@@ -73,6 +73,8 @@ pub struct Table {
     pub(crate) next_row_id: AtomicU64,
     /// [`USABLE`], or why not.
     state: AtomicU8,
+    /// Held while somebody looks at the file for the first time.
+    look: Mutex<()>,
     /// Not in lists yet: it is being filled.
     hidden: AtomicBool,
     pub(crate) statistics: Mutex<Option<StoredStatistics>>,
@@ -137,6 +139,7 @@ impl Table {
             indexed,
             next_row_id: AtomicU64::new(0),
             state: AtomicU8::new(USABLE),
+            look: Mutex::default(),
             hidden: AtomicBool::new(false),
             statistics: Mutex::new(None),
             engine: OnceLock::new(),
@@ -232,10 +235,13 @@ impl Table {
     /// Looks at the table's file, if nobody has since the start: what is wrong with it closes the table. Errors: those that may be
     /// gone the next time.
     pub(crate) fn look_at_file(&self) -> EngineResult<()> {
-        match self.state() == TableState::UNCHECKED {
-            true => self.checked_by().and_then(|engine| engine.check_file(self)),
-            false => Ok(()),
+        if self.state() != TableState::UNCHECKED {
+            return Ok(());
         }
+        let engine = self.checked_by()?;
+        // Who comes second takes over what the first one has seen: half way through, the file seems to be missing.
+        let _look = lock(&self.look);
+        if self.state() == TableState::UNCHECKED { engine.check_file(self) } else { Ok(()) }
     }
 
     fn checked_by(&self) -> EngineResult<Arc<EngineInner>> {
