@@ -1,5 +1,5 @@
 //! Physical operators, aggregates and data change over the engine. Entry points: [`prepare`], [`execute_prepared`],
-//! [`execute`], [`explain`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
+//! [`execute`], [`execute_measured`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
 //!
 //! A caller (the session) does, for each query or data-changing statement:
 //! 1. fills a [`StatementContext`];
@@ -8,11 +8,10 @@
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
 
+mod actuals;
 mod batch;
 mod change;
 mod context;
-mod explain;
-mod explain_tree;
 mod key_table;
 mod long_row;
 mod operator;
@@ -22,13 +21,14 @@ mod query;
 mod run;
 mod spill;
 
+pub use actuals::{Actual, Actuals};
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,
 };
 pub use spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;
 use pass_through::PassThrough;
@@ -81,6 +81,11 @@ impl Prepared {
         let serves = |way: &&PassThrough| way.serves(context.facts.results_collation);
         let settings = &context.settings;
         self.pass_through.as_deref().filter(serves).filter(|_| settings.fast_plans && !settings.reads_lock)
+    }
+
+    /// The plan, for those who show it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// What the statement makes of its parameters, by number; None where it does not use one.
@@ -262,28 +267,25 @@ pub fn describe_for_table(
     Ok(described.map(for_table).collect())
 }
 
-/// The forms of EXPLAIN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExplainFormat {
-    /// A row a table.
-    Traditional,
-    /// One text, a line a step.
-    Tree,
+/// The plan of a statement as EXPLAIN shows it. It is not run.
+pub fn plan_to_explain(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Plan> {
+    plan_with(statement, context, ParameterTyping::FromValues, Purpose::Explain)
 }
 
-/// EXPLAIN: sends the plan.
-pub fn explain(
-    statement: &Statement,
-    format: ExplainFormat,
+/// Runs a prepared query for what its steps do: nobody gets its rows.
+pub fn execute_measured(
+    prepared: &Prepared,
     context: &mut StatementContext<'_>,
-    channel: &mut dyn ClientChannel,
-) -> SqlResult<StatementOutcome> {
-    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Explain)?;
-    match format {
-        ExplainFormat::Traditional => explain::send(&plan, context.facts.results_collation, channel),
-        ExplainFormat::Tree => {
-            let text = explain_tree::text(&plan, context.engine);
-            explain::send_text(text, context.facts.results_collation, channel)
-        }
-    }
+) -> SqlResult<(StatementOutcome, Actuals)> {
+    prepared.plan.privileges.check(context.privileges)?;
+    let PlanKind::Query(query, _) = &prepared.plan.kind else {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN ANALYZE on this query"));
+    };
+    let clock = Arc::clone(&context.engine.environment().clock);
+    let mut run = Run::new(&prepared.plan, context);
+    run.actuals = Some(Box::new(Actuals::new(Arc::clone(&clock))));
+    let mut outcome = query::drain(&mut run, query)?;
+    outcome.rows_examined = run.rows_examined;
+    outcome.spilled = run.spill_counts();
+    Ok((outcome, run.actuals.take().map_or_else(|| Actuals::new(clock), |actuals| *actuals)))
 }

@@ -44,7 +44,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutco
     } else if plan.buffered {
         updating.change_kept(&collect(&plan.node, run)?, run)?;
     } else {
-        let mut found = FoundRows::singly(&plan.node);
+        let mut found = FoundRows::singly(&plan.node, run);
         while found.next(run)? {
             for at in 0..found.batch.len() {
                 updating.change(&mut found.batch.take(at, found.batch.width()), run)?;
@@ -90,7 +90,7 @@ impl<'p> Updating<'p> {
         let plan = self.plan;
         let made = |_: &TargetTable| Waiting { rows: run.row_store(), keys: run.key_set(), last: None };
         let mut waiting: Vec<Waiting> = plan.targets.iter().map(made).collect();
-        let mut found = FoundRows::singly(&plan.node);
+        let mut found = FoundRows::singly(&plan.node, run);
         while found.next(run)? {
             for at in 0..found.batch.len() {
                 self.row_number += 1;

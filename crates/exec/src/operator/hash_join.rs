@@ -152,10 +152,10 @@ impl BuildSide {
 }
 
 impl<'p> HashJoinRun<'p> {
-    pub fn new(join: &'p HashJoin) -> HashJoinRun<'p> {
+    pub fn new(join: &'p HashJoin, run: &Run<'_, '_>) -> HashJoinRun<'p> {
         HashJoinRun {
             join,
-            probe: open(&join.probe),
+            probe: open(&join.probe, run),
             table: None,
             merge: None,
             rows: RowBatch::new(),
@@ -175,7 +175,7 @@ impl<'p> HashJoinRun<'p> {
         let join = self.join;
         let mut side = BuildSide::new(join.build_slots.len());
         let mut held = run.hold();
-        let mut input = open(&join.build);
+        let mut input = open(&join.build, run);
         let mut batch = RowBatch::new();
         let mut sorter: Option<Sorter> = None;
         while input.next(run, &mut batch)? {
