@@ -394,7 +394,7 @@ impl Definer<'_> {
             replace: create.on_duplicate == SelectDuplicates::Replace,
             priority: InsertPriority::Normal,
             ignore: create.on_duplicate == SelectDuplicates::Ignore,
-            hints: None,
+            hints: Vec::new(),
             table: ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() },
             partitions: Vec::new(),
             columns: targets,

@@ -6,7 +6,7 @@
 pub mod ast;
 mod deprecation;
 pub mod digest;
-mod hints;
+mod hint;
 pub mod keyword;
 pub mod lexer;
 mod literal;
@@ -15,7 +15,7 @@ mod parser;
 mod printer;
 pub mod token;
 
-pub use hints::max_execution_time;
+pub use hint::max_execution_time;
 pub use keyword::Keyword;
 pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
 pub use printer::{print_expression, print_name};
@@ -36,8 +36,10 @@ pub struct Parsed {
     pub span: ast::Span,
     /// The offset behind the statement and its semicolon.
     pub next: usize,
-    /// Warnings for deprecated syntax, in the order of the text.
+    /// Warnings for deprecated syntax, in the order of the text, then those for mistakes in hints.
     pub warnings: Vec<errors::SqlError>,
+    /// Hints that are not for the block where they stand.
+    pub hints: ast::StatementHints,
 }
 
 /// Parses the statement that starts at byte `start` of the text. The error is 1065 where the statement is empty
@@ -53,8 +55,27 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
         false => parser.statement()?,
     };
     let next = parser.finish()?;
-    let warnings = parser.deprecations().iter().map(|deprecation| deprecation.warning()).collect();
-    Ok(Parsed { statement, parameters: parser.parameters(), span: parser.span(), next, warnings })
+    let mut warnings: Vec<_> =
+        parser.deprecations().iter().map(|deprecation| deprecation.warning()).collect();
+    let hints = parser.hints();
+    warnings.extend(hints.warnings.iter().cloned());
+    let counts = usize::from(has_execution_time(&statement));
+    warnings
+        .extend((counts..hints.execution_times).map(|_| sql_error!(ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME)));
+    let (parameters, span, hints) = (parser.parameters(), parser.span(), hints.statement.clone());
+    Ok(Parsed { statement, parameters, span, next, warnings, hints })
+}
+
+/// Whether MAX_EXECUTION_TIME stands where it counts.
+fn has_execution_time(statement: &ast::Statement) -> bool {
+    match statement {
+        ast::Statement::Query(query) => hint::says_execution_time(query),
+        ast::Statement::Explain(explain) => match &explain.target {
+            ast::ExplainTarget::Statement(statement) => has_execution_time(statement),
+            ast::ExplainTarget::Connection(_) => false,
+        },
+        _ => false,
+    }
 }
 
 /// Parses the one statement of a text with the literals that a digest found as its parameters, in order. None where
@@ -67,8 +88,9 @@ pub fn parse_shape(
     let mut parser = parser::Parser::new(text, 0, options).lifting(literals);
     let statement = parser.statement().ok()?;
     parser.finish().ok()?;
-    // Warnings of the parser would be given once only.
-    let quiet = parser.deprecations().is_empty();
+    // Warnings of the parser would be given once only, and hints that the planner reads are looked at each time.
+    let hints = parser.hints();
+    let quiet = parser.deprecations().is_empty() && hints.warnings.is_empty() && !hints.others;
     (quiet && parser.parameters() as usize == literals.len()).then_some(statement)
 }
 

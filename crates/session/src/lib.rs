@@ -11,6 +11,7 @@ mod cursor;
 mod definitions;
 mod execute;
 mod explain;
+mod hints;
 #[cfg(test)]
 mod lock_tests;
 mod locks_needed;

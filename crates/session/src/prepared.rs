@@ -3,6 +3,7 @@
 //! A plan is kept with its statement and made anew when a definition changed since.
 
 use crate::cursor::Cursor;
+use crate::hints::{self, RunningHints};
 use crate::long_data::LongData;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
@@ -14,7 +15,7 @@ use instance::Command;
 use instance::PreparedCharge;
 use instance::{Planned, StatementTraits};
 use parser::ParseOptions;
-use parser::ast::{PrepareSource, Statement};
+use parser::ast::{PrepareSource, Statement, StatementHints};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::Lsn;
@@ -65,6 +66,8 @@ struct Entry {
     text: Arc<[u8]>,
     /// How the text is read.
     parse: ParseOptions,
+    /// Hints that are not for the block where they stand.
+    hints: Option<Arc<StatementHints>>,
     under: PreparedUnder,
     plan: Option<Planned>,
     bound: BoundParameters,
@@ -156,9 +159,10 @@ impl Session {
             return Err(crate::statement::syntax_error(sql, parsed.next));
         }
         check_preparable(&parsed.statement, parsed.parameters)?;
-        for warning in parsed.warnings {
+        for warning in parsed.warnings.into_iter().chain(hints::warnings(&parsed.hints)) {
             self.diagnostics.warning(warning);
         }
+        let hints = RunningHints::of(parsed.hints);
         let text = &sql[parsed.span.start..parsed.span.end];
         let is_kept = text.len() <= KEPT_TEXT_BYTES_MAX;
         let count = parsed.parameters as usize;
@@ -167,7 +171,11 @@ impl Session {
         let mut plan = None;
         let mut columns = Vec::new();
         if is_planned(&parsed.statement) {
-            let planned = self.planned(&parsed.statement, &settled)?;
+            self.hints.statement = hints.clone();
+            hints::enter(self);
+            let planned = self.planned(&parsed.statement, &settled);
+            hints::leave(self);
+            let planned = planned?;
             columns = planned.prepared.columns().to_vec();
             plan = Some(planned);
         }
@@ -175,6 +183,7 @@ impl Session {
             statement: is_kept.then(|| Arc::new(parsed.statement)),
             text: text.into(),
             parse: options,
+            hints,
             under: PreparedUnder::of(self),
             plan,
             bound: BoundParameters { count, types: Vec::new(), sent: vec![false; count] },
@@ -250,6 +259,7 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) {
         self.more_results = false;
+        self.hints.statement.clone_from(&entry.hints);
         entry.cursor = None;
         let failed = entry.long_data_error.clone().map_or(Ok(()), Err);
         let statement = match failed.and_then(|()| entry.tree()) {
@@ -521,7 +531,12 @@ impl Session {
                 })
                 .collect();
             let under = entry.under.clone();
-            under.enter(self).session.execute_named(&mut entry, parameters, channel)
+            let entered = under.enter(self);
+            entered.session.hints.statement.clone_from(&entry.hints);
+            hints::enter(entered.session);
+            let outcome = entered.session.execute_named(&mut entry, parameters, channel);
+            hints::leave(entered.session);
+            outcome
         } else {
             Err(sql_error!(ER_WRONG_ARGUMENTS, "EXECUTE"))
         };

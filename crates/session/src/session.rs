@@ -64,6 +64,7 @@ pub struct Session {
     pub(crate) packet_lsn: Lsn,
     /// The parser's warnings for the statement that starts next.
     pub(crate) parse_warnings: Vec<errors::SqlError>,
+    pub(crate) hints: crate::hints::RunningHints,
     pub(crate) query_attributes: Vec<(String, values::Value)>,
     /// The running statement was prepared under other settings than these.
     pub(crate) resolution: Option<Resolution>,
@@ -138,6 +139,7 @@ impl Session {
             must_close: false,
             packet_lsn: Lsn(0),
             parse_warnings: Vec::new(),
+            hints: crate::hints::RunningHints::default(),
             query_attributes: Vec::new(),
             resolution: None,
             parameters: Arc::default(),

@@ -300,6 +300,30 @@ fn apply(session: &mut Session, change: SystemChange) -> SqlResult<()> {
 }
 
 fn apply_session(session: &mut Session, id: VariableId, value: SystemValue) -> SqlResult<()> {
+    if matches!(id, id::PROFILING | id::EXPLICIT_DEFAULTS_FOR_TIMESTAMP) {
+        let shown = if id == id::PROFILING { "@@profiling" } else { "explicit_defaults_for_timestamp" };
+        let text = format!("'{shown}' is deprecated and will be removed in a future release.");
+        session.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX.message(text));
+    }
+    assign_session(session, id, value)?;
+    if id != id::TIMESTAMP {
+        track_variable(session, id);
+    }
+    Ok(())
+}
+
+/// The value that the session's copy of a variable may get. Errors: 1227, 1231, 1232, 1235.
+pub(crate) fn session_value(
+    session: &mut Session,
+    id: VariableId,
+    typed: TypedValue,
+) -> SqlResult<SystemValue> {
+    check_session_privilege(id, &session.grants())?;
+    convert(session, id, Target::Session, typed)
+}
+
+/// Gives the session's copy of a variable a value that was checked.
+pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: SystemValue) -> SqlResult<()> {
     match id {
         id::AUTOCOMMIT => change_autocommit(session, &value)?,
         id::LAST_INSERT_ID | id::IDENTITY => session.state.numbers.last_insert_id = value.unsigned(),
@@ -316,15 +340,9 @@ fn apply_session(session: &mut Session, id: VariableId, value: SystemValue) -> S
         // The level of the running transaction stays; SET of the variable decides for those after it.
         _ => {}
     }
-    if matches!(id, id::PROFILING | id::EXPLICIT_DEFAULTS_FOR_TIMESTAMP) {
-        let shown = if id == id::PROFILING { "@@profiling" } else { "explicit_defaults_for_timestamp" };
-        let text = format!("'{shown}' is deprecated and will be removed in a future release.");
-        session.diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX.message(text));
-    }
     session.store_variable(id, value);
     session.state.pair_charset_variable(id);
     session.forget_settings();
-    track_variable(session, id);
     Ok(())
 }
 

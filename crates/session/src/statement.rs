@@ -3,6 +3,7 @@
 //! A statement's failure undoes the statement; a deadlock undoes the transaction. A panic above the engine is
 //! caught here, where no page change is open, and becomes error 1815.
 
+use crate::hints::{self, RunningHints};
 use crate::session::Session;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use accounts::Privileges;
@@ -68,6 +69,8 @@ impl Session {
             };
             let statement_text = &text[parsed.span.start..parsed.span.end];
             self.parse_warnings = parsed.warnings;
+            self.parse_warnings.extend(hints::warnings(&parsed.hints));
+            self.hints.statement = RunningHints::of(parsed.hints);
             let succeeded = match lesson.take() {
                 Some(lesson) if may_have_shape(&parsed.statement) => {
                     self.run_lesson(&parsed.statement, statement_text, lesson, channel)
@@ -123,6 +126,7 @@ impl Session {
         self.start_statement(traits.keeps_diagnostics);
         self.note_text(text);
         self.count(traits.counter, 1);
+        hints::enter(self);
         let timer = self.arm_timer(traits);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.check_expired_password(traits.changes_password)?;
@@ -134,6 +138,7 @@ impl Session {
             run(self, channel)
         }));
         drop(timer);
+        hints::leave(self);
         match outcome {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {

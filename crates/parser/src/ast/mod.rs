@@ -6,6 +6,7 @@ pub mod admin;
 pub mod children;
 pub mod ddl;
 pub mod expression;
+pub mod hint;
 pub mod query;
 pub mod statement;
 
@@ -13,6 +14,7 @@ pub use admin::*;
 pub use children::Child;
 pub use ddl::*;
 pub use expression::*;
+pub use hint::*;
 pub use query::*;
 pub use statement::*;
 

@@ -1,7 +1,7 @@
 //! Queries: SELECT, VALUES, TABLE and what combines them. Main type: [`Query`].
 #![allow(missing_docs)]
 
-use super::{Expression, Name, ObjectName, WindowSpecification};
+use super::{Expression, Hint, Name, ObjectName, WindowSpecification};
 
 /// A query expression, at the top of a statement or anywhere inside one.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +66,10 @@ pub struct CommonTable {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Select {
     pub options: SelectOptions,
-    /// Text of `/*+ .. */` after SELECT.
-    pub hints: Option<String>,
+    /// Optimizer hints for this block.
+    pub hints: Vec<Hint>,
+    /// MAX_EXECUTION_TIME in milliseconds.
+    pub execution_time_max: Option<u64>,
     pub items: Vec<SelectItem>,
     /// The comma-separated references; empty without FROM and for FROM DUAL.
     pub from: Vec<TableReference>,

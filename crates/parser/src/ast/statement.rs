@@ -125,7 +125,7 @@ pub struct Insert {
     pub replace: bool,
     pub priority: InsertPriority,
     pub ignore: bool,
-    pub hints: Option<String>,
+    pub hints: Vec<Hint>,
     pub table: ObjectName,
     pub partitions: Vec<Name>,
     /// Empty: all columns in their order (or none, for `INSERT INTO t () VALUES ()`, where each row is empty too).
@@ -172,7 +172,7 @@ pub struct Update {
     pub with: Option<With>,
     pub low_priority: bool,
     pub ignore: bool,
-    pub hints: Option<String>,
+    pub hints: Vec<Hint>,
     /// More than one, or a join: multi-table UPDATE.
     pub tables: Vec<TableReference>,
     pub assignments: Vec<Assignment>,
@@ -187,7 +187,7 @@ pub struct Delete {
     pub low_priority: bool,
     pub quick: bool,
     pub ignore: bool,
-    pub hints: Option<String>,
+    pub hints: Vec<Hint>,
     pub source: DeleteSource,
     pub filter: Option<Expression>,
     /// Single-table only.

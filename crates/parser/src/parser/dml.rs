@@ -9,7 +9,7 @@ impl Parser<'_> {
     pub(super) fn insert(&mut self) -> SqlResult<Statement> {
         let replace = self.at_word(K::Replace);
         self.advance();
-        let hints = self.optional_hint();
+        let (hints, _) = self.optional_hints();
         let priority = match self.accept_any(&[K::LowPriority, K::Delayed, K::HighPriority]) {
             None => InsertPriority::Normal,
             Some(K::LowPriority) => InsertPriority::Low,
@@ -107,7 +107,7 @@ impl Parser<'_> {
 
     pub(super) fn update(&mut self, with: Option<With>) -> SqlResult<Statement> {
         self.expect(K::Update)?;
-        let hints = self.optional_hint();
+        let (hints, _) = self.optional_hints();
         let low_priority = self.accept(K::LowPriority);
         let ignore = self.accept(K::Ignore);
         let tables = self.list(Self::table_reference)?;
@@ -128,7 +128,7 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self, with: Option<With>) -> SqlResult<Statement> {
         self.expect(K::Delete)?;
-        let hints = self.optional_hint();
+        let (hints, _) = self.optional_hints();
         let (mut low_priority, mut quick, mut ignore) = (false, false, false);
         while let Some(word) = self.accept_any(&[K::LowPriority, K::Quick, K::Ignore]) {
             match word {

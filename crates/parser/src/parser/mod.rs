@@ -14,6 +14,7 @@ mod explain;
 mod expression;
 mod from;
 mod grant;
+mod hints;
 mod literal;
 mod load;
 mod partition;
@@ -61,6 +62,7 @@ pub(crate) struct Parser<'a> {
     /// By token: the position of the parenthesis that closes the one there. Filled on first need.
     closing: Vec<u32>,
     deprecations: Vec<Deprecation>,
+    hints: hints::HintsRead,
 }
 
 impl<'a> Parser<'a> {
@@ -87,6 +89,7 @@ impl<'a> Parser<'a> {
             into: None,
             closing: Vec::new(),
             deprecations: Vec::new(),
+            hints: hints::HintsRead::default(),
         }
     }
 

@@ -10,7 +10,8 @@ const ITEM_NAME_BYTES_MAX: usize = 255;
 impl Parser<'_> {
     pub(super) fn select(&mut self) -> SqlResult<Select> {
         self.expect(K::Select)?;
-        let mut select = Select { hints: self.optional_hint(), ..Select::default() };
+        let (hints, execution_time_max) = self.optional_hints();
+        let mut select = Select { hints, execution_time_max, ..Select::default() };
         self.select_options(&mut select.options)?;
         select.items = self.select_items()?;
         self.optional_into()?;
@@ -48,16 +49,6 @@ impl Parser<'_> {
         select.group_by = self.expression_list()?;
         select.rollup = self.accept_all(&[K::With, K::Rollup]);
         Ok(())
-    }
-
-    pub(super) fn optional_hint(&mut self) -> Option<String> {
-        if self.kind() != T::Hint {
-            return None;
-        }
-        let text = self.text_of(self.token());
-        self.advance();
-        let inside = text.get(3..text.len().saturating_sub(2)).unwrap_or_default();
-        Some(String::from_utf8_lossy(inside).trim().to_owned())
     }
 
     #[inline(never)]
