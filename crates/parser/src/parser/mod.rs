@@ -117,6 +117,11 @@ impl<'a> Parser<'a> {
         self.deprecations.push(deprecation);
     }
 
+    /// What was read of the statement's hints so far.
+    pub(crate) fn hints(&self) -> &hints::HintsRead {
+        &self.hints
+    }
+
     /// Number of `?` so far.
     pub(crate) fn parameters(&self) -> u32 {
         self.parameters

@@ -51,6 +51,17 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// The hints behind the word that was read: those for this block, and MAX_EXECUTION_TIME.
+    pub(super) fn optional_hints(&mut self) -> (Vec<Hint>, Option<u64>) {
+        if self.kind() != T::Hint {
+            return (Vec::new(), None);
+        }
+        let (start, end) = (self.token().start as usize, self.token().end as usize);
+        self.advance();
+        let comment = crate::hint::read(self.source, start, end, self.options.ansi_quotes);
+        self.hints.note(comment, self.source, self.options)
+    }
+
     #[inline(never)]
     pub(super) fn optional_where(&mut self) -> SqlResult<Option<Expression>> {
         if self.accept(K::Where) { self.expression().map(Some) } else { Ok(None) }
