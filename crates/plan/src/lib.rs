@@ -19,6 +19,7 @@ mod rewrite;
 mod select_limit;
 
 pub use access::check as check_tables;
+pub use bind::prepared_constant::{CheckedParameter, check_parameters};
 pub use bind::{ParameterTypes, ParameterUse, PlannerInput, PlanningSurroundings, Reading, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
@@ -67,6 +68,8 @@ pub struct Plan {
     pub common_tables: Vec<CommonTableUse>,
     /// What it makes of its parameters, where these follow the context.
     pub parameters: Vec<Option<ParameterUse>>,
+    /// Parameters that each execution converts before it looks for rows ([`check_parameters`]).
+    pub checked_parameters: Vec<CheckedParameter>,
     /// Lines of EXPLAIN.
     pub explain: Vec<ExplainRow>,
 }
@@ -194,6 +197,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         row_by_row: binder.assigns || binder.calls_routines,
         calls_routines: binder.calls_routines,
         parameters: binder.parameters,
+        checked_parameters: binder.checked_parameters,
         explain,
     };
     plan.repeatable = repeatable::is_repeatable(&plan);

@@ -17,7 +17,7 @@ mod literal;
 mod names;
 mod output;
 mod parameter;
-mod prepared_constant;
+pub mod prepared_constant;
 mod privilege;
 mod query;
 mod recursive;
@@ -35,6 +35,7 @@ pub(crate) use parameter::Wanted;
 pub use parameter::{ParameterTypes, ParameterUse, Reading};
 pub(crate) use query::convert_columns;
 
+use self::prepared_constant::CheckedParameter;
 use crate::Plan;
 use crate::catalog::{PrivilegeCheck, PrivilegeRequest, VirtualTables};
 use crate::depth::check_depth;
@@ -202,6 +203,8 @@ pub(crate) struct Binder<'a> {
     pub recursion_scopes: Vec<recursive::RecursionScope>,
     /// What the statement makes of its parameters, by number.
     pub parameters: Vec<Option<ParameterUse>>,
+    /// Parameters that each execution converts first.
+    pub checked_parameters: Vec<CheckedParameter>,
     /// What the operation that is being bound wants of the operand that is bound next.
     wanted: Option<Wanted>,
     /// Whether the SELECT that is bound next is an operand of a set operation.
@@ -252,6 +255,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             recursion_scopes: Vec::new(),
             parameters: Vec::new(),
+            checked_parameters: Vec::new(),
             wanted: None,
             is_operand: false,
             settling: condition::Settling::default(),
