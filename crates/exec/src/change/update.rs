@@ -44,12 +44,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutco
     } else if plan.buffered {
         updating.change_kept(&collect(&plan.node, run)?, run)?;
     } else {
-        let mut found = FoundRows::singly(&plan.node);
-        while found.next(run)? {
-            for at in 0..found.batch.len() {
-                updating.change(&mut found.batch.take(at, found.batch.width()), run)?;
-            }
-        }
+        updating.change_found(run)?;
     }
     let counts = updating.counts;
     let affected =
@@ -68,16 +63,34 @@ struct Updating<'p> {
     plan: &'p UpdatePlan,
     storing: Storing,
     counts: Counts,
-    /// Number of the row, for messages: among those that were found.
+    /// Number of the row, for messages: among those that were found, but where rows of one table are changed as they are read
+    /// among those that were read.
     row_number: u64,
 }
 
 impl<'p> Updating<'p> {
+    /// Changes rows of one table as they are found.
+    fn change_found(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let mut found = FoundRows::singly(&plan.node);
+        loop {
+            let examined = run.rows_examined;
+            if !found.next(run)? {
+                return Ok(());
+            }
+            self.row_number += if run.plan.subqueries.is_empty() { run.rows_examined - examined } else { 1 };
+            for at in 0..found.batch.len() {
+                self.change(&mut found.batch.take(at, found.batch.width()), run)?;
+            }
+        }
+    }
+
     /// Changes rows of one table that were all found before.
     fn change_kept(&mut self, rows: &RowStore, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
         while cursor.next(rows, rows.len(), &mut batch)? {
             for at in 0..batch.len() {
+                self.row_number += 1;
                 self.change(&mut batch.take(at, batch.width()), run)?;
             }
         }
@@ -243,7 +256,6 @@ impl<'p> Updating<'p> {
         let mut row = self.stored_row(target, seen, run);
         let before = row.clone();
         self.counts.matched += 1;
-        self.row_number = self.counts.matched;
         let (assigning, mut long) = (self.assigning(target), LongColumns::default());
         assigning.carry_out_long(&target.assignments, seen, &mut row, Some(&mut long), run)?;
         if row == before && long.is_empty() && !target.unread {
