@@ -9,25 +9,23 @@
 #![forbid(unsafe_code)]
 
 mod actuals;
-mod batch;
 mod change;
 mod context;
-mod key_table;
 mod long_row;
 mod operator;
 mod outfile;
 mod pass_through;
 mod query;
 mod run;
-mod spill;
 
+pub use ::spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 pub use actuals::{Actual, Actuals};
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,
 };
-pub use spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 
+use ::spill::{self, batch, key_table};
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use parser::ast::Statement;

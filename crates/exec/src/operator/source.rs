@@ -1,5 +1,6 @@
 //! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
 
+use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, collect, open};
 use crate::actuals::{Loop, StepId};
@@ -148,6 +149,7 @@ impl DerivedRows<'_> {
 /// Rows of a subquery in FROM.
 pub struct Derived<'p> {
     access: &'p DerivedAccess,
+    exact: ExactSlots,
     /// Known from the first call.
     input: Option<DerivedRows<'p>>,
     /// Rows of the input, and how many of them were looked at.
@@ -159,8 +161,11 @@ pub struct Derived<'p> {
 
 impl<'p> Derived<'p> {
     pub fn new(access: &'p DerivedAccess) -> Derived<'p> {
+        let columns = access.columns.iter();
+        let exact = ExactSlots::of(columns.map(|(at, slot)| (*slot, &access.query.columns[*at].result)));
         Derived {
             access,
+            exact,
             input: None,
             rows: RowBatch::new(),
             at: 0,
@@ -239,7 +244,7 @@ impl Operator for Derived<'_> {
                     return Ok(false);
                 }
             }
-            let (access, rows, at) = (self.access, &self.rows, &mut self.at);
+            let (access, exact, rows, at) = (self.access, &self.exact, &self.rows, &mut self.at);
             let mut goes_on = true;
             while goes_on && *at < rows.len() {
                 goes_on = self.order.step(run, batch, |run, batch| {
@@ -249,6 +254,7 @@ impl Operator for Derived<'_> {
                     for (position, slot) in &access.columns {
                         batch.set(*slot, row.get(*position));
                     }
+                    exact.keep_decimals(batch);
                     if !all_hold(&access.conditions, batch.last(), run)? {
                         batch.pop();
                     }

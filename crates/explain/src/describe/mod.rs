@@ -77,7 +77,7 @@ impl<'a> Describer<'a> {
 
     fn insert(&mut self, insert: &'a plan::InsertPlan) -> Step {
         let verb = if insert.replace { "Replace" } else { "Insert" };
-        let definition = insert.table.definition();
+        let definition = insert.target.table.definition();
         let rows = match &insert.rows {
             InsertRows::Values(rows) => {
                 let asked = self.subqueries_of(rows.iter().flatten().flatten(), "values");
