@@ -3,11 +3,11 @@
 //! A statement's failure undoes the statement; a deadlock undoes the transaction. A panic above the engine is
 //! caught here, where no page change is open, and becomes error 1815.
 
+use crate::planning::ParameterTyping;
 use crate::session::Session;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use accounts::Privileges;
 use errors::{SqlError, SqlResult, sql_error};
-use exec::ParameterTyping;
 use instance::StatementTraits;
 use parser::ast::{ExplainTarget, Statement};
 use std::panic::{AssertUnwindSafe, catch_unwind};
