@@ -8,26 +8,24 @@
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
 
-mod batch;
 mod change;
 mod context;
 mod explain;
 mod explain_tree;
-mod key_table;
 mod long_row;
 mod operator;
 mod outfile;
 mod pass_through;
 mod query;
 mod run;
-mod spill;
 
+pub use ::spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,
 };
-pub use spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 
+use ::spill::{self, batch, key_table};
 use errors::SqlResult;
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use pass_through::PassThrough;

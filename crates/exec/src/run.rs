@@ -5,8 +5,8 @@ use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
-use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, full};
-use engine::{EngineError, KillFlag, ReadMode, WaitPolicy};
+use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, check_flag, full};
+use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{
     CallState, EvaluationContext, Operand, Routine, SessionView, StatementFacts, SubqueryValue, TypedValue,
@@ -197,11 +197,6 @@ fn loaded_parameter(
 /// A parameter that is too long for memory.
 pub fn long_parameter<'s>(statement: &'s StatementContext<'_>, index: usize) -> Option<&'s Arc<Spool>> {
     statement.long_parameters.as_ref()?.get(index)
-}
-
-/// Error 1317 once the flag is raised: for what looks without a [`Run`] at hand.
-pub fn check_flag(kill: &KillFlag) -> SqlResult<()> {
-    if kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
 }
 
 fn check_killed(statement: &StatementContext<'_>) -> SqlResult<()> {

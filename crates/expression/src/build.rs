@@ -155,7 +155,7 @@ impl Expression {
                 return Ok(new(ExpressionKind::Literal(Value::Decimal(exact)), ResultType::decimal(20, 0)));
             }
             Some(Value::Decimal(value)) => {
-                let value = Value::Decimal(value.negated());
+                let value = Value::Decimal(value.negated().padded(operand.result.scale()));
                 return Ok(new(ExpressionKind::Literal(value), operand.result.clone()));
             }
             Some(Value::Double(value)) if convert::fits_integer(*value) => {

@@ -604,7 +604,7 @@ pub fn text_of_set(mut bytes: Vec<u8>, from: CollationId, to: CollationId) -> Sq
     Ok(converted.text)
 }
 
-/// The value that IF and CASE choose, as a value of their type; an exact number keeps its own decimals.
+/// The value that IF and CASE choose, or that a variable has, as a value of their type; an exact number keeps its own decimals.
 pub fn chosen(
     value: Operand<'_>,
     from: &ColumnType,

@@ -47,6 +47,9 @@ impl Expression {
             | ExpressionKind::AssignUserVariable(..)
             | ExpressionKind::SystemVariable(..) => self.variable(row, context),
             ExpressionKind::Subquery(call) => match run_subquery(call, row, context)? {
+                SubqueryValue::Scalar(Value::Decimal(exact)) => {
+                    Ok(Value::Decimal(exact.padded(self.result.scale())))
+                }
                 SubqueryValue::Scalar(value) => Ok(value),
                 SubqueryValue::Row(row) => row_part(call, row),
             },
@@ -172,12 +175,8 @@ impl Expression {
         match &self.kind {
             ExpressionKind::UserVariable(name) => {
                 let Some(found) = context.session().user_variable(name) else { return Ok(Value::Null) };
-                convert::to_type(
-                    Operand::Owned(found.value),
-                    &found.column_type,
-                    &self.result.column_type,
-                    context,
-                )
+                let value = Operand::Owned(found.value);
+                convert::chosen(value, &found.column_type, &self.result.column_type, context)
             }
             ExpressionKind::AssignUserVariable(name, operand) => {
                 let mut value = operand.evaluate(row, context)?;

@@ -3,6 +3,7 @@
 use crate::physical::{Node, QueryPlan};
 use engine::Table;
 use expression::Expression;
+use std::ops::Range;
 use std::sync::Arc;
 use values::Value;
 use values::row::ColumnSet;
@@ -36,11 +37,103 @@ pub enum InsertRows {
     Query(QueryPlan),
 }
 
+/// Which steps the rows of a target take beside those that every row takes, as bits. The steps and their order are in the README of
+/// `exec`, "The way of a row".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps(u8);
+
+impl Steps {
+    /// A column without a value gets what an expression computes.
+    pub const COMPUTED_DEFAULTS: Steps = Steps(1);
+    /// A column gets the statement's time when its row changes.
+    pub const STAMPS: Steps = Steps(2);
+    /// A new row without an AUTO_INCREMENT value gets the next one.
+    pub const AUTO_INCREMENT: Steps = Steps(4);
+    /// The AUTO_INCREMENT column is assigned: its counter may have to move.
+    pub const COUNTER: Steps = Steps(8);
+
+    /// Whether rows take that step.
+    #[inline]
+    pub fn has(self, step: Steps) -> bool {
+        self.0 & step.0 != 0
+    }
+
+    fn with(self, step: Steps, on: bool) -> Steps {
+        if on { Steps(self.0 | step.0) } else { self }
+    }
+}
+
+/// A table whose rows a statement changes: what they pass on their way, whichever statement it is.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Default of every column.
+    pub defaults: Vec<DefaultValue>,
+    /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned.
+    pub on_update: Vec<Assignment>,
+    /// Columns of a row that is there that stay as they are and that nothing reads, because they may be long.
+    pub kept: ColumnSet,
+    /// The AUTO_INCREMENT column.
+    pub auto_increment: Option<usize>,
+    /// What its rows pass.
+    pub steps: Steps,
+}
+
+impl Target {
+    /// A target whose rows are changed by these assignments.
+    pub fn new(
+        table: Arc<Table>,
+        defaults: Vec<DefaultValue>,
+        on_update: Vec<Assignment>,
+        kept: ColumnSet,
+        assignments: &[Assignment],
+    ) -> Target {
+        let auto_increment = table.definition().auto_increment_column();
+        let is_computed = |default: &DefaultValue| matches!(default, DefaultValue::Expression(_));
+        let steps = Steps::default()
+            .with(Steps::COMPUTED_DEFAULTS, defaults.iter().any(is_computed))
+            .with(Steps::STAMPS, !on_update.is_empty())
+            .with(Steps::AUTO_INCREMENT, auto_increment.is_some())
+            .with(Steps::COUNTER, assignments.iter().any(|one| Some(one.column) == auto_increment));
+        Target { table, defaults, on_update, kept, auto_increment, steps }
+    }
+
+    /// The slots of its rows in what expressions read.
+    pub fn variables(&self) -> RowVariables {
+        RowVariables { columns: self.table.definition().columns.len() }
+    }
+}
+
+/// The slots in which expressions over a target's rows find them: NEW in the first ones, by column, where it is also the row that
+/// ON DUPLICATE KEY UPDATE changes; behind it INSERTED, the row that was to be put in; behind that what its query read.
+#[derive(Clone, Copy, Debug)]
+pub struct RowVariables {
+    columns: usize,
+}
+
+impl RowVariables {
+    /// Those of a table with so many columns.
+    pub fn of(columns: usize) -> RowVariables {
+        RowVariables { columns }
+    }
+
+    /// The slots of INSERTED.
+    pub fn inserted(self) -> Range<usize> {
+        self.columns..2 * self.columns
+    }
+
+    /// The first slot of what the query read.
+    pub fn source(self) -> usize {
+        2 * self.columns
+    }
+}
+
 /// INSERT and REPLACE.
 #[derive(Clone, Debug)]
 pub struct InsertPlan {
     /// Target.
-    pub table: Arc<Table>,
+    pub target: Target,
     /// REPLACE.
     pub replace: bool,
     /// IGNORE.
@@ -49,37 +142,25 @@ pub struct InsertPlan {
     pub columns: Vec<usize>,
     /// Rows.
     pub rows: InsertRows,
-    /// Default of every column.
-    pub defaults: Vec<DefaultValue>,
-    /// ON DUPLICATE KEY UPDATE: over a row of the existing columns followed by the columns to be inserted.
+    /// ON DUPLICATE KEY UPDATE, over the target's row variables.
     pub on_duplicate: Vec<Assignment>,
-    /// Columns that get the statement's time when the row changes, with the expression.
-    pub on_update: Vec<Assignment>,
-    /// ON DUPLICATE KEY UPDATE: columns of the existing row that stay as they are and that nothing reads, because they may be long.
-    pub kept: ColumnSet,
 }
 
-/// A table whose rows are changed.
+/// A table whose rows are found and changed.
 #[derive(Clone, Debug)]
 pub struct TargetTable {
-    /// The table.
-    pub table: Arc<Table>,
+    /// The table, and what its rows pass.
+    pub base: Target,
     /// Alias.
     pub alias: String,
     /// Slot of each column; None where a column is not read (DELETE, and those that UPDATE keeps).
     pub slots: Vec<Option<usize>>,
-    /// UPDATE: columns that stay as they are and that nothing reads, because they may be long.
-    pub kept: ColumnSet,
     /// UPDATE: some of the assigned columns are not read, because they may be long. Whether a row changes is for the engine to tell.
     pub unread: bool,
     /// Slot of the clustered key.
     pub key_slot: usize,
     /// UPDATE: what is assigned, in order.
     pub assignments: Vec<Assignment>,
-    /// UPDATE: columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned.
-    pub on_update: Vec<Assignment>,
-    /// Default of every column.
-    pub defaults: Vec<DefaultValue>,
     /// UPDATE: expressions see what was assigned before them. So it is where the table alone is changed, and where MySQL changes it
     /// at once: it is read first, its rows stay where they are in what is read, and no condition of the others looks at what is
     /// assigned. The others are changed when all rows are found, with the values of then.

@@ -18,8 +18,8 @@ pub use catalog::{
     TableAccess, View, VirtualTables,
 };
 pub use change::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
-    UpdatePlan,
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Steps,
+    Target, TargetTable, UpdatePlan,
 };
 pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;

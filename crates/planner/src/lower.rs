@@ -273,7 +273,7 @@ fn join_goal(select: &LogicalSelect) -> JoinGoal {
 fn finish(node: Node, columns: &[OutputColumn], select: &mut LogicalSelect, needs_sort: bool) -> Node {
     let mut node = node;
     let (limit, keys) = (select.limit.take(), std::mem::take(&mut select.order));
-    if select.distinct {
+    if select.distinct && !node.is_one_row() {
         let columns = columns.iter().map(|column| column.result.clone()).collect();
         node = Node::Distinct { input: Box::new(node), columns };
     }

@@ -2,6 +2,7 @@
 //! Text is in the column's character set for text types and ENUM and SET, ASCII for all others.
 
 use crate::column_type::{ColumnType, TypeKind};
+use crate::decimal::Decimal;
 use crate::number;
 use crate::row::Form;
 use crate::value_ref::ValueRef;
@@ -13,7 +14,7 @@ pub fn append_text(value: ValueRef<'_>, column_type: &ColumnType, out: &mut Vec<
         ValueRef::Null => return,
         ValueRef::Int(number) => number::append_i64(number, out),
         ValueRef::UInt(number) => append_unsigned(number, column_type, out),
-        ValueRef::Decimal(number) => number.append_text(out),
+        ValueRef::Decimal(number) => append_decimal(number, column_type, out),
         ValueRef::Float(number) => match fixed_decimals(column_type) {
             Some(decimals) => number::append_fixed(f64::from(number), decimals, out),
             None => number::append_f32(number, out),
@@ -29,6 +30,14 @@ pub fn append_text(value: ValueRef<'_>, column_type: &ColumnType, out: &mut Vec<
     }
     if column_type.zerofill {
         zero_fill(column_type, start, out);
+    }
+}
+
+/// A number may have more digits than its type while it is computed with (AVG), but never shows them.
+fn append_decimal(number: &Decimal, column_type: &ColumnType, out: &mut Vec<u8>) {
+    match column_type.decimals {
+        Some(decimals) if number.scale() > decimals => number.shown_with(decimals).append_text(out),
+        _ => number.append_text(out),
     }
 }
 
@@ -138,7 +147,6 @@ fn zero_fill(column_type: &ColumnType, start: usize, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Decimal;
     use crate::value::Value;
     use charset::CollationId;
 

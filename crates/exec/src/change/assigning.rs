@@ -5,18 +5,15 @@ use super::storing::{Storing, as_seen};
 use crate::batch::long_bytes;
 use crate::run::Run;
 use crate::spill::LongHeld;
-use engine::Table;
 use errors::SqlResult;
 use expression::Expression;
-use plan::{Assignment, DefaultValue};
+use plan::{Assignment, Target};
 use values::{RowRef, Value};
 
 /// Where the assignments of one row go.
 pub struct Assigning<'a> {
     /// The table whose row changes.
-    pub table: &'a Table,
-    /// What DEFAULT means for each of its columns.
-    pub defaults: &'a [DefaultValue],
+    pub target: &'a Target,
     /// Where a column of the table is in the row that expressions read (None: at its position).
     pub slots: Option<&'a [Option<usize>]>,
     /// Whether an assignment sees the values of those before.
@@ -56,9 +53,9 @@ impl Assigning<'_> {
         }
         for assignment in assignments {
             let position = assignment.column;
-            let column = &self.table.definition().columns[position];
+            let column = &self.target.table.definition().columns[position];
             if let (Some(long), Some(expression)) = (&mut long, &assignment.value)
-                && let Some(start) = long.store_parameter(expression, position, self.table, run)?
+                && let Some(start) = long.store_parameter(expression, position, &self.target.table, run)?
             {
                 changed[position] = start;
                 continue;
@@ -75,7 +72,7 @@ impl Assigning<'_> {
                     self.storing.store_computed(expression, &value, column, self.row_number, run)?
                 }
                 None => self.storing.default(
-                    &self.defaults[position],
+                    &self.target.defaults[position],
                     true,
                     column,
                     seen,

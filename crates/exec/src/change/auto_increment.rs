@@ -7,6 +7,7 @@ use dictionary::TableDefinition;
 use engine::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest, EngineError, Table};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
+use plan::Target;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use values::{TypeKind, Value};
@@ -77,8 +78,8 @@ impl GeneratedIds {
     }
 
     /// Whether the row asks for a generated value.
-    pub fn wants(table: &Table, row: &[Value], run: &Run<'_, '_>) -> bool {
-        let Some(column) = table.definition().auto_increment_column() else { return false };
+    pub fn wants(target: &Target, row: &[Value], run: &Run<'_, '_>) -> bool {
+        let Some(column) = target.auto_increment else { return false };
         let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         match &row[column] {
             Value::Null => true,
@@ -100,14 +101,14 @@ impl GeneratedIds {
     /// far as known.
     pub fn fill(
         &mut self,
-        table: &Arc<Table>,
+        target: &Target,
         row: &mut [Value],
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        let definition = table.definition();
-        let Some(column) = definition.auto_increment_column() else { return Ok(()) };
-        if GeneratedIds::wants(table, row, run) {
+        let Some(column) = target.auto_increment else { return Ok(()) };
+        if GeneratedIds::wants(target, row, run) {
+            let (table, definition) = (&target.table, target.table.definition());
             let value = self.next_value(table, definition, column, rows_left, run)?;
             self.current = value;
             row[column] = match definition.columns[column].column_type.kind {

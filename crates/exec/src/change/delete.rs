@@ -1,13 +1,13 @@
 //! DELETE from one table or several.
 
 use super::found::FoundRows;
+use super::row;
 use super::update::check_safe;
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
 use crate::operator::collect;
-use crate::run::{Run, engine_error};
+use crate::run::Run;
 use crate::spill::RowCursor;
-use engine::EngineError;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::{DeletePlan, TargetTable};
@@ -53,9 +53,5 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
 
 fn remove(target: &TargetTable, key: &[u8], run: &mut Run<'_, '_>) -> SqlResult<u64> {
     run.check_killed()?;
-    match run.statement.transaction.delete(&target.table, key) {
-        Ok(()) => Ok(1),
-        Err(EngineError::RowNotFound) => Ok(0),
-        Err(error) => Err(engine_error(error, &target.table)),
-    }
+    row::delete(&target.base, key, run).map(u64::from)
 }

@@ -14,7 +14,7 @@ use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression, Operand};
 use plan::physical::Node;
-use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan};
+use plan::{DefaultValue, InsertPlan, InsertRows, QueryPlan, Steps};
 use values::store::Source;
 use values::{RowRef, Value};
 
@@ -63,8 +63,8 @@ pub fn outcome(counts: &Counts, shows_info: bool, run: &Run<'_, '_>) -> Statemen
 
 /// Which values a row starts from, so that later expressions can read them.
 fn blank_row(plan: &InsertPlan) -> Vec<Value> {
-    let columns = &plan.table.definition().columns;
-    plan.defaults.iter().zip(columns).map(|(default, column)| blank_value(default, column)).collect()
+    let columns = &plan.target.table.definition().columns;
+    plan.target.defaults.iter().zip(columns).map(|(default, column)| blank_value(default, column)).collect()
 }
 
 /// What a column reads as before it is given a value: its literal default, or what its type has for "nothing given" if
@@ -87,14 +87,14 @@ fn value_row(
 ) -> SqlResult<Vec<Value>> {
     // Nothing else may look at a value that is not in memory.
     let may_be_long = run.statement.long_parameters.is_some() && !reads_values(plan, values);
-    let definition = plan.table.definition();
+    let definition = plan.target.table.definition();
     let mut row = blank_row(plan);
     let mut given = vec![false; row.len()];
     let (mut held, mut bytes) = (LongHeld::default(), 0);
     for (column, value) in plan.columns.iter().zip(values) {
         let definition = &definition.columns[*column];
         let Some(expression) = value else {
-            let default = &plan.defaults[*column];
+            let default = &plan.target.defaults[*column];
             if !matches!(default, DefaultValue::Expression(_)) {
                 given[*column] = true;
                 row[*column] = storing.default(default, true, definition, &row, row_number, run)?;
@@ -102,7 +102,9 @@ fn value_row(
             continue;
         };
         given[*column] = true;
-        if may_be_long && let Some(start) = long.store_parameter(expression, *column, &plan.table, run)? {
+        if may_be_long
+            && let Some(start) = long.store_parameter(expression, *column, &plan.target.table, run)?
+        {
             row[*column] = start;
             continue;
         }
@@ -122,10 +124,9 @@ fn value_row(
 
 /// Whether anything in a statement reads the values of its new rows.
 fn reads_values(plan: &InsertPlan, values: &[Option<Expression>]) -> bool {
-    let computes = |default: &DefaultValue| matches!(default, DefaultValue::Expression(_));
     !plan.on_duplicate.is_empty()
         || values.iter().flatten().any(Expression::reads_columns)
-        || plan.defaults.iter().any(computes)
+        || plan.target.steps.has(Steps::COMPUTED_DEFAULTS)
 }
 
 /// Gives the columns without value their defaults.
@@ -137,9 +138,10 @@ pub fn fill_defaults(
     row_number: u64,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
-    for (column, definition) in plan.table.definition().columns.iter().enumerate() {
+    for (column, definition) in plan.target.table.definition().columns.iter().enumerate() {
         if !given[column] {
-            row[column] = storing.default(&plan.defaults[column], false, definition, row, row_number, run)?;
+            row[column] =
+                storing.default(&plan.target.defaults[column], false, definition, row, row_number, run)?;
         }
     }
     Ok(())
@@ -195,7 +197,8 @@ fn from_query(
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
     // A query over the target itself is read to its end before the first row goes in.
-    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
+    let reads_target =
+        run.plan.tables.iter().filter(|table| table.id() == plan.target.table.id()).count() > 1;
     if reads_target || is_read_first(&query.root) {
         return from_kept_rows(plan, query, storing, writer, run);
     }
@@ -264,7 +267,6 @@ struct QueryRows<'a> {
     storing: Storing,
     /// Which columns of the table get a value.
     given: Vec<bool>,
-    computes_defaults: bool,
     row: Vec<Value>,
     /// Room for a value on its way.
     value: Value,
@@ -272,18 +274,16 @@ struct QueryRows<'a> {
 
 impl<'a> QueryRows<'a> {
     fn new(plan: &'a InsertPlan, query: &'a QueryPlan, items: Items<'a>, storing: Storing) -> QueryRows<'a> {
-        let mut given = vec![false; plan.table.definition().columns.len()];
+        let mut given = vec![false; plan.target.table.definition().columns.len()];
         plan.columns.iter().for_each(|column| given[*column] = true);
-        let is_computed = |default: &plan::DefaultValue| matches!(default, plan::DefaultValue::Expression(_));
-        let computes_defaults = plan.defaults.iter().any(is_computed);
         let row = blank_row(plan);
-        QueryRows { plan, query, items, storing, given, computes_defaults, row, value: Value::Null }
+        QueryRows { plan, query, items, storing, given, row, value: Value::Null }
     }
 
     fn write(&mut self, batch: &RowBatch, writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         run.check_killed()?;
         for values in batch.iter() {
-            if self.computes_defaults {
+            if self.plan.target.steps.has(Steps::COMPUTED_DEFAULTS) {
                 self.row = blank_row(self.plan);
             }
             let stored = self.store(values, writer, run);
@@ -295,7 +295,7 @@ impl<'a> QueryRows<'a> {
 
     /// Fills the row from one of the query.
     fn store(&mut self, values: RowRef<'_>, writer: &mut Writer<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let definition = self.plan.table.definition();
+        let definition = self.plan.target.table.definition();
         let row_number = writer.row_number();
         let mut value = std::mem::replace(&mut self.value, Value::Null);
         for (at, (column, from)) in self.plan.columns.iter().zip(&self.query.columns).enumerate() {

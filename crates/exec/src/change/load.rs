@@ -7,8 +7,8 @@ use super::long_columns::{LongColumns, is_unchanged, takes};
 use super::storing::{Given, Storing, as_seen, implicit_default};
 use super::writer::Writer;
 use crate::context::StatementOutcome;
-use crate::run::{Run, check_flag};
-use crate::spill::Spool;
+use crate::run::Run;
+use crate::spill::{Spool, check_flag};
 use charset::CollationId;
 use engine::SpillFile;
 use errors::{SqlResult, sql_error};
@@ -98,7 +98,7 @@ struct LineRow<'p> {
 
 impl<'p> LineRow<'p> {
     fn new(plan: &'p LoadPlan, storing: Storing) -> LineRow<'p> {
-        let columns = plan.insert.table.definition().columns.len();
+        let columns = plan.insert.target.table.definition().columns.len();
         LineRow {
             plan,
             storing,
@@ -146,14 +146,14 @@ impl<'p> LineRow<'p> {
     /// The value of a column that the line has no field for: of one without a default NULL, if it may be; else zero or
     /// empty, or the present time. Rows of fixed widths have the default and no NULL.
     fn missing(&self, run: &mut Run<'_, '_>, column: usize, row_number: u64) -> SqlResult<Value> {
-        let target = &self.plan.insert.table.definition().columns[column];
+        let target = &self.plan.insert.target.table.definition().columns[column];
         if target.column_type.kind == TypeKind::Timestamp && !target.nullable {
             let now = Value::DateTime(run.statement.facts.statement_time);
             let column_type = ColumnType::temporal(TypeKind::DateTime, 6);
             let given = Given { value: &now, column_type: &column_type, source: Source::Expression };
             return self.storing.store(given, target, row_number, run);
         }
-        let default = match &self.plan.insert.defaults[column] {
+        let default = match &self.plan.insert.target.defaults[column] {
             DefaultValue::Stored(value) if *value != Value::Null => Some(value),
             _ => None,
         };
@@ -175,7 +175,7 @@ impl<'p> LineRow<'p> {
         spool: &Arc<Spool>,
         row_number: u64,
     ) -> SqlResult<()> {
-        let table = &self.plan.insert.table;
+        let table = &self.plan.insert.target.table;
         let collation = self.plan.collation;
         // Binary columns refuse what is no text of the file's character set, too; others see to that themselves.
         let is_binary = table.definition().columns[column].column_type.kind.is_binary();
@@ -202,7 +202,7 @@ impl<'p> LineRow<'p> {
         field: Option<&[u8]>,
         row_number: u64,
     ) -> SqlResult<()> {
-        let target = &self.plan.insert.table.definition().columns[column];
+        let target = &self.plan.insert.target.table.definition().columns[column];
         let slot = &mut self.row[column];
         let is_plain = run.statement.settings.fast_plans
             && field
@@ -227,8 +227,8 @@ impl<'p> LineRow<'p> {
     /// Defaults, then SET.
     fn complete(&mut self, run: &mut Run<'_, '_>, row_number: u64) -> SqlResult<()> {
         let (plan, storing, row) = (self.plan, self.storing, &mut self.row);
-        let columns = &plan.insert.table.definition().columns;
-        let defaults = &plan.insert.defaults;
+        let columns = &plan.insert.target.table.definition().columns;
+        let defaults = &plan.insert.target.defaults;
         for assignment in &plan.assignments {
             self.given[assignment.column] = true;
             if !plan
@@ -242,7 +242,7 @@ impl<'p> LineRow<'p> {
         }
         fill_defaults(&plan.insert, row, &self.given, storing, row_number, run)?;
         if !plan.assignments.is_empty() {
-            let table = &plan.insert.table;
+            let target = &plan.insert.target;
             let mut seen: Vec<Value> =
                 row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect();
             for (column, value) in seen.iter_mut().enumerate().filter(|(column, _)| !self.given[*column]) {
@@ -250,8 +250,7 @@ impl<'p> LineRow<'p> {
                     *value = blank_value(&defaults[column], &columns[column]);
                 }
             }
-            let assigning =
-                Assigning { table, defaults, slots: None, sees_changes: true, storing, row_number };
+            let assigning = Assigning { target, slots: None, sees_changes: true, storing, row_number };
             assigning.carry_out(&plan.assignments, &mut seen, row, run)?;
         }
         Ok(())
@@ -261,7 +260,7 @@ impl<'p> LineRow<'p> {
 /// Which fields may go to their columns without being in memory.
 fn long_targets(plan: &LoadPlan) -> Vec<bool> {
     let is_taken = |target: &LoadTarget| match target {
-        LoadTarget::Column(column) => takes(plan.insert.table.definition(), *column),
+        LoadTarget::Column(column) => takes(plan.insert.target.table.definition(), *column),
         LoadTarget::Variable(_) => false,
     };
     plan.fields.iter().map(is_taken).collect()
@@ -269,7 +268,7 @@ fn long_targets(plan: &LoadPlan) -> Vec<bool> {
 
 /// Bytes of each field in a file of fixed rows: as wide as the column is shown. Empty for other files.
 fn field_widths(plan: &LoadPlan) -> Vec<usize> {
-    let columns = &plan.insert.table.definition().columns;
+    let columns = &plan.insert.target.table.definition().columns;
     let width = |target: &LoadTarget| match target {
         LoadTarget::Column(column) => {
             let column_type = &columns[*column].column_type;

@@ -1,7 +1,7 @@
 //! Values of a row on its way into a table that are too long for memory. Main type: [`LongColumns`]. They go from where they are kept
 //! into the table's tree of long values, and the row gets references to them.
 
-use super::row_change::row_error;
+use super::row::row_error;
 use crate::run::{Run, engine_error, long_parameter};
 use crate::spill::Spool;
 use charset::CollationId;

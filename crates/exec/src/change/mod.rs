@@ -1,6 +1,6 @@
-//! Statements that change rows. One pipeline serves all of them: values are stored into columns by [`storing`], rows
-//! are written and conflicts resolved by [`writer`]. Generated columns, CHECK, foreign keys and triggers have
-//! their place in `row_change`.
+//! Statements that change rows. Each finds or makes its rows in its own way; from there on all rows go the same way: values are
+//! stored into columns by [`storing`], and [`row`] says which steps follow in which order. Rows that wait for others, and conflicts
+//! of new rows, are [`writer`]'s.
 
 mod assigning;
 mod auto_increment;
@@ -10,8 +10,8 @@ pub(crate) mod insert;
 pub(crate) mod load;
 mod load_parser;
 mod long_columns;
+mod row;
 mod row_buffer;
-mod row_change;
 pub(crate) mod silent;
 pub(crate) mod storing;
 pub(crate) mod update;

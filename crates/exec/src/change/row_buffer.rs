@@ -1,6 +1,6 @@
 //! Rows on their way into a table, encoded one behind the other. Main type: [`RowBuffer`].
 
-use super::row_change::row_error;
+use super::row::row_error;
 use engine::Table;
 use errors::SqlResult;
 use values::Value;

@@ -1,11 +1,10 @@
 //! UPDATE of one table or several.
 
 use super::assigning::Assigning;
-use super::auto_increment::raise_counter;
 use super::found::FoundRows;
 use super::long_columns::LongColumns;
+use super::row::{self, Change, Updated, encoded, stamp};
 use super::row_buffer::stored_values;
-use super::row_change::{encoded, update_row};
 use super::storing::{Storing, as_seen, as_stored};
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
@@ -16,7 +15,7 @@ use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::Node;
-use plan::{Assignment, TargetTable, UpdatePlan};
+use plan::{Assignment, Steps, TargetTable, UpdatePlan};
 use values::{RowRef, Value};
 
 #[derive(Default)]
@@ -44,12 +43,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutco
     } else if plan.buffered {
         updating.change_kept(&collect(&plan.node, run)?, run)?;
     } else {
-        let mut found = FoundRows::singly(&plan.node);
-        while found.next(run)? {
-            for at in 0..found.batch.len() {
-                updating.change(&mut found.batch.take(at, found.batch.width()), run)?;
-            }
-        }
+        updating.change_found(run)?;
     }
     let counts = updating.counts;
     let affected =
@@ -68,16 +62,34 @@ struct Updating<'p> {
     plan: &'p UpdatePlan,
     storing: Storing,
     counts: Counts,
-    /// Number of the row, for messages: among those that were found.
+    /// Number of the row, for messages: among those that were found, but where rows of one table are changed as they are read
+    /// among those that were read.
     row_number: u64,
 }
 
 impl<'p> Updating<'p> {
+    /// Changes rows of one table as they are found.
+    fn change_found(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let plan = self.plan;
+        let mut found = FoundRows::singly(&plan.node);
+        loop {
+            let examined = run.rows_examined;
+            if !found.next(run)? {
+                return Ok(());
+            }
+            self.row_number += if run.plan.subqueries.is_empty() { run.rows_examined - examined } else { 1 };
+            for at in 0..found.batch.len() {
+                self.change(&mut found.batch.take(at, found.batch.width()), run)?;
+            }
+        }
+    }
+
     /// Changes rows of one table that were all found before.
     fn change_kept(&mut self, rows: &RowStore, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let (mut cursor, mut batch) = (RowCursor::new(), RowBatch::new());
         while cursor.next(rows, rows.len(), &mut batch)? {
             for at in 0..batch.len() {
+                self.row_number += 1;
                 self.change(&mut batch.take(at, batch.width()), run)?;
             }
         }
@@ -142,7 +154,7 @@ impl<'p> Updating<'p> {
         assigning.carry_out(&target.assignments, seen, &mut row, run)?;
         let changes = row != before || self.is_met_before(position);
         if changes {
-            assigning.carry_out(&target.on_update, seen, &mut row, run)?;
+            stamp(&assigning, seen, &mut row, run)?;
         }
         if target.sees_changes {
             waiting.last = Some((key.clone(), row.clone()));
@@ -160,7 +172,7 @@ impl<'p> Updating<'p> {
     /// Whether an earlier target is the same table: it may have changed other columns of a row.
     fn is_met_before(&self, position: usize) -> bool {
         let targets = &self.plan.targets;
-        targets[..position].iter().any(|other| other.table.id() == targets[position].table.id())
+        targets[..position].iter().any(|other| other.base.table.id() == targets[position].base.table.id())
     }
 
     /// Changes the rows of a target that waited for the end of the search.
@@ -194,11 +206,11 @@ impl<'p> Updating<'p> {
         let mut stored = Vec::new();
         let mode = ReadMode::Exclusive(WaitPolicy::Wait);
         let copy = &mut |row: &[u8]| stored.extend_from_slice(row);
-        let is_there = run.statement.transaction.get(&target.table, 0, key, mode, copy);
-        if !is_there.map_err(|error| engine_error(error, &target.table))? {
+        let is_there = run.statement.transaction.get(&target.base.table, 0, key, mode, copy);
+        if !is_there.map_err(|error| engine_error(error, &target.base.table))? {
             return Ok(None);
         }
-        let mut now = stored_values(&target.table, &stored);
+        let mut now = stored_values(&target.base.table, &stored);
         let assigned = |now: &mut Vec<Value>, assignments: &[Assignment]| {
             assignments.iter().for_each(|one| now[one.column].clone_from(&row[one.column]));
         };
@@ -207,14 +219,13 @@ impl<'p> Updating<'p> {
         if now == before {
             return Ok(None);
         }
-        assigned(&mut now, &target.on_update);
+        assigned(&mut now, &target.base.on_update);
         Ok(Some(now))
     }
 
     fn assigning(&self, target: &'p TargetTable) -> Assigning<'p> {
         Assigning {
-            table: &target.table,
-            defaults: &target.defaults,
+            target: &target.base,
             slots: Some(&target.slots),
             sees_changes: target.sees_changes,
             storing: self.storing,
@@ -224,7 +235,7 @@ impl<'p> Updating<'p> {
 
     /// The row of a target within a row that was found, as it is stored.
     fn stored_row(&self, target: &TargetTable, seen: &[Value], run: &Run<'_, '_>) -> Vec<Value> {
-        let columns = target.table.definition().columns.iter();
+        let columns = target.base.table.definition().columns.iter();
         let stored = |(column, slot): (_, &Option<usize>)| {
             // What is said of a kept column is not looked at.
             slot.map_or(Value::Bytes(Vec::new()), |slot| as_stored(&seen[slot], column, run))
@@ -243,20 +254,19 @@ impl<'p> Updating<'p> {
         let mut row = self.stored_row(target, seen, run);
         let before = row.clone();
         self.counts.matched += 1;
-        self.row_number = self.counts.matched;
         let (assigning, mut long) = (self.assigning(target), LongColumns::default());
         assigning.carry_out_long(&target.assignments, seen, &mut row, Some(&mut long), run)?;
         if row == before && long.is_empty() && !target.unread {
             return Ok(());
         }
         if target.unread
-            && !target.on_update.is_empty()
+            && target.base.steps.has(Steps::STAMPS)
             && long.is_empty()
             && is_same(target, &key, &row, run)?
         {
             return Ok(());
         }
-        assigning.carry_out(&target.on_update, seen, &mut row, run)?;
+        stamp(&assigning, seen, &mut row, run)?;
         self.put_long(target, &key, &row, &long, run)
     }
 
@@ -279,14 +289,9 @@ impl<'p> Updating<'p> {
         long: &LongColumns,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        if update_row(target, key, row, long, self.plan.ignore, run)? {
-            self.counts.changed += 1;
-            if let Some(column) = target.table.definition().auto_increment_column()
-                && target.assignments.iter().any(|one| one.column == column)
-            {
-                raise_counter(&target.table, &row[column], run)?;
-            }
-        }
+        let change = Change { key, row, long, ignore: self.plan.ignore };
+        let updated = row::update(&target.base, change, run)?;
+        self.counts.changed += u64::from(updated == Updated::Changed);
         Ok(())
     }
 }
@@ -297,9 +302,9 @@ fn show_last(target: &TargetTable, seen: &mut [Value], waiting: &Waiting, run: &
     if !matches!(&seen[target.key_slot], Value::Bytes(found) if found == key) {
         return;
     }
-    for one in target.assignments.iter().chain(&target.on_update) {
+    for one in target.assignments.iter().chain(&target.base.on_update) {
         if let Some(slot) = target.slots[one.column] {
-            let column = &target.table.definition().columns[one.column];
+            let column = &target.base.table.definition().columns[one.column];
             seen[slot] = as_seen(&row[one.column], column, run);
         }
     }
@@ -307,11 +312,10 @@ fn show_last(target: &TargetTable, seen: &mut [Value], waiting: &Waiting, run: &
 
 /// Whether a row that was not read whole stays as it is.
 fn is_same(target: &TargetTable, key: &[u8], row: &[Value], run: &Run<'_, '_>) -> SqlResult<bool> {
-    let mut bytes = Vec::new();
-    encoded(&target.table, row, &mut bytes)?;
-    match run.statement.transaction.is_same_row(&target.table, key, &bytes, &target.kept) {
+    let bytes = encoded(&target.base.table, row, &LongColumns::default(), run)?;
+    match run.statement.transaction.is_same_row(&target.base.table, key, &bytes, &target.base.kept) {
         Err(EngineError::RowNotFound) => Ok(true),
-        outcome => outcome.map_err(|error| engine_error(error, &target.table)),
+        outcome => outcome.map_err(|error| engine_error(error, &target.base.table)),
     }
 }
 

@@ -5,8 +5,8 @@ mod conflict;
 
 use super::auto_increment::GeneratedIds;
 use super::long_columns::LongColumns;
+use super::row::{complete, duplicate_error, encoded};
 use super::row_buffer::{RowBuffer, stored_values};
-use super::row_change::{duplicate_error, encoded};
 use super::storing::Storing;
 use crate::run::{Run, engine_error};
 use engine::EngineError;
@@ -71,7 +71,8 @@ pub struct Writer<'p> {
 /// Whether rows of the statement may wait for others: nothing in it looks at the table meanwhile, and a duplicate
 /// does not have an expression evaluated.
 fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
-    let reads_target = run.plan.tables.iter().filter(|table| table.id() == plan.table.id()).count() > 1;
+    let reads_target =
+        run.plan.tables.iter().filter(|table| table.id() == plan.target.table.id()).count() > 1;
     plan.on_duplicate.is_empty()
         && !run.plan.calls_routines
         && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
@@ -79,12 +80,12 @@ fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
 
 /// All columns but those that are kept.
 fn read_of_existing(plan: &InsertPlan) -> ColumnSet {
-    if plan.kept.is_none() {
+    if plan.target.kept.is_none() {
         return ColumnSet::All;
     }
-    let indexed = plan.table.indexed_columns();
-    let is_read = |column: &usize| !plan.kept.contains(*column) || indexed.contains(*column);
-    ColumnSet::of((0..plan.table.definition().columns.len()).filter(is_read))
+    let indexed = plan.target.table.indexed_columns();
+    let is_read = |column: &usize| !plan.target.kept.contains(*column) || indexed.contains(*column);
+    ColumnSet::of((0..plan.target.table.definition().columns.len()).filter(is_read))
 }
 
 impl<'p> Writer<'p> {
@@ -122,25 +123,34 @@ impl<'p> Writer<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         self.counts.records += 1;
-        let table = &self.plan.table;
-        let generates = GeneratedIds::wants(table, row, run);
+        let generates = GeneratedIds::wants(&self.plan.target, row, run);
         if generates != self.generated {
             self.flush(run)?;
         }
         let alone = rows_left == Some(1) && self.waiting.is_empty();
         if !self.bulk || alone || (generates && self.skips_ids()) {
-            self.ids.fill(table, row, rows_left, run)?;
-            let mut bytes = Vec::new();
-            encoded(table, row, &mut bytes)?;
-            return self.insert_one(row, &bytes, run);
+            return self.put_alone(row, &LongColumns::default(), rows_left, run);
         }
         self.fill_waiting(row, generates, rows_left, run)?;
-        self.waiting.push(&self.plan.table, row)?;
+        self.waiting.push(&self.plan.target.table, row)?;
         self.note_reports(run);
         if self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX {
             self.flush(run)?;
         }
         Ok(())
+    }
+
+    /// Puts a row in that no other waits with.
+    fn put_alone(
+        &mut self,
+        row: &mut [Value],
+        long: &LongColumns,
+        rows_left: Option<u64>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        complete(&self.plan.target, row, &mut self.ids, rows_left, run)?;
+        let bytes = encoded(&self.plan.target.table, row, long, run)?;
+        self.insert_one(row, &bytes, run)
     }
 
     /// As `write`, for a row that may have long values. It goes in alone.
@@ -156,16 +166,12 @@ impl<'p> Writer<'p> {
         }
         self.flush(run)?;
         self.counts.records += 1;
-        let table = &self.plan.table;
-        self.ids.fill(table, row, rows_left, run)?;
-        let mark = run.statement.transaction.mark();
-        let bytes = long.encoded(table, row, run)?;
-        let affected = self.counts.affected;
-        self.insert_one(row, &bytes, run)?;
+        let (mark, affected) = (run.statement.transaction.mark(), self.counts.affected);
+        self.put_alone(row, long, rows_left, run)?;
         if self.counts.affected == affected {
             // It was left out: nothing refers to its values.
-            let transaction = run.statement.transaction;
-            transaction.rollback_to(mark).map_err(|error| engine_error(error, table))?;
+            let left = run.statement.transaction.rollback_to(mark);
+            left.map_err(|error| engine_error(error, &self.plan.target.table))?;
         }
         Ok(())
     }
@@ -175,7 +181,7 @@ impl<'p> Writer<'p> {
     fn skips_ids(&self) -> bool {
         self.plan.ignore
             && matches!(self.plan.rows, InsertRows::Query(_))
-            && self.plan.table.definition().auto_increment_column().is_some()
+            && self.plan.target.auto_increment.is_some()
     }
 
     /// Whether rows that are there already are left or replaced.
@@ -192,15 +198,15 @@ impl<'p> Writer<'p> {
         rows_left: Option<u64>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        let table = &self.plan.table;
+        let target = &self.plan.target;
         if self.waiting.is_empty() {
             self.ids_before = self.ids.mark();
             self.generated = generates;
         }
-        self.ids.fill(table, row, rows_left, run)?;
+        complete(target, row, &mut self.ids, rows_left, run)?;
         if generates {
-            self.ids.stored(table, run)?;
-        } else if table.definition().auto_increment_column().is_some() {
+            self.ids.stored(&target.table, run)?;
+        } else if target.auto_increment.is_some() {
             self.explicit.push(self.ids.explicit().unwrap_or(0));
         }
         Ok(())
@@ -210,7 +216,7 @@ impl<'p> Writer<'p> {
     fn raise_explicit(&mut self, first: usize, count: usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let ids = self.explicit.get(first..first + count).unwrap_or_default();
         match ids.iter().max() {
-            Some(greatest) => self.ids.raise(&self.plan.table, *greatest, run),
+            Some(greatest) => self.ids.raise(&self.plan.target.table, *greatest, run),
             None => Ok(()),
         }
     }
@@ -251,7 +257,7 @@ impl<'p> Writer<'p> {
 
     /// Puts rows in where a duplicate is an error.
     fn put_strictly(&mut self, rows: &[&[u8]], run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let table = &self.plan.table;
+        let table = &self.plan.target.table;
         match run.statement.transaction.insert_many(table, rows) {
             Ok(()) => {
                 self.counts.affected += rows.len() as u64;
@@ -268,7 +274,7 @@ impl<'p> Writer<'p> {
 
     /// Puts all rows in, or none if one of them is there already.
     fn put_together(&mut self, rows: &[&[u8]], run: &Run<'_, '_>) -> SqlResult<bool> {
-        let table = &self.plan.table;
+        let table = &self.plan.target.table;
         let transaction = run.statement.transaction;
         let put = transaction.try_insert_many(table, rows).map_err(|error| engine_error(error, table))?;
         self.counts.affected += if put { rows.len() as u64 } else { 0 };
@@ -334,20 +340,17 @@ impl<'p> Writer<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         for (at, row) in (first..).zip(rows) {
-            let table = &self.plan.table;
-            let mut values = stored_values(table, row);
-            let id_column = table.definition().auto_increment_column();
-            if let (Some(column), true) = (id_column, self.generated) {
+            let target = &self.plan.target;
+            let mut values = stored_values(&target.table, row);
+            if let (Some(column), true) = (target.auto_increment, self.generated) {
                 values[column] = Value::Null;
             }
-            self.ids.fill(table, &mut values, Some((rows.len() + first - at) as u64), run)?;
-            let mut bytes = Vec::new();
-            encoded(table, &values, &mut bytes)?;
             let later = self.reports.partition_point(|(row, _)| *row <= at);
             let before = later.checked_sub(1).map_or(self.reported, |at| self.reports[at].1);
             self.duplicates_reported_at = Some(before + *added);
             let reported = run.statement.diagnostics.count();
-            let outcome = self.insert_one(&values, &bytes, run);
+            let rows_left = Some((rows.len() + first - at) as u64);
+            let outcome = self.put_alone(&mut values, &LongColumns::default(), rows_left, run);
             self.duplicates_reported_at = None;
             outcome?;
             *added += (run.statement.diagnostics.count() - reported) as usize;

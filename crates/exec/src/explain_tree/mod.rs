@@ -92,7 +92,7 @@ impl<'a> Tree<'a> {
 
     fn insert(&mut self, insert: &'a plan::InsertPlan) {
         let verb = if insert.replace { "Replace" } else { "Insert" };
-        self.line(0, &format!("{verb} into {}", insert.table.definition().name.table));
+        self.line(0, &format!("{verb} into {}", insert.target.table.definition().name.table));
         match &insert.rows {
             InsertRows::Values(rows) => {
                 self.line(1, "Rows fetched before execution");

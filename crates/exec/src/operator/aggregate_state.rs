@@ -6,7 +6,7 @@ use crate::run::{Run, row_bytes};
 use crate::spill::{Held, KeySet, LongHeld};
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, compare_values};
-use expression::{EvaluationContext, Expression, ResultType, SqlMode, TypeClass, convert, text};
+use expression::{EvaluationContext, Expression, Operand, ResultType, SqlMode, TypeClass, convert, text};
 use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
 use values::temporal::{Date, DateTime};
@@ -214,7 +214,10 @@ impl Accumulator {
         let mut joined = Vec::new();
         let mut held = LongHeld::default();
         for argument in &call.arguments {
-            let value = argument.operand(row, run)?;
+            let mut value = argument.operand(row, run)?;
+            if let ValueRef::Decimal(exact) = value.as_ref() {
+                value = Operand::Owned(Value::Decimal(exact.padded(argument.result.scale())));
+            }
             let Some(bytes) = convert::to_text(value.as_ref(), &argument.result.column_type, run) else {
                 return Ok(());
             };
@@ -255,8 +258,14 @@ impl Accumulator {
                 AggregateKind::Average => Value::Double(*sum / *count as f64),
                 _ => Value::Double(*sum),
             },
-            State::Extreme(best) => std::mem::replace(best, Value::Null),
-            State::First(value) => value.take().unwrap_or(Value::Null),
+            State::Extreme(best) => match std::mem::replace(best, Value::Null) {
+                Value::Decimal(exact) => Value::Decimal(exact.shown_with(call.result.scale())),
+                best => best,
+            },
+            State::First(value) => match value.take() {
+                Some(Value::Decimal(exact)) => Value::Decimal(exact.padded(call.result.scale())),
+                value => value.unwrap_or(Value::Null),
+            },
             State::Bits(bits) => Value::UInt(*bits),
             State::Moments { count, squares, .. } => variance(call.kind, *count, *squares),
             State::Texts(texts) => concatenated(call, texts, run),
@@ -285,12 +294,16 @@ fn warn_of_zero_date(call: &AggregateCall, column: &str, run: &mut Run<'_, '_>) 
     run.diagnostics().warning(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text));
 }
 
+/// SUM and AVG of exact numbers. As in MySQL an average has more digits than its type while it is computed with.
 pub(super) fn exact_result(call: &AggregateCall, sum: &Decimal, count: u64) -> Value {
-    if call.kind != AggregateKind::Average {
-        return Value::Decimal(*sum);
-    }
     let scale = call.result.scale();
-    sum.divide_to_scale(&Decimal::from(count), scale).map_or(Value::Null, Value::Decimal)
+    if call.kind != AggregateKind::Average {
+        return Value::Decimal(sum.shown_with(scale));
+    }
+    let own_scale = call.arguments.first().map_or(0, |argument| argument.result.scale());
+    let count = Decimal::from(count);
+    let average = sum.divide(&count, scale.saturating_sub(own_scale));
+    average.or_else(|_| sum.divide_to_scale(&count, scale)).map_or(Value::Null, Value::Decimal)
 }
 
 fn variance(kind: AggregateKind, count: u64, squares: f64) -> Value {

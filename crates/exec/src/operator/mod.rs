@@ -4,6 +4,7 @@
 mod aggregate;
 mod aggregate_state;
 mod direct;
+mod exact_slots;
 mod hash_join;
 mod keys;
 pub(crate) mod limit;

@@ -1,5 +1,6 @@
 //! Filter, projection and DISTINCT.
 
+use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key};
 use crate::batch::{RowBatch, long_bytes};
@@ -9,7 +10,7 @@ use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, Operand, ResultType};
 use std::collections::HashMap;
-use values::RowRef;
+use values::{RowRef, ValueRef};
 
 /// Rows for which all conditions hold.
 pub struct Filter<'p> {
@@ -163,7 +164,14 @@ pub fn distinct_key(
 ) -> SqlResult<()> {
     out.clear();
     for ((mode, column_type), value) in modes.iter().zip(row.iter()) {
-        append_key(*mode, value, column_type, run, out)?;
+        match value {
+            // A temporary table keeps no more decimals than its column has.
+            ValueRef::Decimal(number) if number.scale() > column_type.scale() => {
+                let kept = number.shown_with(column_type.scale());
+                append_key(*mode, ValueRef::Decimal(&kept), column_type, run, out)?
+            }
+            _ => append_key(*mode, value, column_type, run, out)?,
+        };
     }
     Ok(())
 }
@@ -172,6 +180,7 @@ pub fn distinct_key(
 pub struct Distinct<'p> {
     input: Box<dyn Operator + 'p>,
     modes: Vec<(ComparisonMode, values::ColumnType)>,
+    exact: ExactSlots,
     seen: Option<KeySet>,
     rows: RowBatch,
     key: Vec<u8>,
@@ -179,7 +188,9 @@ pub struct Distinct<'p> {
 
 impl<'p> Distinct<'p> {
     pub fn new(input: Box<dyn Operator + 'p>, columns: &'p [ResultType]) -> Distinct<'p> {
-        Distinct { input, modes: distinct_modes(columns), seen: None, rows: RowBatch::new(), key: Vec::new() }
+        let modes = distinct_modes(columns);
+        let exact = ExactSlots::of(columns.iter().enumerate());
+        Distinct { input, modes, exact, seen: None, rows: RowBatch::new(), key: Vec::new() }
     }
 }
 
@@ -197,6 +208,7 @@ impl Operator for Distinct<'_> {
                 distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
                 if seen.insert(&self.key)? {
                     batch.push_taken(&mut self.rows, at);
+                    self.exact.keep_decimals(batch);
                 }
             }
         }

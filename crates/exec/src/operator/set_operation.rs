@@ -1,6 +1,7 @@
 //! UNION, INTERSECT and EXCEPT. The rows of the operands stream, one operand after the other; only keys are kept. Main
 //! type: [`SetOperationRun`].
 
+use super::exact_slots::ExactSlots;
 use super::project::{distinct_key, distinct_modes};
 use super::{Operator, open};
 use crate::batch::RowBatch;
@@ -19,6 +20,7 @@ use values::ColumnType;
 pub struct SetOperationRun<'p> {
     operation: &'p SetOperation,
     modes: Vec<(ComparisonMode, ColumnType)>,
+    exact: ExactSlots,
     /// One for each term, made by the first call.
     stages: Vec<Stage>,
     /// The operand that is being read: 0 is the first, then the terms.
@@ -113,6 +115,7 @@ impl<'p> SetOperationRun<'p> {
         SetOperationRun {
             operation,
             modes: distinct_modes(&operation.columns),
+            exact: ExactSlots::of(operation.columns.iter().enumerate()),
             stages: Vec::new(),
             operand: 0,
             input: None,
@@ -192,6 +195,7 @@ impl Operator for SetOperationRun<'_> {
                 }
                 if passes {
                     batch.push_taken(&mut self.rows, at);
+                    self.exact.keep_decimals(batch);
                 }
             }
         }

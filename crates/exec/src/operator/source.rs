@@ -1,5 +1,6 @@
 //! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
 
+use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, collect, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch, long_bytes};
@@ -144,6 +145,7 @@ impl DerivedRows<'_> {
 /// Rows of a subquery in FROM.
 pub struct Derived<'p> {
     access: &'p DerivedAccess,
+    exact: ExactSlots,
     /// Known from the first call.
     input: Option<DerivedRows<'p>>,
     /// Rows of the input, and how many of them were looked at.
@@ -154,7 +156,9 @@ pub struct Derived<'p> {
 
 impl<'p> Derived<'p> {
     pub fn new(access: &'p DerivedAccess) -> Derived<'p> {
-        Derived { access, input: None, rows: RowBatch::new(), at: 0, order: RowOrder::default() }
+        let columns = access.columns.iter();
+        let exact = ExactSlots::of(columns.map(|(at, slot)| (*slot, &access.query.columns[*at].result)));
+        Derived { access, exact, input: None, rows: RowBatch::new(), at: 0, order: RowOrder::default() }
     }
 
     /// A common table that is used more than once is computed by who asks first.
@@ -222,7 +226,7 @@ impl Operator for Derived<'_> {
             if self.at >= self.rows.len() && !self.read(run, batch)? {
                 return Ok(false);
             }
-            let (access, rows, at) = (self.access, &self.rows, &mut self.at);
+            let (access, exact, rows, at) = (self.access, &self.exact, &self.rows, &mut self.at);
             let mut goes_on = true;
             while goes_on && *at < rows.len() {
                 goes_on = self.order.step(run, batch, |run, batch| {
@@ -232,6 +236,7 @@ impl Operator for Derived<'_> {
                     for (position, slot) in &access.columns {
                         batch.set(*slot, row.get(*position));
                     }
+                    exact.keep_decimals(batch);
                     if !all_hold(&access.conditions, batch.last(), run)? {
                         batch.pop();
                     }

@@ -43,8 +43,10 @@ fn derive_any_value(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn any_value(call: &mut Call<'_>) -> SqlResult<Value> {
-    let value = call.value(0)?;
-    Ok(call.computed(0, value))
+    Ok(match call.value(0)? {
+        Value::Decimal(exact) => Value::Decimal(exact.padded(call.result().scale())),
+        value => call.computed(0, value),
+    })
 }
 
 fn derive_name_const(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

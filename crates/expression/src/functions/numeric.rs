@@ -86,9 +86,10 @@ fn absolute(call: &mut Call<'_>) -> SqlResult<Value> {
                 Err(_) => return Err(out_of_range_call("BIGINT", call)),
             },
         },
-        TypeClass::Decimal => {
-            call.decimal(0)?.map_or(Value::Null, |number| Value::Decimal(number.absolute()))
-        }
+        TypeClass::Decimal => match call.decimal(0)? {
+            Some(number) => exact_result(call, number.absolute())?,
+            None => Value::Null,
+        },
         _ => call.double(0)?.map_or(Value::Null, |number| Value::Double(number.abs())),
     })
 }
@@ -124,9 +125,6 @@ fn derive_whole(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 fn whole(call: &mut Call<'_>, rounding: Rounding, of_double: fn(f64) -> f64) -> SqlResult<Value> {
-    if matches!(call.argument(0).class(), TypeClass::Double | TypeClass::Text | TypeClass::Null) {
-        return Ok(call.double(0)?.map_or(Value::Null, |number| Value::Double(of_double(number))));
-    }
     if call.argument(0).class() == TypeClass::Integer {
         return call.value(0);
     }
@@ -146,7 +144,7 @@ fn exact_result(call: &Call<'_>, number: Decimal) -> SqlResult<Value> {
             .map(Value::Int)
             .map_err(|_| out_of_range_call("BIGINT", call));
     }
-    Ok(Value::Decimal(number))
+    Ok(Value::Decimal(number.shown_with(call.result().scale())))
 }
 
 /// The constant number of digits to round to; None if it varies.
@@ -186,7 +184,6 @@ fn round(call: &mut Call<'_>, truncates: bool) -> SqlResult<Value> {
         1 => 0,
         _ => match call.integer(1)? {
             None => return Ok(Value::Null),
-            Some(digits) if call.argument(1).column_type.unsigned => digits.max(0),
             Some(digits) => digits,
         },
     };

@@ -137,9 +137,9 @@ impl Arithmetic {
                 (widest, result.nullable())
             }
             (Modulo, ArithmeticMode::Decimal) => {
-                let scale = scale_left.max(scale_right);
-                let precision = digits_left.max(digits_right) + u32::from(scale);
-                (widest, decimal_of(left, left, precision, scale).nullable())
+                let precision =
+                    (digits_left + u32::from(scale_left)).max(digits_right + u32::from(scale_right));
+                (widest, remainder_of(left, precision, scale_left.max(scale_right)).nullable())
             }
             (_, ArithmeticMode::Double) => (widest, double()),
             (Add | Subtract, ArithmeticMode::Decimal) => {
@@ -234,19 +234,10 @@ impl Arithmetic {
             ArithmeticOperator::Add => left + right,
             ArithmeticOperator::Subtract => left - right,
             ArithmeticOperator::Multiply => left.checked_mul(right).unwrap_or(i128::MAX),
-            ArithmeticOperator::IntegerDivide | ArithmeticOperator::Modulo if right == 0 => {
-                return Ok(division_by_zero(context));
-            }
-            ArithmeticOperator::IntegerDivide => left / right,
+            _ if right == 0 => return Ok(division_by_zero(context)),
             ArithmeticOperator::Modulo => left % right,
-            ArithmeticOperator::Divide => {
-                return self.decimals(
-                    whole,
-                    &convert::decimal_of_integer(left),
-                    &convert::decimal_of_integer(right),
-                    context,
-                );
-            }
+            // Never `/` in this mode: `derive` gives it exact numbers.
+            ArithmeticOperator::IntegerDivide | ArithmeticOperator::Divide => left / right,
         };
         integer_result(whole, exact)
     }
@@ -263,7 +254,9 @@ impl Arithmetic {
             ArithmeticOperator::Subtract => left.subtract(right),
             ArithmeticOperator::Multiply => left.multiply(right),
             _ if right.is_zero() => return Ok(division_by_zero(context)),
-            ArithmeticOperator::Divide => left.divide(right, context.facts().division_precision_increment),
+            ArithmeticOperator::Divide => left
+                .divide(right, context.facts().division_precision_increment)
+                .or_else(|_| left.divide_to_scale(right, whole.result.scale())),
             ArithmeticOperator::Modulo => left.remainder(right),
             ArithmeticOperator::IntegerDivide => {
                 let quotient = left.divide_to_integer(right).ok();
@@ -284,7 +277,7 @@ impl Arithmetic {
             Ok(exact) if exact.is_negative() && whole.result.column_type.unsigned => {
                 Err(out_of_range("DECIMAL UNSIGNED", whole))
             }
-            Ok(exact) => Ok(Value::Decimal(exact)),
+            Ok(exact) => Ok(Value::Decimal(exact.shown_with(whole.result.scale()))),
             Err(_) => Err(out_of_range("DECIMAL", whole)),
         }
     }
@@ -343,6 +336,11 @@ fn decimal_of(left: &ResultType, right: &ResultType, precision: u32, scale: u8) 
     result
 }
 
+/// The type of a remainder: MySQL makes room for a sign in any case.
+fn remainder_of(left: &ResultType, precision: u32, scale: u8) -> ResultType {
+    decimal_of(left, left, precision + u32::from(left.column_type.unsigned), scale)
+}
+
 /// The type of a sum: it is shown with the digits that it may have, more than a DECIMAL holds.
 fn sum_of(left: &ResultType, right: &ResultType, precision: u32, scale: u8) -> ResultType {
     let mut result = decimal_of(left, right, precision, scale);
@@ -395,7 +393,7 @@ pub fn negate(
             None => Ok(Value::Null),
         },
         ArithmeticMode::Decimal => Ok(convert::to_decimal(value.as_ref(), column_type, context)?
-            .map_or(Value::Null, |value| Value::Decimal(value.negated()))),
+            .map_or(Value::Null, |value| Value::Decimal(value.negated().shown_with(whole.result.scale())))),
         ArithmeticMode::Double => Ok(convert::argument_to_double(operand, value.as_ref(), context)?
             .map_or(Value::Null, |value| Value::Double(-value))),
     }

@@ -15,8 +15,8 @@ use parser::ast;
 use plan::TableAccess;
 use plan::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
 use plan::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, TargetTable,
-    UpdatePlan,
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Target,
+    TargetTable, UpdatePlan,
 };
 use std::sync::Arc;
 use values::row::ColumnSet;
@@ -70,17 +70,10 @@ impl Binder<'_> {
             ..ExplainRow::default()
         };
         self.explain.insert(0, row);
-        Ok(InsertPlan {
-            kept: kept_of_existing(&definition, &on_duplicate, &on_update),
-            table,
-            replace: insert.replace,
-            ignore: insert.ignore,
-            columns,
-            rows,
-            defaults,
-            on_duplicate,
-            on_update,
-        })
+        let kept = kept_of_existing(&definition, &on_duplicate, &on_update);
+        let target = Target::new(table, defaults, on_update, kept, &[]);
+        let (replace, ignore) = (insert.replace, insert.ignore);
+        Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
     }
 
     /// The query whose rows are inserted.
@@ -111,7 +104,7 @@ impl Binder<'_> {
         if let Some(alias) = &insert.row_alias {
             self.row_alias(alias, definition, columns)?;
         } else {
-            self.block().inserted_slots = (count..2 * count).collect();
+            self.block().inserted_slots = RowVariables::of(count).inserted().collect();
             self.show_source(count);
         }
         let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
@@ -124,7 +117,7 @@ impl Binder<'_> {
         }
         let on_update = self.on_update(definition, &on_duplicate)?;
         if insert.row_alias.is_none() {
-            let read = self.block().slots.iter().skip(2 * count);
+            let read = self.block().slots.iter().skip(RowVariables::of(count).source());
             let handed_on = read.map(|(table, column)| (table - 1, *column)).collect();
             self.source.handed_on = handed_on;
         }
@@ -172,7 +165,7 @@ impl Binder<'_> {
             let renamed = columns.iter().map(|column| (1, *column));
             self.block().visible.extend(renamed);
         }
-        self.block().inserted_slots = (count..2 * count).collect();
+        self.block().inserted_slots = RowVariables::of(count).inserted().collect();
         Ok(())
     }
 
@@ -286,17 +279,26 @@ impl Binder<'_> {
         Ok(more)
     }
 
-    /// UPDATE of one table or several.
-    pub fn update(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
-        let before = self.with_clause(update.with.as_ref())?;
+    /// Binds a statement that finds the rows which it changes, in a block of its own.
+    fn changing<T>(
+        &mut self,
+        with: Option<&ast::With>,
+        parts: impl FnOnce(&mut Self) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let before = self.with_clause(with)?;
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
-        let plan = self.update_parts(update);
+        let plan = parts(self);
         self.blocks.pop();
         self.leave();
         self.common_tables.truncate(before);
         plan
+    }
+
+    /// UPDATE of one table or several.
+    pub fn update(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
+        self.changing(update.with.as_ref(), |binder| binder.update_parts(update))
     }
 
     fn update_parts(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
@@ -344,7 +346,7 @@ impl Binder<'_> {
         check_key_conflicts(&targets)?;
         for target in &mut targets {
             let block = self.block();
-            let is_same = |table: &&super::BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.table.id());
+            let is_same = |table: &&super::BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.base.table.id());
             let is_first = first.is_some_and(|first| block.tables[first].key_slot == Some(target.key_slot));
             let index = index_read_for(&node, target.key_slot);
             // MySQL changes such a table at once; what waits for the end of the search is not in the rows that are found.
@@ -410,19 +412,9 @@ impl Binder<'_> {
         let definition = table.definition().clone();
         let on_update = self.on_update(&definition, &assignments)?;
         let defaults = self.defaults(&definition)?;
-        Ok(TargetTable {
-            table,
-            alias,
-            slots,
-            kept: ColumnSet::of(kept),
-            unread,
-            key_slot,
-            assignments,
-            on_update,
-            defaults,
-            sees_changes: false,
-            changes_at_once: false,
-        })
+        let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), &assignments);
+        let (sees_changes, changes_at_once) = (false, false);
+        Ok(TargetTable { base, alias, slots, unread, key_slot, assignments, sees_changes, changes_at_once })
     }
 
     fn where_conditions(&mut self, filter: Option<&ast::Expression>) -> SqlResult<Vec<Expression>> {
@@ -476,15 +468,7 @@ impl Binder<'_> {
 
     /// DELETE from one table or several.
     pub fn delete(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
-        let before = self.with_clause(delete.with.as_ref())?;
-        self.enter()?;
-        self.block_number += 1;
-        self.blocks.push(Block { number: self.block_number, ..Block::default() });
-        let plan = self.delete_parts(delete);
-        self.blocks.pop();
-        self.leave();
-        self.common_tables.truncate(before);
-        plan
+        self.changing(delete.with.as_ref(), |binder| binder.delete_parts(delete))
     }
 
     fn delete_parts(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
@@ -519,7 +503,7 @@ impl Binder<'_> {
         for number in numbers {
             self.change(number);
             let target = self.target(number, Vec::new(), false, false)?;
-            let name = target.table.definition().name.clone();
+            let name = target.base.table.definition().name.clone();
             self.require_table(&name, TableAccess::Delete);
             targets.push(target);
         }
@@ -583,15 +567,12 @@ impl Binder<'_> {
         let ignore = load.duplicates == ast::LoadDuplicates::Ignore
             || load.local && load.duplicates == ast::LoadDuplicates::Error;
         let insert = InsertPlan {
-            table,
+            target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), &[]),
             replace: replaces,
             ignore,
             columns: (0..definition.columns.len()).collect(),
             rows: InsertRows::Values(Vec::new()),
-            defaults,
             on_duplicate: Vec::new(),
-            on_update: Vec::new(),
-            kept: ColumnSet::none(),
         };
         Ok(LoadPlan { insert, fields, assignments, load: load.clone(), collation })
     }
@@ -617,13 +598,13 @@ impl Binder<'_> {
 /// Error 1706: a row that is changed under two names must be found again under the second one.
 fn check_key_conflicts(targets: &[TargetTable]) -> SqlResult<()> {
     let changes_key = |target: &TargetTable| {
-        let key = target.table.indexes()[0].definition(&target.table);
+        let key = target.base.table.indexes()[0].definition(&target.base.table);
         let is_part =
             |column: usize| key.is_some_and(|key| key.parts.iter().any(|part| part.column == column));
         target.assignments.iter().any(|assignment| is_part(assignment.column))
     };
     for (at, target) in targets.iter().enumerate() {
-        let other = targets[at + 1..].iter().find(|other| other.table.id() == target.table.id());
+        let other = targets[at + 1..].iter().find(|other| other.base.table.id() == target.base.table.id());
         if let Some(other) = other
             && (changes_key(target) || changes_key(other))
         {
@@ -646,13 +627,17 @@ fn index_read_for(node: &Node, key_slot: usize) -> Option<usize> {
 
 /// Whether the change may move a row within the index by which it was found.
 fn moves_rows(target: &TargetTable, index: usize) -> bool {
-    let table = &target.table;
+    let table = &target.base.table;
     let parts: Vec<usize> = [0, index]
         .iter()
         .filter_map(|index| table.indexes()[*index].definition(table))
         .flat_map(|definition| definition.parts.iter().map(|part| part.column))
         .collect();
-    target.assignments.iter().chain(&target.on_update).any(|assignment| parts.contains(&assignment.column))
+    target
+        .assignments
+        .iter()
+        .chain(&target.base.on_update)
+        .any(|assignment| parts.contains(&assignment.column))
 }
 
 /// Whether tables that are read behind the first look at what is assigned to it, other than to look up their keys.

@@ -4,6 +4,7 @@ use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::join::{Content, Group};
 use super::order::{ChosenSteps, StepOrder};
+use super::terms::differs_between_rows;
 use super::{Joined, tables_of};
 use crate::bind::{Binder, Source};
 use crate::logical::Derived;
@@ -25,11 +26,10 @@ impl Binder<'_> {
     pub(super) fn build_joins(
         &mut self,
         group: Group,
-        conditions: Vec<Condition>,
+        mut conditions: Vec<Condition>,
         mut nests: Vec<Option<Joined>>,
         chosen: ChosenSteps,
     ) -> Joined {
-        let mut conditions: Vec<Option<Condition>> = conditions.into_iter().map(Some).collect();
         let mut members: Vec<_> = group.members.into_iter().map(Some).collect();
         let mut node: Option<Node> = None;
         let ChosenSteps { steps, mut order } = chosen;
@@ -39,14 +39,14 @@ impl Binder<'_> {
         for step in steps {
             let Some(member) = members[step.member].take() else { continue };
             let after = placed | member.tables;
-            let mut ready = Vec::new();
-            for condition in &mut conditions {
-                let is_ready = |condition: &mut Condition| {
-                    let tables = condition.tables;
-                    tables & !after == 0 && (tables & member.tables != 0 || placed == 0)
-                };
-                ready.extend(condition.take_if(is_ready));
-            }
+            let is_last = members.iter().all(Option::is_none);
+            let is_ready = |condition: &mut Condition| {
+                let tables = condition.tables;
+                let is_about = tables & member.tables != 0 || placed == 0;
+                // What differs from row to row is asked of each row that comes out.
+                tables & !after == 0 && (is_last || is_about && !self.differs(condition))
+            };
+            let ready = conditions.extract_if(.., is_ready).collect();
             let ready = without_idle(ready);
             let (kind, own, later) = match member.joined_by {
                 Some((kind, on)) => (kind, on, ready),
@@ -87,9 +87,13 @@ impl Binder<'_> {
             placed = after;
             rows = step.rows_after;
         }
-        let rest = without_idle(conditions.into_iter().flatten().collect());
+        let rest = without_idle(conditions);
         let ordered = order != StepOrder::None;
         Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, explain, first }
+    }
+
+    fn differs(&self, condition: &Condition) -> bool {
+        differs_between_rows(&condition.expression, self.assigns)
     }
 
     fn hash_join(
@@ -105,6 +109,10 @@ impl Binder<'_> {
         let (mut keys, mut local, mut both) = (Vec::new(), Vec::new(), Vec::new());
         for condition in own {
             let mask = tables_of(self.block(), &condition);
+            if differs_between_rows(&condition, self.assigns) {
+                both.push(condition);
+                continue;
+            }
             if mask & placed == 0 {
                 local.push(condition);
                 continue;
@@ -187,7 +195,7 @@ impl Binder<'_> {
                     access.rows_read = candidate.rows;
                     access.rows_kept = candidate.rows;
                 }
-                let row = self.explain_access(number, &access, candidate);
+                let row = self.explain_access(&access, candidate);
                 (Node::Table(Box::new(access)), row)
             }
             Source::Virtual(definition) => {
@@ -214,12 +222,7 @@ impl Binder<'_> {
         }
     }
 
-    fn explain_access(
-        &mut self,
-        number: usize,
-        access: &TableAccess,
-        candidate: Option<&Candidate>,
-    ) -> ExplainRow {
+    fn explain_access(&mut self, access: &TableAccess, candidate: Option<&Candidate>) -> ExplainRow {
         let table = &access.table;
         let definition = table.indexes()[access.path.index].definition(table);
         let mut row =
@@ -262,7 +265,6 @@ impl Binder<'_> {
             let names: Vec<String> = ranges[0].iter().map(|condition| self.reference(condition)).collect();
             row.reference = Some(names.join(","));
         }
-        let _ = number;
         row
     }
 

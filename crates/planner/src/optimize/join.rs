@@ -58,13 +58,8 @@ impl Binder<'_> {
         self.block().has_limit = goal.rows_wanted.is_some();
         if conditions.iter().any(is_never) {
             let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
-            return Ok(Joined {
-                node: Node::Nothing,
-                ordered: true,
-                rows: 0.0,
-                explain: vec![row],
-                first: None,
-            });
+            let explain = vec![row];
+            return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain, first: None });
         }
         let Some(tree) = tree else {
             let width = self.width();

@@ -31,6 +31,18 @@ pub(crate) fn tables_of(block: &Block, expression: &Expression) -> u64 {
         .fold(0, |bits, (table, _)| bits | 1 << table)
 }
 
+/// Whether an expression may give another value each time that it is computed, whatever row it reads. `assigns`: user variables
+/// change meanwhile.
+pub(super) fn differs_between_rows(expression: &Expression, assigns: bool) -> bool {
+    expression.any(&|part| match &part.kind {
+        ExpressionKind::UserVariable(_) => assigns,
+        ExpressionKind::AssignUserVariable(..) | ExpressionKind::Routine(_) => true,
+        ExpressionKind::Function(call) => call.definition.differs_between_rows(),
+        ExpressionKind::Subquery(call) => call.repeats,
+        _ => false,
+    })
+}
+
 /// Whether a comparison in that mode can be answered by the order of a column's index.
 fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool {
     match (class_of(column.kind), column.kind) {
@@ -101,15 +113,7 @@ impl TermReader<'_> {
 
     /// Whether an expression is known before the table is read, and gives the same value each time.
     fn is_known(&self, expression: &Expression) -> bool {
-        let fixed = !expression.any(&|part| match &part.kind {
-            ExpressionKind::UserVariable(_)
-            | ExpressionKind::AssignUserVariable(..)
-            | ExpressionKind::Routine(_) => true,
-            ExpressionKind::Function(call) => call.definition.differs_between_rows(),
-            ExpressionKind::Subquery(call) => call.repeats,
-            _ => false,
-        });
-        fixed && tables_of(self.block, expression) & !self.placed == 0
+        !differs_between_rows(expression, true) && tables_of(self.block, expression) & !self.placed == 0
     }
 
     /// What a condition says of the table, if an index can use it.

@@ -3,6 +3,9 @@
 use super::{Decimal, DecimalError, SCALE_MAX, limbs};
 use std::cmp::Ordering;
 
+/// Digits of a word of MySQL's exact numbers.
+const WORD_DIGITS: u8 = 9;
+
 /// A signed number of up to eight limbs between operation and rounding.
 struct Wide {
     negative: bool,
@@ -83,31 +86,45 @@ impl Decimal {
         .narrow()
     }
 
-    /// The quotient with `scale` fractional digits (at most 30), rounded half up. SQL's division uses
-    /// [`Decimal::divide`].
+    /// The quotient as MySQL's `/` and AVG compute it. Their numbers are words of nine digits: the quotient has as many behind the
+    /// point as both operands have, or more for `increment` digits beyond their own, and is cut there.
+    pub fn divide(&self, other: &Decimal, increment: u8) -> Result<Decimal, DecimalError> {
+        let in_words = |digits: u8| digits.div_ceil(WORD_DIGITS) * WORD_DIGITS;
+        let (left, right) = (in_words(self.scale), in_words(other.scale));
+        let spare = left - self.scale + (right - other.scale);
+        let scale = in_words(left + right + increment.saturating_sub(spare));
+        if scale > SCALE_MAX {
+            return self.divide_to_scale(other, SCALE_MAX);
+        }
+        self.quotient(other, scale)?.narrow()
+    }
+
+    /// The quotient with `scale` fractional digits (at most 30), rounded half up.
     pub fn divide_to_scale(&self, other: &Decimal, scale: u8) -> Result<Decimal, DecimalError> {
+        // One more digit decides the rounding.
+        let mut wide = self.quotient(other, scale.min(SCALE_MAX) + 1)?;
+        let dropped = limbs::scale_down(&mut wide.limbs, 1);
+        limbs::add_small(&mut wide.limbs, u64::from(dropped.half_or_more));
+        wide.scale -= 1;
+        wide.narrow()
+    }
+
+    /// The quotient, cut behind so many fractional digits.
+    fn quotient(&self, other: &Decimal, scale: u8) -> Result<Wide, DecimalError> {
         if other.is_zero() {
             return Err(DecimalError::DivisionByZero);
         }
-        let scale = scale.min(SCALE_MAX);
         let mut dividend = [0; 8];
         dividend[..4].copy_from_slice(&self.limbs);
-        // quotient = a / 10^sa / (b / 10^sb) * 10^scale; one more digit decides the rounding.
-        let shift = i32::from(scale) + 1 + i32::from(other.scale) - i32::from(self.scale);
+        // quotient = a / 10^sa / (b / 10^sb) * 10^scale
+        let shift = i32::from(scale) + i32::from(other.scale) - i32::from(self.scale);
         if shift >= 0 {
             limbs::scale_up(&mut dividend, shift as u32);
         } else {
             limbs::scale_down(&mut dividend, shift.unsigned_abs());
         }
         limbs::divide(&mut dividend, &other.limbs);
-        let dropped = limbs::scale_down(&mut dividend, 1);
-        limbs::add_small(&mut dividend, u64::from(dropped.half_or_more));
-        Wide { negative: self.negative != other.negative, scale: u32::from(scale), limbs: dividend }.narrow()
-    }
-
-    /// The quotient as the operator `/` gives it: `div_precision_increment` digits more than the dividend.
-    pub fn divide(&self, other: &Decimal, div_precision_increment: u8) -> Result<Decimal, DecimalError> {
-        self.divide_to_scale(other, self.scale.saturating_add(div_precision_increment))
+        Ok(Wide { negative: self.negative != other.negative, scale: u32::from(scale), limbs: dividend })
     }
 
     /// The integer part of the quotient (DIV).

@@ -128,6 +128,20 @@ impl Decimal {
         Decimal::from_parts(self.negative, limbs, scale).ok_or(DecimalError::Overflow)
     }
 
+    /// The number with as many fractional digits as the type says that it is of; as it is where it has too many digits for that.
+    #[inline]
+    pub fn shown_with(self, scale: u8) -> Decimal {
+        if self.scale == scale {
+            return self;
+        }
+        self.with_scale(scale, Rounding::HalfUp).unwrap_or(self)
+    }
+
+    /// The number with so many fractional digits at least.
+    pub fn padded(self, scale: u8) -> Decimal {
+        if self.scale < scale { self.shown_with(scale) } else { self }
+    }
+
     /// ROUND or TRUNCATE to `digits` places, which may be negative (left of the point).
     pub fn rounded(self, digits: i64, rounding: Rounding) -> Result<Decimal, DecimalError> {
         if digits >= 0 {

@@ -115,14 +115,24 @@ fn text_is_read_by_its_longest_prefix() {
     assert!(!Decimal::parse(b"1e64").overflow);
 }
 
-/// Recorded from MySQL 9.7.4: 2/3, 1.0/7, 1.00000/7.0.
+/// Recorded from MySQL 9.7.4: the numbers as they are multiplied on, and the last digit of 1.00000/7.
 #[test]
-fn division_adds_four_digits() {
-    for (a, b, quotient) in [("2", "3", "0.6667"), ("1.0", "7", "0.14286"), ("1.00000", "7.0", "0.142857143")]
-    {
+fn quotients_are_cut_behind_whole_words() {
+    for (a, b, quotient) in [
+        ("2", "3", "0.666666666"),
+        ("1.0", "7", "0.142857142"),
+        ("1.00000", "7", "0.142857142"),
+        ("2.000000", "3", "0.666666666666666666"),
+        ("1.00000", "7.0", "0.142857142857142857"),
+        ("-2", "3", "-0.666666666"),
+    ] {
         assert_eq!(decimal(a).divide(&decimal(b), 4).unwrap().to_string(), quotient);
     }
+    assert_eq!(decimal("2").divide_to_scale(&decimal("3"), 4).unwrap().to_string(), "0.6667");
     assert_eq!(decimal("1").divide(&Decimal::ZERO, 4), Err(DecimalError::DivisionByZero));
+    assert_eq!(decimal("1").shown_with(2).to_string(), "1.00");
+    assert_eq!(decimal("0.666666666").shown_with(4).to_string(), "0.6667");
+    assert_eq!(Decimal::largest(65, 0, false).shown_with(2), Decimal::largest(65, 0, false));
 }
 
 #[test]

@@ -3,12 +3,13 @@
 
 use super::Writer;
 use crate::change::assigning::Assigning;
+use crate::change::long_columns::LongColumns;
+use crate::change::row::{self, Change, Updated, duplicate_error};
 use crate::change::row_buffer::stored_values;
-use crate::change::row_change::{duplicate_error, encoded};
 use crate::change::storing::as_seen;
 use crate::run::{Run, engine_error};
 use dictionary::IndexKind;
-use engine::{DuplicateKey, EngineError, ReadMode, WaitPolicy};
+use engine::{DuplicateKey, ReadMode, WaitPolicy};
 use errors::SqlResult;
 use expression::EvaluationContext;
 use values::Value;
@@ -26,60 +27,46 @@ enum Way {
 
 impl Writer<'_> {
     pub(super) fn insert_one(&mut self, row: &[Value], bytes: &[u8], run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let table = &self.plan.table;
+        let table = &self.plan.target.table;
         let mut replaced = 0;
-        loop {
-            match run.statement.transaction.insert(table, bytes) {
-                Ok(_) => {
-                    self.counts.affected += 1 + replaced;
-                    self.counts.duplicates += u64::from(replaced > 0);
-                    return self.ids.stored(table, run);
+        while let Some(duplicate) = row::insert(&self.plan.target, bytes, run)? {
+            // Someone else may have taken the row away, or its key: then the insert is tried again.
+            run.check_killed()?;
+            if self.plan.replace && !self.is_generated_key(&duplicate) {
+                match self.make_way(&duplicate, bytes, run)? {
+                    Way::Cleared => replaced += 1,
+                    Way::Free => {}
+                    Way::SameRow => break,
                 }
-                Err(EngineError::DuplicateKey(duplicate)) => {
-                    // Someone else may have taken the row away, or its key: then the insert is tried again.
-                    run.check_killed()?;
-                    if self.plan.replace && !self.is_generated_key(&duplicate) {
-                        match self.make_way(&duplicate, bytes, run)? {
-                            Way::Cleared => replaced += 1,
-                            Way::Free => {}
-                            Way::SameRow => {
-                                self.counts.affected += 1 + replaced;
-                                self.counts.duplicates += u64::from(replaced > 0);
-                                return self.ids.stored(table, run);
-                            }
-                        }
-                        continue;
-                    }
-                    if !self.plan.on_duplicate.is_empty() {
-                        let read = &self.read_of_existing;
-                        let Some(existing) = self.lock_existing(&duplicate, bytes, read, run)? else {
-                            continue;
-                        };
-                        return self.update_existing(&duplicate.existing_key, &existing, row, run);
-                    }
-                    let error = duplicate_error(table, &duplicate, row, run);
-                    if !self.plan.ignore || self.plan.replace {
-                        return Err(error);
-                    }
-                    self.counts.duplicates += 1;
-                    self.ids.unused();
-                    match self.duplicates_reported_at {
-                        Some(at) => run.diagnostics().insert_warning(at, error),
-                        None => run.diagnostics().warning(error),
-                    }
-                    return Ok(());
-                }
-                Err(error) => return Err(engine_error(error, table)),
+                continue;
             }
+            if !self.plan.on_duplicate.is_empty() {
+                let read = &self.read_of_existing;
+                let Some(existing) = self.lock_existing(&duplicate, bytes, read, run)? else { continue };
+                return self.update_existing(&duplicate.existing_key, &existing, row, run);
+            }
+            let error = duplicate_error(table, &duplicate, row, run);
+            if !self.plan.ignore || self.plan.replace {
+                return Err(error);
+            }
+            self.counts.duplicates += 1;
+            self.ids.unused();
+            match self.duplicates_reported_at {
+                Some(at) => run.diagnostics().insert_warning(at, error),
+                None => run.diagnostics().warning(error),
+            }
+            return Ok(());
         }
+        self.counts.affected += 1 + replaced;
+        self.counts.duplicates += u64::from(replaced > 0);
+        self.ids.stored(table, run)
     }
 
     /// Whether a generated AUTO_INCREMENT value is what the rows have in common: the column's range is used up, and each
     /// REPLACE would take the place of the one before.
     fn is_generated_key(&self, duplicate: &DuplicateKey) -> bool {
-        let table = &self.plan.table;
-        let definition = table.definition();
-        let column = definition.auto_increment_column();
+        let table = &self.plan.target.table;
+        let (definition, column) = (table.definition(), self.plan.target.auto_increment);
         let of_column = definition.indexes.iter().position(|index| Some(index.parts[0].column) == column);
         self.ids.is_generated()
             && of_column.is_some_and(|index| table.index_of_definition(index) == duplicate.index)
@@ -88,7 +75,7 @@ impl Writer<'_> {
     /// REPLACE: deletes the row that is in the way. Where no further unique key can be in the way MySQL overwrites it
     /// instead, and counts nothing as deleted if it is the very row that is to be put in.
     fn make_way(&self, duplicate: &DuplicateKey, bytes: &[u8], run: &mut Run<'_, '_>) -> SqlResult<Way> {
-        let table = &self.plan.table;
+        let table = &self.plan.target.table;
         let last = table.definition().indexes.iter().rposition(|index| index.kind != IndexKind::Plain);
         let is_last = last.is_some_and(|last| table.index_of_definition(last) == duplicate.index);
         // A clustered key tells by itself that the row is in the way.
@@ -103,11 +90,8 @@ impl Writer<'_> {
                 return Ok(Way::SameRow);
             }
         }
-        match run.statement.transaction.delete(table, &duplicate.existing_key) {
-            Ok(()) => Ok(Way::Cleared),
-            Err(EngineError::RowNotFound) => Ok(Way::Free),
-            Err(error) => Err(engine_error(error, table)),
-        }
+        let was_there = row::delete(&self.plan.target, &duplicate.existing_key, run)?;
+        Ok(if was_there { Way::Cleared } else { Way::Free })
     }
 
     /// Locks the row that is in the way and reads it, with its long values in the columns `read`; None if it is not in the way any more.
@@ -119,7 +103,7 @@ impl Writer<'_> {
         read: &ColumnSet,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Option<Vec<u8>>> {
-        let table = &self.plan.table;
+        let table = &self.plan.target.table;
         let mode = ReadMode::Exclusive(WaitPolicy::Wait);
         let mut existing = Vec::new();
         let copy = &mut |row: &[u8]| existing.extend_from_slice(row);
@@ -139,52 +123,30 @@ impl Writer<'_> {
         row: &[Value],
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        let table = &self.plan.table;
-        let existing = stored_values(table, existing);
-        let definition = table.definition();
-        let count = definition.columns.len();
-        let mut seen: Vec<Value> = Vec::with_capacity(2 * count + self.source.len());
-        for values in [&existing[..], row] {
-            for (value, column) in values.iter().zip(&definition.columns) {
-                seen.push(as_seen(value, column, run));
-            }
+        let target = &self.plan.target;
+        let columns = &target.table.definition().columns;
+        let mut changed = stored_values(&target.table, existing);
+        let before = changed.clone();
+        let mut seen: Vec<Value> = Vec::with_capacity(target.variables().source() + self.source.len());
+        for values in [&before[..], row] {
+            seen.extend(values.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)));
         }
         seen.extend_from_slice(&self.source);
-        let mut changed = existing.clone();
-        let assigning = Assigning {
-            table,
-            defaults: &self.plan.defaults,
-            slots: None,
-            sees_changes: true,
-            storing: self.storing,
-            row_number: self.counts.records,
-        };
+        let (storing, row_number) = (self.storing, self.counts.records);
+        let assigning = Assigning { target, slots: None, sees_changes: true, storing, row_number };
         assigning.carry_out(&self.plan.on_duplicate, &mut seen, &mut changed, run)?;
-        if let Some(column) = definition.auto_increment_column() {
-            self.ids.updated(table, &changed[column], changed != existing, run)?;
+        if let Some(column) = target.auto_increment {
+            self.ids.updated(&target.table, &changed[column], changed != before, run)?;
         }
-        if changed == existing {
+        if changed == before {
             self.counts.affected += u64::from(run.statement.settings.found_rows_as_affected);
             return Ok(());
         }
-        assigning.carry_out(&self.plan.on_update, &mut seen, &mut changed, run)?;
-        let mut bytes = Vec::new();
-        encoded(table, &changed, &mut bytes)?;
-        match run.statement.transaction.update_keeping(table, key, &bytes, &self.plan.kept) {
-            Ok(_) => {
-                self.counts.affected += 2;
-                self.counts.duplicates += 1;
-            }
-            Err(EngineError::DuplicateKey(other)) => {
-                let error = duplicate_error(table, &other, &changed, run);
-                if !self.plan.ignore {
-                    return Err(error);
-                }
-                self.counts.duplicates += 1;
-                run.diagnostics().warning(error);
-            }
-            Err(error) => return Err(engine_error(error, table)),
-        }
+        row::stamp(&assigning, &mut seen, &mut changed, run)?;
+        let change = Change { key, row: &changed, long: &LongColumns::default(), ignore: self.plan.ignore };
+        let is_left = row::update(target, change, run)? == Updated::Duplicate;
+        self.counts.affected += if is_left { 0 } else { 2 };
+        self.counts.duplicates += 1;
         Ok(())
     }
 }

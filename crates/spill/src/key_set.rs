@@ -2,9 +2,9 @@
 //! share; beyond it the keys are written as a sorted run, found again through a filter, the first key of each block and one
 //! read. [`TIER_RUNS`] runs of a tier are merged into one of the next. Main type: [`KeySet`].
 
-use super::runs::{HEADER_BYTES, Merge, RunFile, append_entry, entry_lengths};
-use super::{Held, Workspace};
 use crate::key_table::KeyTable;
+use crate::runs::{HEADER_BYTES, Merge, RunFile, append_entry, entry_lengths};
+use crate::{Held, Workspace};
 use errors::SqlResult;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
@@ -23,7 +23,7 @@ const FILTER_KEY_BITS: usize = 10;
 const FILTER_PROBES: u64 = 4;
 
 /// Keys that were there.
-pub(crate) struct KeySet {
+pub struct KeySet {
     memory: KeyTable,
     memory_bytes: u64,
     share_bytes: u64,

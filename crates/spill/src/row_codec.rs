@@ -12,7 +12,7 @@
 //! | 7 | bytes | length 4, bytes |
 //! | 8, 9, 10 | date, time, date with time | packed 4, 8, 8 |
 
-use super::workspace::corrupt;
+use crate::workspace::corrupt;
 use errors::SqlResult;
 use values::{Decimal, RowRef, Rows, Value, ValueRef, packed};
 

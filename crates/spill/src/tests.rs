@@ -1,8 +1,8 @@
 //! Codec, kept rows and key sets against what the standard library holds in memory.
 
-use super::row_codec::{Decoder, encode};
-use super::{KeySet, RowCursor, RowStore, Workspace};
 use crate::batch::RowBatch;
+use crate::row_codec::{Decoder, encode};
+use crate::{KeySet, RowCursor, RowStore, Workspace};
 use engine::{Engine, EngineOptions, KillFlag};
 use env::Environment;
 use env::simulated::SimulatedDisk;

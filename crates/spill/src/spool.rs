@@ -1,8 +1,8 @@
 //! A value that may be too long for memory: it comes piece by piece and is read the same way. Main type: [`Spool`].
 //! Its start is in memory, what follows in a temporary file that many share. One thread at a time.
 
-use super::kept_rows::read_error;
-use super::workspace::{disk_error, full};
+use crate::kept_rows::read_error;
+use crate::workspace::{disk_error, full};
 use engine::{Extent, SpillFile};
 use errors::SqlResult;
 use std::sync::Arc;

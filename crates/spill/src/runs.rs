@@ -2,8 +2,9 @@
 //! out in the order of their runs, so a sort over runs is as stable as one in memory. Main types: [`RunFile`],
 //! [`Merge`].
 
-use super::workspace::corrupt;
-use super::{Held, TemporaryFile, Workspace};
+use crate::workspace::TemporaryFile;
+use crate::workspace::corrupt;
+use crate::{Held, Workspace};
 use errors::SqlResult;
 use std::cmp::Ordering;
 use std::rc::Rc;

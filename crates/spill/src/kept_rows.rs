@@ -3,8 +3,8 @@
 //! and no client takes more than one file handle.
 //! Written first, then read once, in order; one thread at a time.
 
-use super::row_codec::{Decoder, encode};
-use super::workspace::{corrupt, disk_error};
+use crate::row_codec::{Decoder, encode};
+use crate::workspace::{corrupt, disk_error};
 use engine::{Extent, SpillError, SpillFile};
 use errors::{SqlError, SqlResult};
 use std::collections::VecDeque;
@@ -101,7 +101,7 @@ impl KeptRows {
     }
 }
 
-pub(super) fn read_error(error: SpillError) -> SqlError {
+pub(crate) fn read_error(error: SpillError) -> SqlError {
     match error {
         SpillError::Disk(error) => disk_error(error),
         SpillError::Damaged => corrupt(),

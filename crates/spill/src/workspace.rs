@@ -1,6 +1,5 @@
 //! The memory of one statement and its temporary files. Main types: [`Workspace`], [`Held`], [`TemporaryFile`].
 
-use crate::run::check_flag;
 use engine::{Engine, KillFlag};
 use env::{DiskError, DiskErrorKind, DiskResult, File};
 use errors::{SqlError, SqlResult, sql_error};
@@ -23,7 +22,7 @@ pub struct SpillCounts {
 const RESERVE_PART: u64 = 8;
 
 /// What a statement may keep in memory, and the way to disk.
-pub(crate) struct Workspace {
+pub struct Workspace {
     engine: Engine,
     kill: KillFlag,
     held_bytes: Cell<u64>,
@@ -90,7 +89,7 @@ impl Workspace {
     }
 
     /// An empty temporary file.
-    pub fn temporary_file(&self) -> SqlResult<TemporaryFile> {
+    pub(crate) fn temporary_file(&self) -> SqlResult<TemporaryFile> {
         let file =
             env::blocking::region(|| self.engine.environment().temporary_file()).map_err(disk_error)?;
         self.count(|counts| counts.files += 1);
@@ -99,11 +98,11 @@ impl Workspace {
 }
 
 /// Error 1114: what a statement keeps is more than its memory or the disk holds.
-pub(crate) fn full() -> SqlError {
+pub fn full() -> SqlError {
     sql_error!(ER_RECORD_FILE_FULL, "#sql_temporary")
 }
 
-pub(super) fn disk_error(error: DiskError) -> SqlError {
+pub(crate) fn disk_error(error: DiskError) -> SqlError {
     match error.kind {
         DiskErrorKind::NoSpace => full(),
         _ => sql_error!(ER_GET_ERRNO, error.errno, error),
@@ -111,7 +110,7 @@ pub(super) fn disk_error(error: DiskError) -> SqlError {
 }
 
 /// Memory that an operator holds; given back when dropped.
-pub(crate) struct Held {
+pub struct Held {
     workspace: Rc<Workspace>,
     bytes: u64,
 }
@@ -173,7 +172,7 @@ impl Drop for Held {
 
 /// Memory of values that are put together one by one: nothing is charged until they are long, so that short rows cost nothing.
 #[derive(Default)]
-pub(crate) struct LongHeld(Option<Held>);
+pub struct LongHeld(Option<Held>);
 
 impl LongHeld {
     /// Holds so many bytes in all, if it does not hold more already; error 1114 if the statement may not.
@@ -229,6 +228,12 @@ impl TemporaryFile {
 }
 
 /// Error 1030: bytes of a temporary file are not what was written.
-pub(crate) fn corrupt() -> SqlError {
+pub fn corrupt() -> SqlError {
     sql_error!(ER_GET_ERRNO, 126, "a temporary file holds other bytes than were written")
+}
+
+/// Error 1317 once the flag is raised.
+#[inline]
+pub fn check_flag(kill: &KillFlag) -> SqlResult<()> {
+    if kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
 }

@@ -1,11 +1,11 @@
 //! Rows in the order of byte keys: in memory up to a share, beyond it as sorted runs in a temporary file that are merged
 //! when the rows are read. Rows of equal keys keep their order. Main types: [`Sorter`], [`Sorted`].
 
-use super::row_codec::{Decoder, encode};
-use super::runs::{HEADER_BYTES, Merge, RunFile, entry_lengths, key_prefix};
-use super::workspace::corrupt;
-use super::{Held, Workspace};
 use crate::batch::RowBatch;
+use crate::row_codec::{Decoder, encode};
+use crate::runs::{HEADER_BYTES, Merge, RunFile, entry_lengths, key_prefix};
+use crate::workspace::corrupt;
+use crate::{Held, Workspace};
 use errors::{SqlResult, sql_error};
 use std::rc::Rc;
 use stdx::sort::sort_unless;
@@ -132,7 +132,7 @@ fn row_of(entry: &[u8]) -> &[u8] {
 }
 
 /// Takes rows and their keys.
-pub(crate) struct Sorter {
+pub struct Sorter {
     entries: Entries,
     /// Only the first so many rows are wanted.
     wanted: Option<usize>,
@@ -283,7 +283,7 @@ enum Source {
 }
 
 /// Rows in order.
-pub(crate) struct Sorted {
+pub struct Sorted {
     source: Source,
     /// Rows that are still wanted.
     remaining: usize,

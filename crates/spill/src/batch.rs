@@ -22,6 +22,7 @@ pub struct RowBatch {
 }
 
 impl Default for RowBatch {
+    #[inline]
     fn default() -> RowBatch {
         RowBatch { rows: Rows::default(), bytes: 0, rows_max: BATCH_ROWS_MAX, read_max: BATCH_ROWS_MAX }
     }
@@ -29,28 +30,33 @@ impl Default for RowBatch {
 
 impl RowBatch {
     /// An empty batch.
+    #[inline]
     pub fn new() -> RowBatch {
         RowBatch::default()
     }
 
     /// Forgets the rows; the next ones have that width.
+    #[inline]
     pub fn reset(&mut self, width: usize) {
         self.rows.reset(width);
         self.bytes = 0;
     }
 
     /// Number of rows.
+    #[inline]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether there are none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Asks for so many rows and no more, until something else is said: under a LIMIT no row is to be read, locked or computed that
     /// is not wanted. An operator that has more rows at hand may still give them.
+    #[inline]
     pub fn want(&mut self, rows_max: usize) {
         self.rows_max = rows_max.clamp(1, BATCH_ROWS_MAX);
         self.read_max = self.rows_max;
@@ -58,12 +64,14 @@ impl RowBatch {
 
     /// Asks for one row at a time, of which the next will be wanted too: it may be read and locked, but nothing is to be computed
     /// of it.
+    #[inline]
     pub fn want_singly(&mut self) {
         self.rows_max = 1;
         self.read_max = BATCH_ROWS_MAX;
     }
 
     /// Asks for so many rows on behalf of a batch that is made of them.
+    #[inline]
     pub fn want_for(&mut self, batch: &RowBatch, rows_max: usize) {
         self.want(rows_max);
         if batch.is_single() {
@@ -73,6 +81,7 @@ impl RowBatch {
     }
 
     /// Whether one row at a time is asked for, by who wants more of them.
+    #[inline]
     pub fn is_single(&self) -> bool {
         self.read_max > self.rows_max
     }
@@ -83,41 +92,49 @@ impl RowBatch {
     }
 
     /// Rows that may be read and locked ahead of what is computed.
+    #[inline]
     pub fn readable(&self) -> usize {
         self.read_max.saturating_sub(self.rows.len())
     }
 
     /// Rows that are still wanted.
+    #[inline]
     pub fn wanted(&self) -> usize {
         self.rows_max.saturating_sub(self.rows.len())
     }
 
     /// Whether fewer rows are wanted than an operator would hand out at once.
+    #[inline]
     pub fn is_limited(&self) -> bool {
         self.rows_max < BATCH_ROWS_MAX
     }
 
     /// Whether as many rows are in as are wanted at once, or their values are long.
+    #[inline]
     pub fn is_full(&self) -> bool {
         self.rows.len() >= self.rows_max || self.is_long()
     }
 
     /// Whether the values that were counted are too long for more of them.
+    #[inline]
     pub fn is_long(&self) -> bool {
         self.bytes >= BATCH_BYTES_MAX
     }
 
     /// Bytes that were counted.
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// Counts values that somebody made for this batch.
+    #[inline]
     pub fn count_bytes(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
 
     /// Values in a row.
+    #[inline]
     pub fn width(&self) -> usize {
         self.rows.width()
     }
@@ -169,6 +186,7 @@ impl RowBatch {
     }
 
     /// Counts what the last row holds.
+    #[inline]
     pub fn count_last(&mut self) {
         self.bytes += self.last().long_bytes();
     }
@@ -182,6 +200,7 @@ impl RowBatch {
     }
 
     /// Appends the first values of a row of another batch, which takes leave of it. Its owner has counted it.
+    #[inline]
     pub fn push_taken(&mut self, from: &mut RowBatch, at: usize) {
         self.rows.push_taken(&mut from.rows, at);
     }
@@ -193,6 +212,7 @@ impl RowBatch {
     }
 
     /// Takes the last row back.
+    #[inline]
     pub fn pop(&mut self) {
         self.rows.pop();
     }

@@ -1,9 +1,10 @@
 //! Rows in the order they came, beyond a share of memory in a temporary file. Main types: [`RowStore`], [`RowCursor`].
 //! A store may grow while cursors read it.
 
-use super::row_codec::{Decoder, encode};
-use super::{Held, TemporaryFile, Workspace};
 use crate::batch::RowBatch;
+use crate::row_codec::{Decoder, encode};
+use crate::workspace::TemporaryFile;
+use crate::{Held, Workspace};
 use errors::SqlResult;
 use std::rc::Rc;
 use values::RowRef;
@@ -18,7 +19,7 @@ enum Block {
 }
 
 /// Kept rows.
-pub(crate) struct RowStore {
+pub struct RowStore {
     width: usize,
     blocks: Vec<Block>,
     /// The block that is being filled.
@@ -53,6 +54,11 @@ impl RowStore {
     /// Number of rows.
     pub fn len(&self) -> u64 {
         self.rows
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Bytes of rows that are not charged: those of the block that is being filled.
@@ -116,7 +122,7 @@ impl RowStore {
 
 /// A place between the rows of a store.
 #[derive(Default)]
-pub(crate) struct RowCursor {
+pub struct RowCursor {
     block: usize,
     at: usize,
     row: u64,
@@ -161,7 +167,7 @@ impl RowCursor {
                 Some(Block::File { offset, length }) => {
                     if self.loaded != Some(self.block) {
                         self.bytes.resize(*length, 0);
-                        let file = store.file.as_ref().ok_or_else(super::workspace::corrupt)?;
+                        let file = store.file.as_ref().ok_or_else(crate::workspace::corrupt)?;
                         file.read(&mut self.bytes, *offset)?;
                         self.loaded = Some(self.block);
                     }

@@ -1,0 +1,154 @@
+//! The way of a row into its table, out of it, or from one form to another, whichever statement it is: [`insert`], [`update`],
+//! [`delete`]. With [`complete`] and [`stamp`], which come before, they are the one place that says the order of steps; all of it
+//! is in the crate's README, "The way of a row".
+
+use super::assigning::Assigning;
+use super::auto_increment::{GeneratedIds, raise_counter};
+use super::long_columns::LongColumns;
+use super::storing::key_text;
+use crate::run::{Run, engine_error};
+use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
+use errors::{SqlError, SqlResult, sql_error};
+use expression::EvaluationContext;
+use plan::{Steps, Target};
+use values::Value;
+
+/// The steps of a new row between its values and its encoding. `rows_left` counts the statement's rows from this one on, as far as
+/// known.
+#[inline]
+pub fn complete(
+    target: &Target,
+    row: &mut [Value],
+    ids: &mut GeneratedIds,
+    rows_left: Option<u64>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    if target.steps.has(Steps::AUTO_INCREMENT) {
+        ids.fill(target, row, rows_left, run)?;
+    }
+    Ok(())
+}
+
+/// The steps of a changed row between its values and its encoding. `seen` is the row that expressions read.
+#[inline]
+pub fn stamp(
+    assigning: &Assigning<'_>,
+    seen: &mut [Value],
+    row: &mut [Value],
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    if assigning.target.steps.has(Steps::STAMPS) {
+        assigning.carry_out(&assigning.target.on_update, seen, row, run)?;
+    }
+    Ok(())
+}
+
+/// A row in the table's layout; its long values are written.
+pub fn encoded(table: &Table, row: &[Value], long: &LongColumns, run: &Run<'_, '_>) -> SqlResult<Vec<u8>> {
+    if !long.is_empty() {
+        return long.encoded(table, row, run);
+    }
+    let mut bytes = Vec::new();
+    table.layout().encode_into(row, &mut bytes).map_err(|error| row_error(table, error))?;
+    Ok(bytes)
+}
+
+/// Puts an encoded row in; the row that is in its way, if one is.
+pub fn insert(target: &Target, bytes: &[u8], run: &Run<'_, '_>) -> SqlResult<Option<Box<DuplicateKey>>> {
+    match run.statement.transaction.insert(&target.table, bytes) {
+        Ok(_) => Ok(None),
+        Err(EngineError::DuplicateKey(duplicate)) => Ok(Some(duplicate)),
+        Err(error) => Err(engine_error(error, &target.table)),
+    }
+}
+
+/// A row that takes the place of the one with that key.
+#[derive(Clone, Copy)]
+pub struct Change<'a> {
+    pub key: &'a [u8],
+    pub row: &'a [Value],
+    pub long: &'a LongColumns,
+    /// Whether a duplicate is a warning.
+    pub ignore: bool,
+}
+
+/// What became of a changed row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updated {
+    Changed,
+    /// It is as it was, or it is gone.
+    Same,
+    /// Another row has its key; IGNORE.
+    Duplicate,
+}
+
+/// Replaces a row.
+pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> SqlResult<Updated> {
+    let Change { key, row, long, ignore } = change;
+    let table = &target.table;
+    let transaction = run.statement.transaction;
+    let mark = transaction.mark();
+    let bytes = encoded(table, row, long, run)?;
+    let outcome = transaction.update_keeping(table, key, &bytes, &target.kept);
+    if !long.is_empty() && outcome.is_err() {
+        // Nothing refers to its values.
+        transaction.rollback_to(mark).map_err(|error| engine_error(error, table))?;
+    }
+    match outcome {
+        Ok(UpdateOutcome::Unchanged) | Err(EngineError::RowNotFound) => return Ok(Updated::Same),
+        Ok(_) => {}
+        Err(EngineError::DuplicateKey(duplicate)) => {
+            let error = duplicate_error(table, &duplicate, row, run);
+            if !ignore {
+                return Err(error);
+            }
+            run.diagnostics().warning(error);
+            return Ok(Updated::Duplicate);
+        }
+        Err(error) => return Err(engine_error(error, table)),
+    }
+    if let Some(column) = target.auto_increment
+        && target.steps.has(Steps::COUNTER)
+    {
+        raise_counter(table, &row[column], run)?;
+    }
+    Ok(Updated::Changed)
+}
+
+/// Takes a row out; whether it was there.
+pub fn delete(target: &Target, key: &[u8], run: &Run<'_, '_>) -> SqlResult<bool> {
+    match run.statement.transaction.delete(&target.table, key) {
+        Ok(()) => Ok(true),
+        Err(EngineError::RowNotFound) => Ok(false),
+        Err(error) => Err(engine_error(error, &target.table)),
+    }
+}
+
+/// Why a row cannot be encoded, for the client.
+pub fn row_error(table: &Table, error: values::row::RowError) -> SqlError {
+    match error {
+        values::row::RowError::Null(column) => {
+            sql_error!(ER_BAD_NULL_ERROR, table.definition().columns[column].name)
+        }
+        other => errors::code::ER_UNKNOWN_ERROR.message(format!("a row cannot be stored: {other}")),
+    }
+}
+
+/// Error 1062 for a row.
+pub fn duplicate_error(
+    table: &Table,
+    duplicate: &DuplicateKey,
+    row: &[Value],
+    run: &Run<'_, '_>,
+) -> SqlError {
+    let definition = table.definition();
+    let position = definition.indexes.iter().enumerate().find_map(|(position, _)| {
+        (table.index_of_definition(position) == duplicate.index).then_some(position)
+    });
+    let position = position.unwrap_or(0);
+    let name = definition.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
+    let key = format!("{}.{name}", definition.name.table);
+    // MySQL sends the number of the plain message with the text that names the key.
+    let named = sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, key_text(definition, position, row, run), key);
+    errors::code::ER_DUP_ENTRY.message(named.message())
+}
