@@ -1,5 +1,6 @@
 //! Filter, projection and DISTINCT.
 
+use super::direct::key_set::KeyCounts;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key};
 use crate::batch::{RowBatch, long_bytes};
@@ -9,6 +10,7 @@ use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, Operand, ResultType};
 use std::collections::HashMap;
+use std::rc::Rc;
 use values::RowRef;
 
 /// Rows for which all conditions hold.
@@ -28,6 +30,10 @@ impl<'p> Filter<'p> {
 }
 
 impl Operator for Filter<'_> {
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        self.input.narrow(slot, keys);
+    }
+
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(0);
         self.rows.want_for(batch, batch.wanted());
