@@ -3,7 +3,7 @@
 
 use crate::bind::{Binder, Grouping, JoinTree, ReadOrder, SelectItem, Source, compute_chosen_year, is_never};
 use crate::logical::LogicalSelect;
-use crate::optimize::{JoinGoal, Joined, tables_of};
+use crate::optimize::{JoinGoal, Joined, keep_what_is_read, tables_of};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use plan::physical::{
@@ -72,7 +72,8 @@ impl Binder<'_> {
         let node = if last { node } else { project(node, items, order, ordered) };
         let shown = &columns[..columns.len() - select.handed_on];
         let node = finish(node, shown, &mut select, needs_sort);
-        let node = if last { project(node, &select.items, &mut [], true) } else { node };
+        let mut node = if last { project(node, &select.items, &mut [], true) } else { node };
+        keep_what_is_read(&mut node);
         Ok(Lowered { node, columns, explain, rows })
     }
 

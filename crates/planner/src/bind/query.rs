@@ -302,7 +302,8 @@ impl Binder<'_> {
         self.is_operand = true;
         let plan = match (body, operands) {
             (ast::QueryBody::Select(select), Some(mut operands)) => {
-                let around = Surroundings { order_by: &[], limit: None, locking: &[], select_type };
+                let around =
+                    Surroundings { order_by: &[], limit: None, locking: &[], select_type, only_asks: false };
                 self.open_select(select, &around).and_then(|open| {
                     operands.push(open.clone());
                     let plan = self.plan_select(open);

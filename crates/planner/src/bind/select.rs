@@ -22,13 +22,15 @@ pub(crate) struct Surroundings<'q> {
     pub limit: Option<&'q ast::Limit>,
     pub locking: &'q [ast::LockingClause],
     pub select_type: &'static str,
+    /// Whether somebody asks for a row with some value, or for any: IN and EXISTS.
+    pub only_asks: bool,
 }
 
 impl<'q> Surroundings<'q> {
     /// Those of a SELECT that is the body of a query.
     pub fn of(query: &'q ast::Query, select_type: &'static str) -> Surroundings<'q> {
         let (order_by, locking) = (query.order_by.as_slice(), query.locking.as_slice());
-        Surroundings { order_by, limit: query.limit.as_ref(), locking, select_type }
+        Surroundings { order_by, limit: query.limit.as_ref(), locking, select_type, only_asks: false }
     }
 }
 
@@ -141,9 +143,10 @@ impl Binder<'_> {
         let limit = self.limit(around.limit)?;
 
         // An aggregate of this query may stand in a subquery of any clause.
-        let grouping = groups || !self.block().aggregates.is_empty();
-        if grouping && select.group_by.is_empty() {
-            // One row needs no order.
+        let has_group_keys = !select.group_by.is_empty() && !self.leaves_out_groups(select, around);
+        let grouping = has_group_keys || !self.block().aggregates.is_empty();
+        if (grouping || groups) && !has_group_keys {
+            // One row needs no order, nor does who only asks.
             order.clear();
         }
         self.refuse_in_recursion(select, around, grouping)?;
@@ -155,18 +158,17 @@ impl Binder<'_> {
             self.find_groupings()?;
             let query = Grouped { select, having: &having, order: &order, tree, conditions: &conditions };
             self.check_groups(&query)?;
-            self.check_distinct_order(select, &order)?;
-            self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
         }
-        if !grouping {
-            self.check_distinct_order(select, &order)?;
+        self.check_distinct_order(select, &order)?;
+        if grouping {
+            self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
         }
         order.retain(|key| key.expression.literal().is_none());
         let shown = items.iter().map(|item| self.shown_column(&item.name, &item.expression)).collect();
         Ok(LogicalSelect {
             conditions,
             groups: grouping,
-            has_group_keys: !select.group_by.is_empty(),
+            has_group_keys,
             rollup: select.rollup,
             has_having: select.having.is_some(),
             having,
@@ -181,6 +183,17 @@ impl Binder<'_> {
             select_type: around.select_type,
             ..LogicalSelect::default()
         })
+    }
+
+    /// For who only asks whether there is a row, groups of which nothing is computed are as good as their rows: there are none then.
+    fn leaves_out_groups(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> bool {
+        let is_plain = select.having.is_none() && !select.rollup && around.limit.is_none();
+        let block = self.block();
+        let leaves_out = around.only_asks && is_plain && block.aggregates.is_empty();
+        if leaves_out {
+            block.group_keys.clear();
+        }
+        leaves_out
     }
 
     /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups, 1235 for a

@@ -124,7 +124,8 @@ impl Binder<'_> {
         Ok(expression)
     }
 
-    /// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables may be joined.
+    /// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables or its rows may be
+    /// joined.
     fn asked_query(
         &mut self,
         query: &ast::Query,
@@ -138,13 +139,15 @@ impl Binder<'_> {
             return Ok((self.nested_query(query, "SUBQUERY")?, None));
         }
         let before = self.with_clause(query.with.as_ref())?;
-        let open = self.open_select(select, &Surroundings::of(query, "SUBQUERY"));
+        let around = Surroundings { only_asks: true, ..Surroundings::of(query, "SUBQUERY") };
+        let open = self.open_select(select, &around);
         self.common_tables.truncate(before);
         let open = open?;
         let last_block = open.last_block;
         self.plan_select_and(open, &|(block, select)| {
             let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
-            select.is_joinable().then(|| Arc::new(copy()))
+            let is_taken = select.is_joinable() || wanted == SubqueryUse::In && select.groups_silently(block);
+            is_taken.then(|| Arc::new(copy()))
         })
     }
 

@@ -11,7 +11,9 @@ use crate::logical::LogicalSelect;
 use crate::lower::limited;
 use expression::Expression;
 use expression::result_type::{TypeClass, class_of};
-use plan::physical::{AggregateKind, KeyCondition, Node, RowLimit, RowLock, SortKey, TableAccess};
+use plan::physical::{
+    AggregateCall, AggregateKind, KeyCondition, Node, RowLimit, RowLock, SortKey, TableAccess,
+};
 use values::ColumnType;
 
 impl Binder<'_> {
@@ -26,17 +28,22 @@ impl Binder<'_> {
         }
         let mut rows = Vec::with_capacity(calls.len());
         for call in &calls {
-            let descending = match call.kind {
-                AggregateKind::Minimum => false,
-                AggregateKind::Maximum => true,
-                _ => return None,
-            };
-            let key = SortKey { expression: call.arguments.first()?.clone(), descending };
-            let access = self.extreme_access(key, &select.conditions)?;
-            let one = RowLimit { count: Some(Expression::integer(1)), offset: None };
-            rows.push(limited(Node::Table(Box::new(access)), Some(one), false));
+            rows.push(self.extreme_end(call, &select.conditions)?);
         }
         if rows.len() == 1 { rows.pop() } else { Some(Node::Append(rows)) }
+    }
+
+    /// The row that has what MIN or MAX asks for, if an index knows it.
+    pub(super) fn extreme_end(&mut self, call: &AggregateCall, conditions: &[Expression]) -> Option<Node> {
+        let descending = match call.kind {
+            AggregateKind::Minimum => false,
+            AggregateKind::Maximum => true,
+            _ => return None,
+        };
+        let key = SortKey { expression: call.arguments.first()?.clone(), descending };
+        let access = self.extreme_access(key, conditions)?;
+        let one = RowLimit { count: Some(Expression::integer(1)), offset: None };
+        Some(limited(Node::Table(Box::new(access)), Some(one), false))
     }
 
     /// How the first row in that order is read whose key is not NULL, if it is the first one of a range.

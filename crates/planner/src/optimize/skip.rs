@@ -1,5 +1,6 @@
 //! DISTINCT, GROUP BY and COUNT(DISTINCT) over the first parts of an index: from each value of theirs to the next, without the
-//! rows between. Main function: [`Binder::skipping_rows`].
+//! rows between. What stands beside them of MIN and MAX is read from the ends of its own index. Main function:
+//! [`Binder::skipping_rows`].
 
 use super::access::{Candidate, table_rows};
 use crate::bind::{Binder, JoinTree, Source};
@@ -19,12 +20,51 @@ impl Binder<'_> {
         if !self.asks_for_values(select) || self.needs_row(0) {
             return None;
         }
+        let (ends, elsewhere) = self.ends_beside(select);
+        let slots = self.block().tables[0].slots.clone();
+        for slot in &mut self.block().tables[0].slots {
+            slot.take_if(|slot| elsewhere.contains(slot));
+        }
+        let skipping = self.skipping_table(select);
+        self.block().tables[0].slots = slots;
+        let (node, row, groups) = skipping?;
+        let node = match ends.is_empty() {
+            true => node,
+            false => Node::Append(ends.into_iter().chain([node]).collect()),
+        };
+        Some((node, row, groups))
+    }
+
+    /// The rows that have the extremes that are asked for beside other values, and the slots that nothing else reads. An extreme row
+    /// does no harm to the rest: it is one of the rows.
+    fn ends_beside(&mut self, select: &LogicalSelect) -> (Vec<Node>, Vec<usize>) {
+        if !select.groups || select.has_group_keys {
+            return (Vec::new(), Vec::new());
+        }
+        let (mut ends, mut apart, mut read) = (Vec::new(), Vec::new(), Vec::new());
+        for call in self.block().aggregates.clone() {
+            let end = self.extreme_end(&call, &select.conditions);
+            let slots = call.arguments.iter().flat_map(Expression::slots);
+            if end.is_some() {
+                apart.extend(slots)
+            } else {
+                read.extend(slots)
+            }
+            read.extend(call.order_by.iter().flat_map(|key| key.expression.slots()));
+            ends.extend(end);
+        }
+        read.extend(select.conditions.iter().flat_map(Expression::slots));
+        apart.retain(|slot| !read.contains(slot));
+        if apart.is_empty() { (Vec::new(), apart) } else { (ends, apart) }
+    }
+
+    fn skipping_table(&mut self, select: &LogicalSelect) -> Option<(Node, ExplainRow, f64)> {
         let block = self.block();
         let Source::Base(table) = &block.tables[0].source else { return None };
         let table = table.clone();
         let used = block.tables[0].slots.iter().enumerate();
         let used: Vec<usize> = used.filter_map(|(column, slot)| slot.map(|_| column)).collect();
-        let statistics = self.input.engine.statistics(&table);
+        let statistics = self.statistics(&table);
         let all: Vec<&Expression> = select.conditions.iter().collect();
         let mut candidates = self.candidates(0, &all, 0);
         let plain = candidates.iter().map(|candidate| candidate.cost).min_by(f64::total_cmp)?;

@@ -37,7 +37,7 @@ impl Binder<'_> {
         if skips && self.block().has_limit {
             return Vec::new();
         }
-        let statistics = self.input.engine.statistics(&table);
+        let statistics = self.statistics(&table);
         let mut found = Vec::new();
         for terms in terms {
             let Terms::Any(branches) = terms else { continue };

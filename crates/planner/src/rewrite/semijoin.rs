@@ -3,16 +3,17 @@
 //! [`Binder::join_subqueries`].
 //!
 //! Where at most one row can match, the join is a plain one, and its tables may come first. Where the rows of IN do not depend on
-//! the query and are few, their different values are a derived table, which may come first too.
+//! the query and are few, or groups, their different values are a derived table, which may come first too.
 
 use super::graft::{Graft, forget_unused};
-use crate::bind::{Binder, Block, JoinTree, Source, TABLES_MAX, derived_columns, is_never};
+use crate::bind::{Binder, Block, BoundTable, JoinTree, Source, TABLES_MAX, derived_columns, is_never};
 use crate::logical::{Derived, LogicalSelect, OpenSelect, SemiJoin};
 use crate::optimize::{EqualColumns, tables_of};
 use errors::SqlResult;
 use expression::operators::{ComparisonMode, ComparisonOperator};
+use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse, TypeClass};
-use plan::physical::{Node, OutputColumn};
+use plan::physical::{AggregateCall, AggregateKind, Node, OutputColumn};
 use std::sync::Arc;
 use values::TypeKind;
 
@@ -38,6 +39,32 @@ impl LogicalSelect {
             && !self.conditions.iter().any(is_never)
             && self.items.iter().all(|item| is_plain(&item.expression))
     }
+
+    /// Whether its rows are groups of rows of base tables, and nobody can tell when they are found.
+    pub fn groups_silently(&self, block: &Block) -> bool {
+        use AggregateKind::{Average, Count, CountRows, Maximum, Minimum, Sum};
+        let is_exact =
+            |value: &Expression| matches!(value.result.class(), TypeClass::Integer | TypeClass::Decimal);
+        let adds_silently = |call: &AggregateCall| {
+            let is_known = match call.kind {
+                CountRows | Count | Minimum | Maximum => true,
+                Sum | Average => call.arguments.iter().all(is_exact),
+                _ => false,
+            };
+            is_known && call.arguments.iter().all(is_silent)
+        };
+        let mut all = self.conditions.iter().chain(&self.having).chain(&block.group_keys);
+        let is_base = |table: &BoundTable| matches!(table.source, Source::Base(_));
+        self.groups
+            && self.has_group_keys
+            && !(self.rollup || self.limit.is_some() || self.counts_all || self.is_straight)
+            && self.semijoins.is_empty()
+            && block.tables.iter().all(is_base)
+            && all.all(is_silent)
+            && self.items.iter().all(|item| is_silent(&item.expression))
+            && !self.tree.as_ref().is_none_or(|tree| tree.has_condition(&|condition| !is_silent(condition)))
+            && block.aggregates.iter().all(adds_silently)
+    }
 }
 
 impl Binder<'_> {
@@ -58,7 +85,8 @@ impl Binder<'_> {
                 None => left.push(condition),
             }
         }
-        select.conditions = left;
+        // What followed for the query stands behind them.
+        select.conditions.splice(0..0, left);
         Ok(())
     }
 
@@ -97,6 +125,12 @@ impl Binder<'_> {
         open: OpenSelect,
         negated: bool,
     ) -> SqlResult<bool> {
+        if open.select.groups {
+            return match call.outer.is_empty() && !self.assigns {
+                true => self.join_values(select, call, open.block.number),
+                false => Ok(false),
+            };
+        }
         let block = self.block();
         let (first, slots) = (block.tables.len(), block.slots.len());
         let (count, number) = (open.block.tables.len(), open.block.number);
@@ -118,7 +152,7 @@ impl Binder<'_> {
         }
         let has_one_match = !negated && self.has_one_match(&tree, &conditions);
         let (to_query, to_subquery) = self.implied(select, &conditions, first);
-        if !has_one_match && !negated && self.are_values_better(select, call) {
+        if !has_one_match && !negated && self.are_values_better(select, &to_query, call) {
             self.take_back(first, slots);
             let is_joined = self.join_values(select, call, number)?;
             select.conditions.extend(to_query.into_iter().filter(|_| is_joined));
@@ -202,8 +236,13 @@ impl Binder<'_> {
         self.candidates(*number, &conditions, before).iter().any(|candidate| candidate.path.single_row)
     }
 
-    /// Whether the values of IN are better found first and then looked up in an index.
-    fn are_values_better(&mut self, select: &LogicalSelect, call: &SubqueryCall) -> bool {
+    /// Whether the values of IN are better found first and then looked up in an index. `further`: what follows for the query.
+    fn are_values_better(
+        &mut self,
+        select: &LogicalSelect,
+        further: &[Expression],
+        call: &SubqueryCall,
+    ) -> bool {
         if call.wanted != SubqueryUse::In || !call.outer.is_empty() {
             return false;
         }
@@ -222,8 +261,7 @@ impl Binder<'_> {
             return false;
         }
         let own = |condition: &&Expression| tables_of(block, condition) & !(1 << number) == 0;
-        let conditions: Vec<Expression> = select.conditions.iter().filter(own).cloned().collect();
-        let conditions: Vec<&Expression> = conditions.iter().collect();
+        let conditions: Vec<&Expression> = select.conditions.iter().chain(further).filter(own).collect();
         let candidates = self.candidates(number, &conditions, 0);
         let rows = candidates.iter().map(|candidate| candidate.rows).fold(f64::INFINITY, f64::min);
         self.subqueries[call.id].query.rows * FEW_ROWS_FACTOR < rows
