@@ -172,12 +172,17 @@ impl BufferPool {
     /// Stops the flusher, writes everything, and leaves a log that needs no recovery. Other threads must have stopped
     /// using the pool.
     pub fn shutdown(&self) -> Result<(), StorageError> {
+        self.stop_flusher();
+        self.checkpoint().map(drop)
+    }
+
+    /// Stops the flusher and waits for its end.
+    pub fn stop_flusher(&self) {
         self.flusher_signal.stop();
         let thread = lock(&self.flusher_thread).take();
         if let Some(thread) = thread {
             blocking::region(|| thread.join());
         }
-        self.checkpoint().map(drop)
     }
 }
 

@@ -109,6 +109,29 @@ fn faults_show_when_a_file_is_opened() {
     assert_eq!(value(&pool, 5).unwrap(), 5);
 }
 
+/// Who asks for a file that others are opening finds it open, not missing, though nobody keeps them apart.
+#[test]
+fn many_threads_may_open_a_file_at_once() {
+    let disk = directory();
+    for _ in 0..200 {
+        let pool = open(&disk).unwrap();
+        let start = std::sync::Barrier::new(4);
+        let look = || {
+            (1..=SPACES).map(|space| {
+                start.wait();
+                (pool.open_found_space(SpaceId(space)), value(&pool, space))
+            })
+        };
+        let found = std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(|| look().collect::<Vec<_>>()));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        for (space, (fault, value)) in found.into_iter().flat_map(|found| (1..=SPACES).zip(found)) {
+            assert_eq!((fault.unwrap(), value.unwrap()), (None, space));
+        }
+    }
+}
+
 fn directory_of_another_server() -> Vec<u8> {
     let disk = SimulatedDisk::new(9);
     let environment = Environment::simulated(disk.clone(), 9);

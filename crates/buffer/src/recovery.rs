@@ -221,11 +221,16 @@ impl BufferPool {
             return Ok(None);
         }
         if !self.spaces.is_found(space) {
-            return Err(StorageError::SpaceMissing(space));
+            // Another thread may have opened it since: a table that was renamed meanwhile is looked at by who has its old definition and
+            // by who has the new one.
+            return if self.has_opened(space) { Ok(None) } else { Err(StorageError::SpaceMissing(space)) };
         }
         let fault = match self.open_found_file(&space_path(space), Some(space), &BTreeMap::new()) {
             // Another thread was quicker.
             Err(StorageError::SpaceTwice(..)) => return Ok(None),
+            Err(StorageError::SpaceExists(_) | StorageError::SpaceMissing(_)) if self.has_opened(space) => {
+                return Ok(None);
+            }
             Err(StorageError::Disk(error)) if is_of_one_file(&error) => Some(unreadable_file(&error)),
             fault => fault?,
         };

@@ -59,6 +59,18 @@ impl Background {
     }
 }
 
+/// Ends the threads when it is dropped. A round that runs holds the engine, so whoever opens the data directory next must not come
+/// before its end.
+#[derive(Debug)]
+pub(crate) struct EndOfThreads(pub(crate) Arc<EngineInner>);
+
+impl Drop for EndOfThreads {
+    fn drop(&mut self) {
+        self.0.background.stop();
+        self.0.pool.stop_flusher();
+    }
+}
+
 impl Worker {
     /// Asks for a round now.
     pub(crate) fn wake(&self) {

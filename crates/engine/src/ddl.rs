@@ -188,10 +188,15 @@ impl Engine {
         // The ids must be taken for good before a file carries them.
         self.sync_log(inner.pool.redo().end_lsn())?;
         let made = inner.pool.create_space(space, buffer::SpaceKind::Table, &space_path(space));
-        let store_id = made.map_err(|error| match error {
-            StorageError::SpaceExists(_) => EngineError::FileExists(Box::new(definition.name.clone())),
-            error => error.into(),
-        })?;
+        let store_id = match made {
+            Ok(store_id) => store_id,
+            Err(StorageError::SpaceExists(_)) => {
+                // It is somebody else's.
+                inner.store.remove_leftover(&inner.pool, space)?;
+                return Err(EngineError::FileExists(Box::new(definition.name)));
+            }
+            Err(error) => return Err(error.into()),
+        };
         match (first..first + tree_count).map(|id| self.create_tree(space, IndexId(id))).collect() {
             Ok(roots) => Ok(TableRecord { definition, space, store_id, roots }),
             Err(error) => {

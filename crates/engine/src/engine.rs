@@ -1,7 +1,7 @@
 //! The engine: opened once, shared by all sessions. Main type: [`Engine`] (a cheap clone); [`EngineInner`] is what all
 //! handles, transactions and the background thread share. Opening and closing are in `open.rs`.
 
-use crate::background::Background;
+use crate::background::{Background, EndOfThreads};
 use crate::damage::ClosedSpaces;
 use crate::ddl_turn::DdlTurns;
 use crate::dictionary::Dictionary;
@@ -37,10 +37,11 @@ const UNDO_BYTES_MIN: u64 = 64 << 10;
 /// Mutexes that keep two writers from checking the same unique key at once.
 pub(crate) const UNIQUE_STRIPES: usize = 512;
 
-/// The engine.
+/// The engine. Its threads end with the last handle, if they have not before: then nobody has the data directory any more.
 #[derive(Clone, Debug)]
 pub struct Engine {
     pub(crate) inner: Arc<EngineInner>,
+    pub(crate) _threads: Arc<EndOfThreads>,
 }
 
 /// What all handles share.

@@ -1,6 +1,6 @@
 //! Opening and closing: recovery of pages (by the pool), of transactions and of the dictionary. See rules R1 to R5 in README.md.
 
-use crate::background::Background;
+use crate::background::{Background, EndOfThreads};
 use crate::dictionary_store::{Contents, DictionaryStore};
 use crate::engine::{Engine, EngineInner, Parts, lock};
 use crate::entry::is_live;
@@ -114,7 +114,7 @@ impl Engine {
         lock(&inner.notes).extend(times.notes());
         // On a full disk there is none, until there is room.
         let _ = inner.pool.refill_reserve();
-        let engine = Engine { inner };
+        let engine = Engine { _threads: Arc::new(EndOfThreads(Arc::clone(&inner))), inner };
         if background_threads {
             Background::start(&engine.inner);
         }

@@ -134,15 +134,19 @@ impl EngineInner {
             .iter()
             .filter(|(space, _)| **space != SYSTEM_SPACE && !wanted.contains_key(space));
         for (space, path) in strangers {
-            let told = if leftovers.contains(space) {
-                match self.pool.remove_space(*space) {
+            let told = match self.leftover_fault(*space, leftovers) {
+                Ok(None) => match self.pool.remove_space(*space) {
                     Ok(()) => continue,
                     // It is gone, unless the machine stops now: then the next start has a stranger.
                     Err(error) if error.is_lack_of_descriptors() => continue,
                     Err(error) => Err(error),
+                },
+                Ok(Some(FileFault::Damaged)) => self.pool.set_space_aside(*space),
+                Ok(Some(fault @ (FileFault::Foreign | FileFault::Unreadable(_)))) => {
+                    findings.damaged.push((path.clone(), fault));
+                    continue;
                 }
-            } else {
-                self.pool.set_space_aside(*space)
+                Err(error) => Err(error),
             };
             // Where it cannot be moved, the next start tries again.
             let what = match told {
@@ -157,6 +161,19 @@ impl EngineInner {
             ));
         }
         Ok(())
+    }
+
+    /// Why a file that no table has is not one that we left behind; None if it is, by our notes and its header: who has put another
+    /// in its place may have no copy of it.
+    fn leftover_fault(
+        &self,
+        space: SpaceId,
+        leftovers: &[SpaceId],
+    ) -> Result<Option<FileFault>, StorageError> {
+        match leftovers.contains(&space) {
+            true => self.pool.open_found_space(space),
+            false => Ok(Some(FileFault::Damaged)),
+        }
     }
 
     /// Files with damaged headers that have the name of a table are opened as its file, so that dropping the table removes them.

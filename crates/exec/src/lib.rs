@@ -138,7 +138,11 @@ pub fn execute_planned(
     let escalates = context.facts.sql_mode.is_strict() && !ignores;
     context.diagnostics.escalate(escalates);
     let mut run = Run::new(plan, context);
-    let outcome = run_kind(prepared, &mut run, channel);
+    let checked = match escalates {
+        true => plan::check_parameters(&plan.checked_parameters, &mut run),
+        false => Ok(()),
+    };
+    let outcome = checked.and_then(|()| run_kind(prepared, &mut run, channel));
     // The statement's error is the first one, and evaluation goes on after a warning that is one.
     let raised = run.statement.diagnostics.take_raised();
     run.statement.diagnostics.escalate(false);

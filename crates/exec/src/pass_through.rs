@@ -135,7 +135,8 @@ impl PassThrough {
         let (mut passed, mut begun) = (0, false);
         if count > 0 {
             reader.start(slots.row(0), run)?;
-            while let Some(stored) = reader.next_stored(&mut slots, run)? {
+            let empty = slots.mark();
+            while let Some(stored) = reader.next_stored(&mut slots, empty, run)? {
                 passed += 1;
                 if passed <= offset {
                     continue;

@@ -6,7 +6,7 @@ mod common;
 
 use common::{COLLATION, World};
 use expression::TypedValue;
-use stdx::counting_allocator::{CountingAllocator, allocations};
+use stdx::counting_allocator::{CountingAllocator, allocations, bytes_held_by};
 use values::{ColumnType, Value};
 
 #[global_allocator]
@@ -16,6 +16,8 @@ const FEW: u64 = 4_000;
 const MANY: u64 = 12_000;
 /// Storage grows by doubling, and the engine reads pages: some allocations are made for many rows.
 const ALLOCATIONS_A_ROW_MAX: f64 = 0.02;
+/// A text alone is longer.
+const BYTES_A_ROW_MAX: u64 = 4;
 
 fn world(rows: u64) -> World {
     let mut world = World::new();
@@ -77,4 +79,34 @@ fn rows_of_texts_allocate_nothing() {
         }
     }
     assert!(found.is_empty(), "allocations a row: {found:#?}");
+}
+
+/// Rows that pass leave nothing behind, whichever way they go: a statement holds no more for more of them.
+#[test]
+fn rows_that_were_sent_leave_nothing_behind() {
+    let statements = [
+        ("stored rows", "SELECT id, n, s, u, d FROM t"),
+        ("stored rows that a condition reads", "SELECT id, s, u FROM t WHERE s <> 'x' AND u <> s"),
+        ("a range that a condition reads", "SELECT s FROM t WHERE id > 7 AND u <> 'x'"),
+        ("filter", "SELECT s, n + 1 FROM t WHERE s <> 'x'"),
+        ("lookup", "SELECT t.u, few.s FROM t JOIN few ON t.n = few.id AND t.u <> few.s"),
+        ("no match", "SELECT t.u, few.s FROM t LEFT JOIN few ON t.n = few.id AND t.u = few.s"),
+        ("join", "SELECT t.u, few.s FROM t JOIN few ON t.s = few.s AND t.u <> few.s"),
+        ("queries one behind the other", "SELECT s FROM t WHERE u <> 'x' UNION ALL SELECT u FROM t"),
+        ("derived", "SELECT u FROM (SELECT u, s FROM t LIMIT 1000000) x WHERE s <> 'x'"),
+        ("few groups", "SELECT u, COUNT(*), MAX(s) FROM t GROUP BY u"),
+        ("subquery", "SELECT s, (SELECT MAX(few.s) FROM few WHERE few.id = t.n) FROM t WHERE u <> 'x'"),
+    ];
+    let (mut few, mut many) = (world(FEW), world(MANY));
+    let mut found = Vec::new();
+    for (name, sql) in statements {
+        let [of_few, of_many] = [&mut few, &mut many].map(|world| {
+            world.run(sql);
+            bytes_held_by(|| drop(world.run(sql)))
+        });
+        if of_many > of_few + (MANY - FEW) * BYTES_A_ROW_MAX {
+            found.push(format!("{name}: {of_few} bytes for {FEW} rows, {of_many} for {MANY}"));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
 }

@@ -5,6 +5,7 @@
 mod access;
 mod catalog;
 mod change;
+mod checked_parameter;
 pub mod dependence;
 mod depth;
 pub mod physical;
@@ -21,6 +22,7 @@ pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Steps,
     Target, TargetTable, UpdatePlan,
 };
+pub use checked_parameter::{CheckedParameter, check_converted, check_parameters};
 pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
@@ -62,6 +64,8 @@ pub struct Plan {
     pub common_tables: Vec<CommonTableUse>,
     /// What it makes of its parameters, where these follow the context.
     pub parameters: Vec<Option<ParameterUse>>,
+    /// Parameters that each execution converts before it looks for rows ([`check_parameters`]).
+    pub checked_parameters: Vec<CheckedParameter>,
     /// Lines of EXPLAIN.
     pub explain: Vec<ExplainRow>,
 }

@@ -124,6 +124,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         row_by_row: binder.assigns || binder.calls_routines,
         calls_routines: binder.calls_routines,
         parameters: binder.parameters,
+        checked_parameters: binder.checked_parameters,
         explain,
     };
     plan.repeatable = repeatable::is_repeatable(&plan);

@@ -228,13 +228,43 @@ pub(crate) fn maintain(
     session.send_rows(&columns, &rows, sink)
 }
 
+/// Does it to one table: under a lock on its name, but for what changes the definition, which locks by itself.
 fn maintain_table(
     session: &mut Session,
     maintenance: &TableMaintenance,
     name: &TableName,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let command = maintenance.command;
-    let shown = format!("{}.{}", name.schema, name.table);
+    let is_read = match command {
+        MaintenanceCommand::Checksum => !maintenance.options.contains(&"QUICK"),
+        MaintenanceCommand::Analyze | MaintenanceCommand::Check => true,
+        MaintenanceCommand::Optimize | MaintenanceCommand::Repair => false,
+    };
+    // What LOCK TABLES does not name is not waited for.
+    let key = LockKey::table(&name.schema, &name.table);
+    let outcome = match is_read && session.locks.explicit.check(&key, LockMode::Read).is_ok() {
+        true => {
+            with_locked(session, name, LockMode::Read, |session| maintain_found(session, maintenance, name))
+        }
+        false => maintain_found(session, maintenance, name),
+    };
+    if command == MaintenanceCommand::Analyze {
+        session.instance.metadata_locks().renew(&key);
+    }
+    match outcome {
+        // What is wrong with a table is a line of the result; a kill ends the statement.
+        Err(error)
+            if matches!(command, MaintenanceCommand::Analyze | MaintenanceCommand::Check)
+                && !error.is(&errors::code::ER_QUERY_INTERRUPTED) =>
+        {
+            Ok(vec![line(command, name, "Error", error.message())])
+        }
+        outcome => outcome,
+    }
+}
+
+/// A line of what maintenance says of a table.
+fn line(command: MaintenanceCommand, name: &TableName, kind: &str, message: &str) -> Vec<Value> {
     let word = match command {
         MaintenanceCommand::Analyze => "analyze",
         MaintenanceCommand::Check => "check",
@@ -242,13 +272,18 @@ fn maintain_table(
         MaintenanceCommand::Optimize => "optimize",
         MaintenanceCommand::Repair => "repair",
     };
-    let line = |kind: &str, message: &str| vec![text(&*shown), text(word), text(kind), text(message)];
-    // What is wrong with a table is a line of the result; a kill ends the statement.
-    let line_of = |outcome: SqlResult<()>| match outcome {
-        Ok(()) => Ok(line("status", "OK")),
-        Err(error) if error.is(&errors::code::ER_QUERY_INTERRUPTED) => Err(error),
-        Err(error) => Ok(line("Error", error.message())),
-    };
+    vec![text(format!("{}.{}", name.schema, name.table)), text(word), text(kind), text(message)]
+}
+
+/// Does it to the table that has the name now.
+fn maintain_found(
+    session: &mut Session,
+    maintenance: &TableMaintenance,
+    name: &TableName,
+) -> SqlResult<Vec<Vec<Value>>> {
+    let command = maintenance.command;
+    let shown = format!("{}.{}", name.schema, name.table);
+    let line = |kind: &str, message: &str| line(command, name, kind, message);
     let table = match table_to_maintain(session, name) {
         Ok(table) => table,
         Err(error) => {
@@ -263,28 +298,22 @@ fn maintain_table(
             });
         }
     };
-    let engine = session.instance.engine().clone();
     match command {
         // InnoDB keeps no checksum that could be told at once.
         MaintenanceCommand::Checksum if maintenance.options.contains(&"QUICK") => {
             Ok(vec![vec![text(&*shown), Value::Null]])
         }
         MaintenanceCommand::Checksum => {
-            let checksum = with_locked(session, name, LockMode::Read, |session| checksum(session, &table))?;
-            Ok(vec![vec![text(&*shown), Value::Int(i64::from(checksum))]])
+            Ok(vec![vec![text(&*shown), Value::Int(i64::from(checksum(session, &table)?))]])
         }
         MaintenanceCommand::Analyze => {
-            let outcome = with_locked(session, name, LockMode::Read, |_| {
-                engine.analyze(&table).map(|_| ()).map_err(|error| error.into_sql(&name.table))
-            });
-            session.instance.metadata_locks().renew(&LockKey::table(&name.schema, &name.table));
-            Ok(vec![line_of(outcome)?])
+            let analyzed = session.instance.engine().analyze(&table);
+            analyzed.map_err(|error| error.into_sql(&name.table))?;
+            Ok(vec![line("status", "OK")])
         }
         MaintenanceCommand::Check => {
-            match check_lines(session, &table, maintenance.options.contains(&"QUICK")) {
-                Ok(lines) => Ok(lines.iter().map(|(kind, text)| line(kind, text)).collect()),
-                Err(error) => Ok(vec![line_of(Err(error))?]),
-            }
+            let lines = check_lines(session, &table, maintenance.options.contains(&"QUICK"))?;
+            Ok(lines.iter().map(|(kind, text)| line(kind, text)).collect())
         }
         MaintenanceCommand::Optimize => {
             let action = [parser::ast::AlterAction::Force];
@@ -305,11 +334,9 @@ fn check_lines(
     table: &Arc<Table>,
     quick: bool,
 ) -> SqlResult<Vec<(&'static str, String)>> {
-    let name = &table.definition().name;
-    let faults = with_locked(session, name, LockMode::Read, |session| {
-        let (engine, kill) = (session.instance.engine(), &session.shared.kill);
-        engine.check_rows(table, quick, kill).map_err(|error| error.into_sql(&name.table))
-    })?;
+    let (engine, kill) = (session.instance.engine(), &session.shared.kill);
+    let checked = engine.check_rows(table, quick, kill);
+    let faults = checked.map_err(|error| error.into_sql(&table.definition().name.table))?;
     let outcome = if faults.is_empty() { ("status", "OK") } else { ("error", "Corrupt") };
     let warnings = faults.iter().map(|fault| ("Warning", format!("InnoDB: {fault}")));
     Ok(warnings.chain([(outcome.0, outcome.1.to_owned())]).collect())

@@ -328,3 +328,33 @@ fn who_keeps_writers_out_sees_what_they_have_committed() {
         run(&mut reader, "unlock tables");
     }
 }
+
+/// Statements that wait behind a change of a definition see the table as it is then.
+#[test]
+fn maintenance_that_waited_finds_the_table_that_there_is_now() {
+    let answers = [
+        ("check table t", "d.t|check|status|OK"),
+        ("analyze table t", "d.t|analyze|status|OK"),
+        ("checksum table t", "d.t|0"),
+        ("select count(*) from t", "0"),
+    ];
+    for change in ["alter table t add x int", "truncate table t", "drop table t; create table t (i int)"] {
+        for (sql, wanted) in answers {
+            let instance = instance_with("create table t (i int)");
+            let [mut reader, mut definer, mut waiter] = [(); 3].map(|()| session(&instance));
+            run(&mut reader, "begin; select * from t");
+            std::thread::scope(|scope| {
+                let changed = scope.spawn(move || answer(&mut definer, change));
+                wait_for_waiters(&instance, 1);
+                let answered = scope.spawn(move || answer(&mut waiter, sql));
+                wait_for_waiters(&instance, 2);
+                run(&mut reader, "commit");
+                assert!(!changed.join().unwrap().contains("ERROR"));
+                // Between the two statements there is no table.
+                let answered = answered.join().unwrap();
+                let is_gone = change.contains("drop") && !answered.contains("definition has changed");
+                assert!(answered == wanted || is_gone, "{sql} behind {change}: {answered}");
+            });
+        }
+    }
+}

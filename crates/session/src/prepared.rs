@@ -495,7 +495,10 @@ impl Session {
             .text;
         // A failed PREPARE leaves no statement of that name behind.
         let key = name.to_lowercase();
-        self.prepared.by_name.remove(&key);
+        if self.prepared.by_name.remove(&key).is_some() {
+            self.count(status::COM_STMT_CLOSE, 1);
+        }
+        self.count(status::COM_STMT_PREPARE, 1);
         let (mut entry, _) = self.make_entry(&text)?;
         entry.rest();
         self.prepared.by_name.insert(key, entry);
@@ -514,6 +517,7 @@ impl Session {
         let mut entry = self.prepared.by_name.remove(&key).ok_or_else(missing)?;
         let more_results = self.more_results;
         let outcome = if entry.bound.count == using.len() {
+            self.count(status::COM_STMT_EXECUTE, 1);
             let parameters: Vec<TypedValue> = using
                 .iter()
                 .map(|variable| {
@@ -571,6 +575,7 @@ impl Session {
         if self.prepared.by_name.remove(&name.to_lowercase()).is_none() {
             return Err(sql_error!(ER_UNKNOWN_STMT_HANDLER, name, "DEALLOCATE PREPARE"));
         }
+        self.count(status::COM_STMT_CLOSE, 1);
         self.send_ok(sink)
     }
 }

@@ -17,6 +17,7 @@ use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
 use std::rc::Rc;
 use values::row::{ColumnSet, RowLayout, RowView};
+use values::rows::Mark;
 use values::{RowRef, Rows, TypeKind, Value, ValueRef};
 
 /// Rows asked of the engine at first; doubled with each batch, so that a small LIMIT reads little.
@@ -234,8 +235,14 @@ impl<'p> TableReader<'p> {
     }
 
     /// The stored form of the next row that meets the conditions; None at the end. The last of `rows` is room for the slots that
-    /// the conditions read.
-    pub fn next_stored(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<Option<&[u8]>> {
+    /// the conditions read, `empty` what it holds without them: what they read of the row before is forgotten.
+    pub fn next_stored(
+        &mut self,
+        rows: &mut Rows,
+        empty: Mark,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Option<&[u8]>> {
+        rows.rewind(empty);
         let found = if self.implied { self.read(run)? } else { self.next_row(rows, run)? };
         Ok(found.then(|| self.current(run).0))
     }

@@ -191,7 +191,7 @@ impl ResultSink for Channel {
         Ok(())
     }
     fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
-        (!self.sends).then_some(self as &mut dyn EncodedRows)
+        Some(self)
     }
     fn end_rows(&mut self, _end: &StatementEnd) -> SqlResult<()> {
         Ok(())
@@ -213,6 +213,11 @@ impl EncodedRows for Channel {
         Ok(())
     }
     fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        if self.sends {
+            self.sent.clear();
+            encode(&mut self.sent);
+            return Ok(());
+        }
         let mut bytes = Vec::new();
         encode(&mut bytes);
         let (mut reader, mut cells) = (Reader::new(&bytes), Vec::new());

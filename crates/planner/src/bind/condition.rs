@@ -441,6 +441,8 @@ impl Binder<'_> {
         context.diagnostics().escalate(false);
         let silent = truth.is_ok() && raised.is_none() && context.diagnostics().count() == before.count();
         if silent && condition.any(&|part| matches!(part.kind, ExpressionKind::Parameter(_))) {
+            // Other texts may end the statement.
+            self.volatile |= escalates && condition.any(&is_text_parameter);
             return Ok(condition);
         }
         if !silent {
@@ -455,6 +457,10 @@ impl Binder<'_> {
             None => Ok(Expression::boolean(truth? == Some(true))),
         }
     }
+}
+
+fn is_text_parameter(part: &Expression) -> bool {
+    matches!(part.kind, ExpressionKind::Parameter(_)) && part.result.class() == ::expression::TypeClass::Text
 }
 
 #[cfg(test)]

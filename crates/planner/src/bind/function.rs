@@ -93,6 +93,9 @@ impl Binder<'_> {
         let asks = functions::asks_before(name, position)
             && (is_text || argument.literal().is_none())
             && argument.is_foldable();
+        // A plan for other literals would not ask.
+        self.volatile |=
+            self.escalates && self.facts.literal_parameters && is_text && argument.has_parameter();
         // Bounds of INTERVAL that are text and digits of numbers that are not exact do not count.
         let asks = asks
             && match name {

@@ -43,8 +43,8 @@ use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use plan::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use plan::{
-    ParameterUse, PlanningSurroundings, PrivilegeCheck, PrivilegeRequest, SubqueryPlan, VirtualTables,
-    check_depth,
+    CheckedParameter, ParameterUse, PlanningSurroundings, PrivilegeCheck, PrivilegeRequest, SubqueryPlan,
+    VirtualTables, check_depth,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -179,6 +179,8 @@ pub(crate) struct Binder<'a> {
     pub recursion_scopes: Vec<recursive::RecursionScope>,
     /// What the statement makes of its parameters, by number.
     pub parameters: Vec<Option<ParameterUse>>,
+    /// Parameters that each execution converts first.
+    pub checked_parameters: Vec<CheckedParameter>,
     /// What the operation that is being bound wants of the operand that is bound next.
     wanted: Option<Wanted>,
     /// Whether the SELECT that is bound next is an operand of a set operation.
@@ -229,6 +231,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             recursion_scopes: Vec::new(),
             parameters: Vec::new(),
+            checked_parameters: Vec::new(),
             wanted: None,
             is_operand: false,
             settling: condition::Settling::default(),

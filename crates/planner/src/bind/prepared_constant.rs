@@ -1,16 +1,13 @@
 //! Constants that MySQL converts as soon as an operation is prepared, whether or not a row comes: where warnings end the
-//! statement, one that cannot be converted is its error. Main function: [`Binder::check_prepared`].
+//! statement, one that cannot be converted is its error. Main function: [`Binder::check_prepared`]. Executions of the plan
+//! with other values in the place of literals do the same ([`plan::check_parameters`]).
 
 use super::Binder;
-use ::expression::operators::{ComparisonMode, compare_values};
+use ::expression::operators::ComparisonMode;
 use ::expression::{Expression, ExpressionKind, TypeClass};
 use errors::SqlResult;
-use values::{ColumnType, RowRef, TypeKind, Value};
-
-/// Whether it is known when the statement is prepared.
-fn is_known(expression: &Expression) -> bool {
-    expression.is_foldable() || expression.literal().is_some()
-}
+use plan::check_converted;
+use values::{TypeKind, Value};
 
 /// Whether it is a BIGINT column. For smaller integers MySQL waits.
 fn is_integer_column(expression: &Expression) -> bool {
@@ -28,6 +25,7 @@ fn is_text_or_date(expression: &Expression) -> bool {
 impl Binder<'_> {
     /// Error 1292 of a constant beside a column of integers, or of one in a list of constants that are looked up.
     pub fn check_prepared(&mut self, bound: &Expression) -> SqlResult<()> {
+        self.note_stored_parameters(bound);
         if !self.escalates || !self.input.runs {
             return Ok(());
         }
@@ -47,9 +45,36 @@ impl Binder<'_> {
         }
     }
 
+    /// A literal that becomes what a column of dates or times would hold is looked at when the statement is planned: in a change, a
+    /// plan with a parameter in its place serves no other literals. Text beside dates waits for the rows.
+    fn note_stored_parameters(&mut self, bound: &Expression) {
+        if self.changed.is_empty() || !self.facts.literal_parameters {
+            return;
+        }
+        let is_stored = |column: &Expression, constant: &Expression| {
+            let becomes = match column.result.class() {
+                TypeClass::Time => true,
+                TypeClass::DateTime => !is_text(constant),
+                _ => false,
+            };
+            becomes && column.column_slot().is_some() && constant.is_constant() && constant.has_parameter()
+        };
+        self.volatile |= match &bound.kind {
+            ExpressionKind::Compare(comparison) => {
+                let (left, right) = (&comparison.left, &comparison.right);
+                is_stored(left, right) || is_stored(right, left)
+            }
+            ExpressionKind::Between(between) => {
+                [&between.low.1, &between.high.1].iter().any(|bound| is_stored(&between.operand, bound))
+            }
+            ExpressionKind::In(list) => list.list.iter().any(|(_, member)| is_stored(&list.operand, member)),
+            _ => false,
+        };
+    }
+
     /// A text beside a column of integers is turned to what the column would hold.
     fn check_beside(&mut self, column: &Expression, constant: &Expression) -> SqlResult<()> {
-        if is_integer_column(column) && is_text(constant) && is_known(constant) {
+        if is_integer_column(column) && is_text(constant) && self.is_known(constant) {
             self.check_converted(ComparisonMode::Double, constant)?;
         }
         Ok(())
@@ -65,7 +90,7 @@ impl Binder<'_> {
         };
         self.check_beside(column, constant)?;
         let in_condition = self.block().clause.is_condition() && column.column_slot().is_some();
-        if in_condition && is_text(constant) && is_known(constant) {
+        if in_condition && is_text(constant) && self.is_known(constant) {
             self.check_converted(mode, constant)?;
         }
         Ok(())
@@ -88,28 +113,32 @@ impl Binder<'_> {
             return Ok(());
         }
         let mut members = list.iter().map(|(_, member)| member);
-        if list.len() == 1 || !members.clone().all(is_known) {
+        if list.len() == 1 || !members.clone().all(|member| self.is_known(member)) {
             return Ok(());
         }
         members.try_for_each(|member| self.check_converted(mode, member))
     }
 
-    fn check_converted(&mut self, mode: ComparisonMode, constant: &Expression) -> SqlResult<()> {
-        let context = &mut *self.input.context;
-        let before = context.diagnostics().clone();
-        context.diagnostics().escalate(true);
-        let date = ColumnType::new(TypeKind::Date);
-        let compared = constant.evaluate(RowRef::EMPTY, context).and_then(|value| {
-            let column_type = &constant.result.column_type;
-            let beside = if mode == ComparisonMode::Date { &date } else { column_type };
-            compare_values(mode, value.as_ref(), column_type, value.as_ref(), beside, context)
-        });
-        let raised = context.diagnostics().take_raised();
-        context.diagnostics().escalate(false);
-        *context.diagnostics() = before;
-        match raised {
-            Some(error) => Err(error),
-            None => compared.map(|_| ()),
+    /// Whether it is known when the statement is prepared, literals that come as parameters included.
+    fn is_known(&mut self, expression: &Expression) -> bool {
+        if expression.is_foldable() || expression.literal().is_some() {
+            return true;
         }
+        if !self.facts.literal_parameters || !expression.has_parameter() || !expression.is_constant() {
+            return false;
+        }
+        let is_literal = matches!(expression.kind, ExpressionKind::Parameter(_));
+        // What is made of several is not looked at again: then the plan serves no other literals.
+        self.volatile |= !is_literal;
+        is_literal
+    }
+
+    fn check_converted(&mut self, mode: ComparisonMode, constant: &Expression) -> SqlResult<()> {
+        if constant.has_parameter() {
+            self.checked_parameters.push((mode, constant.clone()));
+        }
+        check_converted(mode, constant, self.input.context)?;
+        self.input.context.diagnostics().escalate(false);
+        Ok(())
     }
 }

@@ -156,6 +156,7 @@ impl Binder<'_> {
             recursions: 0,
             common_tables: Vec::new(),
             parameters: Vec::new(),
+            checked_parameters: Vec::new(),
             explain: Vec::new(),
         }
     }
