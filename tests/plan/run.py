@@ -15,6 +15,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import test_files  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+# Times of EXPLAIN ANALYZE, as lines and as JSON.
+TIMES = re.compile(r" time=\S+|(?<=\n) *\"actual_(?:first|last)_row_ms\": .*\n")
+# The same of costs and estimates.
+JSON_COSTS = re.compile(r",\n *\"estimated_(?:total|first_row)_cost\": [^,\n]*")
+JSON_ROWS = re.compile(r"(?<=\"estimated_rows\": )([0-9.e+]+)")
 ESTIMATE = re.compile(r"  \(cost=\S+ rows=([0-9.e+]+)\)")
 
 
@@ -35,10 +40,13 @@ def statements(source):
         raise ValueError(f"no `;` behind {pending[0]}")
 
 
+def two_digits(match):
+    return f"{float(f'{float(match[1]):.1e}'):.10g}"
+
+
 def rounded(match):
     """Estimated rows with two digits, without the cost."""
-    rows = float(match[1])
-    return f"  (rows={float(f'{rows:.1e}'):.10g})"
+    return f"  (rows={two_digits(match)})"
 
 
 def connect(host, port, schema=None):
@@ -66,8 +74,10 @@ class Planner:
 
     def explain(self, cursor, statement):
         try:
-            cursor.execute(f"EXPLAIN FORMAT=TREE {statement}")
-            return ESTIMATE.sub(rounded, cursor.fetchone()[0]).rstrip("\n")
+            is_explain = statement.upper().startswith("EXPLAIN ")
+            cursor.execute(statement if is_explain else f"EXPLAIN FORMAT=TREE {statement}")
+            text = JSON_ROWS.sub(two_digits, JSON_COSTS.sub("", TIMES.sub("", cursor.fetchone()[0])))
+            return ESTIMATE.sub(rounded, text).rstrip("\n")
         except pymysql.err.MySQLError as error:
             return f"error {error.args[0]}: {error.args[1]}"
 
@@ -117,7 +127,7 @@ def main():
     plans = 0
     for path in files:
         got = planner.play(path)
-        plans += got.count("\n-> ") + got.count("\nerror ")
+        plans += got.count("\n-> ") + got.count("\n{\n") + got.count("\nerror ")
         match options.mode:
             case "check":
                 failed += not check(path, got)

@@ -1,5 +1,5 @@
 //! Physical operators, aggregates and data change over the engine. Entry points: [`execute_prepared`],
-//! [`execute_planned`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
+//! [`execute_planned`], [`execute_measured`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
 //!
 //! A caller (the session) does, for each query or data-changing statement:
 //! 1. fills a [`StatementContext`];
@@ -8,10 +8,9 @@
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
 
+mod actuals;
 mod change;
 mod context;
-mod explain;
-mod explain_tree;
 mod long_row;
 mod operator;
 mod outfile;
@@ -20,13 +19,14 @@ mod query;
 mod run;
 
 pub use ::spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
+pub use actuals::{Actual, Actuals};
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,
 };
 
 use ::spill::{self, batch, key_table};
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
 use pass_through::PassThrough;
 use plan::physical::{OriginPath, OutputColumn};
@@ -98,6 +98,11 @@ impl Prepared {
         let serves = |way: &&PassThrough| way.serves(context.facts.results_collation);
         let settings = &context.settings;
         self.pass_through.as_deref().filter(serves).filter(|_| settings.fast_plans && !settings.reads_lock)
+    }
+
+    /// The plan, for those who show it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// What the statement makes of its parameters, by number; None where it does not use one.
@@ -186,27 +191,20 @@ pub fn describe_for_table(plan: &Plan) -> Vec<(ResultColumn, OriginPath)> {
     described.map(for_table).collect()
 }
 
-/// The forms of EXPLAIN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExplainFormat {
-    /// A row a table.
-    Traditional,
-    /// One text, a line a step.
-    Tree,
-}
-
-/// EXPLAIN: sends the plan.
-pub fn explain(
-    plan: &Plan,
-    format: ExplainFormat,
+/// Runs a prepared query for what its steps do: nobody gets its rows.
+pub fn execute_measured(
+    prepared: &Prepared,
     context: &mut StatementContext<'_>,
-    channel: &mut dyn ClientChannel,
-) -> SqlResult<StatementOutcome> {
-    match format {
-        ExplainFormat::Traditional => explain::send(plan, context.facts.results_collation, channel),
-        ExplainFormat::Tree => {
-            let text = explain_tree::text(plan, context.engine);
-            explain::send_text(text, context.facts.results_collation, channel)
-        }
-    }
+) -> SqlResult<(StatementOutcome, Actuals)> {
+    prepared.plan.privileges.check(context.privileges)?;
+    let PlanKind::Query(query, _) = &prepared.plan.kind else {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN ANALYZE on this query"));
+    };
+    let clock = Arc::clone(&context.engine.environment().clock);
+    let mut run = Run::new(&prepared.plan, context);
+    run.actuals = Some(Box::new(Actuals::new(Arc::clone(&clock))));
+    let mut outcome = query::drain(&mut run, query)?;
+    outcome.rows_examined = run.rows_examined;
+    outcome.spilled = run.spill_counts();
+    Ok((outcome, run.actuals.take().map_or_else(|| Actuals::new(clock), |actuals| *actuals)))
 }

@@ -26,7 +26,7 @@ pub fn write(
     let line_start = text(&format.lines_starting, b"");
     let escape = text(&format.fields_escaped, b"\\").first().copied();
     let enclosed = text(&format.fields_enclosed, b"").first().copied();
-    let mut operator = open(&query.root);
+    let mut operator = open(&query.root, run);
     let mut batch = run.batch();
     let mut out = Vec::new();
     let mut rows = 0;

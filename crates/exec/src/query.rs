@@ -53,7 +53,7 @@ pub fn send(
         return pass_through.send(query, rows, run);
     }
     let columns = prepared.columns();
-    let mut operator = open(&query.root);
+    let mut operator = open(&query.root, run);
     let mut batch = run.batch();
     // The first rows are computed before the header goes out, so that an error replaces the result set.
     let mut more = operator.next(run, &mut batch)?;
@@ -73,6 +73,16 @@ pub fn send(
     Ok(outcome)
 }
 
+/// Computes the rows of a query, for nobody.
+pub fn drain(run: &mut Run<'_, '_>, query: &QueryPlan) -> SqlResult<StatementOutcome> {
+    let mut operator = open(&query.root, run);
+    let mut batch = run.batch();
+    while operator.next(run, &mut batch)? {
+        run.check_killed()?;
+    }
+    Ok(StatementOutcome::default())
+}
+
 /// SELECT ... INTO @a, @b.
 pub fn into_variables(
     run: &mut Run<'_, '_>,
@@ -83,7 +93,7 @@ pub fn into_variables(
         return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
     }
     let mut found = false;
-    let mut operator = open(&query.root);
+    let mut operator = open(&query.root, run);
     let mut batch = run.batch();
     while operator.next(run, &mut batch)? {
         for row in batch.iter() {

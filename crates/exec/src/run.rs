@@ -1,6 +1,7 @@
 //! The state of one execution of a plan: what expressions ask for, what subqueries remember, counters and memory.
 //! Main types: [`Run`], [`PlanningContext`].
 
+use crate::actuals::Actuals;
 use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
@@ -30,6 +31,8 @@ pub struct Run<'r, 's> {
     /// Rows of the common tables that are used more than once, by number, once they were computed.
     pub(crate) common_tables: Vec<Option<Rc<RowStore>>>,
     pub(crate) rows_examined: u64,
+    /// What the steps do, if that is measured.
+    pub(crate) actuals: Option<Box<Actuals>>,
     pub(crate) found_rows: Option<u64>,
     /// What INSERT says of a column once, however many rows it holds for.
     told: Vec<SqlError>,
@@ -61,6 +64,7 @@ impl<'r, 's> Run<'r, 's> {
             recursions,
             common_tables: vec![None; plan.common_tables.len()],
             rows_examined: 0,
+            actuals: None,
             found_rows: None,
             told: Vec::new(),
             sites,

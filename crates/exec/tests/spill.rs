@@ -368,5 +368,5 @@ fn planning_sees_that_the_statement_was_killed() {
     let failed = world.run("EXPLAIN SELECT * FROM (SELECT 1 a) d JOIN (SELECT 2 b) e");
     assert!(failed.len() == 1 && failed[0].contains("1317"), "{failed:?}");
     world.kill.lower();
-    assert!(world.run("EXPLAIN SELECT * FROM (SELECT 1 a) d JOIN (SELECT 2 b) e").len() > 3);
+    assert!(world.run("EXPLAIN SELECT * FROM (SELECT 1 a) d JOIN (SELECT 2 b) e").is_empty());
 }

@@ -13,7 +13,7 @@ use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
 use instance::{Planned, StatementTraits};
-use parser::ast::{self, Explain, ExplainTarget, Expression, Literal, ObjectName, QueryBody, Statement};
+use parser::ast::{self, Expression, Literal, ObjectName, QueryBody, Statement};
 use std::sync::Arc;
 use sysviews::{Overlay, plain_query, schema_exists};
 use values::{ColumnType, TypeKind, Value};
@@ -160,50 +160,8 @@ impl Session {
         }
     }
 
-    fn refuse_change(&mut self, traits: StatementTraits) -> SqlResult<()> {
+    pub(crate) fn refuse_change(&mut self, traits: StatementTraits) -> SqlResult<()> {
         if traits.changes_rows { self.refuse_read_only_server() } else { Ok(()) }
-    }
-
-    /// EXPLAIN.
-    pub(crate) fn run_explain(
-        &mut self,
-        explain: &Explain,
-        channel: &mut dyn ClientChannel,
-    ) -> SqlResult<()> {
-        let ExplainTarget::Statement(statement) = &explain.target else {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"));
-        };
-        if explain.analyze {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN ANALYZE"));
-        }
-        if explain.into.is_some() || explain.schema.is_some() {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN INTO and FOR SCHEMA"));
-        }
-        self.refuse_change(StatementTraits::of(statement))?;
-        let format = self.explain_format(explain.format.as_deref())?;
-        let mut locks = self.locks_needed(statement);
-        if matches!(**statement, Statement::Query(_)) {
-            locks.only_read();
-        }
-        let parameters = Arc::clone(&self.parameters);
-        let outcome = self.run_in_transaction(&locks, false, |session, reads_lock| {
-            session.with_context(&locks, reads_lock, &parameters, |context| {
-                let plan = planning::plan_to_explain(statement, context)?;
-                exec::explain(&plan, format, context, channel)
-            })
-        })?;
-        self.answer(outcome, channel)
-    }
-
-    /// The form of EXPLAIN: its own FORMAT, else explain_format. Error 1791 for a form that does not exist, 1235 for JSON.
-    fn explain_format(&self, named: Option<&str>) -> SqlResult<exec::ExplainFormat> {
-        let name = named.map_or_else(|| self.state.text(id::EXPLAIN_FORMAT), str::to_owned);
-        match name.to_ascii_uppercase().as_str() {
-            "TRADITIONAL" | "TRADITIONAL_STRICT" => Ok(exec::ExplainFormat::Traditional),
-            "TREE" => Ok(exec::ExplainFormat::Tree),
-            "JSON" => Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FORMAT=JSON")),
-            _ => Err(sql_error!(ER_UNKNOWN_EXPLAIN_FORMAT, name)),
-        }
     }
 
     /// Locks tables, begins a transaction if need be, runs, and commits or undoes the statement.

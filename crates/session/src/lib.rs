@@ -10,6 +10,7 @@ mod collector;
 mod cursor;
 mod definitions;
 mod execute;
+mod explain;
 #[cfg(test)]
 mod lock_tests;
 mod locks_needed;

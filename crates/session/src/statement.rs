@@ -9,7 +9,7 @@ use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use accounts::Privileges;
 use errors::{SqlError, SqlResult, sql_error};
 use instance::StatementTraits;
-use parser::ast::{ExplainTarget, Statement};
+use parser::ast::Statement;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
@@ -292,12 +292,7 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Load(_)
             | Statement::Do(_) => self.run_data_statement(statement, channel),
-            Statement::Explain(explain) => match &explain.target {
-                ExplainTarget::Statement(_) => self.run_explain(explain, channel),
-                ExplainTarget::Connection(_) => {
-                    Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"))
-                }
-            },
+            Statement::Explain(explain) => crate::explain::run(self, explain, channel),
             Statement::Show(show) => crate::show::show(self, show, channel),
             Statement::Describe { table, column } => {
                 crate::show::describe_table(self, table, column.as_deref(), channel)

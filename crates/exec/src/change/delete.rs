@@ -34,7 +34,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
             }
         }
     } else {
-        let mut found = FoundRows::singly(&plan.node);
+        let mut found = FoundRows::singly(&plan.node, run);
         let target = &plan.targets[0];
         while found.next(run)? {
             for row in found.batch.iter() {

@@ -18,18 +18,18 @@ pub struct FoundRows<'p> {
 
 impl<'p> FoundRows<'p> {
     /// Rows one by one.
-    pub fn singly(node: &'p Node) -> FoundRows<'p> {
+    pub fn singly(node: &'p Node, run: &Run<'_, '_>) -> FoundRows<'p> {
         let mut batch = RowBatch::new();
         batch.want_singly();
-        FoundRows { operator: open(node), batch }
+        FoundRows { operator: open(node, run), batch }
     }
 
     /// Rows of a query: many at a time where nobody can tell.
-    pub fn of_query(node: &'p Node) -> FoundRows<'p> {
+    pub fn of_query(node: &'p Node, run: &Run<'_, '_>) -> FoundRows<'p> {
         if is_silent(node) {
-            return FoundRows { operator: open(node), batch: RowBatch::new() };
+            return FoundRows { operator: open(node, run), batch: RowBatch::new() };
         }
-        FoundRows::singly(node)
+        FoundRows::singly(node, run)
     }
 
     /// The next rows; false at the end.

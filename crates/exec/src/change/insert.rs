@@ -207,7 +207,7 @@ fn from_query(
         node => (node, Items::Read),
     };
     let mut put = QueryRows::new(plan, query, items, storing);
-    let mut found = FoundRows::of_query(node);
+    let mut found = FoundRows::of_query(node, run);
     while found.next(run).map_err(|error| writer.first_error(error, run))? {
         put.write(&found.batch, writer, run)?;
     }
@@ -235,11 +235,11 @@ fn from_kept_rows(
         Node::Project { input, expressions } => {
             let kept = |item: &Expression| if waits(item) { Expression::null() } else { item.clone() };
             computed = expressions.iter().map(kept).collect::<Vec<_>>();
-            operator = open_projection(input, &computed);
+            operator = open_projection(input, &computed, run);
             items = Items::Kept(expressions);
         }
         root => {
-            operator = open(root);
+            operator = open(root, run);
             items = Items::Read;
         }
     }

@@ -71,7 +71,7 @@ impl<'p> Updating<'p> {
     /// Changes rows of one table as they are found.
     fn change_found(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let plan = self.plan;
-        let mut found = FoundRows::singly(&plan.node);
+        let mut found = FoundRows::singly(&plan.node, run);
         loop {
             let examined = run.rows_examined;
             if !found.next(run)? {
@@ -102,7 +102,7 @@ impl<'p> Updating<'p> {
         let plan = self.plan;
         let made = |_: &TargetTable| Waiting { rows: run.row_store(), keys: run.key_set(), last: None };
         let mut waiting: Vec<Waiting> = plan.targets.iter().map(made).collect();
-        let mut found = FoundRows::singly(&plan.node);
+        let mut found = FoundRows::singly(&plan.node, run);
         while found.next(run)? {
             for at in 0..found.batch.len() {
                 self.row_number += 1;

@@ -93,7 +93,7 @@ impl<'p> Grouping<'p> {
     /// Reads all rows, and sorts them by the keys if the step does so.
     fn read(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let step = self.step;
-        let mut input = open(&step.input);
+        let mut input = open(&step.input, run);
         let mut batch = run.batch();
         let mut keys = Rows::default();
         let mut held = LongHeld::default();

@@ -157,10 +157,10 @@ impl BuildSide {
 }
 
 impl<'p> HashJoinRun<'p> {
-    pub fn new(join: &'p HashJoin) -> HashJoinRun<'p> {
+    pub fn new(join: &'p HashJoin, run: &Run<'_, '_>) -> HashJoinRun<'p> {
         HashJoinRun {
             join,
-            probe: open(&join.probe),
+            probe: open(&join.probe, run),
             table: None,
             merge: None,
             rows: RowBatch::new(),
@@ -181,7 +181,7 @@ impl<'p> HashJoinRun<'p> {
         let join = self.join;
         let mut side = BuildSide::new(join.build_slots.len());
         let mut held = run.hold();
-        let mut input = open(&join.build);
+        let mut input = open(&join.build, run);
         self.narrowed.iter().for_each(|(slot, keys)| input.narrow(*slot, keys));
         let narrowed_slot = self.slot_to_narrow(run);
         let mut numbers: Vec<i64> = Vec::new();

@@ -24,6 +24,7 @@ mod union_keys;
 
 pub(crate) use keys::{append_key, append_sort_key, compare_rows};
 
+use crate::actuals::Measured;
 use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::RowStore;
@@ -45,8 +46,17 @@ pub trait Operator {
     fn narrow(&mut self, _slot: usize, _keys: &Rc<KeyCounts>) {}
 }
 
-/// The operators of a tree.
-pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
+/// The operators of a tree. Each is measured if the statement is.
+pub fn open<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 'p> {
+    let operator = open_unmeasured(node, run);
+    // What reads a table counts by itself: its conditions are checked where it reads.
+    if run.actuals.is_none() || matches!(node, Node::Table(_)) {
+        return operator;
+    }
+    Box::new(Measured::new(node, operator))
+}
+
+fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 'p> {
     match node {
         Node::Nothing => Box::new(source::Nothing),
         Node::OneRow { width } => Box::new(source::OneRow::new(*width)),
@@ -54,16 +64,20 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
         Node::Table(access) => Box::new(table::TableScan::new(access)),
         Node::Virtual(access) => Box::new(source::VirtualScan::new(access)),
         Node::Derived(access) => Box::new(source::Derived::new(access)),
-        Node::NestedLoop(join) => Box::new(nested_loop::NestedLoopJoin::new(join)),
-        Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join)),
-        Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input), conditions)),
+        Node::NestedLoop(join) => Box::new(nested_loop::NestedLoopJoin::new(join, run)),
+        Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join, run)),
+        Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input, run), conditions)),
         Node::Aggregate(step) => Box::new(aggregate::Aggregation::new(step)),
         Node::Count(access) => Box::new(source::Count::new(access)),
-        Node::Project { input, expressions } => Box::new(project::Project::new(open(input), expressions)),
-        Node::Distinct { input, columns } => Box::new(project::Distinct::new(open(input), columns)),
-        Node::Sort { input, keys, limit } => Box::new(sort::Sort::new(open(input), keys, limit.as_ref())),
+        Node::Project { input, expressions } => {
+            Box::new(project::Project::new(open(input, run), expressions))
+        }
+        Node::Distinct { input, columns } => Box::new(project::Distinct::new(open(input, run), columns)),
+        Node::Sort { input, keys, limit } => {
+            Box::new(sort::Sort::new(open(input, run), keys, limit.as_ref()))
+        }
         Node::Limit { input, limit, count_all } => {
-            Box::new(limit::Limit::new(open(input), limit, *count_all))
+            Box::new(limit::Limit::new(open(input, run), limit, *count_all))
         }
         Node::SetOperation(operation) => Box::new(set_operation::SetOperationRun::new(operation)),
         Node::Append(inputs) => Box::new(set_operation::Append::new(inputs)),
@@ -78,13 +92,14 @@ pub fn open<'p>(node: &'p Node) -> Box<dyn Operator + 'p> {
 pub fn open_projection<'p>(
     input: &'p Node,
     expressions: &'p [expression::Expression],
+    run: &Run<'_, '_>,
 ) -> Box<dyn Operator + 'p> {
-    Box::new(project::Project::new(open(input), expressions))
+    Box::new(project::Project::new(open(input, run), expressions))
 }
 
 /// All rows of a tree, for statements that must have them all before they go on.
 pub fn collect(node: &Node, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
-    let mut operator = open(node);
+    let mut operator = open(node, run);
     let mut batch = run.batch();
     let mut rows = run.row_store();
     while operator.next(run, &mut batch)? {

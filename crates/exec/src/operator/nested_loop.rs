@@ -24,10 +24,10 @@ pub struct NestedLoopJoin<'p> {
 }
 
 impl<'p> NestedLoopJoin<'p> {
-    pub fn new(join: &'p NestedLoop) -> NestedLoopJoin<'p> {
+    pub fn new(join: &'p NestedLoop, run: &Run<'_, '_>) -> NestedLoopJoin<'p> {
         NestedLoopJoin {
             join,
-            outer: open(&join.outer),
+            outer: open(&join.outer, run),
             inner: TableReader::new(&join.inner),
             rows: RowBatch::new(),
             at: 0,

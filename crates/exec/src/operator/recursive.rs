@@ -149,7 +149,7 @@ impl<'p> RecursiveRun<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let width = self.recursive.columns.len();
-        let mut operator = open(node);
+        let mut operator = open(node, run);
         let mut batch = RowBatch::new();
         while operator.next(run, &mut batch)? {
             run.check_killed()?;

@@ -140,7 +140,7 @@ impl<'p> SetOperationRun<'p> {
                 seen: needs_keys.then(|| run.key_set()),
             };
             if let Some(right) = &mut stage.right {
-                let mut input = open(&term.node);
+                let mut input = open(&term.node, run);
                 while input.next(run, &mut self.rows)? {
                     run.check_killed()?;
                     for row in self.rows.iter() {
@@ -152,7 +152,7 @@ impl<'p> SetOperationRun<'p> {
             self.stages.push(stage);
         }
         self.rows.reset(0);
-        self.input = Some(open(&self.operation.first));
+        self.input = Some(open(&self.operation.first, run));
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl<'p> SetOperationRun<'p> {
             }
             let Some(term) = self.operation.rest.get(self.operand) else { return Ok(false) };
             self.operand += 1;
-            self.input = (term.operator == SetOperator::Union).then(|| open(&term.node));
+            self.input = (term.operator == SetOperator::Union).then(|| open(&term.node, run));
         }
     }
 }
@@ -227,7 +227,7 @@ impl Operator for Append<'_> {
                 batch.reset(0);
                 return Ok(false);
             };
-            self.current = Some(open(input));
+            self.current = Some(open(input, run));
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, collect, open};
+use crate::actuals::{Loop, StepId};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch, long_bytes};
 use crate::change::silent::is_silent;
 use crate::run::{Run, engine_error};
@@ -105,7 +106,10 @@ impl<'p> VirtualScan<'p> {
 impl Operator for VirtualScan<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         if self.rows.is_none() {
-            self.rows = Some(self.load(run)?.into_iter());
+            let began = run.began();
+            let rows = self.load(run)?;
+            run.gave(StepId::input(self.access), rows.len() as u64, began, &mut Loop::default());
+            self.rows = Some(rows.into_iter());
         }
         batch.reset(self.access.width);
         let (access, mut rows) = (self.access, self.rows.iter_mut().flatten());
@@ -152,13 +156,22 @@ pub struct Derived<'p> {
     rows: RowBatch,
     at: usize,
     order: RowOrder,
+    read: Loop,
 }
 
 impl<'p> Derived<'p> {
     pub fn new(access: &'p DerivedAccess) -> Derived<'p> {
         let columns = access.columns.iter();
         let exact = ExactSlots::of(columns.map(|(at, slot)| (*slot, &access.query.columns[*at].result)));
-        Derived { access, exact, input: None, rows: RowBatch::new(), at: 0, order: RowOrder::default() }
+        Derived {
+            access,
+            exact,
+            input: None,
+            rows: RowBatch::new(),
+            at: 0,
+            order: RowOrder::default(),
+            read: Loop::default(),
+        }
     }
 
     /// A common table that is used more than once is computed by who asks first.
@@ -172,7 +185,7 @@ impl<'p> Derived<'p> {
         let Some(number) = number else {
             return Ok(match access.kept {
                 true => DerivedRows::Kept(Rc::new(collect(root, run)?), RowCursor::new()),
-                false => DerivedRows::Computed(open(root)),
+                false => DerivedRows::Computed(open(root, run)),
             });
         };
         let rows = match &run.common_tables[number] {
@@ -223,8 +236,13 @@ impl Operator for Derived<'_> {
         batch.reset(self.access.width);
         self.order.release(run, batch)?;
         while batch.is_empty() {
-            if self.at >= self.rows.len() && !self.read(run, batch)? {
-                return Ok(false);
+            if self.at >= self.rows.len() {
+                let began = run.began();
+                let more = self.read(run, batch)?;
+                run.gave(StepId::input(self.access), self.rows.len() as u64, began, &mut self.read);
+                if !more {
+                    return Ok(false);
+                }
             }
             let (access, exact, rows, at) = (self.access, &self.exact, &self.rows, &mut self.at);
             let mut goes_on = true;

@@ -144,7 +144,7 @@ fn find(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
         SubqueryUse::Exists => {
             let mut batch = RowBatch::new();
             batch.want(1);
-            Ok(Found::Exists(open(rows_alone(&subquery.query.root)).next(run, &mut batch)?))
+            Ok(Found::Exists(open(rows_alone(&subquery.query.root), run).next(run, &mut batch)?))
         }
         SubqueryUse::Scalar => {
             let row = one_row(run, id)?;
@@ -169,7 +169,7 @@ fn rows_alone(node: &Node) -> &Node {
 fn one_row(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Option<Vec<Value>>> {
     let plan = run.plan;
     let query = &plan.subqueries[id].query;
-    let mut operator = open(&query.root);
+    let mut operator = open(&query.root, run);
     let mut batch = RowBatch::new();
     batch.want(2);
     let mut found = None;

@@ -39,9 +39,9 @@ impl RowSet {
         let mut operator = match &subquery.query.root {
             Node::Project { input, expressions } if expressions.iter().any(is_computed_once) => {
                 computed = computed_once(expressions, run.constant_sites(id, expressions.len()));
-                open_projection(input, &computed)
+                open_projection(input, &computed, run)
             }
-            root => open(root),
+            root => open(root, run),
         };
         let (mut batch, mut key) = (RowBatch::new(), Vec::new());
         let (mut keys, mut patterns) = (run.key_set(), Vec::new());
@@ -196,7 +196,7 @@ pub(super) struct Extremes {
 impl Extremes {
     /// The values that a subquery yields.
     pub fn read(subquery: &SubqueryPlan, run: &mut Run<'_, '_>) -> SqlResult<Extremes> {
-        let mut operator = open(&subquery.query.root);
+        let mut operator = open(&subquery.query.root, run);
         let mut batch = RowBatch::new();
         let mut extremes = Extremes { range: None, unknown: false };
         let column_type = &subquery.query.columns[0].result.column_type;

@@ -6,6 +6,7 @@ use super::direct::key_set::KeyCounts;
 use super::row_order::RowOrder;
 use super::union_keys::UnionKeys;
 use super::{Operator, all_hold};
+use crate::actuals::{Loop, StepId};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
 use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
@@ -16,6 +17,7 @@ use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
 use std::rc::Rc;
+use std::time::Duration;
 use values::row::{ColumnSet, RowLayout, RowView};
 use values::rows::Mark;
 use values::{RowRef, Rows, TypeKind, Value, ValueRef};
@@ -105,6 +107,26 @@ pub struct TableReader<'p> {
     implied: bool,
     /// Bytes of rows that were read since somebody asked.
     bytes_read: usize,
+    measured: Option<Box<MeasuredReading>>,
+}
+
+/// What EXPLAIN ANALYZE is told of a reader.
+#[derive(Default)]
+struct MeasuredReading {
+    /// Rows that were read, and the time in the engine, since that was told.
+    rows: u64,
+    spent: Duration,
+    /// The rows that meet the conditions, and all rows, of this execution.
+    kept: Loop,
+    read: Loop,
+}
+
+impl MeasuredReading {
+    #[cold]
+    fn add(&mut self, rows: u64, began: Duration, run: &Run<'_, '_>) {
+        self.rows += rows;
+        self.spent += run.began().map_or(Duration::ZERO, |now| now.saturating_sub(began));
+    }
 }
 
 impl<'p> TableReader<'p> {
@@ -133,6 +155,7 @@ impl<'p> TableReader<'p> {
             found_key: Vec::new(),
             implied,
             bytes_read: 0,
+            measured: None,
         }
     }
 
@@ -170,8 +193,10 @@ impl<'p> TableReader<'p> {
             if !union.next(&mut key)? {
                 return Ok(false);
             }
+            let began = run.began();
             if self.look_up(key, run)? {
                 run.rows_examined += 1;
+                self.spent_since(began, 1, run);
                 return Ok(true);
             }
         }
@@ -219,8 +244,10 @@ impl<'p> TableReader<'p> {
         if self.looks_up(run) {
             let Some(key) = self.wanted_key.take() else { return Ok(false) };
             run.check_killed()?;
+            let began = run.began();
             let found = self.look_up(key, run)?;
             run.rows_examined += u64::from(found);
+            self.spent_since(began, u64::from(found), run);
             return Ok(found);
         }
         if self.union.is_some() {
@@ -249,6 +276,27 @@ impl<'p> TableReader<'p> {
 
     /// Starts reading for an outer row.
     pub fn start(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        if run.actuals.is_some() { self.start_measured(row, run) } else { self.find_start(row, run) }
+    }
+
+    #[cold]
+    fn start_measured(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let began = run.began();
+        self.measured = Some(Box::default());
+        self.find_start(row, run)?;
+        self.spent_since(began, 0, run);
+        Ok(())
+    }
+
+    /// Counts time in the engine, and rows that it gave, if the statement is measured.
+    #[inline]
+    fn spent_since(&mut self, began: Option<Duration>, rows: u64, run: &Run<'_, '_>) {
+        if let (Some(measured), Some(began)) = (&mut self.measured, began) {
+            measured.add(rows, began, run);
+        }
+    }
+
+    fn find_start(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
         if self.looks_up(run) {
             self.wanted_key = point_key(&self.access.table, &self.access.path, row, run)?;
             return Ok(());
@@ -276,6 +324,22 @@ impl<'p> TableReader<'p> {
 
     /// Fills slots of the last of those rows with the next row that meets the conditions; false at the end.
     pub fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        if run.actuals.is_some() { self.next_measured(rows, run) } else { self.find_row(rows, run) }
+    }
+
+    #[cold]
+    fn next_measured(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let began = run.began();
+        let found = self.find_row(rows, run)?;
+        if let Some(measured) = &mut self.measured {
+            let (rows, spent) = (std::mem::take(&mut measured.rows), std::mem::take(&mut measured.spent));
+            run.gave_in(StepId::input(self.access), rows, spent, &mut measured.read);
+            run.gave(StepId::output(self.access), u64::from(found), began, &mut measured.kept);
+        }
+        Ok(found)
+    }
+
+    fn find_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         let mark = rows.mark();
         while self.read(run)? {
             if !self.passes(run)? {
@@ -392,9 +456,12 @@ impl<'p> TableReader<'p> {
                 engine::ReadMode::Consistent => self.rows_wanted,
                 _ => self.rows_wanted.min(self.rows_max),
             };
+            let began = run.began();
             let more = scan
                 .next_batch(transaction, &mut self.buffer, rows_max)
                 .map_err(|error| engine_error(error, table))?;
+            // Rows of the batch that are not looked at in the end were read, too.
+            self.spent_since(began, if more { self.buffer.len() as u64 } else { 0 }, run);
             if more {
                 self.bytes_read += self.buffer.bytes();
                 if self.rows_wanted >= FILTERED_ROWS_MIN && self.filters.is_none() {

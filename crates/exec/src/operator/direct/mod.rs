@@ -10,6 +10,7 @@ mod scan;
 pub(super) mod seeded;
 mod totals;
 
+use crate::actuals::{Loop, StepId};
 use crate::run::Run;
 use crate::spill::Held;
 use column::{DirectKey, StoredColumn, layout};
@@ -132,6 +133,7 @@ impl<'p> Shape<'p> {
         let group_bytes = totals.len() * size_of::<TotalState>();
         let kept_bytes_max = usize::try_from(run.statement.settings.kept_bytes_max).unwrap_or(usize::MAX);
         let bytes_max = run.memory_left().min(kept_bytes_max);
+        let (began, mut joined) = (run.began(), 0u64);
         scan.for_each(run, &mut |row, view| {
             let times = match &counts {
                 None => 1,
@@ -140,9 +142,13 @@ impl<'p> Shape<'p> {
                     times => times,
                 },
             };
+            joined += u64::from(times);
             add(&mut groups, &totals, &mut states, row, view, times);
             groups.bytes() + groups.len() * group_bytes <= bytes_max
         })?;
+        if let Node::HashJoin(_) = &step.input {
+            run.gave(StepId::output(&step.input), joined, began, &mut Loop::default());
+        }
         let bytes = groups.bytes() + groups.len() * group_bytes;
         if bytes > bytes_max && groups.len() > 1 {
             return Ok(None);

@@ -2,6 +2,7 @@
 
 use super::column::layout;
 use super::filter::DirectFilter;
+use crate::actuals::{Loop, StepId};
 use crate::run::{Run, engine_error};
 use engine::{Direction, ReadMode, ScanOptions};
 use errors::{SqlResult, sql_error};
@@ -52,15 +53,17 @@ impl<'p> DirectScan<'p> {
         run: &mut Run<'_, '_>,
         visit: &mut dyn FnMut(&[u8], &RowView<'_>) -> bool,
     ) -> SqlResult<()> {
+        let began = run.began();
         let (access, table) = (self.access, &self.access.table);
         let layout = layout(access);
         let blank = vec![Value::Null; access.width];
-        let (mut damaged, mut rows) = (None, 0u64);
+        let (mut damaged, mut rows, mut kept) = (None, 0u64, 0u64);
         let going = Cell::new(true);
         let mut visit_row = |row: &[u8]| {
             rows += 1;
             match RowView::new(layout, row) {
                 Ok(view) if self.filters.iter().all(|filter| filter.holds(row, &view)) => {
+                    kept += 1;
                     going.set(going.get() && visit(row, &view));
                 }
                 Ok(_) => {}
@@ -84,6 +87,8 @@ impl<'p> DirectScan<'p> {
             }
         }
         run.rows_examined += rows;
+        run.gave(StepId::input(access), rows, began, &mut Loop::default());
+        run.gave(StepId::output(access), kept, began, &mut Loop::default());
         match damaged {
             Some(error) => Err(sql_error!(ER_GET_ERRNO, 126, error)),
             None => Ok(()),

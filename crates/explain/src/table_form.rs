@@ -1,8 +1,8 @@
 //! What EXPLAIN sends: the table form, and the one text of the others.
 
-use crate::context::StatementOutcome;
 use charset::CollationId;
 use errors::SqlResult;
+use exec::StatementOutcome;
 use plan::Plan;
 use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::result::{ResultColumn, ResultSink};

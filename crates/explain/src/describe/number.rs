@@ -3,17 +3,33 @@
 use expression::Expression;
 use plan::physical::RowLimit;
 
-/// The text of a LIMIT and its number of rows.
-pub fn limit_text(limit: &RowLimit) -> (String, f64) {
+/// What is known of a LIMIT before it runs.
+pub struct Most {
+    /// Rows wanted.
+    pub rows: f64,
+    /// Rows left out before.
+    pub offset: u64,
+    /// The last row that is looked at.
+    pub last_row: u64,
+}
+
+/// The text of a LIMIT and its numbers.
+pub fn limit_text(limit: &RowLimit) -> (String, Most) {
     let count = constant(limit.count.as_ref());
-    let most = count.map_or(f64::MAX, |count| count as f64);
+    let offset = constant(limit.offset.as_ref()).unwrap_or(0);
+    let most = Most {
+        rows: count.map_or(f64::MAX, |count| count as f64),
+        offset,
+        last_row: count.unwrap_or(u64::MAX).saturating_add(offset),
+    };
     let count = count.map_or("?".to_owned(), |count| count.to_string());
-    match constant(limit.offset.as_ref()).filter(|offset| *offset > 0) {
-        Some(offset) => (format!("Limit/Offset: {count}/{offset} row(s)"), most),
-        None => (format!("Limit: {count} row(s)"), most),
+    match offset {
+        0 => (format!("Limit: {count} row(s)"), most),
+        offset => (format!("Limit/Offset: {count}/{offset} row(s)"), most),
     }
 }
 
+/// A whole number that is known before the statement runs.
 pub fn constant(expression: Option<&Expression>) -> Option<u64> {
     match expression?.literal()? {
         values::Value::Int(number) => u64::try_from(*number).ok(),
@@ -40,9 +56,14 @@ pub fn number(value: f64) -> String {
     digits
 }
 
+/// A time, as MySQL shows it: what is below a microsecond with an exponent.
+pub fn milliseconds(value: f64) -> String {
+    if value > 0.0 && value < 1e-3 { format!("{}e-6", number(value * 1e6)) } else { number(value) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{milliseconds, number};
 
     #[test]
     fn numbers_have_three_digits() {
@@ -57,5 +78,12 @@ mod tests {
         ] {
             assert_eq!(number(value), expected);
         }
+    }
+
+    #[test]
+    fn short_times_have_an_exponent() {
+        assert_eq!(milliseconds(0.00006), "60e-6");
+        assert_eq!(milliseconds(0.00426), "0.00426");
+        assert_eq!(milliseconds(0.0), "0");
     }
 }

@@ -1,9 +1,10 @@
 //! Expressions in the tree, and the subqueries in them, which are shown below the step that asks for them.
 
-use super::Tree;
+use super::Describer;
+use crate::step::Step;
 use expression::{ColumnSlot, Expression, ExpressionKind, SubqueryCall, SubqueryUse};
 
-impl<'a> Tree<'a> {
+impl<'a> Describer<'a> {
     /// An expression with its columns as `table.column` and its subqueries by their numbers.
     pub(super) fn shown(&self, expression: &Expression) -> String {
         let mut expression = expression.clone();
@@ -66,13 +67,12 @@ impl<'a> Tree<'a> {
         shown.unwrap_or(u32::try_from(id).unwrap_or(u32::MAX).saturating_add(2))
     }
 
-    /// Shows the subqueries of expressions that were not shown yet.
+    /// The subqueries of expressions that were not shown yet.
     pub(super) fn subqueries_of(
         &mut self,
         expressions: impl IntoIterator<Item = &'a Expression>,
-        place: &str,
-        depth: usize,
-    ) {
+        place: &'static str,
+    ) -> Vec<Step> {
         let mut calls: Vec<&'a SubqueryCall> = Vec::new();
         for expression in expressions {
             expression.visit(&mut |part| {
@@ -81,24 +81,28 @@ impl<'a> Tree<'a> {
                 }
             });
         }
-        for call in calls {
-            let plan = self.plan;
-            let Some(subquery) = plan.subqueries.get(call.id).filter(|_| self.subqueries.insert(call.id))
-            else {
-                continue;
-            };
-            let runs = match (call.outer.is_empty(), call.repeats) {
-                (_, true) => "uncacheable",
-                (true, false) => "run only once",
-                (false, false) => "dependent",
-            };
-            let number = self.block_number(call.id);
-            self.line(depth, &format!("Select #{number} (subquery in {place}; {runs})"));
-            let outer = call.outer.iter().map(|outer| self.shown(outer)).collect();
-            let around = std::mem::replace(&mut self.outer, outer);
-            self.node(&subquery.query.root, depth + 1);
-            self.outer = around;
-        }
+        calls.into_iter().filter_map(|call| self.subquery(call, place)).collect()
+    }
+
+    fn subquery(&mut self, call: &SubqueryCall, place: &'static str) -> Option<Step> {
+        let plan = self.plan;
+        let subquery = plan.subqueries.get(call.id).filter(|_| self.subqueries.insert(call.id))?;
+        let (runs, how) = match (call.outer.is_empty(), call.repeats) {
+            (_, true) => ("uncacheable", "uncacheable"),
+            (true, false) => ("run only once", "cacheable"),
+            (false, false) => ("dependent", "dependent"),
+        };
+        let number = self.block_number(call.id);
+        let outer = call.outer.iter().map(|outer| self.shown(outer)).collect();
+        let around = std::mem::replace(&mut self.outer, outer);
+        let step = self.node(&subquery.query.root);
+        self.outer = around;
+        let step = step
+            .detail("subquery", true)
+            .detail("subquery_location", place)
+            .detail(how, true)
+            .under(format!("Select #{number} (subquery in {place}; {runs})"));
+        Some(step)
     }
 }
 

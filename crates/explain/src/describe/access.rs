@@ -1,18 +1,20 @@
 //! How rows of a table are found, and which conditions are checked on them.
 
-use super::{Estimate, RANGE_ROW_COST, ROW_COST, START_COST, Tree};
+use super::{Describer, RANGE_ROW_COST, ROW_COST, START_COST, zero_rows};
+use crate::json::Json;
+use crate::step::{Estimate, Step};
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
 use plan::physical::{AccessPath, KeyCondition, TableAccess, VirtualAccess};
 
-impl<'a> Tree<'a> {
-    pub(super) fn table(&mut self, access: &'a TableAccess, depth: usize) -> Estimate {
+impl<'a> Describer<'a> {
+    pub(super) fn table(&mut self, access: &'a TableAccess) -> Step {
         let points = key_points(access);
         let is_constant = |point: &Expression| point.is_constant() && !point.reads_rows();
         let constant = access.path.single_row && points.iter().all(|(_, point)| is_constant(point));
+        let kept = self.actual(|actuals| actuals.of_access(access));
         if constant && self.engine.statistics(&access.table).rows == 0 {
-            self.line(depth, "Zero rows (no matching row in const table)  (cost=0..0 rows=0)");
-            return Estimate::default();
+            return zero_rows("no matching row in const table").did(kept);
         }
         let checked: Vec<&'a Expression> =
             access.conditions.iter().filter(|condition| !is_looked_up(condition, access)).collect();
@@ -23,41 +25,96 @@ impl<'a> Tree<'a> {
             (false, true) => START_COST + (ROW_COST + RANGE_ROW_COST) * rows,
             (false, false) => START_COST + ROW_COST * rows,
         };
-        let read = Estimate { cost, rows };
-        let found = |tree: &mut Self, depth: usize| {
-            if constant {
-                let what = format!("Constant row from {}  (cost=0..0 rows=1)", tree.lookup(access));
-                tree.line(depth, &what);
-            } else {
-                let what = tree.access_text(access);
-                tree.costed(depth, &what, read);
-                for path in &access.path.union {
-                    let part = TableAccess {
-                        path: AccessPath { covering: false, ..path.clone() },
-                        ..access.clone()
-                    };
-                    let what = tree.access_text(&part);
-                    tree.line(depth + 1, &what);
-                }
-            }
-            tree.subqueries_of(key_expressions(access), "condition", depth + 1);
-            read
-        };
+        let read = Estimate::new(cost, rows);
+        let found = self.found(access, constant, read);
         if checked.is_empty() {
-            return found(self, depth);
+            return found.did(kept);
         }
-        let kept = Estimate { rows: access.rows_kept.min(rows), ..read };
+        let found = found.did(self.actual(|actuals| actuals.of_rows_read(access)));
         let conditions: Vec<Expression> = checked.iter().copied().cloned().collect();
-        let shown = format!("Filter: {}", self.joined(&conditions));
-        let below = |tree: &mut Self, depth: usize| {
-            let estimate = found(tree, depth);
-            tree.subqueries_of(checked, "condition", depth);
-            estimate
-        };
-        self.above(depth, below, |_| (shown, kept))
+        let asked = self.subqueries_of(checked, "condition");
+        let passed = Estimate { rows: access.rows_kept.min(rows), ..read };
+        self.filter(&conditions, passed).did(kept).reads([found]).reads(asked)
     }
 
-    pub(super) fn virtual_table(&mut self, access: &'a VirtualAccess, depth: usize) -> Estimate {
+    /// The rows that are read, whether or not they meet the conditions.
+    fn found(&mut self, access: &'a TableAccess, constant: bool, read: Estimate) -> Step {
+        let step = if constant {
+            let what = format!("Constant row from {}", self.lookup(access));
+            Step { estimate: read, ..Step::costed(what, Estimate::at_hand(1.0)) }
+        } else {
+            Step::costed(self.access_text(access), read)
+        };
+        let parts: Vec<Step> = access
+            .path
+            .union
+            .iter()
+            .map(|path| {
+                let path = AccessPath { covering: false, ..path.clone() };
+                let part = TableAccess { path, ..access.clone() };
+                self.with_access_details(Step::new(self.access_text(&part)), &part)
+            })
+            .collect();
+        let asked = self.subqueries_of(key_expressions(access), "condition");
+        self.with_access_details(step, access).reads(parts).reads(asked)
+    }
+
+    /// What JSON says of an access.
+    fn with_access_details(&self, step: Step, access: &TableAccess) -> Step {
+        let definition = access.table.definition();
+        let name = &definition.name;
+        let columns: Vec<&str> =
+            access.columns.iter().map(|(column, _)| definition.columns[*column].name.as_str()).collect();
+        let mut step = step
+            .detail("table_name", name.table.as_str())
+            .detail("schema_name", name.schema.as_str())
+            .detail("used_columns", columns);
+        if access.alias != name.table {
+            step = step.detail("alias", access.alias.as_str());
+        }
+        let path = &access.path;
+        if !path.union.is_empty() {
+            return step.kind("rowid_union");
+        }
+        if path.index == 0 && path.ranges.is_none() && !path.ordered {
+            return step.kind("table");
+        }
+        let points = key_points(access);
+        let is_lookup =
+            path.ranges.as_ref().is_some_and(|ranges| ranges.len() == 1 && points.len() == ranges[0].len());
+        step = step
+            .kind("index")
+            .detail("index_name", index_name(access))
+            .detail("covering", path.covering)
+            .detail(
+                "index_access_type",
+                match (&path.ranges, is_lookup, path.skip_parts > 0) {
+                    (_, _, true) => "index_skip_scan",
+                    (None, ..) => "index_scan",
+                    (Some(_), true, _) => "index_lookup",
+                    (Some(_), false, _) => "index_range_scan",
+                },
+            );
+        if path.backward {
+            step = step.detail("reverse", true);
+        }
+        if is_lookup {
+            let texts: Vec<String> =
+                points.iter().map(|(name, point)| format!("{name} = {}", self.shown(point))).collect();
+            let references: Vec<Json> = points.iter().map(|(_, point)| reference(point)).collect();
+            step = step
+                .detail("lookup_condition", texts.join(", "))
+                .detail("lookup_references", Json::List(references));
+        } else if path.ranges.is_some() {
+            step = step.detail("ranges", self.ranges(access));
+        }
+        match path.ranges.as_ref().map(|_| key_columns(access)) {
+            Some(columns) => step.detail("key_columns", columns),
+            None => step,
+        }
+    }
+
+    pub(super) fn virtual_table(&mut self, access: &'a VirtualAccess) -> Step {
         let given: Vec<String> = access
             .equal
             .iter()
@@ -66,21 +123,25 @@ impl<'a> Tree<'a> {
             })
             .collect();
         let given = if given.is_empty() { String::new() } else { format!(" ({})", given.join(", ")) };
-        let what = format!("Table scan on {}{given}", access.definition.name.table);
-        let scan = |tree: &mut Self, depth| {
-            tree.line(depth, &what);
-            Estimate::default()
-        };
-        self.filtered(&access.conditions, depth, scan, |below| below)
+        let name = &access.definition.name;
+        let mut scan = Step::new(format!("Table scan on {}{given}", name.table))
+            .kind("table")
+            .detail("table_name", name.table.as_str())
+            .detail("schema_name", name.schema.as_str());
+        if !access.conditions.is_empty() {
+            scan.actual = self.actual(|actuals| actuals.of_virtual_rows(access));
+        }
+        self.filtered(&access.conditions, scan)
     }
 
-    /// COUNT(*) of a table, of some of its rows, or of an index.
-    pub(super) fn count(&mut self, access: &'a TableAccess, depth: usize) -> Estimate {
-        self.line(depth, &format!("Count rows in {}", access.alias));
-        if access.path.ranges.is_some() || !access.conditions.is_empty() {
-            self.table(access, depth + 1);
-        }
-        Estimate { cost: 0.0, rows: 1.0 }
+    /// COUNT(*) of a table.
+    pub(super) fn count(&mut self, access: &'a TableAccess) -> Step {
+        let name = &access.table.definition().name;
+        Step::new(format!("Count rows in {}", access.alias))
+            .kind("count_rows")
+            .detail("table_name", name.table.as_str())
+            .detail("schema_name", name.schema.as_str())
+            .yields(Estimate::new(0.0, 1.0))
     }
 
     /// `t using PRIMARY (id = 5)`.
@@ -123,9 +184,13 @@ impl<'a> Tree<'a> {
     }
 
     fn ranges_text(&self, access: &TableAccess) -> String {
+        self.ranges(access).join(" OR ")
+    }
+
+    fn ranges(&self, access: &TableAccess) -> Vec<String> {
         let definition = access.table.definition();
         let Some(index) = access.table.indexes()[access.path.index].definition(&access.table) else {
-            return String::new();
+            return Vec::new();
         };
         let mut alternatives = Vec::new();
         for conditions in access.path.ranges.iter().flatten() {
@@ -142,7 +207,7 @@ impl<'a> Tree<'a> {
                 }
             }
         }
-        alternatives.join(" OR ")
+        alternatives
     }
 
     fn part_text(&self, condition: &KeyCondition, name: &str) -> Vec<String> {
@@ -187,6 +252,24 @@ fn key_points(access: &TableAccess) -> Vec<(String, &Expression)> {
             _ => None,
         })
         .collect()
+}
+
+/// The columns that ranges of the index look at.
+fn key_columns(access: &TableAccess) -> Vec<&str> {
+    let definition = access.table.definition();
+    let index = access.table.indexes()[access.path.index].definition(&access.table);
+    let parts = access.path.ranges.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    let columns = index.into_iter().flat_map(|index| index.parts.iter().take(parts));
+    columns.map(|part| definition.columns[part.column].name.as_str()).collect()
+}
+
+/// What a part of an index is looked up by: `const`, or a column.
+fn reference(point: &Expression) -> Json {
+    match &point.kind {
+        ExpressionKind::Column(slot) => slot.name.replace('`', "").into(),
+        _ if point.is_constant() => "const".into(),
+        _ => "func".into(),
+    }
 }
 
 /// What the parts of the index are compared with.
