@@ -2,7 +2,8 @@
 
     run.py compare IRUKA MYSQL   answers must be equal, times side by side      (each server is HOST:PORT)
     run.py record MYSQL          writes the answers' digests to results.json
-    run.py check IRUKA           compares the answers with results.json"""
+    run.py check IRUKA           compares the answers with results.json
+    run.py regret IRUKA          the chosen plans' times beside those of the best forced ones"""
 import argparse
 import json
 import os
@@ -13,11 +14,14 @@ import sys
 import answers
 import catalogue
 import generate
+import regret as forced_plans
 import servers
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORD, KNOWN = HERE / "results.json", HERE / "known.txt"
 RATIO_MAX = 1.2
+# Of the chosen plan's time over the best forced plan's, and of how many queries it may be more.
+REGRET_MAX, REGRETS_MAX = 1.3, 2
 
 
 def repeats_for(seconds):
@@ -141,9 +145,25 @@ def check(options, files):
     return not failed
 
 
+def regret(options, files):
+    server = servers.Server("Iruka", options.servers[0])
+    server.use(files, options.scale, options.reload)
+    print("query   chosen ms     best ms    ratio")
+    over = 0
+    for query in catalogue.queries(options.scale, options.only):
+        chosen, best, by = forced_plans.regret(query, server, options)
+        ratio = chosen / best
+        over += ratio > REGRET_MAX
+        print(f"{query.name:5} {1e3 * chosen:11.2f} {1e3 * best:11.2f} {ratio:8.2f}{' *' if ratio > REGRET_MAX else ''}", flush=True)
+        if ratio > REGRET_MAX and options.explain:
+            print(f"{by}\n--- chosen\n{server.explain(query.text)}\n--- forced\n{server.explain(by)}")
+    print(f"load average of the last minute: {os.getloadavg()[0]:.2f}; {over} above {REGRET_MAX}")
+    return over <= REGRETS_MAX
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("mode", choices=["compare", "record", "check"])
+    parser.add_argument("mode", choices=["compare", "record", "check", "regret"])
     parser.add_argument("servers", nargs="+", metavar="HOST:PORT")
     parser.add_argument("--scale", type=float, default=None, help="of TPC-H's 6 million lines; 0.1 to compare, 0.01 to record")
     parser.add_argument("--only", help="names of queries, with commas")
@@ -156,9 +176,9 @@ def main():
     options = parser.parse_args()
     if len(options.servers) != (2 if options.mode == "compare" else 1):
         parser.error("compare needs two servers, the others one")
-    options.scale = options.scale or (0.1 if options.mode == "compare" else 0.01)
+    options.scale = options.scale or (0.1 if options.mode in ("compare", "regret") else 0.01)
     files = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")).resolve() / "bench"
-    sys.exit(not {"compare": compare, "record": record, "check": check}[options.mode](options, files))
+    sys.exit(not {"compare": compare, "record": record, "check": check, "regret": regret}[options.mode](options, files))
 
 
 main()

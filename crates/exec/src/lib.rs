@@ -1,9 +1,9 @@
-//! Physical operators, aggregates and data change over the engine. Entry points: [`prepare`], [`execute_prepared`],
-//! [`execute`], [`execute_measured`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
+//! Physical operators, aggregates and data change over the engine. Entry points: [`execute_prepared`],
+//! [`execute_planned`], [`execute_measured`]. Knows no sockets; rows go to a `wire::result::ResultSink`.
 //!
 //! A caller (the session) does, for each query or data-changing statement:
 //! 1. fills a [`StatementContext`];
-//! 2. `let prepared = exec::prepare(&statement, typing, &mut context, true)?` or takes a kept one that `fits`;
+//! 2. lets `planner` make a plan, with a [`PlanningContext`] over it, and keeps it in a [`Prepared`], or takes a kept one that `fits`;
 //! 3. `let outcome = exec::execute_prepared(&prepared, &mut context, channel)?`;
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
@@ -28,18 +28,18 @@ pub use context::{
 use ::spill::{self, batch, key_table};
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TablePurpose, TypedValue, table_type};
-use parser::ast::Statement;
 use pass_through::PassThrough;
 use plan::physical::{OriginPath, OutputColumn};
-use plan::{ParameterTypes, Plan, PlanKind, PlannerInput};
 pub use plan::{ParameterUse, Reading};
-use run::{PlanningContext, Run};
+use plan::{Plan, PlanKind};
+pub use run::PlanningContext;
+use run::Run;
 use std::sync::Arc;
-use values::{ColumnType, RowRef, TypeKind};
+use values::{RowRef, TypeKind};
 use wire::result::{ClientChannel, ResultColumn};
 
 /// A bound and optimised statement. May be kept and run many times with other parameters, while it is current;
-/// cloning is cheap. Privileges are checked by [`prepare`] and again by [`execute_prepared`].
+/// cloning is cheap. Privileges are checked when it is made and again by [`execute_prepared`].
 #[derive(Clone, Debug)]
 pub struct Prepared {
     plan: Arc<Plan>,
@@ -55,6 +55,25 @@ fn parameter_kind(parameter: &TypedValue) -> (TypeKind, bool) {
 }
 
 impl Prepared {
+    /// A plan that was made for the values of the context's parameters.
+    pub fn new(plan: Plan, context: &StatementContext<'_>) -> Prepared {
+        let columns = match &plan.kind {
+            PlanKind::Query(query, None) => query::result_columns(query),
+            _ => Vec::new(),
+        };
+        let pass_through = match &plan.kind {
+            PlanKind::Query(query, None) => PassThrough::of(query, &columns, context.facts.results_collation),
+            _ => None,
+        };
+        Prepared {
+            plan: Arc::new(plan),
+            pass_through: pass_through.map(Arc::new),
+            columns: columns.into(),
+            parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
+            made_on: context.facts.time_zone.local_day(context.facts.statement_time_microseconds),
+        }
+    }
+
     /// Whether it may run as it is: the parameters have the types that it was made for, nothing in it must be looked up again, and
     /// it was made on the day `today`: a constant TIME becomes a DATETIME by the date.
     /// The caller keeps plans apart by the session's variables and default schema, and knows whether a definition has changed.
@@ -97,90 +116,6 @@ impl Prepared {
     }
 }
 
-/// How a statement's parameters get their types.
-#[derive(Clone, Copy, Debug)]
-pub enum ParameterTyping<'a> {
-    /// From their values.
-    FromValues,
-    /// From what stands around them, but for those that are settled, by number.
-    FromContext(&'a [Option<ColumnType>]),
-}
-
-/// What a plan is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    /// Later executions.
-    Keep,
-    /// To run at once.
-    Run,
-    /// EXPLAIN.
-    Explain,
-}
-
-fn plan_with(
-    statement: &Statement,
-    context: &mut StatementContext<'_>,
-    typing: ParameterTyping<'_>,
-    purpose: Purpose,
-) -> SqlResult<Plan> {
-    let runs = purpose != Purpose::Keep;
-    let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
-    let parameter_types = match typing {
-        ParameterTyping::FromValues => ParameterTypes::Values(values),
-        ParameterTyping::FromContext(settled) => {
-            ParameterTypes::Context { settled: settled.to_vec(), values }
-        }
-    };
-    let engine = context.engine;
-    let virtual_tables = context.virtual_tables;
-    let privileges = context.privileges;
-    let select_limit = context.settings.select_limit;
-    let transaction = (runs && !context.settings.reads_lock).then_some(context.transaction);
-    let mut planning = PlanningContext::new(context);
-    let input = PlannerInput {
-        engine,
-        virtual_tables,
-        privileges,
-        context: &mut planning,
-        parameter_types,
-        select_limit,
-        runs,
-        explains: purpose == Purpose::Explain,
-        transaction,
-    };
-    plan::plan_statement(statement, input)
-}
-
-fn prepared(plan: Plan, context: &StatementContext<'_>) -> Prepared {
-    let columns = match &plan.kind {
-        PlanKind::Query(query, None) => query::result_columns(query),
-        _ => Vec::new(),
-    };
-    let pass_through = match &plan.kind {
-        PlanKind::Query(query, None) => PassThrough::of(query, &columns, context.facts.results_collation),
-        _ => None,
-    };
-    Prepared {
-        plan: Arc::new(plan),
-        pass_through: pass_through.map(Arc::new),
-        columns: columns.into(),
-        parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
-        made_on: context.facts.time_zone.local_day(context.facts.statement_time_microseconds),
-    }
-}
-
-/// Binds and optimises a query or data-changing statement (SELECT, VALUES, TABLE, INSERT, REPLACE, UPDATE, DELETE,
-/// LOAD DATA, DO). `runs`: at once, so that what its constants report is for the client.
-pub fn prepare(
-    statement: &Statement,
-    typing: ParameterTyping<'_>,
-    context: &mut StatementContext<'_>,
-    runs: bool,
-) -> SqlResult<Prepared> {
-    let plan = plan_with(statement, context, typing, if runs { Purpose::Run } else { Purpose::Keep })?;
-    Ok(prepared(plan, context))
-}
-
 /// Runs a prepared statement. On an error the caller rolls back to the statement mark.
 pub fn execute_prepared(
     prepared: &Prepared,
@@ -188,10 +123,11 @@ pub fn execute_prepared(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     prepared.plan.privileges.check(context.privileges)?;
-    run_plan(prepared, context, channel)
+    execute_planned(prepared, context, channel)
 }
 
-fn run_plan(
+/// Runs a statement that was planned just now: privileges were asked for.
+pub fn execute_planned(
     prepared: &Prepared,
     context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
@@ -243,35 +179,16 @@ fn run_kind(
     }
 }
 
-/// Prepares and runs a statement.
-pub fn execute(
-    statement: &Statement,
-    context: &mut StatementContext<'_>,
-    channel: &mut dyn ClientChannel,
-) -> SqlResult<StatementOutcome> {
-    let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
-    run_plan(&prepared, context, channel)
-}
-
 /// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT), and how the query
 /// comes by them.
-pub fn describe_for_table(
-    statement: &Statement,
-    context: &mut StatementContext<'_>,
-) -> SqlResult<Vec<(ResultColumn, OriginPath)>> {
-    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Keep)?;
-    let PlanKind::Query(query, _) = &plan.kind else { return Ok(Vec::new()) };
+pub fn describe_for_table(plan: &Plan) -> Vec<(ResultColumn, OriginPath)> {
+    let PlanKind::Query(query, _) = &plan.kind else { return Vec::new() };
     let described = query::result_columns(query).into_iter().zip(&query.columns);
     let for_table = |(mut column, output): (ResultColumn, &OutputColumn)| {
         column.column_type = table_type(&output.result, output.source, TablePurpose::Created);
         (column, output.origin.as_ref().map_or(OriginPath::Table, |origin| origin.path))
     };
-    Ok(described.map(for_table).collect())
-}
-
-/// The plan of a statement as EXPLAIN shows it. It is not run.
-pub fn plan_to_explain(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Plan> {
-    plan_with(statement, context, ParameterTyping::FromValues, Purpose::Explain)
+    described.map(for_table).collect()
 }
 
 /// Runs a prepared query for what its steps do: nobody gets its rows.

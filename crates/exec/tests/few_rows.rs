@@ -132,3 +132,27 @@ fn distinct_values_are_skipped_to() {
         (vec!["9\t41".to_owned()], 9)
     );
 }
+
+#[test]
+fn extremes_beside_distinct_values_are_one_row_each() {
+    let mut world = world();
+    assert_eq!(
+        examined(&mut world, "select count(distinct g), min(k), max(k), max(id) from t"),
+        (vec!["10\t0\t999\t3000".to_owned()], 13)
+    );
+    world.settings.fast_plans = false;
+    assert_eq!(
+        examined(&mut world, "select count(distinct g), min(k) from t"),
+        (vec!["10\t0".to_owned()], ROWS + 1)
+    );
+}
+
+#[test]
+fn what_the_rows_of_in_say_is_said_of_the_column() {
+    let mut world = world();
+    // Rows of u are looked at, and three rows of t for each of the two values below 2.
+    assert_eq!(
+        examined(&mut world, "select count(*) from t where k in (select v from u where v < 2)"),
+        (vec!["3".to_owned()], 2 * ROWS + 6)
+    );
+}

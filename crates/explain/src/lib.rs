@@ -10,8 +10,7 @@ mod tree;
 
 use describe::Describer;
 use errors::SqlResult;
-use exec::{Actuals, StatementContext, StatementOutcome};
-use parser::ast::Statement;
+use exec::{Actuals, Prepared, StatementContext, StatementOutcome};
 use plan::Plan;
 use wire::result::{ClientChannel, ResultSink};
 
@@ -28,37 +27,30 @@ pub enum Format {
 
 /// EXPLAIN: sends the plan.
 pub fn explain(
-    statement: &Statement,
+    plan: &Plan,
     format: Format,
-    context: &mut StatementContext<'_>,
+    context: &StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
-    let plan = exec::plan_to_explain(statement, context)?;
     if format == Format::Traditional {
-        return table_form::send(&plan, context.facts.results_collation, channel);
+        return table_form::send(plan, context.facts.results_collation, channel);
     }
-    let text = text_of(&plan, format, None, context);
+    let text = text_of(plan, format, None, context);
     table_form::send_text(text, context.facts.results_collation, channel)
 }
 
 /// EXPLAIN .. INTO: the plan as one text.
-pub fn explained(
-    statement: &Statement,
-    format: Format,
-    context: &mut StatementContext<'_>,
-) -> SqlResult<String> {
-    let plan = exec::plan_to_explain(statement, context)?;
-    Ok(text_of(&plan, format, None, context))
+pub fn explained(plan: &Plan, format: Format, context: &StatementContext<'_>) -> String {
+    text_of(plan, format, None, context)
 }
 
 /// EXPLAIN ANALYZE: runs a query, whose rows nobody gets, and gives the plan with what its steps did.
 pub fn analyzed(
-    statement: &Statement,
+    prepared: &Prepared,
     format: Format,
     context: &mut StatementContext<'_>,
 ) -> SqlResult<(String, StatementOutcome)> {
-    let prepared = exec::prepare(statement, exec::ParameterTyping::FromValues, context, true)?;
-    let (outcome, actuals) = exec::execute_measured(&prepared, context)?;
+    let (outcome, actuals) = exec::execute_measured(prepared, context)?;
     Ok((text_of(prepared.plan(), format, Some(&actuals), context), outcome))
 }
 

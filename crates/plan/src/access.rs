@@ -2,7 +2,7 @@
 //!
 //! Privileges on tables are asked before any name is looked up, in MySQL's order: who may not read a table does not
 //! learn whether it exists, which columns it has or how many. Binding asks again, for what it really uses
-//! (`bind/privilege.rs`): a table that this walk missed is refused there.
+//! (`bind/privilege.rs` of the planner): a table that this walk missed is refused there.
 
 use crate::catalog::{Extent, FileAccess, PrivilegeCheck, PrivilegeRequest, TableAccess};
 use crate::depth::check_depth;

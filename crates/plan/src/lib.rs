@@ -1,26 +1,19 @@
-//! Binds names, types expressions and picks access paths. Entry point: [`plan_statement`]; result:
-//! [`Plan`]. Knows the catalogue and statistics of the engine; runs nothing.
+//! The plan of a statement, apart from who makes it (`planner`) and who runs it (`exec`). Main type: [`Plan`]. Also what both
+//! ask of the world around a statement: tables without storage, privileges.
 #![forbid(unsafe_code)]
 
 mod access;
-mod bind;
 mod catalog;
 mod change;
+mod checked_parameter;
+pub mod dependence;
 mod depth;
-mod logical;
-mod lower;
-mod optimize;
 pub mod physical;
-mod physical_walk;
+pub mod physical_walk;
 mod privileges_needed;
 pub mod range;
-mod repeatable;
-mod rewrite;
-mod select_limit;
 
 pub use access::check as check_tables;
-pub use bind::prepared_constant::{CheckedParameter, check_parameters};
-pub use bind::{ParameterTypes, ParameterUse, PlannerInput, PlanningSurroundings, Reading, SubqueryPlan};
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
     TableAccess, View, VirtualTables,
@@ -29,16 +22,19 @@ pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Steps,
     Target, TargetTable, UpdatePlan,
 };
-pub use depth::check_stack;
+pub use checked_parameter::{CheckedParameter, check_converted, check_parameters};
+pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
 
 use engine::Table;
-use errors::{SqlResult, sql_error};
-use expression::{Expression, ExpressionKind};
+use errors::SqlResult;
+use expression::operators::ComparisonMode;
+use expression::{EvaluationContext, Expression, SubqueryUse};
 use parser::ast;
-use physical::{CommonTableUse, ExplainRow, Node};
+use physical::{CommonTableUse, ExplainRow};
 use std::sync::Arc;
+use values::{ColumnType, Value};
 
 /// A bound and optimised statement, separate from any execution of it.
 #[derive(Debug)]
@@ -91,115 +87,44 @@ pub enum PlanKind {
     Do(Vec<Expression>),
 }
 
-/// Whether the statement changes rows and may not leave out what does not fit.
-fn changes_strictly(statement: &ast::Statement, facts: &expression::StatementFacts) -> bool {
-    let ignores = match statement {
-        ast::Statement::Insert(insert) => insert.ignore,
-        ast::Statement::Update(update) => update.ignore,
-        ast::Statement::Delete(delete) => delete.ignore,
-        _ => true,
-    };
-    facts.sql_mode.is_strict() && !ignores
+/// A subquery of an expression, ready to run.
+#[derive(Clone, Debug)]
+pub struct SubqueryPlan {
+    /// The query.
+    pub query: QueryPlan,
+    /// What the expression wants of it.
+    pub wanted: SubqueryUse,
+    /// How each operand of IN, ANY and ALL is compared with the query's column, with the operand's type.
+    pub comparisons: Vec<(ComparisonMode, ColumnType)>,
+    /// As [`SubqueryCall::repeats`](expression::SubqueryCall).
+    pub repeats: bool,
+    /// Its value, if it was run while the statement was planned.
+    pub known: Option<Value>,
 }
 
-/// A variable in the select list of a statement shows an exact number with the decimals that it has, whatever its type
-/// says.
-fn show_own_decimals(node: &mut Node) {
-    match node {
-        Node::Limit { input, .. } | Node::Sort { input, .. } | Node::Distinct { input, .. } => {
-            show_own_decimals(input);
-        }
-        Node::Project { expressions, .. } => {
-            let variables = expressions.iter_mut().filter(|shown| {
-                matches!(shown.kind, ExpressionKind::UserVariable(_))
-                    && shown.result.kind() == values::TypeKind::Decimal
-            });
-            variables.for_each(|shown| shown.result.column_type.decimals = None);
-        }
-        _ => {}
-    }
+/// What a statement makes of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterUse {
+    /// The type that the parameter has.
+    pub column_type: ColumnType,
+    /// What becomes of values that are not of that type.
+    pub reading: Reading,
 }
 
-fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
-    Ok(match statement {
-        ast::Statement::Query(query) => {
-            let limited = select_limit::limited_query(query, binder.input.select_limit);
-            let mut plan = binder.query(&limited, "SIMPLE")?;
-            show_own_decimals(&mut plan.root);
-            if let Some(ast::QueryInto::Outfile { format, .. }) = query.into.as_deref()
-                && !format.has_single_marks()
-            {
-                return Err(sql_error!(ER_WRONG_FIELD_TERMINATORS));
-            }
-            PlanKind::Query(plan, query.into.as_deref().cloned())
-        }
-        ast::Statement::Do(expressions) => PlanKind::Do(binder.expressions(expressions)?),
-        ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(binder.insert(insert)?)),
-        ast::Statement::Update(update) => PlanKind::Update(Box::new(binder.update(update)?)),
-        ast::Statement::Delete(delete) => PlanKind::Delete(Box::new(binder.delete(delete)?)),
-        ast::Statement::Load(load) => PlanKind::Load(Box::new(binder.load(load)?)),
-        _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this statement in the executor")),
-    })
+/// How an operation reads a parameter whose value is of another type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// In the parameter's type.
+    Typed,
+    /// In its own way, as far as the value was not brought to the type: a function reads text as text, whatever the
+    /// parameter is.
+    Own,
+    /// A value of any type may stand there and stays as it is: it is stored into a column, or CAST.
+    AsGiven,
 }
 
-fn binder_for<'a>(statement: &ast::Statement, input: PlannerInput<'a>) -> bind::Binder<'a> {
-    let escalates = changes_strictly(statement, input.context.facts());
-    let mut binder = bind::Binder::new(input);
-    binder.escalates = escalates;
-    binder.stores = matches!(statement, ast::Statement::Insert(_) | ast::Statement::Update(_));
-    binder.facts.escalates = escalates;
-    binder
-}
-
-/// Binds the statement and reports its mistakes in their order.
-fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
-    let bound = bind_statement(binder, statement);
-    if let Some(denied) = binder.denied.take() {
-        return Err(denied);
-    }
-    let kind = bound?;
-    binder.conflict.take().map_or(Ok(kind), Err)
-}
-
-/// Plans a query or data-changing statement for a user who has the privileges that it needs.
-pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
-    check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
-    let reported = input.context.diagnostics().mark();
-    let mut binder = binder_for(statement, input);
-    let mut kind = bind_checked(&mut binder, statement)?;
-    if let Some(early) = binder.early.for_second_binding() {
-        let input = binder.input;
-        input.context.diagnostics().forget_since(reported);
-        binder = binder_for(statement, input);
-        binder.early = early;
-        // Which subqueries run may depend on rows.
-        binder.volatile = true;
-        kind = bind_checked(&mut binder, statement)?;
-    }
-    let mut explain = std::mem::take(&mut binder.explain);
-    explain.sort_by_key(|row| row.id);
-    let several = explain.iter().any(|row| row.id != explain[0].id);
-    for row in &mut explain {
-        if several && row.select_type == "SIMPLE" {
-            row.select_type = "PRIMARY";
-        }
-    }
-    let mut plan = Plan {
-        kind,
-        repeatable: false,
-        sites: binder.site_count(),
-        recursions: binder.recursion_scopes.len(),
-        subqueries: binder.subqueries,
-        common_tables: binder.common_table_uses,
-        privileges: PrivilegesNeeded::new(binder.privileges),
-        tables: binder.tables,
-        volatile: binder.volatile,
-        row_by_row: binder.assigns || binder.calls_routines,
-        calls_routines: binder.calls_routines,
-        parameters: binder.parameters,
-        checked_parameters: binder.checked_parameters,
-        explain,
-    };
-    plan.repeatable = repeatable::is_repeatable(&plan);
-    Ok(plan)
+/// What planning may ask of the statement that it plans for.
+pub trait PlanningSurroundings: EvaluationContext {
+    /// Runs a subquery of a plan, which reads nothing of the rows around it: MySQL runs some while it optimises.
+    fn run_subquery(&mut self, plan: &Plan, id: usize) -> SqlResult<Value>;
 }

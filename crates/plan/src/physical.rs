@@ -2,7 +2,7 @@
 //! All rows within one query block have one width; each table fills its own slots, so that a join copies nothing
 //! but fills in. After grouping and projection the layout changes; each node says what it hands out.
 
-use crate::bind::DerivedDependence;
+use crate::dependence::DerivedDependence;
 use dictionary::TableDefinition;
 use engine::Table;
 use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
@@ -96,17 +96,17 @@ pub struct QueryPlan {
     /// Estimated number of its rows.
     pub rows: f64,
     /// Of a derived table: what determines what among its columns.
-    pub(crate) dependence: Option<Arc<DerivedDependence>>,
+    pub dependence: Option<Arc<DerivedDependence>>,
     /// Of a subquery: whether it was found to have no rows while it was planned.
-    pub(crate) is_empty: bool,
+    pub is_empty: bool,
 }
 
 /// The guess of how many rows a query has that nothing is known of.
-pub(crate) const ROWS_UNKNOWN: f64 = 100.0;
+pub const ROWS_UNKNOWN: f64 = 100.0;
 
 impl QueryPlan {
     /// A query of those rows, without columns as yet.
-    pub(crate) fn of(root: Node, rows: f64) -> QueryPlan {
+    pub fn of(root: Node, rows: f64) -> QueryPlan {
         let (columns, outer, explain) = (Vec::new(), Vec::new(), Vec::new());
         QueryPlan { root, columns, outer, explain, rows, dependence: None, is_empty: false }
     }
@@ -249,7 +249,7 @@ impl Node {
     }
 
     /// Whether it gives one row without reading any.
-    pub(crate) fn is_one_row(&self) -> bool {
+    pub fn is_one_row(&self) -> bool {
         match self {
             Node::Project { input, .. } => input.is_one_row(),
             Node::OneRow { .. } => true,

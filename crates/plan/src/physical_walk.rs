@@ -4,7 +4,7 @@ use crate::physical::{AccessPath, KeyCondition, Node, RowLimit, TableAccess};
 use expression::{Expression, ExpressionKind};
 
 /// Moves the outer references of a tree by so many places.
-pub(crate) fn shift_outer_references(mut node: Node, by: usize) -> Node {
+pub fn shift_outer_references(mut node: Node, by: usize) -> Node {
     for_each_expression(&mut node, &mut |expression| {
         expression.replace(&mut |part| match part.kind {
             ExpressionKind::Outer(number) => {
@@ -40,7 +40,7 @@ fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
 }
 
 /// Calls `visit` for every expression of a tree; subqueries in FROM have no outer references of their own.
-pub(crate) fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expression)) {
+pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expression)) {
     match node {
         Node::Nothing | Node::OneRow { .. } | Node::RecursiveInput { .. } => {}
         Node::Values { rows } => rows.iter_mut().for_each(|row| each(row, visit)),

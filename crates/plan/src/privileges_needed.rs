@@ -17,7 +17,7 @@ pub struct PrivilegesNeeded {
 
 impl PrivilegesNeeded {
     /// Nothing was asked yet.
-    pub(crate) fn new(requests: Vec<PrivilegeRequest>) -> PrivilegesNeeded {
+    pub fn new(requests: Vec<PrivilegeRequest>) -> PrivilegesNeeded {
         PrivilegesNeeded { requests, sufficed: AtomicU64::new(0) }
     }
 

@@ -1,6 +1,7 @@
 //! Changes of definitions as the session runs them: what is asked first, the commit of what was open, locks on the names, the
 //! change (`ddl`), the answer.
 
+use crate::planning;
 use crate::session::Session;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
@@ -95,7 +96,7 @@ fn create_as_select(
     let parameters = Arc::clone(&session.parameters);
     let described = session.run_in_transaction(&locks, false, |session, reads_lock| {
         session.with_context(&locks, reads_lock, &parameters, |context| {
-            exec::describe_for_table(&statement, context)
+            planning::describe_for_table(&statement, context)
         })
     })?;
     let (made, insert) = definer(session).make_selected(selected, create, query.clone(), &described)?;

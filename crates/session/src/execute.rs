@@ -3,13 +3,14 @@
 use crate::collector::Collector;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
+use crate::planning::{self, ParameterTyping, prepare};
 use crate::prepared_under::Resolution;
 use crate::session::Session;
 use catalog::{Intent, TableLocks};
 use charset::CollationId;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
-use exec::{ExecutionSettings, ParameterTyping, StatementContext, StatementOutcome};
+use exec::{ExecutionSettings, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, TypedValue};
 use instance::{Planned, StatementTraits};
 use parser::ast::{self, Expression, Literal, ObjectName, QueryBody, Statement};
@@ -97,7 +98,7 @@ impl Session {
             }
             let mut only_planned = true;
             let outcome = session.with_context(&locks, reads_lock, parameters, |context| {
-                let prepared = exec::prepare(statement, typing, context, true)?;
+                let prepared = prepare(statement, typing, context, true)?;
                 refused?;
                 only_planned = false;
                 let outcome = exec::execute_prepared(&prepared, context, channel);
@@ -332,7 +333,7 @@ impl Session {
         self.run_in_transaction(&locks, false, |session, reads_lock| {
             session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
-                exec::execute(statement, context, &mut collector)
+                planning::execute(statement, context, &mut collector)
             })
         })?;
         Ok((collector.columns, collector.rows))

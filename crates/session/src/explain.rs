@@ -1,5 +1,6 @@
 //! EXPLAIN and EXPLAIN ANALYZE: what they may, in which form, and where the text goes.
 
+use crate::planning::{ParameterTyping, plan_to_explain, prepare};
 use crate::session::Session;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
@@ -38,12 +39,14 @@ pub(crate) fn run(
     let explained = session.run_in_transaction(&locks, false, |session, reads_lock| {
         session.with_context(&locks, reads_lock, &parameters, |context| {
             if runs {
-                return sent(explain, explain::analyzed(statement, format, context)?, context, channel);
+                let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
+                return sent(explain, explain::analyzed(&prepared, format, context)?, context, channel);
             }
+            let plan = plan_to_explain(statement, context)?;
             if explain.into.is_none() {
-                return Ok((explain::explain(statement, format, context, channel)?, None));
+                return Ok((explain::explain(&plan, format, context, channel)?, None));
             }
-            let text = explain::explained(statement, format, context)?;
+            let text = explain::explained(&plan, format, context);
             sent(explain, (text, StatementOutcome::default()), context, channel)
         })
     });

@@ -18,6 +18,7 @@ mod locks_needed;
 mod long_data;
 pub mod nested;
 mod parts;
+mod planning;
 mod prepared;
 mod prepared_parameters;
 mod prepared_under;

@@ -5,6 +5,7 @@
 use crate::cursor::Cursor;
 use crate::hints::{self, RunningHints};
 use crate::long_data::LongData;
+use crate::planning::prepare;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
 use crate::session::Session;
@@ -204,7 +205,7 @@ impl Session {
             session.transaction.only_planned = true;
             let seen = session.instance.see(&locks);
             let prepared = session.with_context(&locks, reads_lock, &[], |context| {
-                exec::prepare(statement, settled.typing(), context, false)
+                prepare(statement, settled.typing(), context, false)
             })?;
             Ok((prepared, seen))
         });

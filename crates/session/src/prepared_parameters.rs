@@ -1,8 +1,9 @@
 //! The parameters of prepared statements between the client and the plan: how they are described, the types that values
 //! arrive with, and the types that executions settle. Main type: [`SettledTypes`]. Thread rules: the session's.
 
+use crate::planning::ParameterTyping;
 use errors::{Diagnostics, SqlResult};
-use exec::{ParameterTyping, ParameterUse, Reading};
+use exec::{ParameterUse, Reading};
 use expression::{TypedValue, parameter};
 use instance::Planned;
 use values::{ColumnType, TypeKind, Value};

@@ -4,11 +4,11 @@
 //! caught here, where no page change is open, and becomes error 1815.
 
 use crate::hints::{self, RunningHints};
+use crate::planning::ParameterTyping;
 use crate::session::Session;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
 use accounts::Privileges;
 use errors::{SqlError, SqlResult, sql_error};
-use exec::ParameterTyping;
 use instance::StatementTraits;
 use parser::ast::Statement;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,10 +1,10 @@
 //! Running a text statement by the plan of its shape. Entry point: [`Session::run_by_shape`]. The rules are in
 //! `instance`'s `plan_cache.rs`; what has no kept plan goes the ordinary way through the parser.
 
+use crate::planning::ParameterTyping;
 use crate::session::Session;
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
-use exec::ParameterTyping;
 use expression::{ResultType, TypedValue};
 use instance::{Planned, StatementTraits};
 use instance::{RecentPlans, Shape};

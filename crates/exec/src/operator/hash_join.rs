@@ -1,8 +1,10 @@
 //! Hash join: one side is kept by the hash of its keys, the other streams. Without keys every pair is tried. When the kept
 //! side outgrows its share of memory, both sides are sorted on disk and merged ([`super::merge_join`]).
 
+use super::direct::key_set::KeyCounts;
 use super::direct::seeded::{SeededHash, hash_of};
 use super::merge_join::MergeJoin;
+use super::narrowing::may_narrow;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
@@ -15,6 +17,7 @@ use expression::{EvaluationContext, convert};
 use plan::physical::{HashJoin, JoinKey, JoinKind};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 use values::rows::Mark;
 use values::{RowRef, Rows, ValueRef};
 
@@ -43,6 +46,8 @@ pub struct HashJoinRun<'p> {
     order: RowOrder,
     /// Matches that were looked at.
     looked_at: usize,
+    /// What is asked of rows of the kept side.
+    narrowed: Vec<(usize, Rc<KeyCounts>)>,
 }
 
 struct BuildSide {
@@ -167,6 +172,7 @@ impl<'p> HashJoinRun<'p> {
             held: None,
             order: RowOrder::default(),
             looked_at: 0,
+            narrowed: Vec::new(),
         }
     }
 
@@ -176,6 +182,9 @@ impl<'p> HashJoinRun<'p> {
         let mut side = BuildSide::new(join.build_slots.len());
         let mut held = run.hold();
         let mut input = open(&join.build, run);
+        self.narrowed.iter().for_each(|(slot, keys)| input.narrow(*slot, keys));
+        let narrowed_slot = self.slot_to_narrow(run);
+        let mut numbers: Vec<i64> = Vec::new();
         let mut batch = RowBatch::new();
         let mut sorter: Option<Sorter> = None;
         while input.next(run, &mut batch)? {
@@ -184,6 +193,9 @@ impl<'p> HashJoinRun<'p> {
                 let key = row_key(&join.keys, row, false, run, &mut self.key)?;
                 if key == RowKey::Nothing {
                     continue;
+                }
+                if let (RowKey::Integer(number), Some(_), None) = (key, narrowed_slot, &sorter) {
+                    numbers.push(number);
                 }
                 if let Some(sorter) = &mut sorter {
                     side.clear();
@@ -202,6 +214,12 @@ impl<'p> HashJoinRun<'p> {
         }
         match sorter {
             None => {
+                if let Some(slot) = narrowed_slot
+                    && held.try_grow(size_of_val(&numbers[..]) as u64)
+                    && let Some(keys) = KeyCounts::new(&numbers, true, &mut held)
+                {
+                    self.probe.narrow(slot, &Rc::new(keys));
+                }
                 self.held = Some(held);
                 self.table = Some(side);
             }
@@ -210,6 +228,17 @@ impl<'p> HashJoinRun<'p> {
             }
         }
         Ok(())
+    }
+
+    /// The slot of the probe side by whose integers its rows may be left out.
+    fn slot_to_narrow(&self, run: &Run<'_, '_>) -> Option<usize> {
+        let join = self.join;
+        let [key] = &join.keys[..] else { return None };
+        let slot = key.probe.column_slot()?;
+        let is_plain = key.mode == ComparisonMode::Integer && !key.null_safe;
+        let drops = matches!(join.kind, JoinKind::Inner | JoinKind::Semi);
+        let is_fast = run.statement.settings.fast_plans;
+        (drops && is_plain && is_fast && may_narrow(&join.probe, slot, run)).then_some(slot)
     }
 
     /// Moves the rows that were kept so far, and the one behind them, to a sorter. `width` is that of the rows of both sides.
@@ -360,6 +389,13 @@ impl HashJoinRun<'_> {
 }
 
 impl Operator for HashJoinRun<'_> {
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        match self.join.build_slots.contains(&slot) {
+            true => self.narrowed.push((slot, keys.clone())),
+            false => self.probe.narrow(slot, keys),
+        }
+    }
+
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         if self.table.is_none() && self.merge.is_none() {
             self.build(run)?;

@@ -37,9 +37,19 @@ pub(crate) fn append_key(
             out.push(u8::from(above));
         }
         ComparisonMode::Decimal => {
-            let exact = compared_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);
-            exact.normalized().append_text(out);
-            out.push(0);
+            let exact = compared_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO).normalized();
+            match exact.unscaled_i128() {
+                Some(unscaled) => {
+                    out.push(exact.scale());
+                    out.extend_from_slice(&unscaled.to_le_bytes());
+                }
+                // No number has so many digits behind the point.
+                None => {
+                    out.push(u8::MAX);
+                    exact.append_text(out);
+                    out.push(0);
+                }
+            }
         }
         ComparisonMode::Double => {
             let number = convert::to_double(value, column_type, context)?.unwrap_or(0.0);

@@ -9,6 +9,7 @@ mod hash_join;
 mod keys;
 pub(crate) mod limit;
 mod merge_join;
+mod narrowing;
 mod nested_loop;
 mod project;
 pub(crate) mod recursive;
@@ -27,9 +28,11 @@ use crate::actuals::Measured;
 use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::RowStore;
+use direct::key_set::KeyCounts;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;
+use std::rc::Rc;
 use values::RowRef;
 
 /// A source of rows.
@@ -37,6 +40,10 @@ pub trait Operator {
     /// Replaces the contents of the batch by the next rows. False at the end: the batch is then empty. An operator that makes its
     /// rows one by one makes no more than the batch wants ([`RowBatch::want`]), and wants no more of its input than that takes.
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool>;
+
+    /// Says before the first row that only rows are wanted whose integer in a slot is among others. Others may still come. Asked where
+    /// [`narrowing::may_narrow`] says that nobody can tell.
+    fn narrow(&mut self, _slot: usize, _keys: &Rc<KeyCounts>) {}
 }
 
 /// The operators of a tree. Each is measured if the statement is.

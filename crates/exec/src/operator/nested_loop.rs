@@ -1,5 +1,6 @@
 //! Nested loop join: the inner table is read by key or range for each outer row.
 
+use super::direct::key_set::KeyCounts;
 use super::row_order::RowOrder;
 use super::table::TableReader;
 use super::{Operator, all_hold, open};
@@ -7,6 +8,7 @@ use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
 use errors::SqlResult;
 use plan::physical::{JoinKind, NestedLoop};
+use std::rc::Rc;
 use values::ValueRef;
 
 /// A nested loop join.
@@ -96,6 +98,10 @@ impl<'p> NestedLoopJoin<'p> {
 }
 
 impl Operator for NestedLoopJoin<'_> {
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        self.outer.narrow(slot, keys);
+    }
+
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.join.inner.width);
         // One outer row may give all that is wanted.

@@ -1,5 +1,6 @@
 //! Filter, projection and DISTINCT.
 
+use super::direct::key_set::KeyCounts;
 use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key};
@@ -10,6 +11,7 @@ use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, Operand, ResultType};
 use std::collections::HashMap;
+use std::rc::Rc;
 use values::{RowRef, ValueRef};
 
 /// Rows for which all conditions hold.
@@ -29,6 +31,10 @@ impl<'p> Filter<'p> {
 }
 
 impl Operator for Filter<'_> {
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        self.input.narrow(slot, keys);
+    }
+
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(0);
         self.rows.want_for(batch, batch.wanted());

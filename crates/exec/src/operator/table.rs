@@ -1,6 +1,8 @@
 //! Rows of a base table by scan, range or key. Main types: [`TableScan`], [`TableReader`].
 
+use super::direct::column::StoredColumn;
 use super::direct::filter::DirectFilter;
+use super::direct::key_set::KeyCounts;
 use super::row_order::RowOrder;
 use super::union_keys::UnionKeys;
 use super::{Operator, all_hold};
@@ -10,9 +12,11 @@ use crate::run::{Run, engine_error};
 use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
+use expression::silent::is_silent;
 use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges, point_key};
 use std::ops::Bound;
+use std::rc::Rc;
 use std::time::Duration;
 use values::row::{ColumnSet, RowLayout, RowView};
 use values::rows::Mark;
@@ -94,6 +98,8 @@ pub struct TableReader<'p> {
     union: Option<UnionKeys>,
     /// Conditions that are decided on stored bytes before anything is decoded. All conditions are checked afterwards.
     filters: Option<Vec<DirectFilter>>,
+    /// What is asked of rows beside the conditions.
+    narrowed: Vec<DirectFilter>,
     /// The row that was found by its whole key.
     found: Vec<u8>,
     found_key: Vec<u8>,
@@ -144,6 +150,7 @@ impl<'p> TableReader<'p> {
             wanted_key: None,
             union: None,
             filters: None,
+            narrowed: Vec::new(),
             found: Vec::new(),
             found_key: Vec::new(),
             implied,
@@ -155,6 +162,14 @@ impl<'p> TableReader<'p> {
     /// Says how many more rows are wanted.
     pub fn want(&mut self, rows_max: usize) {
         self.rows_max = rows_max.max(1);
+    }
+
+    /// Leaves out the rows without one of these integers in a slot.
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        let column = self.access.columns.iter().find(|(_, filled)| *filled == slot);
+        let reader =
+            column.and_then(|(column, _)| StoredColumn::at(self.access, *column).integer(self.layout()));
+        self.narrowed.extend(reader.map(|reader| DirectFilter::Among(reader, keys.clone())));
     }
 
     /// Whether the row is found by one descent instead of a scan. A locked row of a secondary index is scanned for,
@@ -351,12 +366,14 @@ impl<'p> TableReader<'p> {
 
     /// Whether the row that was read may meet the conditions, as far as its stored bytes tell.
     fn passes(&self, run: &Run<'_, '_>) -> SqlResult<bool> {
-        let Some(filters) = self.filters.as_ref().filter(|filters| !filters.is_empty()) else {
+        let filters = self.filters.as_deref().unwrap_or_default();
+        if filters.is_empty() && self.narrowed.is_empty() {
             return Ok(true);
-        };
+        }
         let row = self.current(run).0;
         let view = RowView::new(self.layout(), row).map_err(|error| sql_error!(ER_GET_ERRNO, 126, error))?;
-        Ok(filters.iter().all(|filter| filter.holds(row, &view)))
+        let mut all = filters.iter().chain(&self.narrowed);
+        Ok(all.all(|filter| filter.holds(row, &view)))
     }
 
     /// Finds out which conditions stored bytes can decide, once many rows are read.
@@ -364,7 +381,12 @@ impl<'p> TableReader<'p> {
         let mut filters = Vec::new();
         if run.statement.settings.fast_plans && !self.implied {
             for condition in &self.access.conditions {
-                filters.extend(DirectFilter::of(self.access, condition, run)?.unwrap_or_default());
+                match DirectFilter::of(self.access, condition, run)? {
+                    Some(more) => filters.extend(more),
+                    // What it may report of a row is not to depend on conditions behind it.
+                    None if !is_silent(condition) => break,
+                    None => {}
+                }
             }
         }
         self.filters = Some(filters);
@@ -495,6 +517,10 @@ impl<'p> TableScan<'p> {
 }
 
 impl Operator for TableScan<'_> {
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        self.reader.narrow(slot, keys);
+    }
+
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.access.width);
         if !std::mem::replace(&mut self.started, true) {

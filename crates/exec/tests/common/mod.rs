@@ -10,10 +10,11 @@ use engine::{Engine, EngineOptions, KillFlag, TransactionOptions};
 use env::Environment;
 use env::simulated::SimulatedDisk;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
-use exec::{ExecutionSettings, NoServerFiles, StatementContext, StatementOutcome};
+use exec::{ExecutionSettings, NoServerFiles, PlanningContext, Prepared, StatementContext, StatementOutcome};
 use expression::{Routine, SessionView, SqlMode, StatementFacts, TimeZone, TypedValue, VariableScope};
 use parser::ast::{self, Statement};
-use plan::{AllPrivileges, NoVirtualTables};
+use plan::{AllPrivileges, NoVirtualTables, Plan};
+use planner::{ParameterTypes, PlannerInput};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
@@ -109,6 +110,37 @@ impl SessionView for View {
     fn load_file(&mut self, _path: &str) -> Option<Vec<u8>> {
         None
     }
+}
+
+fn planned(statement: &Statement, context: &mut StatementContext<'_>, explains: bool) -> SqlResult<Plan> {
+    let types = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
+    let (engine, transaction) = (context.engine, context.transaction);
+    let input = PlannerInput {
+        engine,
+        virtual_tables: &NoVirtualTables,
+        privileges: &AllPrivileges,
+        parameter_types: ParameterTypes::Values(types),
+        select_limit: context.settings.select_limit,
+        runs: true,
+        explains,
+        transaction: (!context.settings.reads_lock).then_some(transaction),
+        context: &mut PlanningContext::new(context),
+    };
+    planner::plan_statement(statement, input)
+}
+
+fn executed(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+    channel: &mut Channel,
+) -> SqlResult<StatementOutcome> {
+    let prepared = Prepared::new(planned(statement, context, false)?, context);
+    exec::execute_planned(&prepared, context, channel)
+}
+
+fn explained(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<StatementOutcome> {
+    // Of EXPLAIN only that it plans matters here.
+    planned(statement, context, true).map(|_plan| StatementOutcome::default())
 }
 
 /// Collects rows as tab-separated text.
@@ -316,15 +348,12 @@ impl World {
         };
         let result = match &parsed.statement {
             Statement::Explain(explain) => match &explain.target {
-                ast::ExplainTarget::Statement(inner) => {
-                    // Of EXPLAIN only that it plans matters here.
-                    exec::plan_to_explain(inner, &mut context).map(|_plan| StatementOutcome::default())
-                }
+                ast::ExplainTarget::Statement(inner) => explained(inner, &mut context),
                 ast::ExplainTarget::Connection(_) => {
                     Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"))
                 }
             },
-            statement => exec::execute(statement, &mut context, &mut self.channel),
+            statement => executed(statement, &mut context, &mut self.channel),
         };
         match result {
             Ok(outcome) => {

@@ -4,11 +4,12 @@ use super::Frame;
 use super::routine::{NestedStatement, program_of};
 use crate::locks_needed::locks_needed;
 use crate::parts::{Execution, Parts};
+use crate::planning::{ParameterTyping, prepare};
 use crate::state::StatementNumbers;
 use crate::transaction::undo_to;
 use catalog::TableLocks;
 use errors::{Diagnostics, SqlResult, sql_error};
-use exec::{Effects, ExecutionSettings, ParameterTyping, Prepared, StatementOutcome};
+use exec::{Effects, ExecutionSettings, Prepared, StatementOutcome};
 use expression::{Routine, SessionView, TypedValue};
 use instance::{Planned, StatementTraits};
 use std::sync::Arc;
@@ -136,7 +137,7 @@ impl Runner<'_> {
         let seen = self.parts.instance.see(&locks);
         let mut prepared = None;
         let outcome = self.with_context(&locks, parameters, |context| {
-            let made = exec::prepare(&statement.statement, ParameterTyping::FromValues, context, true)?;
+            let made = prepare(&statement.statement, ParameterTyping::FromValues, context, true)?;
             let outcome = exec::execute_prepared(&made, context, rows);
             prepared = Some(made);
             outcome

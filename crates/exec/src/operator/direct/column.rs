@@ -22,15 +22,44 @@ impl<'p> StoredColumn<'p> {
     pub fn of(access: &'p TableAccess, expression: &Expression) -> Option<StoredColumn<'p>> {
         let slot = expression.column_slot()?;
         let (column, _) = access.columns.iter().find(|(_, filled)| *filled == slot)?;
-        let position = stored_position(access, *column);
-        let column_type = &access.table.definition().columns[*column].column_type;
-        Some(StoredColumn { position, column_type })
+        Some(StoredColumn::at(access, *column))
+    }
+
+    /// A column that the access reads.
+    pub fn at(access: &'p TableAccess, column: usize) -> StoredColumn<'p> {
+        let position = stored_position(access, column);
+        let column_type = &access.table.definition().columns[column].column_type;
+        StoredColumn { position, column_type }
     }
 
     /// Its reader, if it is an integer that fits an `i64`.
     pub fn integer(&self, layout: &RowLayout) -> Option<IntegerColumn> {
         let reader = layout.integer_column(self.position)?;
         self.column_type.kind.is_integer().then_some(reader)
+    }
+
+    /// Its reader, if it is stored as an integer that orders as its values do and has no zone.
+    pub fn ordered(&self, layout: &RowLayout) -> Option<IntegerColumn> {
+        let orders = match self.column_type.kind {
+            TypeKind::Date | TypeKind::DateTime | TypeKind::Decimal => true,
+            kind => kind.is_integer(),
+        };
+        layout.ordered_column(self.position).filter(|_| orders)
+    }
+
+    /// Its reader, if its values are exact numbers of which many can be summed up, and their digits after the point.
+    pub fn exact(&self, layout: &RowLayout) -> Option<(IntegerColumn, u8)> {
+        let scale = match self.column_type.kind {
+            TypeKind::Decimal => self.column_type.scale(),
+            kind if kind.is_integer() => 0,
+            _ => return None,
+        };
+        Some((layout.ordered_column(self.position)?, scale))
+    }
+
+    /// Whether its values are text of a character set.
+    pub fn is_text(&self) -> bool {
+        Form::of(self.column_type) == Form::Bytes && !self.column_type.kind.is_binary()
     }
 
     /// Whether its values are bytes that are equal only when they are the same.
@@ -43,6 +72,7 @@ impl<'p> StoredColumn<'p> {
     pub fn is_packed(&self) -> bool {
         use TypeKind::{BigInt, Date, DateTime, Int, MediumInt, SmallInt, Time, TinyInt, Year};
         match self.column_type.kind {
+            TypeKind::Decimal => matches!(Form::of(self.column_type), Form::Decimal { width: 4 | 8, .. }),
             TinyInt | SmallInt | MediumInt | Int | Year | Date | DateTime | Time => true,
             BigInt => !self.column_type.unsigned,
             _ => false,

@@ -1,14 +1,23 @@
 //! Conditions that are decided on stored bytes. Main type: [`DirectFilter`].
 
 use super::column::{StoredColumn, layout};
+use super::key_set::KeyCounts;
 use crate::run::Run;
+use charset::CollationId;
 use errors::SqlResult;
-use expression::operators::{ComparisonMode, ComparisonOperator};
-use expression::{EvaluationContext, Expression, ExpressionKind};
+use expression::operators::{Comparison, ComparisonMode, ComparisonOperator, InList};
+use expression::result_type::class_of;
+use expression::{EvaluationContext, Expression, ExpressionKind, TypeClass, text};
 use plan::physical::TableAccess;
 use std::cmp::Ordering;
-use values::Value;
-use values::row::{IntegerColumn, RowView};
+use std::rc::Rc;
+use values::decimal::Rounding;
+use values::row::{Form, IntegerColumn, RowView};
+use values::temporal::{Date, DateTime};
+use values::{ColumnType, Decimal, TypeKind, Value, packed};
+
+/// Longest list of which each member is compared.
+const LIST_MAX: usize = 16;
 
 /// A condition on one column.
 #[derive(Clone, Debug)]
@@ -26,6 +35,23 @@ pub enum DirectFilter {
         /// With what.
         bytes: Vec<u8>,
     },
+    /// Text compared with other text in its collation.
+    Text {
+        /// Position in the row.
+        position: usize,
+        /// How.
+        operator: ComparisonOperator,
+        /// With what.
+        bytes: Vec<u8>,
+        /// As what.
+        collation: CollationId,
+    },
+    /// Two columns compared with each other.
+    Columns(IntegerColumn, ComparisonOperator, IntegerColumn),
+    /// All of one of these hold.
+    Any(Vec<Vec<DirectFilter>>),
+    /// An integer that is among others.
+    Among(IntegerColumn, Rc<KeyCounts>),
     /// Holds for no row.
     Never,
 }
@@ -48,9 +74,21 @@ impl DirectFilter {
                         let operator = operator.mirrored();
                         Self::compare(access, &comparison.right, operator, mode, &comparison.left, run)
                     }
+                    (true, true) => Ok(Self::columns(access, comparison)),
                     _ => Ok(None),
                 };
                 Ok(found?.map(|filter| vec![filter]))
+            }
+            ExpressionKind::In(list) if !list.negated => {
+                Ok(Self::in_list(access, list, run)?.map(|filter| vec![filter]))
+            }
+            ExpressionKind::Or(terms) => {
+                let mut any = Vec::with_capacity(terms.len());
+                for term in terms {
+                    let Some(filters) = Self::of(access, term, run)? else { return Ok(None) };
+                    any.push(filters);
+                }
+                Ok(Some(vec![DirectFilter::Any(any)]))
             }
             ExpressionKind::Between(between) if !between.negated => {
                 use ComparisonOperator::{GreaterOrEqual, LessOrEqual};
@@ -98,14 +136,83 @@ impl DirectFilter {
                 };
                 column.integer(layout(access)).map(|integer| Self::integer(integer, operator, number))
             }
-            ComparisonMode::Text(collation)
-                if collation.get().is_plain_bytes() && column.is_plain_bytes() =>
-            {
+            ComparisonMode::Text(collation) if column.column_type.collation == collation => {
                 let Value::Bytes(bytes) = constant else { return Ok(None) };
-                Some(DirectFilter::Bytes { position: column.position, operator, bytes })
+                let position = column.position;
+                match column.is_plain_bytes() {
+                    true => Some(DirectFilter::Bytes { position, operator, bytes }),
+                    false if column.is_text() => {
+                        Some(DirectFilter::Text { position, operator, bytes, collation })
+                    }
+                    false => None,
+                }
             }
-            _ => None,
+            _ => Self::ordered(access, &column, operator, mode, &constant),
         })
+    }
+
+    /// A comparison of exact numbers or moments, as one of the integers that they are stored as.
+    fn ordered(
+        access: &TableAccess,
+        column: &StoredColumn<'_>,
+        operator: ComparisonOperator,
+        mode: ComparisonMode,
+        constant: &Value,
+    ) -> Option<DirectFilter> {
+        use ComparisonOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        let reader = column.ordered(layout(access))?;
+        let (number, is_exact) = stored_number(mode, column.column_type, constant)?;
+        let operator = match operator {
+            _ if is_exact => operator,
+            // It lies between that integer and the next.
+            Less | LessOrEqual => LessOrEqual,
+            Greater | GreaterOrEqual => Greater,
+            Equal => return Some(DirectFilter::Never),
+            NotEqual => return Some(DirectFilter::Between(reader, i64::MIN, i64::MAX)),
+            ComparisonOperator::NullSafeEqual => return None,
+        };
+        Some(Self::integer(reader, operator, number))
+    }
+
+    /// A comparison of two columns of one type.
+    fn columns(access: &TableAccess, comparison: &Comparison) -> Option<DirectFilter> {
+        use ComparisonMode::{DateTime, Decimal, Integer};
+        let left = StoredColumn::of(access, &comparison.left)?;
+        let right = StoredColumn::of(access, &comparison.right)?;
+        let (one, other) = (left.ordered(layout(access))?, right.ordered(layout(access))?);
+        let class = |column: &StoredColumn<'_>| class_of(column.column_type.kind);
+        let is_own = match comparison.mode {
+            Integer => class(&left) == TypeClass::Integer && class(&right) == TypeClass::Integer,
+            Decimal => class(&left) == TypeClass::Decimal,
+            DateTime => class(&left) == TypeClass::DateTime,
+            _ => false,
+        };
+        let is_alike =
+            comparison.mode == Integer || Form::of(left.column_type) == Form::of(right.column_type);
+        let operator = comparison.operator;
+        (is_own && is_alike && operator != ComparisonOperator::NullSafeEqual)
+            .then_some(DirectFilter::Columns(one, operator, other))
+    }
+
+    /// `column IN (constants)`.
+    fn in_list(
+        access: &TableAccess,
+        list: &InList,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Option<DirectFilter>> {
+        if list.list.len() > LIST_MAX {
+            return Ok(None);
+        }
+        let mut any = Vec::with_capacity(list.list.len());
+        for (mode, member) in &list.list {
+            let equal = ComparisonOperator::Equal;
+            match Self::compare(access, &list.operand, equal, *mode, member, run)? {
+                // Numbers beyond those of the column may be compared by their bits.
+                None | Some(DirectFilter::Never) => return Ok(None),
+                Some(filter) => any.push(vec![filter]),
+            }
+        }
+        Ok(Some(DirectFilter::Any(any)))
     }
 
     fn integer(column: IntegerColumn, operator: ComparisonOperator, number: i128) -> DirectFilter {
@@ -141,6 +248,16 @@ impl DirectFilter {
                 let order = view.raw(*position).map(|raw| raw.cmp(&bytes[..]));
                 order.is_some_and(|order: Ordering| operator.holds(order))
             }
+            DirectFilter::Text { position, operator, bytes, collation } => {
+                let order = view.raw(*position).map(|raw| text::compare(*collation, raw, bytes));
+                order.is_some_and(|order: Ordering| operator.holds(order))
+            }
+            DirectFilter::Columns(one, operator, other) => match (one.read(row), other.read(row)) {
+                (Some(one), Some(other)) => operator.holds(one.cmp(&other)),
+                _ => false,
+            },
+            DirectFilter::Any(any) => any.iter().any(|all| all.iter().all(|filter| filter.holds(row, view))),
+            DirectFilter::Among(column, keys) => column.read(row).is_some_and(|key| keys.count(key) > 0),
             DirectFilter::Never => false,
         }
     }
@@ -148,6 +265,47 @@ impl DirectFilter {
 
 fn is_column(expression: &Expression) -> bool {
     expression.column_slot().is_some()
+}
+
+/// What a column would store for a constant that it is compared with, as an integer: that one, or (false) the constant lies between
+/// it and the next. None if they are compared as something else.
+fn stored_number(mode: ComparisonMode, column: &ColumnType, constant: &Value) -> Option<(i128, bool)> {
+    match (mode, column.kind) {
+        (ComparisonMode::Decimal, kind) if kind.is_integer() || kind == TypeKind::Decimal => {
+            let number = match constant {
+                Value::Int(number) => Decimal::from(*number),
+                Value::UInt(number) => Decimal::from(*number),
+                Value::Decimal(number) => *number,
+                _ => return None,
+            };
+            let scale = if kind == TypeKind::Decimal { column.scale() } else { 0 };
+            let floor = number.with_scale(scale, Rounding::Floor).ok()?;
+            Some((floor.unscaled_i128()?, floor == number))
+        }
+        (ComparisonMode::DateTime, TypeKind::Date) => match constant {
+            Value::Date(date) => Some((i128::from(packed::date(*date)), true)),
+            Value::DateTime(moment) => {
+                let is_midnight = *moment == midnight(moment.date);
+                Some((i128::from(packed::date(moment.date)), is_midnight))
+            }
+            _ => None,
+        },
+        (ComparisonMode::DateTime, TypeKind::DateTime) => {
+            let moment = match constant {
+                Value::Date(date) => midnight(*date),
+                Value::DateTime(moment) => *moment,
+                _ => return None,
+            };
+            let digits = column.fractional_digits();
+            let is_exact = digits > 0 || moment.microsecond == 0;
+            Some((i128::from(packed::date_time(moment, digits)), is_exact))
+        }
+        _ => None,
+    }
+}
+
+fn midnight(date: Date) -> DateTime {
+    DateTime { date, ..DateTime::default() }
 }
 
 /// The value of an expression that is the same for all rows, whatever they are.

@@ -5,7 +5,7 @@
 pub(super) mod column;
 pub(super) mod filter;
 mod groups;
-mod key_set;
+pub(super) mod key_set;
 mod scan;
 pub(super) mod seeded;
 mod totals;

@@ -4,8 +4,8 @@ use super::column::{StoredColumn, layout};
 use crate::operator::aggregate_state::exact_result;
 use expression::convert;
 use plan::physical::{AggregateCall, AggregateKind, TableAccess};
-use values::Value;
 use values::row::{Form, IntegerColumn, RowView};
+use values::{Decimal, Value};
 
 /// What of a row an aggregate takes in.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub enum DirectTotal<'p> {
     Rows,
     /// COUNT of a column.
     NotNull(usize),
-    /// SUM or AVG of an integer column.
-    Sum(IntegerColumn),
+    /// SUM or AVG of a column of integers or of exact numbers, with so many digits after the point.
+    Sum(IntegerColumn, u8),
     /// MIN or MAX of a column whose packed integers order as its values.
     Packed {
         /// The column.
@@ -59,7 +59,9 @@ impl<'p> DirectTotal<'p> {
         let greatest = call.kind == Maximum;
         match call.kind {
             Count => Some(DirectTotal::NotNull(column.position)),
-            Sum | Average => column.integer(layout(access)).map(DirectTotal::Sum),
+            Sum | Average => {
+                column.exact(layout(access)).map(|(reader, scale)| DirectTotal::Sum(reader, scale))
+            }
             Minimum | Maximum if column.is_packed() => {
                 let form = layout(access).form(column.position);
                 Some(DirectTotal::Packed { column, form, greatest })
@@ -79,7 +81,7 @@ impl<'p> DirectTotal<'p> {
             DirectTotal::NotNull(position) => {
                 state.count += if view.is_null(*position) { 0 } else { u64::from(times) };
             }
-            DirectTotal::Sum(column) => {
+            DirectTotal::Sum(column, _) => {
                 if let Some(number) = column.read(row) {
                     state.sum += i128::from(number) * i128::from(times);
                     state.count += u64::from(times);
@@ -108,7 +110,11 @@ impl<'p> DirectTotal<'p> {
         match self {
             DirectTotal::Rows | DirectTotal::NotNull(_) => Value::Int(state.count as i64),
             _ if state.count == 0 => Value::Null,
-            DirectTotal::Sum(_) => exact_result(call, &convert::decimal_of_integer(state.sum), state.count),
+            DirectTotal::Sum(_, 0) => {
+                exact_result(call, &convert::decimal_of_integer(state.sum), state.count)
+            }
+            DirectTotal::Sum(_, scale) => Decimal::from_i128(state.sum, *scale)
+                .map_or(Value::Null, |sum| exact_result(call, &sum, state.count)),
             DirectTotal::Packed { form, .. } => form.value(&state.text),
             DirectTotal::Text { .. } => Value::Bytes(state.text),
         }

@@ -1,0 +1,185 @@
+//! What binding asks of the user's grants: each table and column at the place where the statement uses it, so that the
+//! first mistake or missing privilege in MySQL's order is the one that the client sees. The requests stay with the plan
+//! and are checked again at each execution. Tables were asked for before (`access.rs`).
+
+use super::{Binder, Block, BoundTable, Source};
+use dictionary::{TableDefinition, TableName};
+use errors::{SqlError, SqlResult};
+use parser::ast;
+use plan::{Extent, PrivilegeRequest, TableAccess};
+
+impl BoundTable {
+    /// The definition of the table behind it, if it is one that privileges are granted on.
+    fn granted_definition(&self) -> Option<&TableDefinition> {
+        match &self.source {
+            Source::Base(table) => Some(table.definition()),
+            Source::Virtual(definition) => Some(definition),
+            Source::Derived(..) | Source::Recursion(_) => None,
+        }
+    }
+}
+
+impl Binder<'_> {
+    fn ask(&mut self, request: PrivilegeRequest) {
+        if self.trusted || self.privileges.contains(&request) {
+            return;
+        }
+        if self.denied.is_none() {
+            self.denied = self.input.privileges.check(&request).err();
+        }
+        self.privileges.push(request);
+    }
+
+    /// The statement uses a table, whatever it does with its columns.
+    pub fn require_table(&mut self, name: &TableName, access: TableAccess) {
+        let extent = Extent::Table;
+        self.ask(PrivilegeRequest { schema: name.schema.clone(), table: name.table.clone(), access, extent });
+    }
+
+    /// The statement uses a column. One request for all columns of a table makes executions cheap.
+    pub fn require_column(&mut self, name: &TableName, column: &str, access: TableAccess) {
+        if self.trusted {
+            return;
+        }
+        let request = |columns| PrivilegeRequest {
+            schema: name.schema.clone(),
+            table: name.table.clone(),
+            access,
+            extent: Extent::Columns(columns),
+        };
+        let known = self.privileges.iter_mut().find_map(|known| match &mut known.extent {
+            Extent::Columns(columns)
+                if known.access == access && known.schema == name.schema && known.table == name.table =>
+            {
+                Some(columns)
+            }
+            _ => None,
+        });
+        match known {
+            Some(columns) if columns.iter().any(|known| known.eq_ignore_ascii_case(column)) => return,
+            Some(columns) => columns.push(column.to_owned()),
+            None => self.privileges.push(request(vec![column.to_owned()])),
+        }
+        if self.denied.is_none() {
+            self.denied = self.input.privileges.check(&request(vec![column.to_owned()])).err();
+        }
+    }
+
+    /// An INSERT or REPLACE as a whole.
+    pub fn require_insert(&mut self, insert: &ast::Insert, definition: &TableDefinition) {
+        let access = match (insert.replace, insert.on_duplicate.is_empty()) {
+            (true, _) => TableAccess::Replace,
+            (false, false) => TableAccess::InsertOrUpdate,
+            (false, true) => TableAccess::Insert,
+        };
+        self.require_table(&definition.name, access);
+    }
+
+    /// The tables of an UPDATE: with several, which of them are changed is known when columns are.
+    pub fn require_update(&mut self, several: bool) {
+        let access = if several { TableAccess::UpdateOrSelect } else { TableAccess::Update };
+        self.require_each(access);
+    }
+
+    /// The columns that an UPDATE changes; unknown ones are found later. Error 1052.
+    pub fn require_updated(&mut self, assignments: &[ast::Assignment]) -> SqlResult<()> {
+        for assignment in assignments {
+            if let Some((table, column)) = self.block().find(&assignment.column)?
+                && let Some(definition) = self.block().tables[table].granted_definition()
+            {
+                let name = definition.name.clone();
+                let column = as_written(&definition.columns[column].name, &assignment.column.column);
+                let column = column.to_owned();
+                self.require_column(&name, &column, TableAccess::Update);
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns that assignments change; unknown ones are found later.
+    pub fn require_assigned(
+        &mut self,
+        definition: &TableDefinition,
+        assignments: &[ast::Assignment],
+        access: TableAccess,
+    ) {
+        for one in assignments {
+            let written = &one.column.column;
+            if let Some(at) = definition.column_position(written) {
+                self.require_column(
+                    &definition.name,
+                    as_written(&definition.columns[at].name, written),
+                    access,
+                );
+            }
+        }
+    }
+
+    /// The statement uses all columns of a table without naming them.
+    pub fn require_every_column(&mut self, definition: &TableDefinition, access: TableAccess) {
+        let shown = definition.columns.iter().filter(|column| !column.invisible);
+        let extent = Extent::EveryColumn(shown.map(|column| column.name.clone()).collect());
+        let TableName { schema, table } = definition.name.clone();
+        self.ask(PrivilegeRequest { schema, table, access, extent });
+    }
+
+    /// The tables of the current block are read.
+    pub fn require_read(&mut self) {
+        self.require_each(TableAccess::Select);
+    }
+
+    fn require_each(&mut self, access: TableAccess) {
+        let names: Vec<TableName> = self
+            .block()
+            .tables
+            .iter()
+            .filter_map(|table| table.granted_definition())
+            .map(|definition| definition.name.clone())
+            .collect();
+        names.iter().for_each(|name| self.require_table(name, access));
+    }
+
+    /// Those tables of the current block are read FOR UPDATE.
+    pub fn require_locking(&mut self, chosen: impl Fn(&BoundTable) -> bool) {
+        let tables = self.block().tables.iter().filter(|table| chosen(table));
+        let names: Vec<TableName> = tables
+            .filter_map(|table| table.granted_definition())
+            .map(|definition| definition.name.clone())
+            .collect();
+        names.iter().for_each(|name| self.require_table(name, TableAccess::SelectForUpdate));
+    }
+
+    /// A column of a table of the block at that level is read.
+    pub fn require_column_read(&mut self, level: usize, table: usize, column: usize, written: &str) {
+        let bound = &self.blocks[level].tables[table];
+        if let Some(definition) = bound.granted_definition() {
+            let name = definition.name.clone();
+            let column = as_written(&definition.columns[column].name, written).to_owned();
+            self.require_column(&name, &column, TableAccess::Select);
+        }
+    }
+
+    /// A table's `*` is read.
+    pub fn require_whole_read(&mut self, table: usize) {
+        if let Some(definition) = self.block().tables[table].granted_definition().cloned() {
+            self.require_every_column(&definition, TableAccess::Select);
+        }
+    }
+
+    /// What a column that nobody found is told as: error 1143 to a user who may not read the whole first table, and
+    /// so shall not learn its columns by asking for them.
+    pub fn unknown_column_denial(&self, block: &Block, column: &str) -> Option<SqlError> {
+        let definition = block.tables.first()?.granted_definition()?;
+        let TableName { schema, table } = definition.name.clone();
+        if self.input.privileges.reads_whole(&schema, &table) {
+            return None;
+        }
+        let (access, extent) = (TableAccess::Select, Extent::Columns(vec![column.to_owned()]));
+        self.input.privileges.check(&PrivilegeRequest { schema, table, access, extent }).err()
+    }
+}
+
+/// The name by which an error calls a column: the statement's, where it is the column's own in other letters of ASCII.
+pub(super) fn as_written<'n>(own: &'n str, written: &'n str) -> &'n str {
+    if own.eq_ignore_ascii_case(written) { written } else { own }
+}

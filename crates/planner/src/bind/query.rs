@@ -1,0 +1,390 @@
+//! Whole queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them, recursion.
+
+use super::Binder;
+use super::column::{Block, Clause};
+use super::names::{SelectItem, has_aggregate};
+use super::select::Surroundings;
+use crate::logical::{Derived, OpenSelect};
+use crate::lower::{limited, wants_nothing};
+use crate::rewrite::Pushable;
+use ::expression::derive::{DerivedCollation, common_collation};
+use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use plan::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
+use std::sync::Arc;
+use values::TypeKind;
+
+impl Binder<'_> {
+    /// A query in an expression: it sees the enclosing blocks.
+    pub fn nested_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        if query.into.is_some() {
+            return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
+        }
+        self.query(query, select_type)
+    }
+
+    /// A query in FROM: it sees nothing of the enclosing blocks.
+    pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
+        let reader = self.blocks.last().map_or(0, |block| block.number);
+        let first = self.block_number + 1;
+        let saved = std::mem::take(&mut self.blocks);
+        // Its rows are kept before the statement changes any.
+        let changed = std::mem::take(&mut self.changed);
+        let derived = self.derived_query(query, select_type);
+        self.early.add_derived(reader, (first, self.block_number));
+        self.changed = changed;
+        self.blocks = saved;
+        derived
+    }
+
+    /// A query in FROM, which stays open if the query that reads it may read its tables in its place.
+    fn derived_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
+        let ast::QueryBody::Select(select) = &query.body else {
+            let around = self.operands.replace(Vec::new());
+            let plan = self.nested_query(query, select_type);
+            let operands = std::mem::replace(&mut self.operands, around);
+            let plan = plan?;
+            if let Node::SetOperation(operation) = &plan.root {
+                let count = operation.rest.len() + 1;
+                let operands = operands.filter(|operands| operands.len() == count);
+                return Ok(Derived::Planned(self.keep_pushable(Arc::new(plan), operands)));
+            }
+            return Ok(Derived::Planned(Arc::new(plan)));
+        };
+        if query.into.is_some() {
+            return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
+        }
+        let before = self.with_clause(query.with.as_ref())?;
+        let assigns = std::mem::take(&mut self.assigns);
+        let open = self.open_select(select, &Surroundings::of(query, select_type));
+        self.common_tables.truncate(before);
+        let is_open = !self.assigns && open.as_ref().is_ok_and(OpenSelect::is_mergeable);
+        self.assigns |= assigns;
+        let open = open?;
+        if is_open {
+            return Ok(Derived::Open(Arc::new(open)));
+        }
+        let selects = Some(vec![open.clone()]);
+        let plan = self.plan_derived(Derived::Open(Arc::new(open)), None)?;
+        Ok(Derived::Planned(self.keep_pushable(plan, selects)))
+    }
+
+    /// Keeps the SELECTs of a query in FROM, if conditions may go into them.
+    fn keep_pushable(&mut self, plan: Arc<QueryPlan>, selects: Option<Vec<OpenSelect>>) -> Arc<QueryPlan> {
+        if let Some(pushable) = selects.and_then(Pushable::of) {
+            self.pushable.push((plan.clone(), Arc::new(pushable)));
+        }
+        plan
+    }
+
+    /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,
+    /// all uses of which share it.
+    pub(crate) fn plan_derived(
+        &mut self,
+        query: Derived,
+        common: Option<usize>,
+    ) -> SqlResult<Arc<QueryPlan>> {
+        let open = match query {
+            Derived::Planned(plan) => return Ok(plan),
+            Derived::Open(open) => open,
+        };
+        if let Some(plan) = common.and_then(|number| self.planned_common_tables.get(&number)) {
+            return Ok(plan.clone());
+        }
+        let around = std::mem::take(&mut self.blocks);
+        let plan = self.plan_select(Arc::unwrap_or_clone(open));
+        self.blocks = around;
+        let plan = Arc::new(plan?);
+        if let Some(number) = common {
+            self.planned_common_tables.insert(number, plan.clone());
+        }
+        Ok(plan)
+    }
+
+    /// Any query.
+    pub fn query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let before = self.with_clause(query.with.as_ref())?;
+        let plan = self.query_body(query, select_type);
+        self.common_tables.truncate(before);
+        plan
+    }
+
+    fn query_body(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let around = Surroundings::of(query, select_type);
+        match &query.body {
+            ast::QueryBody::Select(select) => self.select(select, &around),
+            ast::QueryBody::Nested(inner) if query.order_by.is_empty() && query.limit.is_none() => {
+                self.query(inner, select_type)
+            }
+            ast::QueryBody::Table(name) => {
+                let factor = ast::TableFactor {
+                    name: name.clone(),
+                    partitions: Vec::new(),
+                    alias: None,
+                    index_hints: Vec::new(),
+                };
+                let select = ast::Select {
+                    items: vec![ast::SelectItem::Wildcard],
+                    from: vec![ast::TableReference::Table(factor)],
+                    ..ast::Select::default()
+                };
+                self.select(&select, &around)
+            }
+            body => {
+                let first = self.block_number + 1;
+                let plan = self.operand(body, select_type)?;
+                let plan = self.ordered(plan, query)?;
+                // LIMIT around a SELECT is its own.
+                let wants_nothing = matches!(&plan.root, Node::Limit { limit, .. } if wants_nothing(limit));
+                if wants_nothing && matches!(body, ast::QueryBody::Nested(_)) {
+                    self.early.leave_out(first, self.block_number);
+                }
+                Ok(plan)
+            }
+        }
+    }
+
+    /// An operand of a set operation.
+    pub(super) fn operand(
+        &mut self,
+        body: &ast::QueryBody,
+        select_type: &'static str,
+    ) -> SqlResult<QueryPlan> {
+        match body {
+            ast::QueryBody::Nested(query) => self.query(query, select_type),
+            ast::QueryBody::Values(rows) => self.values_rows(rows),
+            ast::QueryBody::SetOperation(operation) => self.set_operation(operation, select_type),
+            ast::QueryBody::Select(_) | ast::QueryBody::Table(_) => {
+                let query = ast::Query {
+                    with: None,
+                    body: body.clone(),
+                    order_by: Vec::new(),
+                    limit: None,
+                    locking: Vec::new(),
+                    into: None,
+                };
+                self.query_body(&query, select_type)
+            }
+        }
+    }
+
+    fn values_rows(&mut self, rows: &[Vec<ast::Expression>]) -> SqlResult<QueryPlan> {
+        self.block_number += 1;
+        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let bound = self.values_parts(rows);
+        let block = self.blocks.pop().unwrap_or_default();
+        let (rows, columns) = bound?;
+        let count = rows.len() as f64;
+        let root = Node::Values { rows };
+        Ok(QueryPlan { columns, outer: block.outer, ..QueryPlan::of(root, count) })
+    }
+
+    fn values_parts(
+        &mut self,
+        rows: &[Vec<ast::Expression>],
+    ) -> SqlResult<(Vec<Vec<Expression>>, Vec<OutputColumn>)> {
+        let mut bound: Vec<Vec<Expression>> = Vec::with_capacity(rows.len());
+        for (number, row) in rows.iter().enumerate() {
+            if row.is_empty() {
+                return Err(sql_error!(ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS));
+            }
+            let row = self.expressions(row)?;
+            if bound.first().is_some_and(|first| first.len() != row.len()) {
+                return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
+            }
+            bound.push(row);
+        }
+        let width = bound.first().map_or(0, Vec::len);
+        let mut columns = Vec::with_capacity(width);
+        for column in 0..width {
+            let types: Vec<ResultType> = bound.iter().map(|row| row[column].result.clone()).collect();
+            let result = self.merged_type(&types)?;
+            for row in &mut bound {
+                row[column] = converted(row[column].clone(), &result);
+            }
+            let name = format!("column_{column}");
+            let source = ValueSource::Function;
+            columns.push(OutputColumn { name, result, origin: None, source, computed: true });
+        }
+        Ok((bound, columns))
+    }
+
+    /// ORDER BY and LIMIT around a set operation: keys are result columns.
+    pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
+        let QueryPlan { root, columns, .. } = plan;
+        let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
+        for (slot, column) in columns.iter().enumerate() {
+            let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
+            block.items.push(SelectItem { name: column.name.clone(), expression });
+        }
+        self.blocks.push(block);
+        let bound = self.order_and_limit(query);
+        self.blocks.pop();
+        let (keys, limit) = bound?;
+        let node = if keys.is_empty() {
+            root
+        } else {
+            Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
+        };
+        Ok(QueryPlan { root: limited(node, limit, false), columns, ..plan })
+    }
+
+    fn order_and_limit(
+        &mut self,
+        query: &ast::Query,
+    ) -> SqlResult<(Vec<SortKey>, Option<plan::physical::RowLimit>)> {
+        for item in &query.order_by {
+            if let ast::Expression::Column(ast::ColumnReference { table: Some(table), .. }) = &item.expression
+            {
+                return Err(sql_error!(ER_TABLENAME_NOT_ALLOWED_HERE, table, "global ORDER clause"));
+            }
+        }
+        let keys = self.order_keys(&query.order_by, true)?;
+        let aggregates = |key: &SortKey| has_aggregate(&key.expression);
+        if let Some(position) = keys.iter().position(aggregates) {
+            return Err(sql_error!(ER_AGGREGATE_ORDER_FOR_UNION, position + 1));
+        }
+        let limit = match &query.limit {
+            None => None,
+            Some(limit) => self.limit(Some(limit))?,
+        };
+        Ok((keys, limit))
+    }
+
+    fn set_operation(
+        &mut self,
+        operation: &ast::SetOperation,
+        select_type: &'static str,
+    ) -> SqlResult<QueryPlan> {
+        let first_type = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
+        let mut first = self.set_operand(&operation.first, first_type)?;
+        let mut rest = Vec::with_capacity(operation.rest.len());
+        for term in &operation.rest {
+            let plan = self.set_operand(&term.body, "UNION")?;
+            if plan.columns.len() != first.columns.len() {
+                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
+            }
+            rest.push((term.operator, term.all, plan));
+        }
+        let first_columns = first.columns.clone();
+        for column in 0..first.columns.len() {
+            let types: Vec<ResultType> = std::iter::once(&first)
+                .chain(rest.iter().map(|(_, _, plan)| plan))
+                .map(|plan| plan.columns[column].result.clone())
+                .collect();
+            let result = self.merged_type(&types)?;
+            let merged = &mut first.columns[column];
+            let origin = Some(ColumnOrigin::temporary("", &merged.name));
+            let name = std::mem::take(&mut merged.name);
+            *merged = OutputColumn { name, result, origin, source: ValueSource::Typed, computed: false };
+        }
+        let columns = first.columns.clone();
+        let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
+        let mut outer = first.outer.clone();
+        let first_node = convert_columns(first.root, &first_columns, &types);
+        let rows = rest.iter().fold(first.rows, |rows, (_, _, plan)| rows + plan.rows);
+        let mut terms = Vec::with_capacity(rest.len());
+        for (operator, all, plan) in rest {
+            // Operands of one set operation read one list of outer values.
+            let node = shift_outer(plan.root, plan.outer, &mut outer);
+            terms.push(SetTerm { operator, all, node: convert_columns(node, &plan.columns, &types) });
+        }
+        let root =
+            Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
+        let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
+        Ok(QueryPlan { columns, outer, explain: first.explain, ..QueryPlan::of(root, rows) })
+    }
+
+    /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.
+    fn set_operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
+        let operands = self.operands.take();
+        self.is_operand = true;
+        let plan = match (body, operands) {
+            (ast::QueryBody::Select(select), Some(mut operands)) => {
+                let around =
+                    Surroundings { order_by: &[], limit: None, locking: &[], select_type, only_asks: false };
+                self.open_select(select, &around).and_then(|open| {
+                    operands.push(open.clone());
+                    let plan = self.plan_select(open);
+                    self.operands = Some(operands);
+                    plan
+                })
+            }
+            _ => self.operand(body, select_type),
+        };
+        self.is_operand = false;
+        plan
+    }
+
+    /// The type that holds the values of all of these.
+    pub fn merged_type(&mut self, types: &[ResultType]) -> SqlResult<ResultType> {
+        let mut collation = DerivedCollation {
+            collation: self.facts.connection,
+            coercibility: Coercibility::Coercible,
+            ascii_only: true,
+        };
+        if types.iter().any(|result| result.class() == TypeClass::Text) {
+            let mut stand_ins: Vec<Expression> =
+                types.iter().map(|result| Expression::slot(0, "column".into(), result.clone())).collect();
+            let mut operands: Vec<&mut Expression> = stand_ins.iter_mut().collect();
+            collation = common_collation(&mut operands, self.facts.connection, "UNION", false)?;
+            if collation.coercibility == Coercibility::None {
+                return Err(sql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION"));
+            }
+        }
+        let types: Vec<&ResultType> = types.iter().collect();
+        Ok(common_type(&types, collation))
+    }
+}
+
+/// A value brought to the type of its column.
+pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expression {
+    if expression.result.column_type == result.column_type || expression.result.class() == TypeClass::Null {
+        return expression;
+    }
+    let result = result.clone().nullable_if(expression.result.nullable);
+    let mut expression = expression;
+    // Bits and years beside text are numbers.
+    let digits = match (expression.result.kind(), result.class()) {
+        (TypeKind::Bit, TypeClass::Text) => Some(20),
+        (TypeKind::Year, TypeClass::Text) if !result.kind().is_large_object() => Some(4),
+        // Years stay what a column holds, with four digits.
+        (TypeKind::Year, _) if result.kind() == TypeKind::Year => return expression,
+        _ => None,
+    };
+    if let Some(digits) = digits {
+        let number = ResultType::unsigned(digits).nullable_if(expression.result.nullable);
+        expression = Expression::retyped(expression, number);
+    }
+    match result.kind() {
+        TypeKind::Binary => Expression::padded(expression, result),
+        _ => Expression::convert_character_set(expression, result),
+    }
+}
+
+/// Projects a plan's rows to other column types.
+pub(crate) fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
+    if from.iter().zip(types).all(|(column, result)| column.result.column_type == result.column_type) {
+        return node;
+    }
+    let expressions = from
+        .iter()
+        .zip(types)
+        .enumerate()
+        .map(|(slot, (column, result))| {
+            converted(Expression::slot(slot, column.name.as_str().into(), column.result.clone()), result)
+        })
+        .collect();
+    Node::Project { input: Box::new(node), expressions }
+}
+
+/// Puts the outer references of one operand behind those of the others.
+pub(super) fn shift_outer(node: Node, own: Vec<Expression>, shared: &mut Vec<Expression>) -> Node {
+    if own.is_empty() {
+        return node;
+    }
+    let by = shared.len();
+    shared.extend(own);
+    if by == 0 { node } else { plan::physical_walk::shift_outer_references(node, by) }
+}

@@ -1,0 +1,394 @@
+//! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
+//! MySQL resolves them. The result is a [`LogicalSelect`].
+
+use super::column::{Block, BoundTable, Clause};
+use super::dependence::dependence_of;
+use super::from::conjuncts;
+use super::group::Grouped;
+use super::names::SelectItem;
+use super::{Binder, JoinTree, Wanted};
+use crate::logical::{LogicalSelect, OpenSelect};
+use crate::lower::Lowered;
+use ::expression::{Expression, ExpressionKind, SqlMode};
+use engine::WaitPolicy;
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use plan::physical::{QueryPlan, RowLimit, RowLock, SortKey};
+use std::sync::Arc;
+
+/// What stands around a SELECT and belongs to it.
+pub(crate) struct Surroundings<'q> {
+    pub order_by: &'q [ast::OrderItem],
+    pub limit: Option<&'q ast::Limit>,
+    pub locking: &'q [ast::LockingClause],
+    pub select_type: &'static str,
+    /// Whether somebody asks for a row with some value, or for any: IN and EXISTS.
+    pub only_asks: bool,
+}
+
+impl<'q> Surroundings<'q> {
+    /// Those of a SELECT that is the body of a query.
+    pub fn of(query: &'q ast::Query, select_type: &'static str) -> Surroundings<'q> {
+        let (order_by, locking) = (query.order_by.as_slice(), query.locking.as_slice());
+        Surroundings { order_by, limit: query.limit.as_ref(), locking, select_type, only_asks: false }
+    }
+}
+
+impl Binder<'_> {
+    /// Binds a SELECT as a block of its own and chooses how it is done.
+    pub fn select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<QueryPlan> {
+        let open = self.open_select(select, around)?;
+        self.plan_select(open)
+    }
+
+    /// Binds a SELECT as a block of its own.
+    pub(super) fn open_select(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+    ) -> SqlResult<OpenSelect> {
+        self.enter()?;
+        self.block_number += 1;
+        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let bound = self.bind_select(select, around);
+        let block = self.blocks.pop().unwrap_or_default();
+        self.leave();
+        if self.source.wanted && self.depth == 1 && select.group_by.is_empty() && block.aggregates.is_empty()
+        {
+            self.source.tables.clone_from(&block.tables);
+            self.source.visible.clone_from(&block.visible);
+        }
+        Ok(OpenSelect { block, select: bound?, last_block: self.block_number })
+    }
+
+    /// Chooses how a bound SELECT is done.
+    pub(crate) fn plan_select(&mut self, open: OpenSelect) -> SqlResult<QueryPlan> {
+        self.plan_select_and(open, &|_| ()).map(|(plan, ())| plan)
+    }
+
+    /// The same, with what is taken of the SELECT once it is settled, before it is chosen how it is done.
+    pub(super) fn plan_select_and<T>(
+        &mut self,
+        open: OpenSelect,
+        take: &dyn Fn((&Block, &LogicalSelect)) -> T,
+    ) -> SqlResult<(QueryPlan, T)> {
+        let OpenSelect { block, mut select, last_block } = open;
+        let select_type = select.select_type;
+        self.blocks.push(block);
+        // Other blocks may have been bound since.
+        let bound = std::mem::replace(&mut self.block_number, last_block);
+        let lowered = self.settle_select(&mut select).and_then(|()| {
+            let taken = take((self.block(), &select));
+            Ok((self.lower(select)?, taken))
+        });
+        self.block_number = bound;
+        let block = self.blocks.pop().unwrap_or_default();
+        let (lowered, taken) = lowered?;
+        let Lowered { node: root, columns, mut explain, rows } = lowered;
+        let dependent = !block.outer.is_empty();
+        for row in &mut explain {
+            row.id = Some(block.number);
+            row.select_type = match (select_type, dependent) {
+                ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
+                (other, _) => other,
+            };
+        }
+        self.explain.extend(explain.iter().cloned());
+        let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
+        Ok((QueryPlan { root, columns, outer, explain, rows, dependence, is_empty }, taken))
+    }
+
+    /// Binds FROM and the clauses over it.
+    fn bind_select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<LogicalSelect> {
+        if !select.windows.is_empty() || select.qualify.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
+        }
+        let is_operand = std::mem::take(&mut self.is_operand);
+        let tree = self.bind_from(&select.from)?;
+        self.require_read();
+        self.lock_tables(around.locking)?;
+        let mut bound = self.bind_clauses(select, around, tree.as_ref())?;
+        bound.is_operand = is_operand;
+        bound.tree = tree;
+        self.block().rollup = select.rollup;
+        Ok(bound)
+    }
+
+    /// Binds the clauses but FROM in MySQL's order, and rewrites what follows the grouping to read groups.
+    fn bind_clauses(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+        tree: Option<&JoinTree>,
+    ) -> SqlResult<LogicalSelect> {
+        // MySQL reports mistakes in the select list before those in WHERE.
+        self.block().clause = Clause::FieldList;
+        self.select_items(select)?;
+        let handed_on = self.hand_on_columns();
+        let mut conditions = Vec::new();
+        if let Some(filter) = &select.filter {
+            self.block().clause = Clause::Where;
+            conditions = conjuncts(self.scalar_as(filter, Wanted::integer())?);
+            self.compare_joined_dates(&conditions);
+        }
+        self.bind_group_keys(select)?;
+        self.block().clause = Clause::Having;
+        let mut having = match &select.having {
+            Some(condition) => conjuncts(self.scalar_as(condition, Wanted::integer())?),
+            None => Vec::new(),
+        };
+        self.block().clause = Clause::OrderBy;
+        let groups = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
+        let mut order = self.order_keys(around.order_by, groups)?;
+        let limit = self.limit(around.limit)?;
+
+        // An aggregate of this query may stand in a subquery of any clause.
+        let has_group_keys = !select.group_by.is_empty() && !self.leaves_out_groups(select, around);
+        let grouping = has_group_keys || !self.block().aggregates.is_empty();
+        if (grouping || groups) && !has_group_keys {
+            // One row needs no order, nor does who only asks.
+            order.clear();
+        }
+        self.refuse_in_recursion(select, around, grouping)?;
+        if around.select_type == "DERIVED" && !select.rollup {
+            self.describe_dependence(tree, &conditions, grouping);
+        }
+        let mut items = self.block().items.clone();
+        if grouping {
+            self.find_groupings()?;
+            let query = Grouped { select, having: &having, order: &order, tree, conditions: &conditions };
+            self.check_groups(&query)?;
+        }
+        self.check_distinct_order(select, &order)?;
+        if grouping {
+            self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
+        }
+        order.retain(|key| key.expression.literal().is_none());
+        let shown = items.iter().map(|item| self.shown_column(&item.name, &item.expression)).collect();
+        Ok(LogicalSelect {
+            conditions,
+            groups: grouping,
+            has_group_keys,
+            rollup: select.rollup,
+            has_having: select.having.is_some(),
+            having,
+            items,
+            shown,
+            handed_on,
+            distinct: select.options.distinct,
+            order,
+            limit,
+            counts_all: select.options.calc_found_rows,
+            is_straight: select.options.straight_join,
+            select_type: around.select_type,
+            ..LogicalSelect::default()
+        })
+    }
+
+    /// For who only asks whether there is a row, groups of which nothing is computed are as good as their rows: there are none then.
+    fn leaves_out_groups(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> bool {
+        let is_plain = select.having.is_none() && !select.rollup && around.limit.is_none();
+        let block = self.block();
+        let leaves_out = around.only_asks && is_plain && block.aggregates.is_empty();
+        if leaves_out {
+            block.group_keys.clear();
+        }
+        leaves_out
+    }
+
+    /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups, 1235 for a
+    /// part or an order of them.
+    fn refuse_in_recursion(
+        &mut self,
+        select: &ast::Select,
+        around: &Surroundings<'_>,
+        grouping: bool,
+    ) -> SqlResult<()> {
+        let Some(name) = self.recursive_table_in_block() else { return Ok(()) };
+        if grouping {
+            return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, name));
+        }
+        if select.options.distinct || !around.order_by.is_empty() || around.limit.is_some() {
+            let what =
+                "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
+        }
+        Ok(())
+    }
+
+    /// For a derived table: what the query that reads it may know of its columns.
+    fn describe_dependence(&mut self, tree: Option<&JoinTree>, conditions: &[Expression], grouped: bool) {
+        if self.facts.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY) {
+            let block = self.block();
+            let described = dependence_of(block, tree, conditions, grouped);
+            block.dependence = Some(Arc::new(described));
+        }
+    }
+
+    fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
+        for clause in locking {
+            let wait = match clause.wait {
+                ast::LockWait::Wait => WaitPolicy::Wait,
+                ast::LockWait::NoWait => WaitPolicy::NoWait,
+                ast::LockWait::SkipLocked => WaitPolicy::SkipLocked,
+            };
+            let lock = match clause.strength {
+                ast::LockStrength::Share => RowLock::Shared(wait),
+                ast::LockStrength::Update => RowLock::Exclusive(wait),
+            };
+            for name in &clause.tables {
+                if !self.block().tables.iter().any(|table| table.alias == name.name) {
+                    return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, name));
+                }
+            }
+            let chosen = |table: &BoundTable| {
+                clause.tables.is_empty() || clause.tables.iter().any(|name| name.name == table.alias)
+            };
+            match clause.strength {
+                ast::LockStrength::Update => self.require_locking(chosen),
+                ast::LockStrength::Share if self.block().tables.iter().any(is_information_view) => {
+                    return Err(sql_error!(ER_IS_QUERY_INVALID_CLAUSE, "LOCK IN SHARE MODE"));
+                }
+                ast::LockStrength::Share => {}
+            }
+            let locks = !self.input.explains;
+            for table in self.block().tables.iter_mut().filter(|table| locks && chosen(table)) {
+                table.lock = lock;
+            }
+        }
+        Ok(())
+    }
+
+    /// Binds the select list, item by item: subqueries see the aliases of those before.
+    fn select_items(&mut self, select: &ast::Select) -> SqlResult<()> {
+        let aliases = select.items.iter().rev().filter_map(|item| match item {
+            ast::SelectItem::Expression { alias, .. } => alias.clone(),
+            _ => None,
+        });
+        self.block().later_aliases = aliases.collect();
+        for item in &select.items {
+            match item {
+                ast::SelectItem::Wildcard => {
+                    if self.block().tables.is_empty() {
+                        return Err(sql_error!(ER_NO_TABLES_USED));
+                    }
+                    let visible = self.block().visible.clone();
+                    self.expand(&visible);
+                }
+                ast::SelectItem::TableWildcard(name) => {
+                    let found = self.block().tables.iter().position(|table| {
+                        table.alias == name.name
+                            && name.schema.as_ref().is_none_or(|schema| table.schema.as_ref() == Some(schema))
+                    });
+                    let Some(table) = found else { return Err(sql_error!(ER_BAD_TABLE_ERROR, name)) };
+                    let columns = &self.block().tables[table].columns;
+                    let shown: Vec<(usize, usize)> = (0..columns.len())
+                        .filter(|column| !columns[*column].invisible)
+                        .map(|column| (table, column))
+                        .collect();
+                    self.expand(&shown);
+                }
+                ast::SelectItem::Expression { expression, alias, text } => {
+                    let mut bound = self.scalar(expression)?;
+                    let name = match alias {
+                        Some(alias) => alias.clone(),
+                        None => self.item_name(expression, text)?,
+                    };
+                    if let ExpressionKind::Cast(cast) = &mut bound.kind {
+                        cast.column = Some(name.as_str().into());
+                    }
+                    let block = self.block();
+                    if alias.is_some() {
+                        block.later_aliases.pop();
+                    }
+                    block.items.push(SelectItem { name, expression: bound });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the columns that ON DUPLICATE KEY UPDATE reads to the select list of the rows to be inserted; says how many.
+    fn hand_on_columns(&mut self) -> usize {
+        if self.depth != 2 {
+            return 0;
+        }
+        let columns = std::mem::take(&mut self.source.handed_on);
+        self.expand(&columns);
+        columns.len()
+    }
+
+    /// The name of a select item without alias.
+    fn item_name(&mut self, item: &ast::Expression, text: &str) -> SqlResult<String> {
+        match item {
+            ast::Expression::Column(reference) => self.column_item_name(reference),
+            ast::Expression::Function(call) if call.name.eq_ignore_ascii_case("name_const") => {
+                Ok(match call.arguments.first() {
+                    Some(ast::Expression::Literal(ast::Literal::String { bytes, .. })) => {
+                        String::from_utf8_lossy(bytes).into_owned()
+                    }
+                    _ => text.to_owned(),
+                })
+            }
+            _ => Ok(text.to_owned()),
+        }
+    }
+
+    /// A column is called as the statement writes it; those of derived tables and of the views in information_schema
+    /// keep their own names.
+    fn column_item_name(&mut self, reference: &ast::ColumnReference) -> SqlResult<String> {
+        let virtual_tables = self.input.virtual_tables;
+        if let Some((table, column)) = self.block().find(reference)? {
+            let table = &self.block().tables[table];
+            let keeps = match &table.source {
+                super::Source::Virtual(definition) => {
+                    virtual_tables.keeps_column_names(&definition.name.schema, &definition.name.table)
+                }
+                super::Source::Derived(..) => true,
+                _ => false,
+            };
+            if keeps {
+                return Ok(table.columns[column].name.clone());
+            }
+        }
+        Ok(reference.column.clone())
+    }
+
+    fn expand(&mut self, columns: &[(usize, usize)]) {
+        let level = self.blocks.len() - 1;
+        let mut tables: Vec<usize> = columns.iter().map(|(table, _)| *table).collect();
+        tables.dedup();
+        tables.into_iter().for_each(|table| self.require_whole_read(table));
+        for (table, column) in columns {
+            let expression = self.column_of(level, *table, *column);
+            let name = self.blocks[level].tables[*table].columns[*column].name.clone();
+            self.blocks[level].items.push(SelectItem { name, expression });
+        }
+    }
+
+    /// LIMIT takes constants and parameters.
+    pub fn limit(&mut self, limit: Option<&ast::Limit>) -> SqlResult<Option<RowLimit>> {
+        let Some(limit) = limit else { return Ok(None) };
+        let count = Some(self.scalar_as(&limit.count, Wanted::row_count())?);
+        let offset = limit.offset.as_ref();
+        let offset = offset.map(|offset| self.scalar_as(offset, Wanted::row_count())).transpose()?;
+        Ok(Some(RowLimit { count, offset }))
+    }
+
+    /// Rewrites what follows the grouping to read groups.
+    fn group_expressions(
+        &mut self,
+        items: &mut [SelectItem],
+        having: &mut [Expression],
+        order: &mut [SortKey],
+        rollup: bool,
+    ) {
+        let items = items.iter_mut().map(|item| &mut item.expression);
+        let order = order.iter_mut().map(|key| &mut key.expression);
+        items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
+    }
+}
+
+fn is_information_view(table: &BoundTable) -> bool {
+    matches!(&table.source, super::Source::Virtual(view) if view.name.schema == "information_schema")
+}

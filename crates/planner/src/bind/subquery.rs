@@ -1,0 +1,310 @@
+//! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
+
+use super::constant_rows::constant_columns;
+use super::output::compute_year;
+use super::query::convert_columns;
+use super::select::Surroundings;
+use super::{Binder, Wanted, expression::comparison};
+use crate::logical::OpenSelect;
+use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
+use ::expression::{Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
+use errors::{SqlResult, sql_error};
+use parser::ast;
+use plan::SubqueryPlan;
+use plan::physical::{Node, QueryPlan};
+use std::sync::Arc;
+use values::ColumnType;
+
+impl Binder<'_> {
+    /// IN, ANY, ALL, EXISTS and scalar subqueries.
+    pub fn subquery_expression(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        match syntax {
+            ast::Expression::InSubquery { operand, query, negated } => {
+                let wanted = if *negated { SubqueryUse::NotIn } else { SubqueryUse::In };
+                self.compared_subquery(query, wanted, operand)
+            }
+            ast::Expression::Quantified { operator, quantifier, operand, query } => {
+                let operator = comparison(*operator)
+                    .ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "this quantified comparison"))?;
+                let wanted = match (quantifier, operator) {
+                    (ast::Quantifier::Any, ComparisonOperator::Equal) => SubqueryUse::In,
+                    (ast::Quantifier::All, ComparisonOperator::NotEqual) => SubqueryUse::NotIn,
+                    (ast::Quantifier::Any, operator) => SubqueryUse::Any(operator),
+                    (ast::Quantifier::All, operator) => SubqueryUse::All(operator),
+                };
+                self.compared_subquery(query, wanted, operand)
+            }
+            ast::Expression::Exists(query) => self.subquery(query, SubqueryUse::Exists, None),
+            ast::Expression::Subquery(query) => self.subquery(query, SubqueryUse::Scalar, None),
+            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
+        }
+    }
+
+    /// IN, ANY and ALL look at all rows: error 1235 for a part of them.
+    fn compared_subquery(
+        &mut self,
+        query: &ast::Query,
+        wanted: SubqueryUse,
+        operand: &ast::Expression,
+    ) -> SqlResult<Expression> {
+        if query.limit.is_some() {
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LIMIT & IN/ALL/ANY/SOME subquery"));
+        }
+        self.subquery(query, wanted, Some(operand))
+    }
+
+    fn subquery(
+        &mut self,
+        query: &ast::Query,
+        wanted: SubqueryUse,
+        operand: Option<&ast::Expression>,
+    ) -> SqlResult<Expression> {
+        // A parameter is like the column that it is looked up in.
+        let open = operand.filter(|syntax| self.is_open(syntax));
+        let mut operands = match operand.filter(|_| open.is_none()) {
+            None => Vec::new(),
+            Some(syntax) => {
+                let bound = self.expression(syntax)?;
+                match bound.kind {
+                    ExpressionKind::Row(members) => members,
+                    kind => vec![Expression { kind, result: bound.result }],
+                }
+            }
+        };
+        // The subquery's aggregates are its own, whatever stands around it.
+        let explained = self.explain.len();
+        let around = std::mem::take(&mut self.repeats);
+        let (mut plan, unplanned) = self.asked_query(query, wanted)?;
+        let repeats = self.repeats;
+        self.repeats |= around;
+        if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
+            operands.push(self.operand_as(syntax, Wanted::like(&column.result.column_type))?);
+        }
+        let width = plan.columns.len();
+        let wanted = match wanted {
+            SubqueryUse::Scalar if width > 1 => SubqueryUse::Row,
+            other => other,
+        };
+        let expected = operands.len().max(1);
+        match wanted {
+            SubqueryUse::Exists | SubqueryUse::Row => {}
+            _ if width != expected => return Err(sql_error!(ER_OPERAND_COLUMNS, expected)),
+            // Rows are in order, but MySQL compares only the equality of rows with those of a subquery.
+            SubqueryUse::Any(_) | SubqueryUse::All(_) if width > 1 => {
+                return Err(sql_error!(ER_OPERAND_COLUMNS, 1));
+            }
+            _ => {}
+        }
+        if let Some(shown) = as_expression(&plan)
+            && let Some(expression) = self.without_table(wanted, &mut operands, shown)?
+        {
+            self.explain.truncate(explained);
+            return Ok(expression);
+        }
+        let comparisons = self.compared_columns(wanted, &mut operands, &mut plan)?;
+        if matches!(wanted, SubqueryUse::Scalar | SubqueryUse::Row) {
+            members_as_text(&mut plan);
+        }
+        let results = plan.columns.iter().map(|column| column.result.clone().nullable());
+        let call = SubqueryCall {
+            id: self.subqueries.len(),
+            wanted,
+            part: None,
+            operands,
+            outer: plan.outer.clone(),
+            // The parts of a row are computed together.
+            repeats: repeats && wanted != SubqueryUse::Row,
+        };
+        let repeats = call.repeats;
+        let expression = call_as_expression(call, results);
+        if let Some(unplanned) = unplanned {
+            self.open_subqueries.insert(self.subqueries.len(), unplanned);
+        }
+        self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons, repeats, known: None });
+        Ok(expression)
+    }
+
+    /// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables or its rows may be
+    /// joined.
+    fn asked_query(
+        &mut self,
+        query: &ast::Query,
+        wanted: SubqueryUse,
+    ) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
+        let asks = matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists);
+        let ast::QueryBody::Select(select) = &query.body else {
+            return Ok((self.nested_query(query, "SUBQUERY")?, None));
+        };
+        if !asks || query.into.is_some() {
+            return Ok((self.nested_query(query, "SUBQUERY")?, None));
+        }
+        let before = self.with_clause(query.with.as_ref())?;
+        let around = Surroundings { only_asks: true, ..Surroundings::of(query, "SUBQUERY") };
+        let open = self.open_select(select, &around);
+        self.common_tables.truncate(before);
+        let open = open?;
+        let last_block = open.last_block;
+        self.plan_select_and(open, &|(block, select)| {
+            let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
+            let is_taken = select.is_joinable() || wanted == SubqueryUse::In && select.groups_silently(block);
+            is_taken.then(|| Arc::new(copy()))
+        })
+    }
+
+    /// A subquery that reads no table and shows one value is that value, or a comparison with it.
+    fn without_table(
+        &mut self,
+        wanted: SubqueryUse,
+        operands: &mut Vec<Expression>,
+        shown: Expression,
+    ) -> SqlResult<Option<Expression>> {
+        let operator = match wanted {
+            SubqueryUse::Scalar | SubqueryUse::Row => return Ok(Some(shown)),
+            SubqueryUse::In => ComparisonOperator::Equal,
+            SubqueryUse::NotIn => ComparisonOperator::NotEqual,
+            SubqueryUse::Any(operator) | SubqueryUse::All(operator) => operator,
+            SubqueryUse::Exists => return Ok(None),
+        };
+        if operands.len() > 1 {
+            return Ok(None);
+        }
+        let Some(operand) = operands.pop() else { return Ok(None) };
+        Expression::compare(operator, operand, shown, self.facts).map(Some)
+    }
+
+    /// How the operands of IN, ANY and ALL are compared with a subquery's columns. Both are brought to common
+    /// collations.
+    fn compared_columns(
+        &mut self,
+        wanted: SubqueryUse,
+        operands: &mut [Expression],
+        plan: &mut QueryPlan,
+    ) -> SqlResult<Vec<(ComparisonMode, ColumnType)>> {
+        // MySQL turns `op ALL` to NOT (.. negated op ANY ..), and names that operator.
+        let sign = match wanted {
+            SubqueryUse::Any(operator) => operator.sign(),
+            SubqueryUse::All(operator) => operator.negated().unwrap_or(operator).sign(),
+            _ => ComparisonOperator::Equal.sign(),
+        };
+        let mut comparisons = Vec::with_capacity(operands.len());
+        let mut types: Vec<ResultType> = plan.columns.iter().map(|column| column.result.clone()).collect();
+        for (operand, result) in operands.iter_mut().zip(&mut types) {
+            let mut inner = Expression::slot(0, "column".into(), result.clone());
+            let mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
+            *result = inner.result;
+            comparisons.push((mode, operand.result.column_type.clone()));
+        }
+        retype_columns(plan, types);
+        Ok(comparisons)
+    }
+}
+
+impl Binder<'_> {
+    /// MySQL joins the rows of IN and = ANY in a condition of WHERE with those of the query. Then dates are compared with
+    /// texts as in any condition of a join, elsewhere with their time.
+    pub(super) fn compare_joined_dates(&mut self, conditions: &[Expression]) {
+        for condition in conditions {
+            let ExpressionKind::Subquery(call) = &condition.kind else { continue };
+            let is_equal =
+                matches!(call.wanted, SubqueryUse::In | SubqueryUse::Any(ComparisonOperator::Equal));
+            let subquery = &mut self.subqueries[call.id];
+            if !is_equal || !is_joined(&subquery.query.root) {
+                continue;
+            }
+            let columns = call.operands.iter().zip(&subquery.query.columns);
+            let constant = constant_columns(&subquery.query.root);
+            for (at, ((mode, _), (operand, column))) in
+                subquery.comparisons.iter_mut().zip(columns).enumerate()
+            {
+                if constant.get(at) == Some(&true) {
+                    continue;
+                }
+                let inner = Expression::slot(0, "column".into(), column.result.clone());
+                *mode = mode.with_dates(operand, &inner);
+            }
+        }
+    }
+}
+
+/// Whether the rows of a subquery are those of its tables, neither grouped nor counted off.
+fn is_joined(node: &Node) -> bool {
+    match node {
+        Node::Project { input, .. }
+        | Node::Filter { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. } => is_joined(input),
+        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) | Node::NestedLoop(_) | Node::HashJoin(_) => {
+            true
+        }
+        _ => false,
+    }
+}
+
+/// What a subquery whose columns have those types stands for.
+fn call_as_expression(call: SubqueryCall, mut results: impl Iterator<Item = ResultType>) -> Expression {
+    match call.wanted {
+        SubqueryUse::Row => row_of(call, results),
+        SubqueryUse::Scalar => {
+            let mut shown = shown_by(call, results.next().unwrap_or_else(ResultType::null));
+            compute_year(&mut shown);
+            shown
+        }
+        SubqueryUse::Exists => shown_by(call, ResultType::boolean()),
+        _ => shown_by(call, ResultType::boolean().nullable()),
+    }
+}
+
+/// A subquery that stands for a value.
+fn shown_by(call: SubqueryCall, result: ResultType) -> Expression {
+    Expression { kind: ExpressionKind::Subquery(Box::new(call)), result }
+}
+
+/// A subquery that stands for a row: each member shows one column of the same subquery, which runs once for all.
+fn row_of(call: SubqueryCall, results: impl Iterator<Item = ResultType>) -> Expression {
+    let members = results.enumerate().map(|(column, result)| {
+        shown_by(SubqueryCall { part: Some(RowPart::Column(column)), ..call.clone() }, result)
+    });
+    Expression { kind: ExpressionKind::Row(members.collect()), result: ResultType::boolean() }
+}
+
+/// The values of ENUM and SET columns as the text that they are to whoever reads the subquery's value.
+fn members_as_text(plan: &mut QueryPlan) {
+    let types = plan
+        .columns
+        .iter()
+        .map(|column| match column.result.kind().has_members() {
+            true => column.result.members_as_text(),
+            false => column.result.clone(),
+        })
+        .collect();
+    retype_columns(plan, types);
+}
+
+/// Converts a plan's columns to other types.
+fn retype_columns(plan: &mut QueryPlan, types: Vec<ResultType>) {
+    if plan.columns.iter().zip(&types).all(|(column, result)| column.result.column_type == result.column_type)
+    {
+        return;
+    }
+    let root = std::mem::replace(&mut plan.root, Node::Nothing);
+    plan.root = convert_columns(root, &plan.columns, &types);
+    for (column, result) in plan.columns.iter_mut().zip(types) {
+        column.result = result;
+    }
+}
+
+/// What a subquery that reads no table shows, over the enclosing row: `(SELECT a + 1)` is `a + 1`, `(SELECT a, b)` is
+/// `(a, b)`.
+fn as_expression(plan: &QueryPlan) -> Option<Expression> {
+    let Node::Project { input, expressions } = &plan.root else { return None };
+    let Node::OneRow { .. } = &**input else { return None };
+    let mut shown = match expressions.as_slice() {
+        [shown] => shown.clone(),
+        members => Expression { kind: ExpressionKind::Row(members.to_vec()), result: ResultType::boolean() },
+    };
+    shown.replace(&mut |part| match part.kind {
+        ExpressionKind::Outer(number) => plan.outer.get(number).cloned(),
+        _ => None,
+    });
+    Some(shown)
+}

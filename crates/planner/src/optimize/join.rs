@@ -1,0 +1,183 @@
+//! Joins of one block, from the tree of FROM to nodes: groups of what inner joins connect. The inner side of an outer join, and the
+//! tables of a subquery that WHERE asks, stay behind the tables that their conditions name. Main function: [`Binder::plan_joins`].
+
+use super::access::Candidate;
+use super::build::filtered;
+use super::equal_columns::with_implied;
+use super::{JoinGoal, Joined, tables_of};
+use crate::bind::{Binder, JoinTree, Source, is_never};
+use crate::logical::SemiJoin;
+use errors::SqlResult;
+use expression::{Expression, ExpressionKind};
+use plan::physical::{ExplainRow, JoinKind, Node};
+
+/// One operand of a group of inner joins.
+pub(super) struct Member {
+    pub content: Content,
+    pub tables: u64,
+    /// For the inner side of an outer join, a semijoin or an antijoin: which, and its conditions.
+    pub joined_by: Option<(JoinKind, Vec<Expression>)>,
+    /// Tables that must come before.
+    pub needs: u64,
+}
+
+pub(super) enum Content {
+    Table(usize),
+    Nest(Group),
+}
+
+#[derive(Default)]
+pub(super) struct Group {
+    pub members: Vec<Member>,
+    pub conditions: Vec<Expression>,
+    pub straight: bool,
+}
+
+/// How the next member is joined to those before it.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub member: usize,
+    pub candidate: Option<Candidate>,
+    pub hash: bool,
+    /// Its rows that meet the conditions on it alone.
+    pub own_rows: f64,
+    /// Rows that come out of the join.
+    pub rows_after: f64,
+}
+
+impl Binder<'_> {
+    /// Plans FROM and WHERE of the current block, whose conditions are settled: outer joins are those that remained.
+    pub fn plan_joins(
+        &mut self,
+        tree: Option<JoinTree>,
+        conditions: Vec<Expression>,
+        semijoins: Vec<SemiJoin>,
+        goal: JoinGoal,
+        straight: bool,
+    ) -> SqlResult<Joined> {
+        self.block().has_limit = goal.rows_wanted.is_some();
+        if conditions.iter().any(is_never) {
+            let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
+            let explain = vec![row];
+            return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain, first: None });
+        }
+        let Some(tree) = tree else {
+            let width = self.width();
+            let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
+            let node = filtered(Node::OneRow { width }, conditions);
+            return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row], first: None });
+        };
+        let mut group = Group { straight, ..Group::default() };
+        self.flatten(tree, &mut group);
+        group.conditions.extend(conditions);
+        self.find_antijoins(&mut group);
+        semijoins.into_iter().for_each(|semijoin| self.add_semijoin(semijoin, &mut group));
+        self.plan_group(group, &goal)
+    }
+
+    /// Takes a join tree apart: what is joined by inner joins becomes one group.
+    fn flatten(&mut self, tree: JoinTree, group: &mut Group) {
+        match tree {
+            JoinTree::Table(table) => group.members.push(Member {
+                content: Content::Table(table),
+                tables: 1 << table,
+                joined_by: None,
+                needs: 0,
+            }),
+            JoinTree::Join { left, right, outer, conditions, straight } => {
+                group.straight |= straight;
+                if !outer {
+                    self.flatten(*left, group);
+                    self.flatten(*right, group);
+                    group.conditions.extend(conditions);
+                    return;
+                }
+                let (left_tables, right_tables) = (left.tables(), right.tables());
+                self.flatten(*left, group);
+                let mut needs = 0;
+                for condition in &conditions {
+                    needs |= tables_of(self.block(), condition);
+                }
+                let needs = if needs & left_tables == 0 { left_tables } else { needs & !right_tables };
+                let content = match *right {
+                    JoinTree::Table(table) => Content::Table(table),
+                    other => {
+                        let mut inner = Group::default();
+                        self.flatten(other, &mut inner);
+                        Content::Nest(inner)
+                    }
+                };
+                let joined_by = Some((JoinKind::Left, conditions));
+                group.members.push(Member { content, tables: right_tables, joined_by, needs });
+            }
+        }
+    }
+
+    /// Outer joins of which WHERE keeps only the rows without a match: the search for one may end at the first.
+    fn find_antijoins(&mut self, group: &mut Group) {
+        let Group { members, conditions, .. } = group;
+        for member in members {
+            let (Content::Table(number), Some((kind, _))) = (&member.content, &mut member.joined_by) else {
+                continue;
+            };
+            let block = self.block();
+            let Source::Base(table) = &block.tables[*number].source else { continue };
+            let is_missing = |condition: &Expression| {
+                let ExpressionKind::IsNull(operand) = &condition.kind else { return false };
+                let column = block.place(operand).filter(|(table, _)| table == number);
+                let column = column.and_then(|(_, column)| table.definition().columns.get(column));
+                column.is_some_and(|column| !column.nullable)
+            };
+            if *kind == JoinKind::Left && conditions.iter().any(is_missing) {
+                *kind = JoinKind::Anti;
+            }
+        }
+    }
+
+    /// Adds the tables of subqueries of which WHERE asks for a row, or for none.
+    fn add_semijoin(&mut self, semijoin: SemiJoin, group: &mut Group) {
+        let from = group.members.iter().fold(0, |bits, member| bits | member.tables);
+        let SemiJoin { tree, conditions, negated } = semijoin;
+        let tables = tree.tables();
+        let block = self.block();
+        let conditions_of_tree = tree.conditions();
+        let all = conditions.iter().chain(&conditions_of_tree);
+        let read = all.fold(0, |bits, condition| bits | tables_of(block, condition));
+        let needs = if read & !tables == 0 { from } else { read & !tables };
+        let (content, conditions) = match tree {
+            JoinTree::Table(table) => (Content::Table(table), conditions),
+            tree => {
+                let mut inner = Group::default();
+                self.flatten(tree, &mut inner);
+                inner.conditions.extend(conditions);
+                let block = self.block();
+                let is_own = |condition: &Expression| tables_of(block, condition) & !tables == 0;
+                let (own, joining) = inner.conditions.into_iter().partition(is_own);
+                inner.conditions = own;
+                (Content::Nest(inner), joining)
+            }
+        };
+        let kind = if negated { JoinKind::Anti } else { JoinKind::Semi };
+        group.members.push(Member { content, tables, joined_by: Some((kind, conditions)), needs });
+    }
+
+    fn plan_group(&mut self, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
+        self.input.context.check_killed()?;
+        let conditions = with_implied(self.block(), std::mem::take(&mut group.conditions));
+        // A nest is planned once; it is read whole and hashed.
+        let mut nests: Vec<Option<Joined>> = Vec::with_capacity(group.members.len());
+        for member in &mut group.members {
+            nests.push(match &mut member.content {
+                Content::Table(_) => None,
+                Content::Nest(inner) => {
+                    let inner = std::mem::take(inner);
+                    Some(self.plan_group(inner, &JoinGoal::default())?)
+                }
+            });
+        }
+        let nest_rows: Vec<Option<f64>> =
+            nests.iter().map(|nest| nest.as_ref().map(|nest| nest.rows)).collect();
+        let chosen = self.choose_steps(&group, &conditions, &nest_rows, goal)?;
+        Ok(self.build_joins(group, conditions, nests, chosen))
+    }
+}

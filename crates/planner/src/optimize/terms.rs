@@ -1,0 +1,330 @@
+//! Which conditions an index can answer. Main types: [`Term`], [`Terms`].
+
+use crate::bind::{Block, Source};
+use dictionary::IndexDefinition;
+use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
+use expression::result_type::{TypeClass, class_of};
+use expression::{Expression, ExpressionKind};
+use plan::physical::{KeyCondition, KeyConditions};
+use values::{ColumnType, TypeKind, Value};
+
+/// A condition on one column of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub column: usize,
+    pub condition: KeyCondition,
+}
+
+/// What one condition says of a table: terms that all hold, or alternatives of such lists.
+#[derive(Clone, Debug)]
+pub(crate) enum Terms {
+    All(Vec<Term>),
+    Any(Vec<Vec<Term>>),
+}
+
+/// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
+pub(crate) fn tables_of(block: &Block, expression: &Expression) -> u64 {
+    expression
+        .slots()
+        .iter()
+        .filter_map(|slot| block.slots.get(*slot))
+        .fold(0, |bits, (table, _)| bits | 1 << table)
+}
+
+/// Whether an expression may give another value each time that it is computed, whatever row it reads. `assigns`: user variables
+/// change meanwhile.
+pub(super) fn differs_between_rows(expression: &Expression, assigns: bool) -> bool {
+    expression.any(&|part| match &part.kind {
+        ExpressionKind::UserVariable(_) => assigns,
+        ExpressionKind::AssignUserVariable(..) | ExpressionKind::Routine(_) => true,
+        ExpressionKind::Function(call) => call.definition.differs_between_rows(),
+        ExpressionKind::Subquery(call) => call.repeats,
+        _ => false,
+    })
+}
+
+/// Whether a comparison in that mode can be answered by the order of a column's index.
+fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool {
+    match (class_of(column.kind), column.kind) {
+        (_, TypeKind::Set | TypeKind::Float) => false,
+        (_, TypeKind::Enum) => equality && matches!(mode, ComparisonMode::Text(_)),
+        (TypeClass::Integer, _) => matches!(
+            mode,
+            ComparisonMode::Integer
+                | ComparisonMode::Exact
+                | ComparisonMode::Decimal
+                | ComparisonMode::Double
+        ),
+        (TypeClass::Decimal, _) => matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal),
+        (TypeClass::Double, _) => {
+            matches!(mode, ComparisonMode::Integer | ComparisonMode::Decimal | ComparisonMode::Double)
+        }
+        (TypeClass::Text, _) => mode == ComparisonMode::Text(column.collation),
+        (TypeClass::DateTime, TypeKind::Date) => {
+            matches!(mode, ComparisonMode::DateTime | ComparisonMode::Date)
+        }
+        (TypeClass::DateTime, _) => mode == ComparisonMode::DateTime,
+        (TypeClass::Time, _) => mode == ComparisonMode::Time,
+        (TypeClass::Null, _) => false,
+    }
+}
+
+/// Whether rows that an equality holds for are in the order of one side if they are in that of the other, and have one value
+/// if the other side has. Not where numbers are compared as less exact ones.
+pub(super) fn keeps_order_when_equal(condition: &Expression) -> bool {
+    let ExpressionKind::Compare(comparison) = &condition.kind else {
+        return matches!(condition.kind, ExpressionKind::IsNull(_));
+    };
+    let is_exact = |side: &Expression| {
+        let column = &side.result.column_type;
+        let is_double = class_of(column.kind) == TypeClass::Double;
+        side.column_slot().is_none()
+            || !column.kind.has_members()
+                && is_usable(comparison.mode, column, true)
+                && (is_double || comparison.mode != ComparisonMode::Double)
+    };
+    is_exact(&comparison.left) && is_exact(&comparison.right)
+}
+
+fn is_null(value: &Expression) -> bool {
+    matches!(value.literal(), Some(Value::Null))
+}
+
+/// Looks at conditions from the side of one table; `placed` are the tables whose rows are known before.
+pub(crate) struct TermReader<'b> {
+    pub block: &'b Block,
+    pub table: usize,
+    pub placed: u64,
+}
+
+impl TermReader<'_> {
+    fn column(&self, expression: &Expression) -> Option<usize> {
+        let slot = match &expression.kind {
+            ExpressionKind::Column(column) => column.slot,
+            _ => return None,
+        };
+        let (table, column) = *self.block.slots.get(slot)?;
+        (table == self.table && column != usize::MAX).then_some(column)
+    }
+
+    fn column_type(&self, column: usize) -> &ColumnType {
+        &self.block.tables[self.table].columns[column].result.column_type
+    }
+
+    /// Whether an expression is known before the table is read, and gives the same value each time.
+    fn is_known(&self, expression: &Expression) -> bool {
+        !differs_between_rows(expression, true) && tables_of(self.block, expression) & !self.placed == 0
+    }
+
+    /// What a condition says of the table, if an index can use it.
+    pub fn read(&self, condition: &Expression) -> Option<Terms> {
+        if let ExpressionKind::Or(branches) = &condition.kind {
+            let mut alternatives = Vec::with_capacity(branches.len());
+            for branch in branches {
+                let parts = match &branch.kind {
+                    ExpressionKind::And(parts) => parts.iter().filter_map(|part| self.single(part)).collect(),
+                    _ => vec![self.single(branch)?],
+                };
+                if parts.is_empty() {
+                    return None;
+                }
+                alternatives.push(parts);
+            }
+            return Some(Terms::Any(alternatives));
+        }
+        self.single(condition).map(|term| Terms::All(vec![term]))
+    }
+
+    /// What MySQL knows of the keys that a condition leaves, where an index does not help to find them: those around values that
+    /// are excluded, and those on one side where the other one depends on the row. All hold, each is a list of alternatives.
+    pub fn read_around(&self, condition: &Expression) -> Vec<Vec<Term>> {
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::NotEqual => {
+                self.around(comparison).into_iter().collect()
+            }
+            ExpressionKind::Not(inner) => match &inner.kind {
+                ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::Equal => {
+                    self.around(comparison).into_iter().collect()
+                }
+                _ => Vec::new(),
+            },
+            ExpressionKind::In(list) if list.negated => {
+                let members = list.list.iter().filter(|(_, member)| !is_null(member));
+                let around = |(mode, member)| self.around_value(&list.operand, member, mode);
+                members.map(|(mode, member)| (*mode, member)).filter_map(around).collect()
+            }
+            ExpressionKind::Between(between) if !between.negated => {
+                let Some(column) = self.column(&between.operand) else { return Vec::new() };
+                let known = |(mode, bound): &(ComparisonMode, Expression)| {
+                    let usable = is_usable(*mode, self.column_type(column), false) && self.is_known(bound);
+                    usable.then(|| (bound.clone(), true))
+                };
+                let (low, high) = (known(&between.low), known(&between.high));
+                // MySQL does not look at it where the other side is a column of another table.
+                let is_own = tables_of(self.block, condition) == 1 << self.table;
+                let one_side = is_own && low.is_some() != high.is_some();
+                let term = Term { column, condition: KeyCondition::Range { low, high } };
+                if one_side { vec![vec![term]] } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn around(&self, comparison: &Comparison) -> Option<Vec<Term>> {
+        let (left, right, mode) = (&comparison.left, &comparison.right, comparison.mode);
+        self.around_value(left, right, mode).or_else(|| self.around_value(right, left, mode))
+    }
+
+    /// The keys below and above a value.
+    fn around_value(
+        &self,
+        column: &Expression,
+        value: &Expression,
+        mode: ComparisonMode,
+    ) -> Option<Vec<Term>> {
+        let column = self.column(column)?;
+        if !is_usable(mode, self.column_type(column), false) || !self.is_known(value) {
+            return None;
+        }
+        let bound = || Some((value.clone(), false));
+        let below = KeyCondition::Range { low: None, high: bound() };
+        let above = KeyCondition::Range { low: bound(), high: None };
+        Some([below, above].map(|condition| Term { column, condition }).into())
+    }
+
+    fn single(&self, condition: &Expression) -> Option<Term> {
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) => self.comparison(comparison),
+            ExpressionKind::IsNull(operand) => {
+                let column = self.column(operand)?;
+                let condition = KeyCondition::Points(vec![(Expression::null(), true)]);
+                Some(Term { column, condition })
+            }
+            ExpressionKind::Not(inner) => match &inner.kind {
+                ExpressionKind::IsNull(operand) => {
+                    let column = self.column(operand)?;
+                    Some(Term { column, condition: KeyCondition::Range { low: None, high: None } })
+                }
+                _ => None,
+            },
+            ExpressionKind::In(list) if !list.negated => {
+                let column = self.column(&list.operand)?;
+                let usable = list.list.iter().all(|(mode, member)| {
+                    is_usable(*mode, self.column_type(column), true) && self.is_known(member)
+                });
+                let points = list.list.iter().map(|(_, member)| (member.clone(), false)).collect();
+                usable.then_some(Term { column, condition: KeyCondition::Points(points) })
+            }
+            ExpressionKind::Between(between) if !between.negated => {
+                let column = self.column(&between.operand)?;
+                let usable = [&between.low, &between.high].iter().all(|(mode, bound)| {
+                    is_usable(*mode, self.column_type(column), false) && self.is_known(bound)
+                });
+                let low = Some((between.low.1.clone(), true));
+                let high = Some((between.high.1.clone(), true));
+                usable.then_some(Term { column, condition: KeyCondition::Range { low, high } })
+            }
+            ExpressionKind::Like(like) if !like.negated => {
+                let column = self.column(&like.operand)?;
+                let column_type = self.column_type(column);
+                let usable = column_type.kind.is_string()
+                    && column_type.collation == like.collation
+                    && self.is_known(&like.pattern);
+                let starts = match like.pattern.literal() {
+                    Some(Value::Bytes(bytes)) => {
+                        let (prefix, whole) =
+                            expression::operators::like_prefix(bytes, like.escape, like.collation);
+                        whole || !prefix.is_empty()
+                    }
+                    _ => true,
+                };
+                let condition = KeyCondition::Prefix(like.pattern.clone(), like.escape);
+                (usable && starts).then_some(Term { column, condition })
+            }
+            _ => None,
+        }
+    }
+
+    fn comparison(&self, comparison: &Comparison) -> Option<Term> {
+        let (column, operator, value) = match (self.column(&comparison.left), self.column(&comparison.right))
+        {
+            (Some(column), _) if self.is_known(&comparison.right) => {
+                (column, comparison.operator, &comparison.right)
+            }
+            (_, Some(column)) if self.is_known(&comparison.left) => {
+                (column, comparison.operator.mirrored(), &comparison.left)
+            }
+            _ => return None,
+        };
+        let equality = matches!(operator, ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual);
+        if !is_usable(comparison.mode, self.column_type(column), equality) {
+            return None;
+        }
+        let bound = |inclusive| Some((value.clone(), inclusive));
+        let condition = match operator {
+            ComparisonOperator::Equal => KeyCondition::Points(vec![(value.clone(), false)]),
+            ComparisonOperator::NullSafeEqual => KeyCondition::Points(vec![(value.clone(), true)]),
+            ComparisonOperator::NotEqual => return None,
+            ComparisonOperator::Less => KeyCondition::Range { low: None, high: bound(false) },
+            ComparisonOperator::LessOrEqual => KeyCondition::Range { low: None, high: bound(true) },
+            ComparisonOperator::Greater => KeyCondition::Range { low: bound(false), high: None },
+            ComparisonOperator::GreaterOrEqual => KeyCondition::Range { low: bound(true), high: None },
+        };
+        Some(Term { column, condition })
+    }
+
+    /// Whether the table is one that has indexes.
+    pub fn has_indexes(&self) -> bool {
+        matches!(self.block.tables[self.table].source, Source::Base(_))
+    }
+}
+
+/// What a list of terms demands of the first parts of an index; None when the first part is free.
+pub(crate) fn index_conditions(index: &IndexDefinition, terms: &[Term]) -> Option<KeyConditions> {
+    let mut conditions = Vec::new();
+    for part in &index.parts {
+        let of_part = || terms.iter().filter(|term| term.column == part.column).map(|term| &term.condition);
+        let points = of_part()
+            .filter_map(|condition| match condition {
+                KeyCondition::Points(points) => Some(points),
+                _ => None,
+            })
+            .min_by_key(|points| points.len());
+        if let Some(points) = points {
+            conditions.push(KeyCondition::Points(points.clone()));
+            if part.prefix_length.is_some() {
+                break;
+            }
+            continue;
+        }
+        if let Some(range) = combined_range(of_part()) {
+            conditions.push(range);
+        }
+        break;
+    }
+    (!conditions.is_empty()).then_some(conditions)
+}
+
+/// One range from all the ranges on a part; the first bound of each side is taken, the rest is checked per row.
+fn combined_range<'t>(conditions: impl Iterator<Item = &'t KeyCondition>) -> Option<KeyCondition> {
+    let mut combined: Option<KeyCondition> = None;
+    for condition in conditions {
+        match (&mut combined, condition) {
+            (_, KeyCondition::Points(_)) => {}
+            (None, other) => combined = Some(other.clone()),
+            (
+                Some(KeyCondition::Range { low, high }),
+                KeyCondition::Range { low: more_low, high: more_high },
+            ) => {
+                if low.is_none() {
+                    low.clone_from(more_low);
+                }
+                if high.is_none() {
+                    high.clone_from(more_high);
+                }
+            }
+            _ => {}
+        }
+    }
+    combined
+}

@@ -1,0 +1,101 @@
+//! Plans of statements: what the planner is told of the session, and what becomes of its plan. Main function: [`prepare`].
+
+use errors::SqlResult;
+use exec::{PlanningContext, Prepared, StatementContext, StatementOutcome};
+use parser::ast::Statement;
+use plan::Plan;
+use plan::physical::OriginPath;
+use planner::{ParameterTypes, PlannerInput};
+use values::ColumnType;
+use wire::result::{ClientChannel, ResultColumn};
+
+/// How a statement's parameters get their types.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ParameterTyping<'a> {
+    /// From their values.
+    FromValues,
+    /// From what stands around them, but for those that are settled, by number.
+    FromContext(&'a [Option<ColumnType>]),
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Later executions.
+    Keep,
+    /// To run at once.
+    Run,
+    /// EXPLAIN.
+    Explain,
+}
+
+fn plan_with(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+    typing: ParameterTyping<'_>,
+    purpose: Purpose,
+) -> SqlResult<Plan> {
+    let runs = purpose != Purpose::Keep;
+    let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
+    let parameter_types = match typing {
+        ParameterTyping::FromValues => ParameterTypes::Values(values),
+        ParameterTyping::FromContext(settled) => {
+            ParameterTypes::Context { settled: settled.to_vec(), values }
+        }
+    };
+    let engine = context.engine;
+    let virtual_tables = context.virtual_tables;
+    let privileges = context.privileges;
+    let select_limit = context.settings.select_limit;
+    let transaction = (runs && !context.settings.reads_lock).then_some(context.transaction);
+    let mut planning = PlanningContext::new(context);
+    let input = PlannerInput {
+        engine,
+        virtual_tables,
+        privileges,
+        context: &mut planning,
+        parameter_types,
+        select_limit,
+        runs,
+        explains: purpose == Purpose::Explain,
+        transaction,
+    };
+    planner::plan_statement(statement, input)
+}
+
+/// Binds and optimises a query or data-changing statement (SELECT, VALUES, TABLE, INSERT, REPLACE, UPDATE, DELETE,
+/// LOAD DATA, DO). `runs`: at once, so that what its constants report is for the client.
+pub(crate) fn prepare(
+    statement: &Statement,
+    typing: ParameterTyping<'_>,
+    context: &mut StatementContext<'_>,
+    runs: bool,
+) -> SqlResult<Prepared> {
+    let plan = plan_with(statement, context, typing, if runs { Purpose::Run } else { Purpose::Keep })?;
+    Ok(Prepared::new(plan, context))
+}
+
+/// Prepares and runs a statement.
+pub(crate) fn execute(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<StatementOutcome> {
+    let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
+    exec::execute_planned(&prepared, context, channel)
+}
+
+/// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT), and how the query
+/// comes by them.
+pub(crate) fn describe_for_table(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+) -> SqlResult<Vec<(ResultColumn, OriginPath)>> {
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Keep)?;
+    Ok(exec::describe_for_table(&plan))
+}
+
+/// The plan of a statement as EXPLAIN shows it. It is not run.
+pub(crate) fn plan_to_explain(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Plan> {
+    plan_with(statement, context, ParameterTyping::FromValues, Purpose::Explain)
+}
