@@ -73,13 +73,11 @@ impl Session {
     /// Error 1792 for a statement that is to change rows, or locks them as if it did, in a READ ONLY transaction: told before
     /// anything about its tables.
     pub(crate) fn refuse_read_only_transaction(&self) -> SqlResult<()> {
-        let state = &self.transaction;
-        let read_only = if state.explicit || state.current.is_some() {
-            state.options.read_only
+        if self.present_characteristics().read_only {
+            Err(sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION))
         } else {
-            state.next_read_only.unwrap_or(self.settings().read_only)
-        };
-        if read_only { Err(sql_error!(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION)) } else { Ok(()) }
+            Ok(())
+        }
     }
 
     /// Takes back that a transaction was begun, after a statement that used no table or was only planned: it is none to the
@@ -149,7 +147,10 @@ impl Session {
         let completion = self.state.number(id::COMPLETION_TYPE);
         let chain = end.chain.unwrap_or(completion == 1 && end.release != Some(true));
         let release = end.release.unwrap_or(completion == 2 && end.chain != Some(true));
-        let characteristics = self.transaction.options;
+        let characteristics = self.present_characteristics();
+        // It counts as the transaction that SET TRANSACTION spoke of, whether or not one was open.
+        self.transaction.next_isolation = None;
+        self.transaction.next_read_only = None;
         if commit {
             self.commit_open()?
         } else {
@@ -161,6 +162,18 @@ impl Session {
         }
         self.must_close |= release;
         self.send_ok(sink)
+    }
+
+    /// Those of the open transaction; where there is none, those that the next one would have.
+    fn present_characteristics(&self) -> Characteristics {
+        let (state, settings) = (&self.transaction, self.settings());
+        if state.explicit || state.current.is_some() {
+            return state.options;
+        }
+        Characteristics {
+            isolation: state.next_isolation.unwrap_or(settings.isolation),
+            read_only: state.next_read_only.unwrap_or(settings.read_only),
+        }
     }
 
     /// Commits whatever is open and forgets BEGIN.
