@@ -44,7 +44,7 @@ use crate::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use crate::rewrite::Pushable;
 use ::expression::operators::ComparisonMode;
 use ::expression::{BuildFacts, EvaluationContext, Expression, SubqueryUse};
-use engine::{Engine, Table, TableStatistics, Transaction};
+use engine::{Distribution, Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use std::collections::HashMap;
@@ -181,7 +181,7 @@ pub(crate) struct Binder<'a> {
     /// Whether the statement assigns user variables.
     pub assigns: bool,
     /// Statistics of base tables that were asked for.
-    pub statistics: HashMap<TableId, Arc<TableStatistics>>,
+    pub statistics: HashMap<TableId, Arc<Distribution>>,
     /// Queries in FROM into which conditions may go, with their SELECTs.
     pub pushable: Vec<(Arc<QueryPlan>, Arc<Pushable>)>,
     /// SELECTs of the set operation that is being bound, while all operands are such.

@@ -7,7 +7,7 @@ use super::access::{COVERING_COST, Candidate, DESCENT_COST, FETCH_COST, is_allow
 use super::terms::{Term, Terms, index_conditions};
 use crate::bind::{Binder, Source};
 use crate::physical::{AccessPath, KeyConditions, RowLock};
-use engine::{Table, TableStatistics, WaitPolicy};
+use engine::{Distribution, Table, WaitPolicy};
 use std::sync::Arc;
 
 /// The range that one branch of an OR leaves of an index.
@@ -58,7 +58,7 @@ impl Binder<'_> {
         &mut self,
         number: usize,
         table: &Arc<Table>,
-        statistics: &TableStatistics,
+        statistics: &Distribution,
         terms: &[Term],
     ) -> Option<Branch> {
         let hints = self.block().tables[number].hints.clone();
