@@ -72,7 +72,7 @@ pub use records::logical_record_text;
 pub use redo::FlushWaiter;
 pub use rows::UpdateOutcome;
 pub use scan::{Direction, KEY_BYTES_MAX, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
-pub use statistics::TableStatistics;
+pub use statistics::{Distribution, TableStatistics};
 pub use status::{EngineStatus, WriterStatus};
 pub use table::{Index, Table};
 pub use transaction::{Mark, Reader, Transaction};

@@ -34,6 +34,15 @@ pub struct TableStatistics {
     pub distinct: Vec<Vec<u64>>,
 }
 
+/// What of it a planner asks for: no sizes, for which every index would be looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Distribution {
+    /// Estimated number of rows.
+    pub rows: u64,
+    /// As in [`TableStatistics`].
+    pub distinct: Vec<Vec<u64>>,
+}
+
 /// What ANALYZE found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StoredStatistics {
@@ -84,23 +93,24 @@ struct Sample {
 impl Engine {
     /// The table's statistics: distinct values as the last ANALYZE found them, scaled to the present number of rows.
     pub fn statistics(&self, table: &Arc<Table>) -> TableStatistics {
-        let rows = self.estimated_rows(table);
-        let stored = table.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Distribution { rows, distinct } = self.distribution(table);
         let (data_bytes, index_bytes, free_bytes) = self.sizes(table);
-        let distinct = table
-            .indexes
-            .iter()
-            .map(|index| {
-                let stored = stored.as_ref();
-                let found =
-                    stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
-                match (found, stored) {
-                    (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
-                    _ => guessed(index, rows),
-                }
-            })
-            .collect();
         TableStatistics { rows, data_bytes, index_bytes, free_bytes, distinct }
+    }
+
+    /// The table's rows, and its distinct values as the last ANALYZE found them, scaled to the present number of rows.
+    pub fn distribution(&self, table: &Arc<Table>) -> Distribution {
+        let rows = self.estimated_rows(table);
+        let stored = table.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        let distinct = |index: &Index| {
+            let stored = stored.as_ref();
+            let found = stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
+            match (found, stored) {
+                (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
+                _ => guessed(index, rows),
+            }
+        };
+        Distribution { rows, distinct: table.indexes.iter().map(distinct).collect() }
     }
 
     /// ANALYZE TABLE: samples every index and stores the result.

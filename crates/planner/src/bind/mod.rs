@@ -38,7 +38,7 @@ use crate::logical::{Derived, OpenSelect};
 use crate::optimize::EarlyRuns;
 use crate::rewrite::Pushable;
 use ::expression::{BuildFacts, Expression};
-use engine::{Engine, Table, TableStatistics, Transaction};
+use engine::{Distribution, Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast;
 use plan::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
@@ -158,7 +158,7 @@ pub(crate) struct Binder<'a> {
     /// Whether the statement assigns user variables.
     pub assigns: bool,
     /// Statistics of base tables that were asked for.
-    pub statistics: HashMap<TableId, Arc<TableStatistics>>,
+    pub statistics: HashMap<TableId, Arc<Distribution>>,
     /// Queries in FROM into which conditions may go, with their SELECTs.
     pub pushable: Vec<(Arc<QueryPlan>, Arc<Pushable>)>,
     /// SELECTs of the set operation that is being bound, while all operands are such.

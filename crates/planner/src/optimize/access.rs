@@ -3,7 +3,7 @@
 use super::terms::{Term, TermReader, Terms, index_conditions};
 use crate::bind::{Binder, Source};
 use dictionary::IndexDefinition;
-use engine::{Table, TableStatistics};
+use engine::{Distribution, Table};
 use expression::{Expression, ExpressionKind};
 use parser::ast::IndexHintKind;
 use plan::physical::{AccessPath, KeyCondition, KeyConditions};
@@ -35,7 +35,7 @@ const UNKNOWN_RANGE_FRACTION: f64 = 0.2;
 const ESTIMATED_RANGES_MAX: usize = 16;
 
 /// Rows of a table, at least 1.
-pub(crate) fn table_rows(statistics: &TableStatistics) -> f64 {
+pub(crate) fn table_rows(statistics: &Distribution) -> f64 {
     (statistics.rows as f64).max(1.0)
 }
 
@@ -93,7 +93,7 @@ impl Binder<'_> {
     pub(super) fn range_candidate(
         &mut self,
         table: &Arc<Table>,
-        statistics: &TableStatistics,
+        statistics: &Distribution,
         index: usize,
         ranges: Vec<KeyConditions>,
         covering: bool,
@@ -136,7 +136,7 @@ impl Binder<'_> {
     fn estimated_rows(
         &mut self,
         table: &Arc<Table>,
-        statistics: &TableStatistics,
+        statistics: &Distribution,
         path: &mut AccessPath,
     ) -> f64 {
         let warnings = self.input.context.diagnostics().clone();
@@ -155,7 +155,7 @@ impl Binder<'_> {
     }
 
     /// Rows of ranges whose values come from other tables or parameters: by distinct values.
-    fn guessed_rows(&self, statistics: &TableStatistics, path: &AccessPath) -> f64 {
+    fn guessed_rows(&self, statistics: &Distribution, path: &AccessPath) -> f64 {
         let total = table_rows(statistics);
         let distinct = statistics.distinct.get(path.index);
         let mut rows = 0.0;

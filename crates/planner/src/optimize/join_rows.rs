@@ -6,7 +6,7 @@ use super::join::{Content, Member};
 use super::tables_of;
 use crate::bind::{Binder, Source};
 use crate::logical::Derived;
-use engine::TableStatistics;
+use engine::Distribution;
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
 use plan::physical::ROWS_UNKNOWN;
@@ -27,12 +27,12 @@ pub(super) struct MemberRows {
 
 impl Binder<'_> {
     /// Statistics of a base table of the block, asked for once a statement.
-    pub(super) fn statistics(&mut self, table: &Arc<engine::Table>) -> Arc<TableStatistics> {
+    pub(super) fn statistics(&mut self, table: &Arc<engine::Table>) -> Arc<Distribution> {
         let id: TableId = table.id();
         if let Some(known) = self.statistics.get(&id) {
             return known.clone();
         }
-        let found = Arc::new(self.input.engine.statistics(table));
+        let found = Arc::new(self.input.engine.distribution(table));
         self.statistics.insert(id, found.clone());
         found
     }

@@ -44,7 +44,7 @@ impl Binder<'_> {
     pub(super) fn chosen_range(&mut self, number: usize, conditions: &[&Expression]) -> Option<ChosenRange> {
         let Source::Base(table) = &self.block().tables[number].source else { return None };
         let table = table.clone();
-        let rows = self.input.engine.statistics(&table).rows as f64;
+        let rows = self.statistics(&table).rows as f64;
         let candidates = self.candidates(number, conditions, 0);
         let ranges = candidates.into_iter().filter(|found| found.path.ranges.is_some() && !found.dependent);
         let priced = ranges.map(|found| (cost(&found), found));

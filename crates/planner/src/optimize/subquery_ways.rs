@@ -181,7 +181,7 @@ impl Binder<'_> {
     }
 
     fn rows_of(&self, table: &Arc<Table>) -> f64 {
-        (self.input.engine.statistics(table).rows as f64).max(1.0)
+        (self.input.engine.estimated_rows(table) as f64).max(1.0)
     }
 
     fn inner_look_up(&self, inner: &Inner<'_>, column: usize) -> Option<LookUp> {

@@ -6,7 +6,7 @@
 use super::access::{COVERING_COST, Candidate, DESCENT_COST, FETCH_COST, is_allowed, table_rows};
 use super::terms::{Term, Terms, index_conditions};
 use crate::bind::{Binder, Source};
-use engine::{Table, TableStatistics, WaitPolicy};
+use engine::{Distribution, Table, WaitPolicy};
 use plan::physical::{AccessPath, KeyConditions, RowLock};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Binder<'_> {
         &mut self,
         number: usize,
         table: &Arc<Table>,
-        statistics: &TableStatistics,
+        statistics: &Distribution,
         terms: &[Term],
     ) -> Option<Branch> {
         let hints = self.block().tables[number].hints.clone();
