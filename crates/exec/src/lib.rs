@@ -8,6 +8,7 @@
 //! 4. ends the result with `end_rows` or `ok`, and keeps what the outcome says (row count, ids).
 #![forbid(unsafe_code)]
 
+mod asked_first;
 mod change;
 mod context;
 mod explain;
@@ -219,6 +220,7 @@ fn run_kind(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     run.check_killed()?;
+    asked_first::run(run)?;
     match &prepared.plan.kind {
         PlanKind::Query(query, into) => query::run_query(run, query, into.as_ref(), prepared, channel),
         PlanKind::Insert(insert) => change::insert::run(run, insert),

@@ -29,6 +29,7 @@ pub use change::{
     Target, TargetTable, UpdatePlan,
 };
 pub use depth::check_stack;
+pub use optimize::is_asked_first;
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
 
@@ -46,6 +47,8 @@ pub struct Plan {
     pub kind: PlanKind,
     /// Subqueries of its expressions, by number.
     pub subqueries: Vec<SubqueryPlan>,
+    /// Conditions, list by list, with subqueries that run before a row is looked at, whether one asks for them or not.
+    pub asked_first: Vec<Vec<Expression>>,
     /// Privileges that it needs.
     pub privileges: PrivilegesNeeded,
     /// Base tables that it reads or changes.
@@ -187,6 +190,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         sites: binder.site_count(),
         recursions: binder.recursion_scopes.len(),
         subqueries: binder.subqueries,
+        asked_first: binder.asked_first,
         common_tables: binder.common_table_uses,
         privileges: PrivilegesNeeded::new(binder.privileges),
         tables: binder.tables,

@@ -7,6 +7,7 @@
 use crate::bind::{Binder, is_known, is_never};
 use crate::optimize::known_values::KnownValues;
 use crate::optimize::tables_of;
+use crate::optimize::terms::differs_between_rows;
 use crate::privileges_needed::PrivilegesNeeded;
 use crate::{Plan, PlanKind};
 use errors::SqlResult;
@@ -85,6 +86,18 @@ impl Binder<'_> {
         self.early.leave_out_below(block, last, &kept);
     }
 
+    /// Keeps conditions of the statement's own block that have a part which reads no row but runs a subquery: MySQL computes such
+    /// parts while it looks for conditions that cannot hold.
+    pub(crate) fn ask_first<'e>(&mut self, conditions: impl Iterator<Item = &'e Expression>) {
+        if self.blocks.len() > 1 || self.subqueries.is_empty() {
+            return;
+        }
+        let conditions: Vec<Expression> = conditions.cloned().collect();
+        if conditions.iter().any(has_part_to_ask) {
+            self.asked_first.push(conditions);
+        }
+    }
+
     /// Whether a condition on groups, which is not settled, holds for none.
     pub(crate) fn holds_for_no_group(&mut self, condition: &Expression) -> bool {
         let is_plain = || !condition.any(&|part| matches!(part.kind, ExpressionKind::Function(_)));
@@ -147,6 +160,7 @@ impl Binder<'_> {
         Plan {
             kind: PlanKind::Do(Vec::new()),
             subqueries: std::mem::take(&mut self.subqueries),
+            asked_first: Vec::new(),
             privileges: PrivilegesNeeded::new(Vec::new()),
             tables: Vec::new(),
             volatile: true,
@@ -179,6 +193,26 @@ fn gather(part: &Expression, whole: bool, found: &mut Vec<(usize, Expression)>) 
         }
         _ => part.for_each_child(&mut |child| gather(child, whole, found)),
     }
+}
+
+fn has_part_to_ask(condition: &Expression) -> bool {
+    match &condition.kind {
+        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => terms.iter().any(has_part_to_ask),
+        _ => is_asked_first(condition),
+    }
+}
+
+/// Whether a condition reads no row, not even through its subqueries, of which each gives one value.
+pub fn is_asked_first(condition: &Expression) -> bool {
+    let is_subquery = |part: &Expression| matches!(part.kind, ExpressionKind::Subquery(_));
+    let is_other = |part: &Expression| match &part.kind {
+        ExpressionKind::Subquery(call) => call.wanted != SubqueryUse::Scalar || !call.outer.is_empty(),
+        _ => false,
+    };
+    condition.any(&is_subquery)
+        && !condition.any(&is_other)
+        && !condition.reads_rows()
+        && !differs_between_rows(condition, true)
 }
 
 fn add_subqueries(part: &Expression, found: &mut Vec<usize>) {

@@ -23,6 +23,7 @@ mod union;
 
 pub(crate) use access::is_known_now;
 pub(crate) use early_subquery::EarlyRuns;
+pub use early_subquery::is_asked_first;
 pub(crate) use equal_columns::{EqualColumns, subject_of};
 pub(crate) use known::KnownRows;
 pub(crate) use null_rejection::{node_rejects_null, rejects_null};
