@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod actuals;
+mod asked_first;
 mod change;
 mod context;
 mod long_row;
@@ -164,6 +165,7 @@ fn run_kind(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     run.check_killed()?;
+    asked_first::run(run)?;
     match &prepared.plan.kind {
         PlanKind::Query(query, into) => query::run_query(run, query, into.as_ref(), prepared, channel),
         PlanKind::Insert(insert) => change::insert::run(run, insert),

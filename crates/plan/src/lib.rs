@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod asked_first;
 mod catalog;
 mod change;
 mod checked_parameter;
@@ -14,6 +15,7 @@ mod privileges_needed;
 pub mod range;
 
 pub use access::check as check_tables;
+pub use asked_first::{differs_between_rows, is_asked_first};
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
     TableAccess, View, VirtualTables,
@@ -43,6 +45,8 @@ pub struct Plan {
     pub kind: PlanKind,
     /// Subqueries of its expressions, by number.
     pub subqueries: Vec<SubqueryPlan>,
+    /// Conditions, list by list, with subqueries that run before a row is looked at, whether one asks for them or not.
+    pub asked_first: Vec<Vec<Expression>>,
     /// Privileges that it needs.
     pub privileges: PrivilegesNeeded,
     /// Base tables that it reads or changes.

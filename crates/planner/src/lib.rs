@@ -117,6 +117,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         sites: binder.site_count(),
         recursions: binder.recursion_scopes.len(),
         subqueries: binder.subqueries,
+        asked_first: binder.asked_first,
         common_tables: binder.common_table_uses,
         privileges: PrivilegesNeeded::new(binder.privileges),
         tables: binder.tables,

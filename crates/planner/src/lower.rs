@@ -4,6 +4,7 @@
 use crate::bind::{Binder, Grouping, JoinTree, ReadOrder, SelectItem, Source, compute_chosen_year, is_never};
 use crate::logical::LogicalSelect;
 use crate::optimize::{JoinGoal, Joined, keep_what_is_read, tables_of};
+use crate::rewrite::add_inner_conditions;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use plan::physical::{
@@ -34,6 +35,12 @@ impl Binder<'_> {
             return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
         }
         let impossible = self.look_at_select(&mut select)?;
+        if !impossible && matches!(select.select_type, "SIMPLE" | "PRIMARY") {
+            let mut joined = Vec::new();
+            select.tree.iter().for_each(|tree| add_inner_conditions(tree, &mut joined));
+            self.ask_first(joined.iter().chain(&select.conditions));
+            self.ask_first(select.having.iter());
+        }
         self.join_subqueries(&mut select)?;
         let goal = join_goal(&select);
         let Joined { node, ordered, mut explain, first, rows } = match self.few_rows(&select) {

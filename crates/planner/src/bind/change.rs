@@ -445,6 +445,7 @@ impl Binder<'_> {
         self.plan_open_tables()?;
         let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
         self.keep_times(tree.as_mut(), &mut conditions, &mut []);
+        self.ask_first(conditions.iter());
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
             self.plan_joins(tree, conditions, Vec::new(), goal, false)?;

@@ -172,6 +172,8 @@ pub(crate) struct Binder<'a> {
     pub escalates: bool,
     /// Whether values go into columns.
     pub stores: bool,
+    /// See [`Plan::asked_first`](crate::Plan::asked_first).
+    pub asked_first: Vec<Vec<Expression>>,
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
@@ -219,6 +221,7 @@ impl<'a> Binder<'a> {
             volatile: false,
             calls_routines: false,
             assigns: false,
+            asked_first: Vec::new(),
             statistics: HashMap::new(),
             pushable: Vec::new(),
             operands: None,

@@ -4,12 +4,13 @@ use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::join::{Content, Group};
 use super::order::{ChosenSteps, StepOrder};
-use super::terms::differs_between_rows;
+
 use super::{Joined, tables_of};
 use crate::bind::{Binder, Source};
 use crate::logical::Derived;
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
+use plan::differs_between_rows;
 use plan::physical::{
     DerivedAccess, ExplainRow, HashJoin, JoinKey, JoinKind, KeyCondition, NestedLoop, Node, TableAccess,
     VirtualAccess,

@@ -9,7 +9,7 @@ use crate::optimize::known_values::KnownValues;
 use crate::optimize::tables_of;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, SubqueryUse};
-use plan::{Plan, PlanKind, PrivilegesNeeded};
+use plan::{Plan, PlanKind, PrivilegesNeeded, is_asked_first};
 
 /// Which subqueries run while the statement is planned. Queries go by the numbers of their blocks, which both bindings give alike.
 #[derive(Debug, Default)]
@@ -84,6 +84,18 @@ impl Binder<'_> {
         self.early.leave_out_below(block, last, &kept);
     }
 
+    /// Keeps conditions of the statement's own block that have a part which reads no row but runs a subquery: MySQL computes such
+    /// parts while it looks for conditions that cannot hold.
+    pub(crate) fn ask_first<'e>(&mut self, conditions: impl Iterator<Item = &'e Expression>) {
+        if self.blocks.len() > 1 || self.subqueries.is_empty() {
+            return;
+        }
+        let conditions: Vec<Expression> = conditions.cloned().collect();
+        if conditions.iter().any(has_part_to_ask) {
+            self.asked_first.push(conditions);
+        }
+    }
+
     /// Whether a condition on groups, which is not settled, holds for none.
     pub(crate) fn holds_for_no_group(&mut self, condition: &Expression) -> bool {
         let is_plain = || !condition.any(&|part| matches!(part.kind, ExpressionKind::Function(_)));
@@ -146,6 +158,7 @@ impl Binder<'_> {
         Plan {
             kind: PlanKind::Do(Vec::new()),
             subqueries: std::mem::take(&mut self.subqueries),
+            asked_first: Vec::new(),
             privileges: PrivilegesNeeded::new(Vec::new()),
             tables: Vec::new(),
             volatile: true,
@@ -178,6 +191,13 @@ fn gather(part: &Expression, whole: bool, found: &mut Vec<(usize, Expression)>) 
             }
         }
         _ => part.for_each_child(&mut |child| gather(child, whole, found)),
+    }
+}
+
+fn has_part_to_ask(condition: &Expression) -> bool {
+    match &condition.kind {
+        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => terms.iter().any(has_part_to_ask),
+        _ => is_asked_first(condition),
     }
 }
 

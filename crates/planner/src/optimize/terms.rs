@@ -5,6 +5,7 @@ use dictionary::IndexDefinition;
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::result_type::{TypeClass, class_of};
 use expression::{Expression, ExpressionKind};
+use plan::differs_between_rows;
 use plan::physical::{KeyCondition, KeyConditions};
 use values::{ColumnType, TypeKind, Value};
 
@@ -29,18 +30,6 @@ pub(crate) fn tables_of(block: &Block, expression: &Expression) -> u64 {
         .iter()
         .filter_map(|slot| block.slots.get(*slot))
         .fold(0, |bits, (table, _)| bits | 1 << table)
-}
-
-/// Whether an expression may give another value each time that it is computed, whatever row it reads. `assigns`: user variables
-/// change meanwhile.
-pub(super) fn differs_between_rows(expression: &Expression, assigns: bool) -> bool {
-    expression.any(&|part| match &part.kind {
-        ExpressionKind::UserVariable(_) => assigns,
-        ExpressionKind::AssignUserVariable(..) | ExpressionKind::Routine(_) => true,
-        ExpressionKind::Function(call) => call.definition.differs_between_rows(),
-        ExpressionKind::Subquery(call) => call.repeats,
-        _ => false,
-    })
 }
 
 /// Whether a comparison in that mode can be answered by the order of a column's index.

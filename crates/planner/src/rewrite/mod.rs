@@ -6,4 +6,4 @@ mod merge;
 mod pushdown;
 mod semijoin;
 
-pub(crate) use pushdown::Pushable;
+pub(crate) use pushdown::{Pushable, add_inner_conditions};

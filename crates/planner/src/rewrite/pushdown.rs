@@ -207,7 +207,7 @@ fn have_same_types(left: &[OutputColumn], right: &[OutputColumn]) -> bool {
 }
 
 /// The conditions of joins that hold for all rows.
-fn add_inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
+pub(crate) fn add_inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
     let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
     add_inner_conditions(left, found);
     if !*outer {
