@@ -11,7 +11,7 @@ use crate::system_schemas::{
     OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
 };
 use accounts::ClientHost;
-use accounts::{Grants, Privileges};
+use accounts::{AccountName, Grants, Privileges};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 pub struct GrantCheck<'s> {
     /// What the user may do.
     pub grants: &'s Grants,
-    /// The account's name, for messages.
-    pub user: &'s str,
+    /// The account, for messages.
+    pub account: &'s AccountName,
     /// Where it connected from, for messages.
     pub host: &'s ClientHost,
 }
@@ -100,7 +100,7 @@ impl PrivilegeCheck for GrantCheck<'_> {
         Err(match access {
             FileAccess::Load => {
                 let password = if self.grants.has_password() { "YES" } else { "NO" };
-                sql_error!(ER_ACCESS_DENIED_ERROR, self.user, self.host.display(), password)
+                sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, self.host.display(), password)
             }
             FileAccess::Write => sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "FILE"),
         })
@@ -130,7 +130,7 @@ impl GrantCheck<'_> {
                 Err(self.denied_table("SELECT with locking clause", &request.table))
             }
             ("information_schema", _) => {
-                Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.user, self.host.display(), schema))
+                Err(sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.account.host, schema))
             }
             ("performance_schema", TableAccess::Select) => {
                 let table = request.table.to_lowercase();
@@ -159,11 +159,18 @@ impl GrantCheck<'_> {
     }
 
     fn denied_table(&self, command: &str, table: &str) -> SqlError {
-        sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.user, self.host.display(), table)
+        sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.account.user, self.host.display(), table)
     }
 
     fn denied_column(&self, command: &str, column: &str, table: &str) -> SqlError {
-        sql_error!(ER_COLUMNACCESS_DENIED_ERROR, command, self.user, self.host.display(), column, table)
+        sql_error!(
+            ER_COLUMNACCESS_DENIED_ERROR,
+            command,
+            self.account.user,
+            self.host.display(),
+            column,
+            table
+        )
     }
 }
 
@@ -241,7 +248,7 @@ impl SessionUser {
         schema: Option<&str>,
     ) -> SqlResult<()> {
         let grants = self.current_grants(instance);
-        let privileges = GrantCheck { grants: &grants, user: &self.account.user, host: &self.host };
+        let privileges = GrantCheck { grants: &grants, account: &self.account, host: &self.host };
         plan::check_tables(statement, schema, &privileges)
     }
 
@@ -266,9 +273,9 @@ impl SessionUser {
         sql_error!(ER_TABLEACCESS_DENIED_ERROR, command, self.account.user, self.host.display(), table)
     }
 
-    /// Error 1044.
+    /// Error 1044: it names the account where others name where the user connected from.
     pub fn denied_schema(&self, schema: &str) -> SqlError {
-        sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.host.display(), schema)
+        sql_error!(ER_DBACCESS_DENIED_ERROR, self.account.user, self.account.host, schema)
     }
 
     /// Error 1044 without any privilege in the schema: it may not be entered, and not be shown.

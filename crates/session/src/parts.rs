@@ -58,7 +58,7 @@ impl Parts<'_> {
         let Parts { instance, shared, user, transaction, frame, .. } = *self;
         self.state.numbers.given_insert_id = None;
         let mut files = SessionFiles::new(instance, user.reads_files());
-        let privileges = GrantCheck { grants: &user.grants, user: &user.account.user, host: &user.host };
+        let privileges = GrantCheck { grants: &user.grants, account: &user.account, host: &user.host };
         let tables = SystemTables {
             instance,
             shared,

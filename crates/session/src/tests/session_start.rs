@@ -1,7 +1,7 @@
 //! With what sessions start, and with what they go on after a reset.
 
 use crate::session::Session;
-use crate::tests::{Printer, connect, environment, info, run, start};
+use crate::tests::{Printer, check, connect, environment, info, run, start};
 use accounts::ClientHost;
 use instance::Instance;
 use std::sync::Arc;
@@ -89,4 +89,32 @@ fn a_reset_takes_everything_back_whatever_became_of_the_schema() {
         let first = format!("{schema}|SYSTEM|1970-01-01 00:00:00|1|NONE");
         assert_eq!(told, [&*first, "0", "Warning|1292|Truncated incorrect INTEGER value: 'x'"]);
     }
+}
+
+/// Errors about schemas name the account, those about tables where the user came from.
+#[test]
+fn errors_name_account_or_client() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    check(
+        &mut root,
+        &[("create database d", "OK 1"), ("create table d.t (i int)", "OK 0"), ("create user u", "OK 0")],
+    );
+    let mut user = connect(&instance, "u").unwrap();
+    let of_schema = |name: &str| format!("ERROR 1044 Access denied for user 'u'@'%' to database '{name}'");
+    for (sql, schema) in [
+        ("use d", "d"),
+        ("create database e", "e"),
+        ("drop database d", "d"),
+        ("lock tables d.t read", "d"),
+        ("delete from information_schema.tables", "information_schema"),
+        ("drop table information_schema.tables", "information_schema"),
+    ] {
+        assert_eq!(run(&mut user, sql), [of_schema(schema)], "{sql}");
+    }
+    check(
+        &mut user,
+        &[("select * from d.t", "ERROR 1142 SELECT command denied to user 'u'@'localhost' for table 't'")],
+    );
 }
