@@ -165,7 +165,9 @@ fn run_kind(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     run.check_killed()?;
-    asked_first::run(run)?;
+    if !run.plan.asked_first.is_empty() {
+        asked_first::run(run)?;
+    }
     match &prepared.plan.kind {
         PlanKind::Query(query, into) => query::run_query(run, query, into.as_ref(), prepared, channel),
         PlanKind::Insert(insert) => change::insert::run(run, insert),

@@ -35,7 +35,8 @@ impl Binder<'_> {
             return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
         }
         let impossible = self.look_at_select(&mut select)?;
-        if !impossible && matches!(select.select_type, "SIMPLE" | "PRIMARY") {
+        let is_outermost = matches!(select.select_type, "SIMPLE" | "PRIMARY");
+        if !impossible && is_outermost && !self.subqueries.is_empty() {
             let mut joined = Vec::new();
             select.tree.iter().for_each(|tree| add_inner_conditions(tree, &mut joined));
             self.ask_first(joined.iter().chain(&select.conditions));
