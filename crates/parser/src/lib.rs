@@ -21,6 +21,7 @@ pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
 pub use printer::{print_expression, print_name};
 
 use errors::{SqlResult, sql_error};
+use std::sync::Arc;
 
 /// The longest text that is parsed, in bytes: token positions are 32 bits wide.
 const TEXT_BYTES_MAX: usize = u32::MAX as usize - 1;
@@ -39,7 +40,7 @@ pub struct Parsed {
     /// Warnings for deprecated syntax, in the order of the text, then those for mistakes in hints.
     pub warnings: Vec<errors::SqlError>,
     /// Hints that are not for the block where they stand.
-    pub hints: ast::StatementHints,
+    pub hints: Option<Arc<ast::StatementHints>>,
 }
 
 /// Parses the statement that starts at byte `start` of the text. The error is 1065 where the statement is empty
@@ -55,15 +56,28 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
         false => parser.statement()?,
     };
     let next = parser.finish()?;
-    let mut warnings: Vec<_> =
-        parser.deprecations().iter().map(|deprecation| deprecation.warning()).collect();
-    let hints = parser.hints();
-    warnings.extend(hints.warnings.iter().cloned());
-    let counts = usize::from(has_execution_time(&statement));
-    warnings
-        .extend((counts..hints.execution_times).map(|_| sql_error!(ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME)));
-    let (parameters, span, hints) = (parser.parameters(), parser.span(), hints.statement.clone());
+    let deprecations = parser.deprecations().iter();
+    let mut warnings: Vec<_> = deprecations.map(|deprecation| deprecation.warning()).collect();
+    let hints = match parser.take_hints() {
+        Some(read) => hints_of(*read, &statement, &mut warnings),
+        None => None,
+    };
+    let (parameters, span) = (parser.parameters(), parser.span());
     Ok(Parsed { statement, parameters, span, next, warnings, hints })
+}
+
+/// What the hints of a statement say that is not for the block where they stand, and warnings for their mistakes.
+#[cold]
+fn hints_of(
+    read: parser::HintsRead,
+    statement: &ast::Statement,
+    warnings: &mut Vec<errors::SqlError>,
+) -> Option<Arc<ast::StatementHints>> {
+    warnings.extend(read.warnings);
+    let counts = usize::from(has_execution_time(statement));
+    warnings
+        .extend((counts..read.execution_times).map(|_| sql_error!(ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME)));
+    (!read.statement.is_empty()).then(|| Arc::new(read.statement))
 }
 
 /// Whether MAX_EXECUTION_TIME stands where it counts.
@@ -89,8 +103,8 @@ pub fn parse_shape(
     let statement = parser.statement().ok()?;
     parser.finish().ok()?;
     // Warnings of the parser would be given once only, and hints that the planner reads are looked at each time.
-    let hints = parser.hints();
-    let quiet = parser.deprecations().is_empty() && hints.warnings.is_empty() && !hints.others;
+    let quiet = parser.deprecations().is_empty()
+        && parser.take_hints().is_none_or(|hints| hints.warnings.is_empty() && !hints.others);
     (quiet && parser.parameters() as usize == literals.len()).then_some(statement)
 }
 

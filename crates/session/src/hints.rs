@@ -16,13 +16,6 @@ pub(crate) struct RunningHints {
     saved: Option<Saved>,
 }
 
-impl RunningHints {
-    /// Those of a statement that is to run.
-    pub fn of(hints: StatementHints) -> Option<Arc<StatementHints>> {
-        (!hints.is_empty()).then(|| Arc::new(hints))
-    }
-}
-
 /// What was before the hints.
 struct Saved {
     variables: Arc<SessionVariables>,
@@ -49,7 +42,15 @@ fn is_said_before(hints: &StatementHints, at: usize) -> bool {
 }
 
 /// Sets the variables of the statement that begins.
+#[inline]
 pub(crate) fn enter(session: &mut Session) {
+    if session.hints.statement.is_some() {
+        set_variables(session);
+    }
+}
+
+#[cold]
+fn set_variables(session: &mut Session) {
     let Some(hints) = session.hints.statement.clone().filter(|hints| !hints.set_variables.is_empty()) else {
         return;
     };
@@ -78,7 +79,15 @@ pub(crate) fn enter(session: &mut Session) {
 }
 
 /// Gives back what was before.
+#[inline]
 pub(crate) fn leave(session: &mut Session) {
+    if session.hints.statement.is_some() {
+        give_back(session);
+    }
+}
+
+#[cold]
+fn give_back(session: &mut Session) {
     session.hints.statement = None;
     let Some(saved) = session.hints.saved.take() else { return };
     session.state.variables = saved.variables;

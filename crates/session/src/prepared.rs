@@ -3,7 +3,7 @@
 //! A plan is kept with its statement and made anew when a definition changed since.
 
 use crate::cursor::Cursor;
-use crate::hints::{self, RunningHints};
+use crate::hints;
 use crate::long_data::LongData;
 use crate::planning::prepare;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
@@ -160,10 +160,11 @@ impl Session {
             return Err(crate::statement::syntax_error(sql, parsed.next));
         }
         check_preparable(&parsed.statement, parsed.parameters)?;
-        for warning in parsed.warnings.into_iter().chain(hints::warnings(&parsed.hints)) {
+        let hints = parsed.hints;
+        let of_hints = hints.iter().flat_map(|hints| hints::warnings(hints));
+        for warning in parsed.warnings.into_iter().chain(of_hints) {
             self.diagnostics.warning(warning);
         }
-        let hints = RunningHints::of(parsed.hints);
         let text = &sql[parsed.span.start..parsed.span.end];
         let is_kept = text.len() <= KEPT_TEXT_BYTES_MAX;
         let count = parsed.parameters as usize;

@@ -3,7 +3,7 @@
 //! A statement's failure undoes the statement; a deadlock undoes the transaction. A panic above the engine is
 //! caught here, where no page change is open, and becomes error 1815.
 
-use crate::hints::{self, RunningHints};
+use crate::hints;
 use crate::planning::ParameterTyping;
 use crate::session::Session;
 use crate::text_plan::{ByShape, Lesson, may_have_shape};
@@ -69,8 +69,10 @@ impl Session {
             };
             let statement_text = &text[parsed.span.start..parsed.span.end];
             self.parse_warnings = parsed.warnings;
-            self.parse_warnings.extend(hints::warnings(&parsed.hints));
-            self.hints.statement = RunningHints::of(parsed.hints);
+            if let Some(found) = parsed.hints {
+                self.parse_warnings.extend(hints::warnings(&found));
+                self.hints.statement = Some(found);
+            }
             let succeeded = match lesson.take() {
                 Some(lesson) if may_have_shape(&parsed.statement) => {
                     self.run_lesson(&parsed.statement, statement_text, lesson, channel)

@@ -56,7 +56,8 @@ fn a_comment_counts_up_to_its_first_mistake() {
         assert_eq!(warnings(&format!("SELECT /*+ {hint} */ 1")), [expected], "{hint}");
     }
     let parsed = parse("SELECT /*+ SET_VAR(a=16K) SET_VAR(b=off) SET_VAR(c=0.5)\n X */ 1");
-    let values: Vec<_> = parsed.hints.set_variables.iter().map(|set| set.value.clone()).collect();
+    let values: Vec<_> =
+        parsed.hints.iter().flat_map(|hints| &hints.set_variables).map(|set| set.value.clone()).collect();
     let expected =
         [HintValue::Integer(16384), HintValue::Text("off".to_owned()), HintValue::Decimal("0.5".to_owned())];
     assert_eq!(values, expected);
@@ -81,9 +82,10 @@ fn hints_are_printed_as_mysql_does() {
         let parsed = parse(&format!("SELECT /*+ {hint} */ 1"));
         let Statement::Query(query) = &parsed.statement else { panic!() };
         let crate::ast::QueryBody::Select(select) = &query.body else { panic!() };
-        let read = select.hints.iter().chain(&parsed.hints.elsewhere).next().unwrap();
+        let read =
+            select.hints.iter().chain(parsed.hints.iter().flat_map(|hints| &hints.elsewhere)).next().unwrap();
         assert_eq!(read.printed(), printed);
     }
-    let several = parse("SELECT /*+ MERGE(@q a, b) */ 1").hints.elsewhere;
-    assert_eq!(several.len(), 2);
+    let several = parse("SELECT /*+ MERGE(@q a, b) */ 1").hints;
+    assert_eq!(several.map(|hints| hints.elsewhere.len()), Some(2));
 }

@@ -30,6 +30,8 @@ mod table_options;
 mod transaction;
 mod window;
 
+pub(crate) use hints::HintsRead;
+
 use crate::ast::*;
 use crate::deprecation::Deprecation;
 use crate::digest::DigestLiteral;
@@ -62,7 +64,8 @@ pub(crate) struct Parser<'a> {
     /// By token: the position of the parenthesis that closes the one there. Filled on first need.
     closing: Vec<u32>,
     deprecations: Vec<Deprecation>,
-    hints: hints::HintsRead,
+    /// What was read of its hints, if it has any.
+    hints: Option<Box<hints::HintsRead>>,
 }
 
 impl<'a> Parser<'a> {
@@ -89,7 +92,7 @@ impl<'a> Parser<'a> {
             into: None,
             closing: Vec::new(),
             deprecations: Vec::new(),
-            hints: hints::HintsRead::default(),
+            hints: None,
         }
     }
 
@@ -117,9 +120,9 @@ impl<'a> Parser<'a> {
         self.deprecations.push(deprecation);
     }
 
-    /// What was read of the statement's hints so far.
-    pub(crate) fn hints(&self) -> &hints::HintsRead {
-        &self.hints
+    /// What was read of the statement's hints.
+    pub(crate) fn take_hints(&mut self) -> Option<Box<hints::HintsRead>> {
+        self.hints.take()
     }
 
     /// Number of `?` so far.

@@ -59,7 +59,7 @@ impl Parser<'_> {
         let (start, end) = (self.token().start as usize, self.token().end as usize);
         self.advance();
         let comment = crate::hint::read(self.source, start, end, self.options.ansi_quotes);
-        self.hints.note(comment, self.source, self.options)
+        self.hints.get_or_insert_default().note(comment, self.source, self.options)
     }
 
     #[inline(never)]
