@@ -79,6 +79,13 @@ pub struct DiagnosticsMark {
     error_count: u64,
 }
 
+impl DiagnosticsMark {
+    /// The place behind the conditions that were kept then, for [`Diagnostics::insert_warning`].
+    pub fn place(&self) -> usize {
+        self.kept
+    }
+}
+
 /// Conditions that were taken out to be put back behind others.
 #[derive(Clone, Debug, Default)]
 pub struct TakenConditions {

@@ -6,6 +6,7 @@ use crate::{ParameterUse, Reading};
 use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
 use expression::{Routine, SessionView, StatementFacts, TypedValue};
+use parser::ast::Hint;
 use plan::{PrivilegeCheck, VirtualTables};
 use std::sync::Arc;
 use values::Value;
@@ -32,6 +33,8 @@ pub struct StatementContext<'a> {
     pub parameters: &'a [TypedValue],
     /// Those of them that are too long for memory; `parameters` has empty ones in their places.
     pub long_parameters: Option<&'a Arc<LongParameters>>,
+    /// Optimizer hints that are for other blocks than those where they stand.
+    pub hints: &'a [Hint],
     /// Raised by KILL QUERY and by max_execution_time.
     pub kill: &'a KillFlag,
     /// Session settings that change how statements run.

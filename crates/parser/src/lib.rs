@@ -103,8 +103,11 @@ pub fn parse_shape(
     let statement = parser.statement().ok()?;
     parser.finish().ok()?;
     // Warnings of the parser would be given once only, and hints that the planner reads are looked at each time.
-    let quiet = parser.deprecations().is_empty()
-        && parser.take_hints().is_none_or(|hints| hints.warnings.is_empty() && !hints.others);
+    let counts = usize::from(has_execution_time(&statement));
+    let is_quiet = |hints: Box<parser::HintsRead>| {
+        hints.warnings.is_empty() && !hints.others && hints.execution_times == counts
+    };
+    let quiet = parser.deprecations().is_empty() && parser.take_hints().is_none_or(is_quiet);
     (quiet && parser.parameters() as usize == literals.len()).then_some(statement)
 }
 

@@ -4,6 +4,7 @@
 
 mod access;
 mod asked_first;
+mod block_hints;
 mod catalog;
 mod change;
 mod checked_parameter;
@@ -13,9 +14,11 @@ pub mod physical;
 pub mod physical_walk;
 mod privileges_needed;
 pub mod range;
+mod repeatable;
 
 pub use access::check as check_tables;
 pub use asked_first::{differs_between_rows, is_asked_first};
+pub use block_hints::BlockHints;
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
     TableAccess, View, VirtualTables,
@@ -28,6 +31,7 @@ pub use checked_parameter::{CheckedParameter, check_converted, check_parameters}
 pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
+pub use repeatable::is_repeatable;
 
 use engine::Table;
 use errors::SqlResult;

@@ -6,7 +6,6 @@ mod bind;
 mod logical;
 mod lower;
 mod optimize;
-mod repeatable;
 mod rewrite;
 mod select_limit;
 
@@ -103,6 +102,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         binder.volatile = true;
         kind = bind_checked(&mut binder, statement)?;
     }
+    bind::warn_of_unknown_blocks(&mut binder, reported);
     let mut explain = std::mem::take(&mut binder.explain);
     explain.sort_by_key(|row| row.id);
     let several = explain.iter().any(|row| row.id != explain[0].id);
@@ -128,6 +128,6 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         checked_parameters: binder.checked_parameters,
         explain,
     };
-    plan.repeatable = repeatable::is_repeatable(&plan);
+    plan.repeatable = plan::is_repeatable(&plan);
     Ok(plan)
 }

@@ -272,7 +272,9 @@ impl Session {
             state: &mut self.state,
             frame: &frame,
         };
-        let execution = Execution { parameters, long_parameters: self.long_parameters.as_ref(), overlay };
+        let hints = self.hints.statement.as_ref().map_or(&[][..], |hints| &hints.elsewhere);
+        let long_parameters = self.long_parameters.as_ref();
+        let execution = Execution { parameters, long_parameters, hints, overlay };
         parts.with_context(execution, &mut self.diagnostics, run)
     }
 

@@ -12,6 +12,7 @@ use instance::Instance;
 use instance::SessionShared;
 use instance::SessionUser;
 use instance::files::SessionFiles;
+use parser::ast::Hint;
 use std::sync::Arc;
 use sysviews::{Overlay, SystemTables};
 
@@ -31,6 +32,8 @@ pub(crate) struct Execution<'a> {
     pub parameters: &'a [TypedValue],
     /// Those of them that are too long for memory.
     pub long_parameters: Option<&'a Arc<LongParameters>>,
+    /// Hints that are for other blocks than those where they stand.
+    pub hints: &'a [Hint],
     /// One more virtual table.
     pub overlay: Option<Overlay>,
 }
@@ -77,6 +80,7 @@ impl Parts<'_> {
             files: &mut files,
             parameters: execution.parameters,
             long_parameters: execution.long_parameters,
+            hints: execution.hints,
             kill: &shared.kill,
             settings: frame.settings.clone(),
         };

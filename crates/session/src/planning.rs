@@ -46,6 +46,7 @@ fn plan_with(
     let engine = context.engine;
     let virtual_tables = context.virtual_tables;
     let privileges = context.privileges;
+    let hints = context.hints;
     let select_limit = context.settings.select_limit;
     let transaction = (runs && !context.settings.reads_lock).then_some(context.transaction);
     let mut planning = PlanningContext::new(context);
@@ -58,6 +59,7 @@ fn plan_with(
         select_limit,
         runs,
         explains: purpose == Purpose::Explain,
+        hints,
         transaction,
     };
     planner::plan_statement(statement, input)

@@ -125,6 +125,7 @@ fn planned(statement: &Statement, context: &mut StatementContext<'_>, explains: 
         explains,
         transaction: (!context.settings.reads_lock).then_some(transaction),
         context: &mut PlanningContext::new(context),
+        hints: &[],
     };
     planner::plan_statement(statement, input)
 }
@@ -343,6 +344,7 @@ impl World {
             files: &mut NoServerFiles,
             long_parameters: self.long_parameters.as_ref(),
             parameters: &self.parameters,
+            hints: &[],
             kill: &self.kill,
             settings: self.settings.clone(),
         };

@@ -16,6 +16,12 @@ impl HintKind {
         name_of(self, on)
     }
 
+    /// Whether it is about the order of a block's tables.
+    pub fn is_order(self) -> bool {
+        use HintKind::{JoinFixedOrder, JoinOrder, JoinPrefix, JoinSuffix};
+        matches!(self, JoinFixedOrder | JoinOrder | JoinPrefix | JoinSuffix)
+    }
+
     /// Whether it is about an index as such, and MySQL keeps one hint of a kind for each index.
     fn is_of_each_index(self) -> bool {
         matches!(self, HintKind::Mrr | HintKind::Icp | HintKind::RangeOptimization | HintKind::SkipScan)

@@ -1,5 +1,6 @@
 //! INSERT, REPLACE, UPDATE, DELETE and LOAD DATA.
 
+use super::block_hints;
 use super::column::{Block, Clause, Source, table_columns};
 use super::from::conjuncts;
 use super::privilege::as_written;
@@ -283,12 +284,14 @@ impl Binder<'_> {
     fn changing<T>(
         &mut self,
         with: Option<&ast::With>,
+        hints: &[ast::Hint],
         parts: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let before = self.with_clause(with)?;
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        block_hints::enter(self, hints);
         let plan = parts(self);
         self.blocks.pop();
         self.leave();
@@ -298,11 +301,12 @@ impl Binder<'_> {
 
     /// UPDATE of one table or several.
     pub fn update(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
-        self.changing(update.with.as_ref(), |binder| binder.update_parts(update))
+        self.changing(update.with.as_ref(), &update.hints, |binder| binder.update_parts(update))
     }
 
     fn update_parts(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
         let tree = self.bind_from(&update.tables)?;
+        block_hints::check_names(self);
         let several = self.block().tables.len() > 1;
         self.require_update(several);
         if several && (!update.order_by.is_empty() || update.limit.is_some()) {
@@ -469,7 +473,7 @@ impl Binder<'_> {
 
     /// DELETE from one table or several.
     pub fn delete(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
-        self.changing(delete.with.as_ref(), |binder| binder.delete_parts(delete))
+        self.changing(delete.with.as_ref(), &delete.hints, |binder| binder.delete_parts(delete))
     }
 
     fn delete_parts(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
@@ -500,6 +504,7 @@ impl Binder<'_> {
                 (tree, numbers)
             }
         };
+        block_hints::check_names(self);
         let mut targets = Vec::with_capacity(numbers.len());
         for number in numbers {
             self.change(number);

@@ -10,6 +10,7 @@ use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefi
 use engine::Table;
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use plan::BlockHints;
 use plan::dependence::DerivedDependence;
 use plan::physical::{AggregateCall, ColumnOrigin, OriginPath, OutputColumn, RowLock};
 use std::sync::Arc;
@@ -94,6 +95,7 @@ pub(crate) struct BoundTable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     pub number: u32,
+    pub hints: BlockHints,
     /// Whether LIMIT may end the reading of rows.
     pub has_limit: bool,
     pub tables: Vec<BoundTable>,

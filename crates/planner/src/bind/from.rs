@@ -298,7 +298,11 @@ impl Binder<'_> {
             if let Some(changed) = self.changed.iter().find(is_it) {
                 self.conflict.get_or_insert(sql_error!(ER_UPDATE_TABLE_USED, changed.name));
             }
-            let hints = index_hints::checked(&factor.index_hints, table.definition(), &alias)?;
+            let mut hints = index_hints::checked(&factor.index_hints, table.definition(), &alias)?;
+            // Those of the comment go before those of FROM.
+            if let Some(hinted) = self.block().hints.index_hints(table.definition(), &alias) {
+                hints = hinted;
+            }
             let columns = table_columns(table.definition(), &alias);
             return self.add_table(alias, Some(schema), Source::Base(table), columns, hints);
         }

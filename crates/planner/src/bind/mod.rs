@@ -2,6 +2,7 @@
 //! Main type: [`Binder`]. One binder per statement; it holds the stack of query blocks that are being bound.
 
 mod aggregate;
+mod block_hints;
 mod change;
 mod column;
 mod condition;
@@ -25,6 +26,7 @@ mod select;
 mod settled_parameter;
 mod subquery;
 
+pub(crate) use block_hints::warn_of_unknown_blocks;
 pub(crate) use column::{Block, BoundTable, Source, derived_columns};
 pub(crate) use condition::{is_known, is_never};
 pub(crate) use from::{JoinTree, TABLES_MAX, conjuncts};
@@ -46,7 +48,7 @@ use plan::{
     CheckedParameter, ParameterUse, PlanningSurroundings, PrivilegeCheck, PrivilegeRequest, SubqueryPlan,
     VirtualTables, check_depth,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use stdx::ids::TableId;
 
@@ -68,6 +70,8 @@ pub struct PlannerInput<'a> {
     pub runs: bool,
     /// Whether it is explained: what runs while it is planned locks no rows.
     pub explains: bool,
+    /// Hints that are for other blocks than those where they stand.
+    pub hints: &'a [ast::Hint],
     /// The transaction that the plan runs in at once, if its plain reads lock nothing: MySQL reads some rows while it
     /// optimises.
     pub transaction: Option<&'a Transaction>,
@@ -174,6 +178,8 @@ pub(crate) struct Binder<'a> {
     pub stores: bool,
     /// See [`Plan::asked_first`](crate::Plan::asked_first).
     pub asked_first: Vec<Vec<Expression>>,
+    /// Which of the statement's hints for other blocks were for a block.
+    pub hints_found: BTreeSet<usize>,
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
@@ -229,6 +235,7 @@ impl<'a> Binder<'a> {
             repeats: false,
             escalates: false,
             stores: false,
+            hints_found: BTreeSet::new(),
             explain: Vec::new(),
             block_number: 0,
             depth: 0,

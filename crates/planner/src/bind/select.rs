@@ -1,6 +1,7 @@
 //! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
 //! MySQL resolves them. The result is a [`LogicalSelect`].
 
+use super::block_hints;
 use super::column::{Block, BoundTable, Clause};
 use super::dependence::dependence_of;
 use super::from::conjuncts;
@@ -50,6 +51,7 @@ impl Binder<'_> {
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        block_hints::enter(self, &select.hints);
         let bound = self.bind_select(select, around);
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
@@ -105,6 +107,7 @@ impl Binder<'_> {
         }
         let is_operand = std::mem::take(&mut self.is_operand);
         let tree = self.bind_from(&select.from)?;
+        block_hints::check_names(self);
         self.require_read();
         self.lock_tables(around.locking)?;
         let mut bound = self.bind_clauses(select, around, tree.as_ref())?;
@@ -179,7 +182,7 @@ impl Binder<'_> {
             order,
             limit,
             counts_all: select.options.calc_found_rows,
-            is_straight: select.options.straight_join,
+            is_straight: select.options.straight_join || self.block().hints.fixes_order(),
             select_type: around.select_type,
             ..LogicalSelect::default()
         })

@@ -5,7 +5,7 @@ use crate::bind::{Binder, Source};
 use dictionary::IndexDefinition;
 use engine::{Distribution, Table};
 use expression::{Expression, ExpressionKind};
-use parser::ast::IndexHintKind;
+use parser::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use plan::physical::{AccessPath, KeyCondition, KeyConditions};
 use plan::range::key_ranges;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl Binder<'_> {
             .collect();
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table).cloned() else { continue };
-            if definition.invisible || !is_allowed(&hints, &definition.name) {
+            if definition.invisible || !is_allowed(&hints, &definition.name, IndexHintScope::Join) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);
@@ -84,7 +84,9 @@ impl Binder<'_> {
             }
         }
         found.extend(self.union_candidates(number, &terms, &all));
-        if hints.iter().any(|hint| hint.kind == IndexHintKind::Force) && found.len() > 1 {
+        let forced =
+            |hint: &IndexHint| hint.kind == IndexHintKind::Force && counts(hint, IndexHintScope::Join);
+        if hints.iter().any(forced) && found.len() > 1 {
             found.remove(0);
         }
         found
@@ -194,11 +196,16 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
     AccessPath { ranges, covering, single_row, ..AccessPath::whole(index) }
 }
 
-pub(super) fn is_allowed(hints: &[parser::ast::IndexHint], name: &str) -> bool {
-    let named =
-        |hint: &parser::ast::IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
+/// Whether a hint counts where an index is wanted for that.
+fn counts(hint: &IndexHint, scope: IndexHintScope) -> bool {
+    hint.scope.is_none_or(|meant| meant == scope)
+}
+
+/// Whether the hints of a table let an index be used for that.
+pub(super) fn is_allowed(hints: &[IndexHint], name: &str, scope: IndexHintScope) -> bool {
+    let named = |hint: &IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
     let mut allowed = true;
-    for hint in hints {
+    for hint in hints.iter().filter(|hint| counts(hint, scope)) {
         match hint.kind {
             IndexHintKind::Ignore => allowed &= !named(hint),
             IndexHintKind::Use | IndexHintKind::Force => allowed &= named(hint),

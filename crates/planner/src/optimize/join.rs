@@ -5,7 +5,7 @@ use super::access::Candidate;
 use super::build::filtered;
 use super::equal_columns::with_implied;
 use super::{JoinGoal, Joined, tables_of};
-use crate::bind::{Binder, JoinTree, Source, is_never};
+use crate::bind::{Binder, Block, JoinTree, Source, is_never};
 use crate::logical::SemiJoin;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
@@ -31,6 +31,36 @@ pub(super) struct Group {
     pub members: Vec<Member>,
     pub conditions: Vec<Expression>,
     pub straight: bool,
+}
+
+impl Group {
+    /// Puts members behind those that hints want before them, unless no order of all is left then.
+    fn obey(&mut self, block: &Block) {
+        let single = |member: &Member| matches!(member.content, Content::Table(_));
+        let among = self.members.iter().filter(|member| single(member));
+        let among = among.fold(0, |bits, member| bits | member.tables);
+        let aliases: Vec<&str> = block.tables.iter().map(|table| table.alias.as_str()).collect();
+        let wanted = block.hints.order_needs(&aliases, among);
+        let needs_of = |member: &Member| match member.content {
+            Content::Table(number) => member.needs | wanted[number],
+            Content::Nest(_) => member.needs,
+        };
+        if wanted.iter().all(|bits| *bits == 0) {
+            return;
+        }
+        let mut placed = 0;
+        while let Some(next) = self
+            .members
+            .iter()
+            .find(|member| placed & member.tables != member.tables && needs_of(member) & !placed == 0)
+        {
+            placed |= next.tables;
+        }
+        if self.members.iter().all(|member| placed & member.tables == member.tables) {
+            let needs: Vec<u64> = self.members.iter().map(needs_of).collect();
+            self.members.iter_mut().zip(needs).for_each(|(member, needs)| member.needs = needs);
+        }
+    }
 }
 
 /// How the next member is joined to those before it.
@@ -72,6 +102,7 @@ impl Binder<'_> {
         group.conditions.extend(conditions);
         self.find_antijoins(&mut group);
         semijoins.into_iter().for_each(|semijoin| self.add_semijoin(semijoin, &mut group));
+        group.obey(self.block());
         self.plan_group(group, &goal)
     }
 

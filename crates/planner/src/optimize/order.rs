@@ -8,6 +8,7 @@ use super::join::{Content, Group, Member, Step};
 use super::join_order::{ROW_COST, Search, Steps};
 use crate::bind::{Binder, Source};
 use errors::SqlResult;
+use parser::ast::IndexHintScope;
 use plan::physical::AccessPath;
 
 /// Cost of sorting a row.
@@ -188,7 +189,7 @@ impl Binder<'_> {
         let mut found = Vec::new();
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table) else { continue };
-            if definition.invisible || !is_allowed(&hints, &definition.name) {
+            if definition.invisible || !is_allowed(&hints, &definition.name, IndexHintScope::OrderBy) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);

@@ -7,6 +7,7 @@ use super::access::{COVERING_COST, Candidate, DESCENT_COST, FETCH_COST, is_allow
 use super::terms::{Term, Terms, index_conditions};
 use crate::bind::{Binder, Source};
 use engine::{Distribution, Table, WaitPolicy};
+use parser::ast::{HintKind, IndexHintScope};
 use plan::physical::{AccessPath, KeyConditions, RowLock};
 use std::sync::Arc;
 
@@ -61,11 +62,16 @@ impl Binder<'_> {
         statistics: &Distribution,
         terms: &[Term],
     ) -> Option<Branch> {
-        let hints = self.block().tables[number].hints.clone();
+        let block = &*self.block();
+        let bound = &block.tables[number];
+        if block.hints.of_table(HintKind::IndexMerge, &bound.alias) == Some(false) {
+            return None;
+        }
+        let hints = bound.hints.clone();
         let mut best: Option<Branch> = None;
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(table) else { continue };
-            if definition.invisible || !is_allowed(&hints, &definition.name) {
+            if definition.invisible || !is_allowed(&hints, &definition.name, IndexHintScope::Join) {
                 continue;
             }
             let Some(conditions) = index_conditions(definition, terms) else { continue };

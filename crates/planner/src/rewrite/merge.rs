@@ -11,6 +11,7 @@ use crate::logical::{Derived, LogicalSelect, OpenSelect};
 use crate::optimize::tables_of;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
+use parser::ast::HintKind;
 use std::sync::Arc;
 use values::TypeKind;
 
@@ -66,7 +67,8 @@ impl Binder<'_> {
             let may_be_missing = optional >> number & 1 == 1;
             let stays_null = || open.shows_columns(&table.slots);
             let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
-            let merges = fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
+            let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias) != Some(false);
+            let merges = is_wanted && fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
             merges.then(|| (number, open.clone()))
         })
     }

@@ -11,6 +11,7 @@ use crate::optimize::{EqualColumns, subject_of, tables_of};
 use errors::SqlResult;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
+use parser::ast::HintKind;
 use plan::physical::{Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 
@@ -74,7 +75,10 @@ impl Binder<'_> {
     fn pushable_table(&mut self, number: usize) -> Option<Arc<Pushable>> {
         let table = &self.block().tables[number];
         let Source::Derived(Derived::Planned(plan), common) = &table.source else { return None };
-        let (common, plan) = (*common, plan.clone());
+        let (common, plan, alias) = (*common, plan.clone(), table.alias.clone());
+        if self.block().hints.of_table(HintKind::DerivedConditionPushdown, &alias) == Some(false) {
+            return None;
+        }
         if common.is_some_and(|common| self.common_table_uses[common].uses > 1) {
             return None;
         }

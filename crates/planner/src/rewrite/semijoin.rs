@@ -113,7 +113,8 @@ impl Binder<'_> {
             })
         };
         let is_known = plan.known.is_some() || call.repeats;
-        (fits && depends && !is_known && call.operands.iter().all(is_plain))
+        let stays = open.block.hints.keeps_subquery();
+        (fits && depends && !is_known && !stays && call.operands.iter().all(is_plain))
             .then(|| (&**call, open.clone(), negated))
     }
 

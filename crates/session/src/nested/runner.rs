@@ -180,7 +180,7 @@ impl Runner<'_> {
     ) -> SqlResult<T> {
         let program = self.parts.frame;
         let frame = Frame { tables, settings: program.settings.clone(), ..*program };
-        let execution = Execution { parameters, long_parameters: None, overlay: None };
+        let execution = Execution { parameters, long_parameters: None, hints: &[], overlay: None };
         self.parts.within(&frame).with_context(execution, &mut self.diagnostics, run)
     }
 

@@ -2,9 +2,9 @@
 //! Such plans are kept by the shape of their text. What is chosen by the values (the range of a secondary index, an
 //! order of joins) is planned with its values each time: planning is a small part of such a statement.
 
+use crate::physical::{KeyCondition, Node, QueryPlan, TableAccess};
+use crate::{DeletePlan, InsertPlan, InsertRows, Plan, PlanKind, UpdatePlan};
 use expression::{Expression, ExpressionKind};
-use plan::physical::{KeyCondition, Node, QueryPlan, TableAccess};
-use plan::{DeletePlan, InsertPlan, InsertRows, Plan, PlanKind, UpdatePlan};
 
 /// Rows that an access by a secondary key may find and still be right for other keys.
 const ROWS_PER_KEY_MAX: f64 = 1000.0;
@@ -12,7 +12,7 @@ const ROWS_PER_KEY_MAX: f64 = 1000.0;
 const INSERT_ROWS_MAX: usize = 16;
 
 /// Whether the plan serves other literals of the same types.
-pub(crate) fn is_repeatable(plan: &Plan) -> bool {
+pub fn is_repeatable(plan: &Plan) -> bool {
     if plan.volatile || !plan.subqueries.is_empty() || plan.recursions > 0 {
         return false;
     }
