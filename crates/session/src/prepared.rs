@@ -261,7 +261,6 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) {
         self.more_results = false;
-        self.hints.statement.clone_from(&entry.hints);
         entry.cursor = None;
         let failed = entry.long_data_error.clone().map_or(Ok(()), Err);
         let statement = match failed.and_then(|()| entry.tree()) {
@@ -279,6 +278,7 @@ impl Session {
             self.start_statement(false);
             return self.fail(sql_error!(ER_WRONG_ARGUMENTS, "mysqld_stmt_execute"), channel);
         }
+        self.hints.statement.clone_from(&entry.hints);
         if flags.read_only_cursor && matches!(*statement, Statement::Query(_)) {
             self.open_cursor(entry, &statement, parameters, channel);
         } else {

@@ -69,9 +69,9 @@ impl Session {
             };
             let statement_text = &text[parsed.span.start..parsed.span.end];
             self.parse_warnings = parsed.warnings;
-            if let Some(found) = parsed.hints {
-                self.parse_warnings.extend(hints::warnings(&found));
-                self.hints.statement = Some(found);
+            self.hints.statement = parsed.hints;
+            if let Some(found) = &self.hints.statement {
+                self.parse_warnings.extend(hints::warnings(found));
             }
             let succeeded = match lesson.take() {
                 Some(lesson) if may_have_shape(&parsed.statement) => {

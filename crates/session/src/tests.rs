@@ -571,6 +571,27 @@ fn binary_prepared_statements_and_cursors() {
     );
 }
 
+/// An execution that fails before it begins leaves no hint to the statement behind it.
+#[test]
+fn hints_end_with_their_statement() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    let now = "select @@div_precision_increment";
+    let hinted = b"select /*+ SET_VAR(div_precision_increment = 9) */ @@div_precision_increment, ?";
+    let prepared = root.prepare(hinted).unwrap();
+    assert_eq!(run(&mut root, now), ["4"]);
+    let mut printer = Printer::default();
+    root.execute(prepared.statement_id, Default::default(), Vec::new(), Vec::new(), &mut printer);
+    assert!(printer.take_lines()[0].starts_with("ERROR 1210"));
+    assert_eq!(run(&mut root, now), ["4"]);
+    root.execute(prepared.statement_id, Default::default(), Vec::new(), vec![Value::Int(2)], &mut printer);
+    assert_eq!(printer.take_lines(), ["9|2"]);
+    let fails = "select /*+ SET_VAR(div_precision_increment = 9) */ nothing";
+    assert!(run(&mut root, fails)[0].starts_with("ERROR 1054"));
+    assert_eq!(run(&mut root, now), ["4"]);
+}
+
 #[test]
 fn parameters_are_what_stands_beside_them() {
     use values::TypeKind::{BigInt, Date, DateTime, Decimal, Double, LongText, Time, VarBinary, VarChar};
