@@ -16,14 +16,9 @@ pub fn result_columns(query: &QueryPlan) -> Vec<ResultColumn> {
     let mut columns = Vec::with_capacity(query.columns.len());
     for column in &query.columns {
         let mut described = ResultColumn {
-            schema: String::new(),
-            table: String::new(),
-            original_table: String::new(),
-            name: column.name.clone(),
-            original_name: String::new(),
-            column_type: column.result.column_type.clone(),
             computed: column.computed,
             flags: u16::from(!column.result.nullable),
+            ..ResultColumn::named(column.name.clone(), column.result.column_type.clone())
         };
         if let Some(origin) = &column.origin {
             described.schema.clone_from(&origin.schema);

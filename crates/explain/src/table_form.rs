@@ -17,16 +17,7 @@ fn text(name: &str, characters: u32) -> ResultColumn {
 }
 
 fn column(name: &str, column_type: ColumnType) -> ResultColumn {
-    ResultColumn {
-        schema: String::new(),
-        table: String::new(),
-        original_table: String::new(),
-        name: name.to_owned(),
-        original_name: String::new(),
-        column_type,
-        computed: true,
-        flags: 0,
-    }
+    ResultColumn::computed(name, column_type)
 }
 
 /// Sends the lines of a plan.

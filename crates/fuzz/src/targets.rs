@@ -95,15 +95,8 @@ fn command(input: &[u8]) {
 
 /// What clients bind can be sent back in both protocols.
 fn write_rows(values: &[Value], kinds: impl Iterator<Item = TypeKind>) {
-    let column = |kind| ResultColumn {
-        schema: String::new(),
-        table: String::new(),
-        original_table: String::new(),
-        name: String::new(),
-        original_name: String::new(),
-        column_type: ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(kind) },
-        computed: false,
-        flags: 0,
+    let column = |kind| {
+        ResultColumn::named("", ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(kind) })
     };
     let columns: Vec<ResultColumn> = kinds.map(column).collect();
     for results in [CollationId::BINARY, CollationId::LATIN1_SWEDISH_CI] {

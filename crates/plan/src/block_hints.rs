@@ -46,6 +46,11 @@ impl BlockHints {
         stands
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.hints.is_empty()
+    }
+
     /// The hints in their order.
     pub fn iter(&self) -> impl Iterator<Item = &Hint> {
         self.hints.iter()

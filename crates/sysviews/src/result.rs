@@ -46,16 +46,7 @@ pub fn number_column(name: &str) -> ResultColumn {
 
 /// A column of that type.
 pub fn column(name: &str, column_type: ColumnType) -> ResultColumn {
-    ResultColumn {
-        schema: String::new(),
-        table: String::new(),
-        original_table: String::new(),
-        name: name.to_owned(),
-        original_name: String::new(),
-        column_type,
-        computed: false,
-        flags: 0,
-    }
+    ResultColumn::named(name, column_type)
 }
 
 /// The same column, declared NOT NULL.

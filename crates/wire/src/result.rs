@@ -27,6 +27,27 @@ pub struct ResultColumn {
     pub flags: u16,
 }
 
+impl ResultColumn {
+    /// A column of no table.
+    pub fn named(name: impl Into<String>, column_type: ColumnType) -> ResultColumn {
+        ResultColumn {
+            schema: String::new(),
+            table: String::new(),
+            original_table: String::new(),
+            name: name.into(),
+            original_name: String::new(),
+            column_type,
+            computed: false,
+            flags: 0,
+        }
+    }
+
+    /// The same as an expression computes it.
+    pub fn computed(name: impl Into<String>, column_type: ColumnType) -> ResultColumn {
+        ResultColumn { computed: true, ..ResultColumn::named(name, column_type) }
+    }
+}
+
 /// The end of a statement that sends no rows, or of a result set.
 #[derive(Clone, Debug, Default)]
 pub struct StatementEnd {

@@ -51,7 +51,7 @@ pub(crate) fn warn_of_unknown_blocks(binder: &mut Binder<'_>, mark: DiagnosticsM
 
 /// Warns of names in the block's hints that its tables and their indexes have not. FROM has been bound.
 pub(super) fn check_names(binder: &mut Binder<'_>) {
-    if binder.block().hints.iter().next().is_none() {
+    if binder.block().hints.is_empty() {
         return;
     }
     let block = &*binder.block();

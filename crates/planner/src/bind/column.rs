@@ -91,6 +91,14 @@ pub(crate) struct BoundTable {
     pub derived_number: Option<u32>,
 }
 
+impl BoundTable {
+    /// The columns that are used: (column, slot).
+    pub fn used_columns(&self) -> Vec<(usize, usize)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(column, slot)| slot.map(|slot| (column, slot))).collect()
+    }
+}
+
 /// A query block that is being bound.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {

@@ -35,6 +35,7 @@ pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
+pub(crate) use subquery::asked_subquery;
 
 use crate::logical::{Derived, OpenSelect};
 use crate::optimize::EarlyRuns;

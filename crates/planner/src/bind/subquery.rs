@@ -15,6 +15,18 @@ use plan::physical::{Node, QueryPlan};
 use std::sync::Arc;
 use values::ColumnType;
 
+/// The subquery that a condition asks for a row of, or (true) for none, if it is IN, ANY, EXISTS or one of their negations.
+pub(crate) fn asked_subquery(condition: &Expression) -> Option<(&SubqueryCall, bool)> {
+    match &condition.kind {
+        ExpressionKind::Subquery(call) => Some((call, call.wanted == SubqueryUse::NotIn)),
+        ExpressionKind::Not(inner) => match &inner.kind {
+            ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists => Some((call, true)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl Binder<'_> {
     /// IN, ANY, ALL, EXISTS and scalar subqueries.
     pub fn subquery_expression(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {

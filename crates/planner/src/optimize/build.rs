@@ -176,12 +176,7 @@ impl Binder<'_> {
         let block = self.block();
         let bound = &block.tables[number];
         let alias = bound.alias.clone();
-        let columns: Vec<(usize, usize)> = bound
-            .slots
-            .iter()
-            .enumerate()
-            .filter_map(|(column, slot)| slot.map(|slot| (column, slot)))
-            .collect();
+        let columns = bound.used_columns();
         let scan_row = |name: String| ExplainRow {
             table: Some(name),
             access: Some("ALL"),

@@ -36,6 +36,9 @@ pub(super) struct Group {
 impl Group {
     /// Puts members behind those that hints want before them, unless no order of all is left then.
     fn obey(&mut self, block: &Block) {
+        if block.hints.is_empty() {
+            return;
+        }
         let single = |member: &Member| matches!(member.content, Content::Table(_));
         let among = self.members.iter().filter(|member| single(member));
         let among = among.fold(0, |bits, member| bits | member.tables);
@@ -45,9 +48,6 @@ impl Group {
             Content::Table(number) => member.needs | wanted[number],
             Content::Nest(_) => member.needs,
         };
-        if wanted.iter().all(|bits| *bits == 0) {
-            return;
-        }
         let mut placed = 0;
         while let Some(next) = self
             .members

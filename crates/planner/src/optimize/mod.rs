@@ -65,12 +65,7 @@ impl Binder<'_> {
         let width = self.width();
         let bound = &self.block().tables[number];
         let Source::Base(table) = &bound.source else { unreachable!("only base tables are read by index") };
-        let columns: Vec<(usize, usize)> = bound
-            .slots
-            .iter()
-            .enumerate()
-            .filter_map(|(column, slot)| slot.map(|slot| (column, slot)))
-            .collect();
+        let columns = bound.used_columns();
         let wanted = ColumnSet::of(columns.iter().map(|(column, _)| *column));
         TableAccess {
             table: table.clone(),

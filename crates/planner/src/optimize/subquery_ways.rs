@@ -7,7 +7,7 @@
 //! that has more rows than one before it and costs more is not tried, unless rows are sorted by it. Checked with all sizes from
 //! 1 to 12 rows on either side.
 
-use crate::bind::{Binder, Source};
+use crate::bind::{Binder, Source, asked_subquery};
 use crate::optimize::access::selectivity;
 use engine::Table;
 use expression::operators::{Comparison, ComparisonOperator};
@@ -90,14 +90,7 @@ impl Binder<'_> {
         others: &[Expression],
         sorts: bool,
     ) -> Option<SubqueryWay> {
-        let (call, negated) = match &condition.kind {
-            ExpressionKind::Subquery(call) => (call, call.wanted == SubqueryUse::NotIn),
-            ExpressionKind::Not(inner) => match &inner.kind {
-                ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists => (call, true),
-                _ => return None,
-            },
-            _ => return None,
-        };
+        let (call, negated) = asked_subquery(condition)?;
         if !matches!(call.wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists) {
             return None;
         }

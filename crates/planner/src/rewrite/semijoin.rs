@@ -6,7 +6,8 @@
 //! the query and are few, or groups, their different values are a derived table, which may come first too.
 
 use super::graft::{Graft, forget_unused};
-use crate::bind::{Binder, Block, BoundTable, JoinTree, Source, TABLES_MAX, derived_columns, is_never};
+use crate::bind::{Binder, Block, BoundTable, JoinTree, Source, TABLES_MAX};
+use crate::bind::{asked_subquery, derived_columns, is_never};
 use crate::logical::{Derived, LogicalSelect, OpenSelect, SemiJoin};
 use crate::optimize::{EqualColumns, tables_of};
 use errors::SqlResult;
@@ -92,14 +93,7 @@ impl Binder<'_> {
 
     /// The subquery that a condition asks for a row of, or (true) for none.
     fn joinable<'e>(&self, condition: &'e Expression) -> Option<(&'e SubqueryCall, Arc<OpenSelect>, bool)> {
-        let (call, negated) = match &condition.kind {
-            ExpressionKind::Subquery(call) => (call, call.wanted == SubqueryUse::NotIn),
-            ExpressionKind::Not(inner) => match &inner.kind {
-                ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists => (call, true),
-                _ => return None,
-            },
-            _ => return None,
-        };
+        let (call, negated) = asked_subquery(condition)?;
         let open = self.open_subqueries.get(&call.id)?;
         let plan = &self.subqueries[call.id];
         let fits = self.blocks.last()?.tables.len() + open.block.tables.len() <= TABLES_MAX;
@@ -115,7 +109,7 @@ impl Binder<'_> {
         let is_known = plan.known.is_some() || call.repeats;
         let stays = open.block.hints.keeps_subquery();
         (fits && depends && !is_known && !stays && call.operands.iter().all(is_plain))
-            .then(|| (&**call, open.clone(), negated))
+            .then(|| (call, open.clone(), negated))
     }
 
     /// Puts the tables of a subquery into the block; false if it must stay as it is.

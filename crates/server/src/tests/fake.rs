@@ -198,16 +198,7 @@ fn column(name: &str, kind: TypeKind) -> ResultColumn {
         TypeKind::VarChar => ColumnType::varchar(1 << 24, RESULTS),
         kind => ColumnType::new(kind),
     };
-    ResultColumn {
-        schema: String::new(),
-        table: String::new(),
-        original_table: String::new(),
-        name: name.to_owned(),
-        original_name: String::new(),
-        column_type,
-        computed: false,
-        flags: 0,
-    }
+    ResultColumn::named(name, column_type)
 }
 
 fn end() -> StatementEnd {

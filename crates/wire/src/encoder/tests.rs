@@ -6,16 +6,7 @@ use values::RowRef;
 use values::{ColumnType, TypeKind, Value};
 
 fn column(name: &str) -> ResultColumn {
-    ResultColumn {
-        schema: String::new(),
-        table: String::new(),
-        original_table: String::new(),
-        name: name.to_owned(),
-        original_name: String::new(),
-        column_type: ColumnType::new(TypeKind::BigInt),
-        computed: false,
-        flags: 1,
-    }
+    ResultColumn { flags: 1, ..ResultColumn::named(name, ColumnType::new(TypeKind::BigInt)) }
 }
 
 /// First byte and length of each packet; checks that they are numbered from 1.

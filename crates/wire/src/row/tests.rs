@@ -7,16 +7,7 @@ use values::Value;
 use values::{ColumnType, Decimal, RowRef};
 
 fn column(column_type: ColumnType) -> ResultColumn {
-    ResultColumn {
-        schema: String::new(),
-        table: String::new(),
-        original_table: String::new(),
-        name: "c".to_owned(),
-        original_name: String::new(),
-        column_type,
-        computed: false,
-        flags: 0,
-    }
+    ResultColumn::named("c", column_type)
 }
 
 fn text(column_type: ColumnType, value: Value) -> Vec<u8> {
