@@ -2,12 +2,13 @@
 //! A step is known by its address in the plan, which stays where it is while it runs and is shown.
 
 use crate::batch::RowBatch;
-use crate::operator::Operator;
+use crate::operator::{KeyCounts, Operator};
 use crate::run::Run;
 use env::Clock;
 use errors::SqlResult;
 use plan::physical::{DerivedAccess, Node, TableAccess, VirtualAccess};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -161,5 +162,9 @@ impl Operator for Measured<'_> {
         let more = self.operator.next(run, batch)?;
         run.gave(self.id, batch.len() as u64, began, &mut self.at);
         Ok(more)
+    }
+
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        self.operator.narrow(slot, keys);
     }
 }

@@ -203,10 +203,13 @@ impl<'p> HashJoinRun<'p> {
                     sorter.push(sort_key(key, &mut self.key), side.row(0))?;
                     continue;
                 }
-                let bytes = (side.push(row, &join.build_slots) + self.key.len() + ROW_BYTES) as u64;
+                let number_bytes = narrowed_slot.map_or(0, |_| size_of::<i64>());
+                let row_bytes = side.push(row, &join.build_slots) + self.key.len() + ROW_BYTES;
+                let bytes = (row_bytes + number_bytes) as u64;
                 if held.bytes() + bytes > run.statement.settings.join_bytes_max || !held.try_grow(bytes) {
                     sorter = Some(self.sorted_side(&mut side, row.len(), run)?);
                     held.shrink_to(0);
+                    numbers = Vec::new();
                 } else {
                     side.link(key, &self.key);
                 }
@@ -215,11 +218,11 @@ impl<'p> HashJoinRun<'p> {
         match sorter {
             None => {
                 if let Some(slot) = narrowed_slot
-                    && held.try_grow(size_of_val(&numbers[..]) as u64)
                     && let Some(keys) = KeyCounts::new(&numbers, true, &mut held)
                 {
                     self.probe.narrow(slot, &Rc::new(keys));
                 }
+                held.shrink_to(held.bytes() - size_of_val(&numbers[..]) as u64);
                 self.held = Some(held);
                 self.table = Some(side);
             }

@@ -28,7 +28,7 @@ use crate::actuals::Measured;
 use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::RowStore;
-use direct::key_set::KeyCounts;
+pub(crate) use direct::key_set::KeyCounts;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;
