@@ -18,6 +18,8 @@ mod outfile;
 mod pass_through;
 mod query;
 mod run;
+mod silent;
+mod storing;
 
 pub use ::spill::{KeptRows, SPOOL_PIECE_BYTES, SpillCounts, Spool};
 pub use actuals::{Actual, Actuals};

@@ -85,7 +85,7 @@ fn check_type(name: &str, files: usize, entry: Option<usize>, findings: &mut Vec
 }
 
 /// Product sources of crates: neither generated nor tests.
-fn product(sources: &[Source]) -> impl Iterator<Item = &Source> {
+pub(super) fn product(sources: &[Source]) -> impl Iterator<Item = &Source> {
     sources.iter().filter(|source| {
         !source.crate_name().is_empty()
             && !source.is_generated()
@@ -95,7 +95,7 @@ fn product(sources: &[Source]) -> impl Iterator<Item = &Source> {
 }
 
 /// The lines before the tests at a file's end.
-fn product_lines(source: &Source) -> impl Iterator<Item = &str> {
+pub(super) fn product_lines(source: &Source) -> impl Iterator<Item = &str> {
     source.text.lines().take_while(|line| *line != "mod tests {")
 }
 

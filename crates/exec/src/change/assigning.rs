@@ -1,10 +1,10 @@
 //! Assignments of UPDATE, ON DUPLICATE KEY UPDATE and LOAD DATA .. SET. Main type: [`Assigning`].
 
 use super::long_columns::LongColumns;
-use super::storing::{Storing, as_seen};
 use crate::batch::long_bytes;
 use crate::run::Run;
 use crate::spill::LongHeld;
+use crate::storing::{Storing, as_seen};
 use errors::SqlResult;
 use expression::Expression;
 use plan::{Assignment, Target};

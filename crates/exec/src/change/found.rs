@@ -1,9 +1,9 @@
 //! The rows that a statement changes, as they are found. Main type: [`FoundRows`].
 
-use super::silent::is_silent;
 use crate::batch::RowBatch;
 use crate::operator::{Operator, open};
 use crate::run::Run;
+use crate::silent::is_silent;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;

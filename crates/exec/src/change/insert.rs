@@ -2,14 +2,14 @@
 
 use super::found::FoundRows;
 use super::long_columns::LongColumns;
-use super::silent::is_silent;
-use super::storing::{Given, Storing, implicit_default, text_on_the_way};
 use super::writer::{Counts, Writer};
 use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementOutcome;
 use crate::operator::{open, open_projection};
 use crate::run::Run;
+use crate::silent::is_silent;
 use crate::spill::{LongHeld, RowCursor};
+use crate::storing::{Given, Storing, implicit_default, text_on_the_way};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression, Operand};

@@ -1,5 +1,5 @@
 //! Statements that change rows. Each finds or makes its rows in its own way; from there on all rows go the same way: values are
-//! stored into columns by [`storing`], and [`row`] says which steps follow in which order. Rows that wait for others, and conflicts
+//! stored into columns by [`storing`](crate::storing), and [`row`] says which steps follow in which order. Rows that wait for others, and conflicts
 //! of new rows, are [`writer`]'s.
 
 mod assigning;
@@ -12,7 +12,5 @@ mod load_parser;
 mod long_columns;
 mod row;
 mod row_buffer;
-pub(crate) mod silent;
-pub(crate) mod storing;
 pub(crate) mod update;
 mod writer;

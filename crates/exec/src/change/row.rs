@@ -5,8 +5,8 @@
 use super::assigning::Assigning;
 use super::auto_increment::{GeneratedIds, raise_counter};
 use super::long_columns::LongColumns;
-use super::storing::key_text;
 use crate::run::{Run, engine_error};
+use crate::storing::key_text;
 use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
