@@ -53,7 +53,7 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
     let statement = match parser.is_blank() {
         true if !parser.has_comment(start) => return Err(sql_error!(ER_EMPTY_QUERY)),
         true => ast::Statement::Empty,
-        false => parser.statement()?,
+        false => parser::statement(&mut parser)?,
     };
     let next = parser.finish()?;
     let deprecations = parser.deprecations().iter();
@@ -100,7 +100,7 @@ pub fn parse_shape(
     literals: &[digest::DigestLiteral],
 ) -> Option<ast::Statement> {
     let mut parser = parser::Parser::new(text, 0, options).lifting(literals);
-    let statement = parser.statement().ok()?;
+    let statement = parser::statement(&mut parser).ok()?;
     parser.finish().ok()?;
     // Warnings of the parser would be given once only, and hints that the planner reads are looked at each time.
     let counts = usize::from(has_execution_time(&statement));
@@ -119,7 +119,7 @@ pub fn is_blank(text: &[u8], start: usize, options: ParseOptions) -> bool {
 /// Parses a text that is one expression, as DEFAULT, generated columns and CHECK keep it.
 pub fn parse_expression(text: &[u8], options: ParseOptions) -> SqlResult<ast::Expression> {
     let mut parser = parser::Parser::new(text, 0, options);
-    let expression = parser.expression_alone()?;
+    let expression = parser::expression(&mut parser)?;
     parser.finish()?;
     Ok(expression)
 }

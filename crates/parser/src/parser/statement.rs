@@ -1,8 +1,130 @@
 //! The first words of a statement decide which parser reads the rest.
 
-use super::*;
+use crate::parser::account::grant::{grant, revoke};
+use crate::parser::admin::maintenance::table_maintenance;
+use crate::parser::admin::server::{flush, kill, reset};
+use crate::parser::admin::show::show;
+use crate::parser::ddl::{alter_statement, create_statement, drop_statement, rename_statement};
+use crate::parser::dml::delete::delete;
+use crate::parser::dml::handler::handler;
+use crate::parser::dml::insert::insert;
+use crate::parser::dml::load::load;
+use crate::parser::dml::update::update;
+use crate::parser::explain::explain;
+use crate::parser::expression::call::call_arguments;
+use crate::parser::expression::expression;
+use crate::parser::query::select::optional_alias;
+use crate::parser::query::{optional_with, query, query_with};
+use crate::parser::session::diagnostics::{get_diagnostics, signal};
+use crate::parser::session::prepared::prepared_statement;
+use crate::parser::session::set::set;
+use crate::parser::session::transaction::transaction_statement;
+use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
+
+/// One statement, up to its semicolon or the end.
+pub(crate) fn statement(parser: &mut Parser) -> SqlResult<Statement> {
+    let T::Word(word) = parser.kind() else {
+        return if parser.kind() == T::OpenParenthesis { query_statement(parser) } else { parser.fail() };
+    };
+    if let Some(statement) = recognised(parser)? {
+        return Ok(statement);
+    }
+    match word {
+        K::Select | K::Table | K::Values => query_statement(parser),
+        K::With => with_statement(parser),
+        K::Insert | K::Replace => insert(parser),
+        K::Update => update(parser, None),
+        K::Delete => delete(parser, None),
+        K::Set => set(parser),
+        K::Create => create_statement(parser),
+        K::Alter => alter_statement(parser),
+        K::Drop => drop_statement(parser),
+        K::Show => show(parser),
+        K::Begin
+        | K::Start
+        | K::Commit
+        | K::Rollback
+        | K::Savepoint
+        | K::Release
+        | K::Xa
+        | K::Lock
+        | K::Unlock => transaction_statement(parser, word),
+        _ => other_statement(parser, word),
+    }
+}
+
+fn other_statement(parser: &mut Parser, word: Keyword) -> SqlResult<Statement> {
+    match word {
+        K::Load => load(parser),
+        K::Do => do_statement(parser),
+        K::Call => call_statement(parser),
+        K::Handler => handler(parser),
+        K::Describe | K::Desc | K::Explain => explain(parser),
+        K::Grant => grant(parser),
+        K::Revoke => revoke(parser),
+        K::Truncate => {
+            parser.advance();
+            parser.accept(K::Table);
+            Ok(Statement::TruncateTable(parser.object_name()?))
+        }
+        K::Rename => rename_statement(parser),
+        K::Use => {
+            parser.advance();
+            Ok(Statement::Use(parser.name()?))
+        }
+        K::Help => {
+            parser.advance();
+            Ok(Statement::Help(parser.name_or_string()?.into_bytes()))
+        }
+        K::Prepare | K::Execute | K::Deallocate => prepared_statement(parser, word),
+        K::Kill => kill(parser),
+        K::Flush => flush(parser),
+        K::Reset => reset(parser),
+        K::Analyze | K::Check | K::Checksum | K::Optimize | K::Repair => table_maintenance(parser, word),
+        K::Shutdown | K::Restart => {
+            parser.advance();
+            Ok(if word == K::Shutdown { Statement::Shutdown } else { Statement::Restart })
+        }
+        K::Signal | K::Resignal => signal(parser, word),
+        K::Get => get_diagnostics(parser),
+        _ => parser.fail(),
+    }
+}
+
+fn query_statement(parser: &mut Parser) -> SqlResult<Statement> {
+    Ok(Statement::Query(Box::new(query(parser)?)))
+}
+
+/// WITH before SELECT, UPDATE or DELETE.
+fn with_statement(parser: &mut Parser) -> SqlResult<Statement> {
+    let with = optional_with(parser)?;
+    match parser.kind() {
+        T::Word(K::Update) => update(parser, with),
+        T::Word(K::Delete) => delete(parser, with),
+        _ => Ok(Statement::Query(Box::new(query_with(parser, with)?))),
+    }
+}
+
+fn recognised(parser: &mut Parser) -> SqlResult<Option<Statement>> {
+    let found = RECOGNISED.iter().find(|(words, _)| {
+        words.iter().enumerate().all(|(ahead, &word)| parser.kind_at(ahead) == T::Word(word))
+    });
+    let Some(&(words, command)) = found else { return Ok(None) };
+    if parser.kind_at(words.len()) == T::Invalid {
+        parser.at += words.len();
+        return parser.fail();
+    }
+    let first = parser.at;
+    while !parser.at_end() {
+        if parser.kind() == T::Invalid {
+            return parser.fail();
+        }
+        parser.advance();
+    }
+    Ok(Some(Statement::Recognised { command, text: parser.string_since(first) }))
+}
 
 /// Statements that are only recognised, by their leading words.
 const RECOGNISED: &[(&[Keyword], &str)] = &[
@@ -47,246 +169,19 @@ const RECOGNISED: &[(&[Keyword], &str)] = &[
     (&[K::Uninstall, K::Plugin], "UNINSTALL PLUGIN"),
 ];
 
-impl Parser<'_> {
-    /// One statement, up to its semicolon or the end.
-    pub(crate) fn statement(&mut self) -> SqlResult<Statement> {
-        let T::Word(word) = self.kind() else {
-            return if self.kind() == T::OpenParenthesis { self.query_statement() } else { self.fail() };
-        };
-        if let Some(statement) = self.recognised()? {
-            return Ok(statement);
-        }
-        match word {
-            K::Select | K::Table | K::Values => self.query_statement(),
-            K::With => self.with_statement(),
-            K::Insert | K::Replace => self.insert(),
-            K::Update => self.update(None),
-            K::Delete => self.delete(None),
-            K::Set => self.set(),
-            K::Create => self.create(),
-            K::Alter => self.alter(),
-            K::Drop => self.drop(),
-            K::Show => self.show(),
-            K::Begin
-            | K::Start
-            | K::Commit
-            | K::Rollback
-            | K::Savepoint
-            | K::Release
-            | K::Xa
-            | K::Lock
-            | K::Unlock => self.transaction_statement(word),
-            _ => self.other_statement(word),
-        }
-    }
+fn do_statement(parser: &mut Parser) -> SqlResult<Statement> {
+    parser.advance();
+    let expressions = parser.list(|parser| {
+        let expression = expression(parser)?;
+        optional_alias(parser)?;
+        Ok(expression)
+    })?;
+    Ok(Statement::Do(expressions))
+}
 
-    fn other_statement(&mut self, word: Keyword) -> SqlResult<Statement> {
-        match word {
-            K::Load => self.load(),
-            K::Do => self.do_statement(),
-            K::Call => self.call_statement(),
-            K::Handler => self.handler(),
-            K::Describe | K::Desc | K::Explain => self.explain(),
-            K::Grant => self.grant(),
-            K::Revoke => self.revoke(),
-            K::Truncate => {
-                self.advance();
-                self.accept(K::Table);
-                Ok(Statement::TruncateTable(self.object_name()?))
-            }
-            K::Rename => self.rename(),
-            K::Use => {
-                self.advance();
-                Ok(Statement::Use(self.name()?))
-            }
-            K::Help => {
-                self.advance();
-                Ok(Statement::Help(self.name_or_string()?.into_bytes()))
-            }
-            K::Prepare | K::Execute | K::Deallocate => self.prepared_statement(word),
-            K::Kill => self.kill(),
-            K::Flush => self.flush(),
-            K::Reset => self.reset(),
-            K::Analyze | K::Check | K::Checksum | K::Optimize | K::Repair => self.table_maintenance(word),
-            K::Shutdown | K::Restart => {
-                self.advance();
-                Ok(if word == K::Shutdown { Statement::Shutdown } else { Statement::Restart })
-            }
-            K::Signal | K::Resignal => self.signal(word),
-            K::Get => self.get_diagnostics(),
-            _ => self.fail(),
-        }
-    }
-
-    fn query_statement(&mut self) -> SqlResult<Statement> {
-        Ok(Statement::Query(Box::new(self.query()?)))
-    }
-
-    /// WITH before SELECT, UPDATE or DELETE.
-    fn with_statement(&mut self) -> SqlResult<Statement> {
-        let with = self.optional_with()?;
-        match self.kind() {
-            T::Word(K::Update) => self.update(with),
-            T::Word(K::Delete) => self.delete(with),
-            _ => Ok(Statement::Query(Box::new(self.query_with(with)?))),
-        }
-    }
-
-    fn recognised(&mut self) -> SqlResult<Option<Statement>> {
-        let found = RECOGNISED.iter().find(|(words, _)| {
-            words.iter().enumerate().all(|(ahead, &word)| self.kind_at(ahead) == T::Word(word))
-        });
-        let Some(&(words, command)) = found else { return Ok(None) };
-        if self.kind_at(words.len()) == T::Invalid {
-            self.at += words.len();
-            return self.fail();
-        }
-        let first = self.at;
-        while !self.at_end() {
-            if self.kind() == T::Invalid {
-                return self.fail();
-            }
-            self.advance();
-        }
-        Ok(Some(Statement::Recognised { command, text: self.string_since(first) }))
-    }
-
-    fn rename(&mut self) -> SqlResult<Statement> {
-        self.advance();
-        match self.expect_any(&[K::Table, K::Tables, K::User])? {
-            K::User => self.rename_user(),
-            _ => self.rename_table(),
-        }
-    }
-
-    fn create(&mut self) -> SqlResult<Statement> {
-        let start = self.at;
-        self.advance();
-        if let Some(statement) = self.optional_program(start, ProgramAction::Create)? {
-            return Ok(statement);
-        }
-        let T::Word(word) = self.kind() else { return self.fail() };
-        match word {
-            K::Temporary => {
-                self.advance();
-                self.expect(K::Table)?;
-                self.create_table(true)
-            }
-            K::Table => {
-                self.advance();
-                self.create_table(false)
-            }
-            K::Database | K::Schema => {
-                self.advance();
-                self.create_database()
-            }
-            K::Unique | K::Fulltext | K::Spatial | K::Index => self.create_index(),
-            K::User => {
-                self.advance();
-                self.create_user()
-            }
-            K::Role => {
-                self.advance();
-                let if_not_exists = self.if_not_exists()?;
-                Ok(Statement::CreateRole { roles: self.list(Self::role)?, if_not_exists })
-            }
-            K::Or | K::Algorithm | K::Definer | K::Sql | K::View => self.view_statement(false),
-            _ => self.fail(),
-        }
-    }
-
-    /// Behind CREATE or ALTER, up to the view's own words.
-    fn view_statement(&mut self, alter: bool) -> SqlResult<Statement> {
-        let or_replace = !alter && self.accept_all(&[K::Or, K::Replace]);
-        let algorithm = if self.accept(K::Algorithm) {
-            self.expect_kind(T::Equal)?;
-            Some(self.expect_any(&[K::Undefined, K::Merge, K::Temptable])?.text().to_owned())
-        } else {
-            None
-        };
-        let definer = self.optional_definer()?;
-        let security = if self.accept_all(&[K::Sql, K::Security]) {
-            Some(match self.expect_any(&[K::Definer, K::Invoker])? {
-                K::Definer => SqlSecurity::Definer,
-                _ => SqlSecurity::Invoker,
-            })
-        } else {
-            None
-        };
-        self.expect(K::View)?;
-        self.create_view(CreateView {
-            alter,
-            or_replace,
-            if_not_exists: false,
-            algorithm,
-            definer,
-            security,
-            name: ObjectName { schema: None, name: String::new() },
-            columns: Vec::new(),
-            query: Box::new(Query {
-                with: None,
-                body: QueryBody::Values(Vec::new()),
-                order_by: Vec::new(),
-                limit: None,
-                locking: Vec::new(),
-                into: None,
-            }),
-            text: String::new(),
-            check_option: None,
-        })
-    }
-
-    fn alter(&mut self) -> SqlResult<Statement> {
-        let start = self.at;
-        self.advance();
-        if let Some(statement) = self.optional_program(start, ProgramAction::Alter)? {
-            return Ok(statement);
-        }
-        let T::Word(word) = self.kind() else { return self.fail() };
-        match word {
-            K::Table => {
-                self.advance();
-                self.alter_table()
-            }
-            K::Database | K::Schema => {
-                self.advance();
-                self.alter_database()
-            }
-            K::User => {
-                self.advance();
-                self.alter_user()
-            }
-            K::Algorithm | K::Definer | K::Sql | K::View => self.view_statement(true),
-            _ => self.fail(),
-        }
-    }
-
-    fn drop(&mut self) -> SqlResult<Statement> {
-        let start = self.at;
-        self.advance();
-        if let Some(statement) = self.optional_program(start, ProgramAction::Drop)? {
-            return Ok(statement);
-        }
-        let temporary = self.accept(K::Temporary);
-        let words: &[Keyword] = if temporary {
-            &[K::Table, K::Tables]
-        } else {
-            &[K::Table, K::Tables, K::Database, K::Schema, K::Index, K::View, K::User, K::Role, K::Prepare]
-        };
-        match self.expect_any(words)? {
-            K::Table | K::Tables => self.drop_table(temporary),
-            K::Database | K::Schema => self.drop_database(),
-            K::Index => self.drop_index(),
-            K::View => self.drop_view(),
-            K::User => {
-                let if_exists = self.if_exists()?;
-                Ok(Statement::DropUser { users: self.list(Self::user)?, if_exists })
-            }
-            K::Role => {
-                let if_exists = self.if_exists()?;
-                Ok(Statement::DropRole { roles: self.list(Self::role)?, if_exists })
-            }
-            _ => Ok(Statement::Deallocate(self.name()?)),
-        }
-    }
+fn call_statement(parser: &mut Parser) -> SqlResult<Statement> {
+    parser.advance();
+    let procedure = parser.object_name()?;
+    let arguments = if parser.kind() == T::OpenParenthesis { call_arguments(parser)? } else { Vec::new() };
+    Ok(Statement::Call { procedure, arguments })
 }
