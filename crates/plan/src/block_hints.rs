@@ -64,6 +64,11 @@ impl BlockHints {
         self.hints.iter().find(is_meant).map(|hint| hint.on)
     }
 
+    /// Whether entries of several indexes of a table are not put together.
+    pub fn refuses_union(&self, alias: &str) -> bool {
+        self.of_table(HintKind::IndexMerge, alias) == Some(false)
+    }
+
     /// Whether the block, if it is a subquery, stays one.
     pub fn keeps_subquery(&self) -> bool {
         self.hints.iter().any(|hint| match hint.kind {

@@ -1,11 +1,9 @@
-//! Binds names, types expressions and picks access paths. Entry point: [`plan_statement`]; result:
+//! Binds names, types expressions, rewrites queries and has the optimizer read their tables. Entry point: [`plan_statement`]; result:
 //! [`Plan`]. Knows the catalogue and statistics of the engine; runs nothing.
 #![forbid(unsafe_code)]
 
 mod bind;
-mod logical;
 mod lower;
-mod optimize;
 mod rewrite;
 mod select_limit;
 

@@ -1,12 +1,15 @@
 //! From a bound SELECT to a physical tree: what is known of the rows, the joins, then groups, select list, DISTINCT, order and
 //! LIMIT. Main function: [`Binder::lower`].
 
-use crate::bind::{Binder, Grouping, JoinTree, ReadOrder, SelectItem, Source, compute_chosen_year, is_never};
-use crate::logical::LogicalSelect;
-use crate::optimize::{JoinGoal, Joined, keep_what_is_read, tables_of};
+use crate::bind::Binder;
 use crate::rewrite::add_inner_conditions;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
+use optimizer::{
+    Grouping, JoinGoal, JoinTree, Joined, LogicalSelect, ReadOrder, SelectItem, Source, compute_chosen_year,
+    extreme_rows, holds_for_no_group, is_never, keep_in_table, keep_what_is_read, known_rows,
+    leave_out_unasked, plan_joins, skipping_rows, tables_of, whole_table,
+};
 use plan::physical::{
     Aggregate, AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn, RowLimit, RowLock, SortKey,
 };
@@ -49,7 +52,14 @@ impl Binder<'_> {
             None => {
                 let conditions = std::mem::take(&mut select.conditions);
                 let semijoins = std::mem::take(&mut select.semijoins);
-                self.plan_joins(select.tree.take(), conditions, semijoins, goal, select.is_straight)?
+                plan_joins(
+                    &mut self.optimizer(),
+                    select.tree.take(),
+                    conditions,
+                    semijoins,
+                    goal,
+                    select.is_straight,
+                )?
             }
         };
         let ordered = ordered && !select.groups && !select.distinct;
@@ -64,7 +74,7 @@ impl Binder<'_> {
         };
         let columns = self.output_columns(&select, way);
         if way == Grouping::Temporary {
-            self.keep_in_table(&mut select.items, &mut select.order);
+            keep_in_table(self.block(), &mut select.items, &mut select.order);
         }
         shown_as_text(&mut select.items, &columns);
         let needs_sort = !select.order.is_empty() && !ordered;
@@ -87,11 +97,11 @@ impl Binder<'_> {
 
     /// The rows that are enough where an index tells which.
     fn few_rows(&mut self, select: &LogicalSelect) -> Option<Joined> {
-        if let Some(node) = self.extreme_rows(select) {
+        if let Some(node) = extreme_rows(&mut self.optimizer(), select) {
             let explain = vec![optimized_away()];
             return Some(Joined { node, ordered: false, rows: 1.0, explain, first: None });
         }
-        let (node, row, rows) = self.skipping_rows(select)?;
+        let (node, row, rows) = skipping_rows(&mut self.optimizer(), select)?;
         Some(Joined { node, ordered: false, rows, explain: vec![row], first: Some(0) })
     }
 
@@ -124,7 +134,7 @@ impl Binder<'_> {
             && !select.is_operand
             && (select.rollup || self.assigns || types_differ_if_kept(&select.shown));
         let is_asked_for = select.select_type == "SUBQUERY" && !select.groups;
-        if select.having.iter().any(|condition| self.holds_for_no_group(condition)) {
+        if select.having.iter().any(|condition| holds_for_no_group(condition, self.input.context)) {
             select.conditions.push(Expression::boolean(false));
         }
         let is_empty =
@@ -134,7 +144,7 @@ impl Binder<'_> {
     }
 
     /// Finds out what is known of the rows, if `looks` or if that says which subqueries in this query are asked for; `reads` and
-    /// `sorts` as for [`Binder::known_rows`]. Whether there is none.
+    /// `sorts` as for [`known_rows`]. Whether there is none.
     fn look_at_rows(
         &mut self,
         tree: Option<&JoinTree>,
@@ -143,15 +153,18 @@ impl Binder<'_> {
         (looks, reads, sorts): (bool, bool, bool),
     ) -> SqlResult<bool> {
         if is_empty {
-            self.leave_out_unasked(true, &[]);
+            let last = self.block_number;
+            leave_out_unasked(&mut self.survey(), last, true, &[]);
         }
         let is_wanted = self.early.is_wanted();
         if looks || is_wanted {
-            self.block().known = self.known_rows(tree, conditions, (reads, sorts))?;
+            let known = known_rows(&mut self.survey(), tree, conditions, (reads, sorts))?;
+            self.block().known = known;
         }
         let impossible = self.block().known.none || is_empty;
         if impossible && is_wanted {
-            self.leave_out_unasked(false, conditions);
+            let last = self.block_number;
+            leave_out_unasked(&mut self.survey(), last, false, conditions);
         }
         Ok(impossible)
     }
@@ -245,7 +258,7 @@ impl Binder<'_> {
             return None;
         }
         let Source::Base(_) = &block.tables[0].source else { return None };
-        let access = self.whole_table(0);
+        let access = whole_table(self.block(), 0);
         let input = Node::Count(Box::new(access));
         let expressions = select.items.iter().map(|item| item.expression.clone()).collect();
         Some(Node::Project { input: Box::new(input), expressions })

@@ -1,11 +1,11 @@
 //! Aggregate functions: typing, collection in the block, and the step from rows to groups.
 
-use super::column::Block;
 use super::{Binder, Wanted};
 use ::expression::derive::common_collation;
 use ::expression::table_type::LARGE_TEXT_CHARACTERS;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
 use errors::{SqlResult, sql_error};
+use optimizer::Block;
 use parser::ast;
 use plan::physical::{AggregateCall, AggregateKind, SortKey};
 use values::{ColumnType, TypeKind};
@@ -20,7 +20,7 @@ impl Binder<'_> {
         // There is a block to bind in, even outside of queries.
         self.block();
         let here = self.blocks.len() - 1;
-        let allowed: Vec<bool> = self.blocks.iter().map(Block::allows_aggregate).collect();
+        let allowed: Vec<bool> = self.blocks.iter().map(allows_aggregate).collect();
         if !allowed.contains(&true) {
             return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
         }
@@ -304,11 +304,9 @@ impl Binder<'_> {
     }
 }
 
-impl Block {
-    /// Whether an aggregate of this block may stand where it is being bound.
-    fn allows_aggregate(&self) -> bool {
-        !self.in_aggregate && self.clause.allows_aggregates()
-    }
+/// Whether an aggregate of this block may stand where it is being bound.
+fn allows_aggregate(block: &Block) -> bool {
+    !block.in_aggregate && block.clause.allows_aggregates()
 }
 
 /// Arguments, and the order in which GROUP_CONCAT takes them.

@@ -1,8 +1,9 @@
 //! Optimizer hints of a block: which of the statement's are for it, and what they say of its tables. Main function:
 //! [`enter`]. What is said twice and names that nothing has are warnings (3126, 3127, 3128), as in MySQL.
 
-use super::{Binder, BoundTable, Source};
+use super::Binder;
 use errors::{DiagnosticsMark, SqlError, sql_error};
+use optimizer::{BoundTable, Source};
 use parser::ast::{Hint, HintKind};
 use parser::print_name;
 use plan::BlockHints;

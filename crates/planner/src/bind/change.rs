@@ -1,23 +1,23 @@
 //! INSERT, REPLACE, UPDATE, DELETE and LOAD DATA.
 
-use super::block_hints;
-use super::column::{Block, Clause, Source, table_columns};
-use super::from::conjuncts;
+use super::column::{find_column, table_columns};
 use super::privilege::as_written;
-use super::{Binder, ChangedTable, JoinTree, Wanted};
+use super::{Binder, ChangedTable, Wanted, block_hints};
 use crate::lower::limited;
-use crate::optimize::{JoinGoal, Joined, tables_of};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 use engine::{Table, WaitPolicy};
 use errors::{SqlResult, sql_error};
+use optimizer::{
+    Block, Clause, IndexLimits, JoinGoal, JoinTree, Joined, Source, conjuncts, plan_joins, reads_whole,
+    tables_of,
+};
 use parser::ast;
-use plan::TableAccess;
 use plan::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
 use plan::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Target,
-    TargetTable, UpdatePlan,
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables,
+    TableAccess, Target, TargetTable, UpdatePlan,
 };
 use std::sync::Arc;
 use values::row::ColumnSet;
@@ -157,7 +157,7 @@ impl Binder<'_> {
         }
         let count = bound.len();
         let source = Source::Virtual(Arc::new(definition.clone()));
-        self.add_table(alias.name.clone(), None, source, bound, Vec::new())?;
+        self.add_table(alias.name.clone(), None, source, bound, IndexLimits::default())?;
         for column in 0..count {
             self.block().slot(1, column);
         }
@@ -182,7 +182,7 @@ impl Binder<'_> {
             schema,
             Source::Virtual(Arc::new(definition.clone())),
             columns,
-            Vec::new(),
+            IndexLimits::default(),
         );
         if let Ok((_, visible)) = added {
             self.block().visible = visible;
@@ -314,7 +314,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
         }
         for assignment in &update.assignments {
-            if let Some((table, _)) = self.block().find(&assignment.column)? {
+            if let Some((table, _)) = find_column(self.block(), &assignment.column)? {
                 self.change(table);
             }
         }
@@ -323,7 +323,7 @@ impl Binder<'_> {
         self.require_updated(&update.assignments)?;
         let mut assigned: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
         for assignment in &update.assignments {
-            let Some((table, column)) = self.block().find(&assignment.column)? else {
+            let Some((table, column)) = find_column(self.block(), &assignment.column)? else {
                 return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
             };
             let bound = &self.block().tables[table];
@@ -368,7 +368,7 @@ impl Binder<'_> {
         let moves = targets.iter().any(|target| moves_rows(target, index));
         let ordered = !update.order_by.is_empty();
         let buffered = several || moves || ordered || !matches!(node, Node::Table(_) | Node::Limit { .. });
-        let reads_whole = self.reads_whole(&node);
+        let reads_whole = reads_whole(&mut self.survey(), &node);
         Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered, reads_whole })
     }
 
@@ -434,7 +434,7 @@ impl Binder<'_> {
     /// The rows of UPDATE and DELETE, the index by which a table alone is read, and which table comes first.
     fn changed_rows(
         &mut self,
-        mut tree: Option<super::JoinTree>,
+        mut tree: Option<JoinTree>,
         conditions: Vec<Expression>,
         order_by: &[ast::OrderItem],
         limit: Option<Expression>,
@@ -452,7 +452,7 @@ impl Binder<'_> {
         self.ask_first(conditions.iter());
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
-            self.plan_joins(tree, conditions, Vec::new(), goal, false)?;
+            plan_joins(&mut self.optimizer(), tree, conditions, Vec::new(), goal, false)?;
         let number = self.block().number;
         for row in &mut explain {
             row.id = Some(number);
@@ -518,7 +518,7 @@ impl Binder<'_> {
         let conditions = self.where_conditions(delete.filter.as_ref())?;
         let (node, ..) = self.changed_rows(tree, conditions, &delete.order_by, limit, "DELETE")?;
         let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
-        let reads_whole = self.reads_whole(&node);
+        let reads_whole = reads_whole(&mut self.survey(), &node);
         Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered, reads_whole })
     }
 

@@ -2,41 +2,14 @@
 //! [`Binder::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use super::column::Source;
-use super::{Binder, JoinTree};
-use crate::optimize::{node_rejects_null, tables_of};
+use super::Binder;
 use ::expression::operators::{Comparison, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, SubqueryUse};
 use errors::SqlResult;
+use optimizer::{JoinTree, Source, is_always, is_known, is_never, node_rejects_null, tables_of};
 use plan::physical::Node;
 use values::temporal::{Date, DateTime};
 use values::{ColumnType, RowRef, TypeKind, Value};
-
-/// Whether a condition is a constant that does not hold.
-pub(crate) fn is_never(condition: &Expression) -> bool {
-    match condition.literal() {
-        Some(Value::Null) => true,
-        Some(Value::Int(value)) => *value == 0,
-        Some(Value::UInt(value)) => *value == 0,
-        _ => false,
-    }
-}
-
-/// Whether a condition is a constant that holds.
-pub(crate) fn is_always(condition: &Expression) -> bool {
-    matches!(condition.literal(), Some(Value::Int(value)) if *value != 0)
-}
-
-/// Whether the statement's execution knows the value before it reads a row.
-pub(crate) fn is_known(condition: &Expression) -> bool {
-    let waits = |part: &Expression| {
-        matches!(
-            part.kind,
-            ExpressionKind::Outer(_) | ExpressionKind::Subquery(_) | ExpressionKind::SystemVariable(..)
-        )
-    };
-    condition.is_constant() && !condition.any(&waits)
-}
 
 /// Whether an inner join has a condition, which counts as one of WHERE.
 fn joins_on_condition(tree: &JoinTree) -> bool {

@@ -2,10 +2,10 @@
 //! holds is a constant to it, and of a constant the time counts, which is left out where both sides are read row by row.
 //! Main function: [`Binder::keep_times`].
 
-use super::{Binder, JoinTree};
-use crate::optimize::{is_known_now, tables_of};
+use super::Binder;
 use ::expression::operators::ComparisonMode;
 use ::expression::{Expression, ExpressionKind};
+use optimizer::{JoinTree, constant_tables, is_known_now, tables_of};
 use plan::physical::{Node, TableAccess};
 
 impl Binder<'_> {
@@ -25,7 +25,7 @@ impl Binder<'_> {
         if !may {
             return;
         }
-        let constant = self.constant_tables(tree, conditions);
+        let constant = constant_tables(&mut self.optimizer(), tree, conditions);
         if constant == 0 {
             return;
         }

@@ -5,12 +5,10 @@
 //! holds if the first is never NULL in a row that matched. A constant tells nothing, unless the columns of the outer
 //! side that the join looks at are known: these decide whether rows match.
 
-use super::JoinTree;
-use super::column::{Block, Source};
-use crate::optimize::rejects_null;
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use dictionary::{IndexKind, TableDefinition};
+use optimizer::{Block, JoinTree, Source, rejects_null};
 use plan::dependence::{DerivedColumn, DerivedDependence, DerivedTable, Facts, Place, Rule};
 
 /// The facts of a block with that join tree and WHERE (taken apart at its ANDs).

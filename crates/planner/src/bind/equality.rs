@@ -1,12 +1,12 @@
 //! Columns that conditions set equal to constants. MySQL puts the constant in the column's place in the other conditions;
 //! where one of them cannot hold then, no row is looked for. Main type: [`Equalities`].
 
-use super::condition::is_known;
-use super::{Binder, JoinTree};
+use super::Binder;
 use ::expression::operators::{ComparisonMode, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, TypeClass};
+use optimizer::{JoinTree, fails, implied_by_subqueries, is_known};
 use values::temporal::{self, Date};
-use values::{ColumnType, RowRef, Value};
+use values::{ColumnType, Value};
 
 /// Which columns are equal to each other and to constants.
 #[derive(Clone, Default)]
@@ -241,7 +241,7 @@ impl Binder<'_> {
     /// column would have to equal two constants.
     pub(super) fn settle_contradictions(&mut self, tree: &mut JoinTree, conditions: &[Expression]) -> bool {
         let mut all = conditions.to_vec();
-        all.extend(self.implied_by_subqueries(conditions));
+        all.extend(implied_by_subqueries(&self.subqueries, self.facts, conditions));
         inner_conditions(tree, &mut all);
         let is_join = matches!(tree, JoinTree::Join { .. });
         if all.len() < 2 && !is_join {
@@ -271,7 +271,7 @@ impl Binder<'_> {
             [only] => inherited.substituted(only),
             _ => None,
         };
-        let fails = alone.is_some_and(|known| self.fails(&known));
+        let fails = alone.is_some_and(|known| fails(&known, self.input.context));
         if fails || self.conflicts(&mut equalities, &all, false) {
             *conditions = vec![Expression::boolean(false)];
         } else {
@@ -285,7 +285,7 @@ impl Binder<'_> {
         for pair in conditions.iter().filter_map(|condition| equality(condition, null_safe)) {
             if let Some((known, constant)) = equalities.add(&pair) {
                 let equal = Expression::compare(ComparisonOperator::Equal, known, constant, self.facts);
-                if equal.is_ok_and(|equal| self.fails(&equal)) {
+                if equal.is_ok_and(|equal| fails(&equal, self.input.context)) {
                     return true;
                 }
             }
@@ -300,16 +300,7 @@ impl Binder<'_> {
                 ExpressionKind::Or(terms) => {
                     terms.iter().all(|term| self.contradicts(&mut equalities.clone(), terms_of(term)))
                 }
-                _ => equalities.substituted(condition).is_some_and(|known| self.fails(&known)),
+                _ => equalities.substituted(condition).is_some_and(|known| fails(&known, self.input.context)),
             })
-    }
-
-    /// Whether a condition without columns does not hold. What its evaluation reports is for nobody.
-    pub(crate) fn fails(&mut self, condition: &Expression) -> bool {
-        let context = &mut *self.input.context;
-        let before = context.diagnostics().clone();
-        let truth = condition.truth(RowRef::EMPTY, context);
-        *context.diagnostics() = before;
-        matches!(truth, Ok(truth) if truth != Some(true))
     }
 }

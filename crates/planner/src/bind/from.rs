@@ -1,95 +1,19 @@
-//! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main type: [`JoinTree`].
+//! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main function: [`Binder::bind_from`].
 
-use super::column::{BoundColumn, Clause, derived_columns, table_columns};
-use super::index_hints;
-use super::{Binder, BoundCommonTable, BoundTable, ChangedTable, CommonTable, Source, Wanted};
-use crate::logical::Derived;
+use super::column::{derived_columns, table_columns};
+use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, Wanted, index_hints};
+use ::expression::Expression;
 use ::expression::operators::ComparisonOperator;
-use ::expression::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
+use optimizer::{
+    BoundColumn, BoundTable, Clause, Derived, IndexLimits, JoinTree, Source, TABLES_MAX, conjuncts,
+};
 use parser::ast;
 use plan::physical::{CommonTableUse, RowLock};
 use std::sync::Arc;
 
-/// Most tables in one query block, as in MySQL.
-pub(crate) const TABLES_MAX: usize = 61;
-
-/// How the tables of FROM hang together. RIGHT JOIN is turned round.
-#[derive(Clone, Debug)]
-pub(crate) enum JoinTree {
-    Table(usize),
-    Join {
-        left: Box<JoinTree>,
-        right: Box<JoinTree>,
-        outer: bool,
-        conditions: Vec<Expression>,
-        straight: bool,
-    },
-}
-
-impl JoinTree {
-    /// The tables below this node as bits.
-    pub fn tables(&self) -> u64 {
-        match self {
-            JoinTree::Table(table) => 1 << table,
-            JoinTree::Join { left, right, .. } => left.tables() | right.tables(),
-        }
-    }
-
-    /// The tables from left to right; those of a RIGHT JOIN are the other way round.
-    pub fn leaves(&self) -> Vec<usize> {
-        match self {
-            JoinTree::Table(table) => vec![*table],
-            JoinTree::Join { left, right, .. } => [left.leaves(), right.leaves()].concat(),
-        }
-    }
-
-    /// The conditions of ON.
-    pub fn conditions(&self) -> Vec<Expression> {
-        match self {
-            JoinTree::Table(_) => Vec::new(),
-            JoinTree::Join { left, right, conditions, .. } => {
-                [left.conditions(), right.conditions(), conditions.clone()].concat()
-            }
-        }
-    }
-
-    /// The tables on the inner sides of outer joins as bits.
-    pub fn optional_tables(&self) -> u64 {
-        match self {
-            JoinTree::Table(_) => 0,
-            JoinTree::Join { right, outer: true, left, .. } => left.optional_tables() | right.tables(),
-            JoinTree::Join { left, right, .. } => left.optional_tables() | right.optional_tables(),
-        }
-    }
-}
-
-impl JoinTree {
-    /// Whether one of the conditions of ON is such.
-    pub fn has_condition(&self, is_such: &dyn Fn(&Expression) -> bool) -> bool {
-        let JoinTree::Join { left, right, conditions, .. } = self else { return false };
-        conditions.iter().any(is_such) || left.has_condition(is_such) || right.has_condition(is_such)
-    }
-
-    /// Calls `visit` for each condition of ON, to change it.
-    pub fn for_each_condition(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
-        let JoinTree::Join { left, right, conditions, .. } = self else { return };
-        conditions.iter_mut().for_each(&mut *visit);
-        left.for_each_condition(visit);
-        right.for_each_condition(visit);
-    }
-}
-
 /// Columns by which a FROM item is seen: (table, column).
 type Visible = Vec<(usize, usize)>;
-
-/// Splits a condition at its ANDs.
-pub(crate) fn conjuncts(condition: Expression) -> Vec<Expression> {
-    match condition.kind {
-        ExpressionKind::And(terms) => terms.into_iter().flat_map(conjuncts).collect(),
-        kind => vec![Expression { kind, result: condition.result }],
-    }
-}
 
 impl Binder<'_> {
     /// Binds FROM into the current block.
@@ -304,7 +228,8 @@ impl Binder<'_> {
                 hints = hinted;
             }
             let columns = table_columns(table.definition(), &alias);
-            return self.add_table(alias, Some(schema), Source::Base(table), columns, hints);
+            let limits = index_hints::limits_of(&hints, table.definition());
+            return self.add_table(alias, Some(schema), Source::Base(table), columns, limits);
         }
         if let Some(view) = self.input.virtual_tables.view(&schema, &factor.name.name) {
             let saved = self.schema.replace(view.schema.clone());
@@ -324,7 +249,13 @@ impl Binder<'_> {
         }
         if let Some(definition) = self.input.virtual_tables.table(&schema, &factor.name.name) {
             let columns = table_columns(&definition, &alias);
-            return self.add_table(alias, Some(schema), Source::Virtual(definition), columns, Vec::new());
+            return self.add_table(
+                alias,
+                Some(schema),
+                Source::Virtual(definition),
+                columns,
+                IndexLimits::default(),
+            );
         }
         Err(self.unknown_table(&schema, &factor.name.name))
     }
@@ -335,7 +266,13 @@ impl Binder<'_> {
             scope.uses += 1;
             scope.nested_uses += usize::from(self.depth > scope.depth + 1);
             let bound = derived_columns(columns, alias, &common.columns, true);
-            return self.add_table(alias.to_owned(), None, Source::Recursion(*id), bound, Vec::new());
+            return self.add_table(
+                alias.to_owned(),
+                None,
+                Source::Recursion(*id),
+                bound,
+                IndexLimits::default(),
+            );
         }
         let bound = match common.bound.clone() {
             Some(bound) => bound,
@@ -388,7 +325,7 @@ impl Binder<'_> {
             }
         }
         let source = Source::Derived(query, common_table);
-        let result = self.add_table(alias.to_owned(), None, source, columns, Vec::new());
+        let result = self.add_table(alias.to_owned(), None, source, columns, IndexLimits::default());
         if let Some(table) = self.block().tables.last_mut() {
             table.derived_number = Some(block_number);
         }
@@ -402,7 +339,7 @@ impl Binder<'_> {
         schema: Option<String>,
         source: Source,
         columns: Vec<BoundColumn>,
-        hints: Vec<ast::IndexHint>,
+        limits: IndexLimits,
     ) -> SqlResult<(JoinTree, Visible)> {
         let block = self.block();
         if block.tables.iter().any(|table| table.alias == alias && table.schema == schema) {
@@ -425,7 +362,7 @@ impl Binder<'_> {
             slots: vec![None; columns.len()],
             columns,
             key_slot: None,
-            hints,
+            limits,
             lock: RowLock::None,
             derived_number: None,
         });

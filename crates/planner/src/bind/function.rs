@@ -1,11 +1,13 @@
 //! Function calls, and the syntax nodes that are functions under another spelling.
 
-use super::column::Source;
+use super::column::{find_column, find_in_first};
 use super::{Binder, Wanted};
-use ::expression::functions;
-use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
+use ::expression::{
+    Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass, functions,
+};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
+use optimizer::Source;
 use parser::ast;
 use std::sync::Arc;
 use values::{RowRef, TypeKind, Value};
@@ -244,7 +246,8 @@ impl Binder<'_> {
     pub fn inserted_value(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
         let block = self.block();
         let slots = block.inserted_slots.clone();
-        let found = if slots.is_empty() { block.find(reference)? } else { block.find_in_first(reference) };
+        let found =
+            if slots.is_empty() { find_column(block, reference)? } else { find_in_first(block, reference) };
         let Some((table, column)) = found else {
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
         };
@@ -267,7 +270,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_PARSE_ERROR, "You have an error in your SQL syntax", "DEFAULT", 1));
         };
         let block = self.block();
-        let Some((table, column)) = block.find(reference)? else {
+        let Some((table, column)) = find_column(block, reference)? else {
             let clause = block.clause.name();
             return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause));
         };

@@ -2,12 +2,13 @@
 //! may read besides its keys. Main functions: [`Binder::bind_group_keys`], [`Binder::order_keys`],
 //! [`Binder::check_groups`].
 
-use super::column::{Block, Clause};
+use super::Binder;
+use super::column::find_column;
 use super::dependence::facts_of;
-use super::names::{SelectItem, has_aggregate};
-use super::{Binder, JoinTree};
+use super::names::find_item;
 use ::expression::{Expression, ExpressionKind, SqlMode};
 use errors::{SqlError, SqlResult, sql_error};
+use optimizer::{Block, Clause, JoinTree, SelectItem, has_aggregate};
 use parser::ast;
 use plan::dependence::Place;
 use plan::physical::{AggregateKind, SortKey};
@@ -61,10 +62,10 @@ impl Binder<'_> {
         reference: &ast::ColumnReference,
     ) -> SqlResult<Expression> {
         let block = self.block();
-        let Some(item) = block.item(reference)?.cloned() else { return self.scalar(syntax) };
+        let Some(item) = find_item(block, reference)?.cloned() else { return self.scalar(syntax) };
         let shown = block.place(&item.expression);
         // A name that several tables have means the select item that is called so.
-        let found = match block.find(reference) {
+        let found = match find_column(block, reference) {
             Err(_) if item.name.eq_ignore_ascii_case(&reference.column) => None,
             found => found?,
         };
@@ -102,10 +103,10 @@ impl Binder<'_> {
                         None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
                     }
                 }
-                ast::Expression::Column(reference) => match self.block().item(reference)?.cloned() {
+                ast::Expression::Column(reference) => match find_item(self.block(), reference)?.cloned() {
                     Some(item) => {
                         if !item.name.eq_ignore_ascii_case(&reference.column) {
-                            self.block().find(reference)?;
+                            find_column(self.block(), reference)?;
                         }
                         item.expression
                     }

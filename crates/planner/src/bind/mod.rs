@@ -16,7 +16,6 @@ mod group;
 mod index_hints;
 mod literal;
 mod names;
-mod output;
 mod parameter;
 mod prepared_constant;
 mod privilege;
@@ -27,22 +26,16 @@ mod settled_parameter;
 mod subquery;
 
 pub(crate) use block_hints::warn_of_unknown_blocks;
-pub(crate) use column::{Block, BoundTable, Source, derived_columns};
-pub(crate) use condition::{is_known, is_never};
-pub(crate) use from::{JoinTree, TABLES_MAX, conjuncts};
-pub(crate) use names::SelectItem;
-pub(crate) use output::{Grouping, ReadOrder, compute_chosen_year};
+pub(crate) use column::derived_columns;
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
-pub(crate) use subquery::asked_subquery;
 
-use crate::logical::{Derived, OpenSelect};
-use crate::optimize::EarlyRuns;
 use crate::rewrite::Pushable;
 use ::expression::{BuildFacts, Expression};
 use engine::{Distribution, Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
+use optimizer::{Block, BoundTable, Derived, EarlyRuns, OpenSelect, Optimizer, Survey};
 use parser::ast;
 use plan::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use plan::{
@@ -270,6 +263,34 @@ impl<'a> Binder<'a> {
         }
         let last = self.blocks.len() - 1;
         &mut self.blocks[last]
+    }
+
+    /// What the optimizer reads of the block that is being bound.
+    pub fn optimizer(&mut self) -> Optimizer<'_> {
+        self.survey().optimizer
+    }
+
+    /// What may be read and run before the query of the block that is being bound.
+    pub fn survey(&mut self) -> Survey<'_> {
+        let may_run = self.input.transaction.is_some()
+            && !self.escalates
+            && self.denied.is_none()
+            && self.common_table_uses.is_empty()
+            && self.recursion_scopes.is_empty();
+        let (calls_routines, sites, facts) = (self.calls_routines, self.sites, self.facts);
+        self.block();
+        let last = self.blocks.len() - 1;
+        let optimizer = Optimizer {
+            block: &mut self.blocks[last],
+            engine: self.input.engine,
+            context: &mut *self.input.context,
+            statistics: &mut self.statistics,
+            assigns: self.assigns,
+            assigning: &self.assigning,
+        };
+        let transaction = self.input.transaction;
+        let (subqueries, early, volatile) = (&mut self.subqueries, &mut self.early, &mut self.volatile);
+        Survey { optimizer, transaction, subqueries, early, may_run, calls_routines, sites, facts, volatile }
     }
 
     /// Enters a nested query; fails when the nesting is too deep for the stack, and when the statement was killed.

@@ -1,94 +1,74 @@
 //! Names of columns in expressions: which may mean a select item or a group key besides a column of FROM, and which
-//! goes first. Main type: [`SelectItem`]; main functions: [`Binder::column`], [`Binder::resolve`].
+//! goes first. Main functions: [`find_item`], [`Binder::column`], [`Binder::resolve`].
 //!
 //! FROM goes first, then a select item, then the enclosing queries. HAVING is otherwise: outside of aggregates it sees
 //! select items and group keys only, and of these the key if both have the name. For GROUP BY and ORDER BY by a name
 //! alone see `group.rs`.
 
 use super::Binder;
-use super::column::{Block, Clause};
-use ::expression::{Expression, ExpressionKind};
+use super::column::{find_column, table_matches};
+use ::expression::Expression;
 use errors::{SqlResult, sql_error};
+use optimizer::{Block, Clause, SelectItem};
 use parser::ast;
 
-/// A bound select item.
-#[derive(Clone, Debug)]
-pub(crate) struct SelectItem {
-    /// Its alias, or what it is called without one.
-    pub name: String,
-    /// Its value, over the rows of FROM.
-    pub expression: Expression,
-}
-
-impl SelectItem {
-    /// Whether it is computed over groups.
-    pub fn has_aggregate(&self) -> bool {
-        has_aggregate(&self.expression)
-    }
-}
-
-/// Whether a part of the expression is an aggregate of the block.
-pub(crate) fn has_aggregate(expression: &Expression) -> bool {
-    expression.any(&|part| matches!(part.kind, ExpressionKind::Aggregate(_)))
-}
-
-impl Block {
-    /// The select item that a name means: one that is called so, else one that shows the column of that name under
-    /// another. Error 1052 if several do.
-    pub fn item(&self, reference: &ast::ColumnReference) -> SqlResult<Option<&SelectItem>> {
-        let mut called: Option<&SelectItem> = None;
-        let mut showing: Option<&SelectItem> = None;
-        let mut several_show = false;
-        let ambiguous = || sql_error!(ER_NON_UNIQ_ERROR, reference, self.clause.name());
-        for item in &self.items {
-            let place = self.place(&item.expression).filter(|(_, column)| *column != usize::MAX);
-            let is_called_so = reference.table.is_none() && item.name.eq_ignore_ascii_case(&reference.column);
-            let Some((table, column)) = place else {
-                if is_called_so {
-                    return Ok(Some(item));
-                }
-                continue;
-            };
-            let table = &self.tables[table];
-            let differs = |known: Option<&SelectItem>| {
-                known.is_some_and(|known| !known.expression.same(&item.expression))
-            };
+/// The select item that a name means: one that is called so, else one that shows the column of that name under
+/// another. Error 1052 if several do.
+pub(super) fn find_item<'b>(
+    block: &'b Block,
+    reference: &ast::ColumnReference,
+) -> SqlResult<Option<&'b SelectItem>> {
+    let mut called: Option<&SelectItem> = None;
+    let mut showing: Option<&SelectItem> = None;
+    let mut several_show = false;
+    let ambiguous = || sql_error!(ER_NON_UNIQ_ERROR, reference, block.clause.name());
+    for item in &block.items {
+        let place = block.place(&item.expression).filter(|(_, column)| *column != usize::MAX);
+        let is_called_so = reference.table.is_none() && item.name.eq_ignore_ascii_case(&reference.column);
+        let Some((table, column)) = place else {
             if is_called_so {
-                if differs(called) {
-                    return Err(ambiguous());
-                }
-                called = called.or(Some(item));
-            } else if table.columns[column].name.eq_ignore_ascii_case(&reference.column)
-                && Block::table_matches(table, reference)
-            {
-                several_show |= differs(showing);
-                showing = Some(item);
+                return Ok(Some(item));
             }
+            continue;
+        };
+        let table = &block.tables[table];
+        let differs =
+            |known: Option<&SelectItem>| known.is_some_and(|known| !known.expression.same(&item.expression));
+        if is_called_so {
+            if differs(called) {
+                return Err(ambiguous());
+            }
+            called = called.or(Some(item));
+        } else if table.columns[column].name.eq_ignore_ascii_case(&reference.column)
+            && table_matches(table, reference)
+        {
+            several_show |= differs(showing);
+            showing = Some(item);
         }
-        if called.is_none() && several_show {
-            return Err(ambiguous());
-        }
-        Ok(called.or(showing))
     }
+    if called.is_none() && several_show {
+        return Err(ambiguous());
+    }
+    Ok(called.or(showing))
+}
 
-    /// The group key that is a column of that name.
-    fn group_key(&self, reference: &ast::ColumnReference) -> SqlResult<Option<&Expression>> {
-        let mut found: Option<&Expression> = None;
-        for key in &self.group_keys {
-            let Some((table, column)) = self.place(key) else { continue };
-            let table = &self.tables[table];
-            if !table.columns[column].name.eq_ignore_ascii_case(&reference.column)
-                || !Block::table_matches(table, reference)
-            {
-                continue;
-            }
-            if found.is_some_and(|known| !known.same(key)) {
-                return Err(sql_error!(ER_NON_UNIQ_ERROR, reference, self.clause.name()));
-            }
-            found = Some(key);
+/// The group key that is a column of that name.
+fn group_key<'b>(block: &'b Block, reference: &ast::ColumnReference) -> SqlResult<Option<&'b Expression>> {
+    let mut found: Option<&Expression> = None;
+    for key in &block.group_keys {
+        let Some((table, column)) = block.place(key) else { continue };
+        let table = &block.tables[table];
+        if !table.columns[column].name.eq_ignore_ascii_case(&reference.column)
+            || !table_matches(table, reference)
+        {
+            continue;
         }
-        Ok(found)
+        if found.is_some_and(|known| !known.same(key)) {
+            return Err(sql_error!(ER_NON_UNIQ_ERROR, reference, block.clause.name()));
+        }
+        found = Some(key);
     }
+    Ok(found)
 }
 
 impl Binder<'_> {
@@ -98,8 +78,8 @@ impl Binder<'_> {
         if block.clause != Clause::Having || block.in_aggregate {
             return self.resolve(reference);
         }
-        let item = block.item(reference)?.map(|item| item.expression.clone());
-        let key = block.group_key(reference)?.cloned();
+        let item = find_item(block, reference)?.map(|item| item.expression.clone());
+        let key = group_key(block, reference)?.cloned();
         match (item, key) {
             (Some(item), Some(key)) if !item.same(&key) => {
                 self.warn_of_ambiguity(&reference.to_string(), Clause::Having);
@@ -126,7 +106,7 @@ impl Binder<'_> {
     /// A column by name, through the first `count` blocks.
     fn resolve_from(&mut self, reference: &ast::ColumnReference, count: usize) -> SqlResult<Expression> {
         for level in (0..count).rev() {
-            if let Some((table, column)) = self.blocks[level].find(reference)? {
+            if let Some((table, column)) = find_column(&self.blocks[level], reference)? {
                 let found = self.column_at(level, table, column, &reference.column);
                 return Ok(self.lift(level, found));
             }
@@ -156,7 +136,7 @@ impl Binder<'_> {
         if !sees {
             return Ok(None);
         }
-        let Some(item) = block.item(reference)? else {
+        let Some(item) = find_item(block, reference)? else {
             let is_it = |alias: &String| alias.eq_ignore_ascii_case(&reference.column);
             if nested && reference.table.is_none() && block.later_aliases.iter().any(is_it) {
                 let why = "forward reference in item list";

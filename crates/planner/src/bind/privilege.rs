@@ -2,20 +2,20 @@
 //! first mistake or missing privilege in MySQL's order is the one that the client sees. The requests stay with the plan
 //! and are checked again at each execution. Tables were asked for before (`access.rs`).
 
-use super::{Binder, Block, BoundTable, Source};
+use super::Binder;
+use super::column::find_column;
 use dictionary::{TableDefinition, TableName};
 use errors::{SqlError, SqlResult};
+use optimizer::{Block, BoundTable, Source};
 use parser::ast;
 use plan::{Extent, PrivilegeRequest, TableAccess};
 
-impl BoundTable {
-    /// The definition of the table behind it, if it is one that privileges are granted on.
-    fn granted_definition(&self) -> Option<&TableDefinition> {
-        match &self.source {
-            Source::Base(table) => Some(table.definition()),
-            Source::Virtual(definition) => Some(definition),
-            Source::Derived(..) | Source::Recursion(_) => None,
-        }
+/// The definition of the table behind it, if it is one that privileges are granted on.
+fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
+    match &table.source {
+        Source::Base(table) => Some(table.definition()),
+        Source::Virtual(definition) => Some(definition),
+        Source::Derived(..) | Source::Recursion(_) => None,
     }
 }
 
@@ -84,8 +84,8 @@ impl Binder<'_> {
     /// The columns that an UPDATE changes; unknown ones are found later. Error 1052.
     pub fn require_updated(&mut self, assignments: &[ast::Assignment]) -> SqlResult<()> {
         for assignment in assignments {
-            if let Some((table, column)) = self.block().find(&assignment.column)?
-                && let Some(definition) = self.block().tables[table].granted_definition()
+            if let Some((table, column)) = find_column(self.block(), &assignment.column)?
+                && let Some(definition) = granted_definition(&self.block().tables[table])
             {
                 let name = definition.name.clone();
                 let column = as_written(&definition.columns[column].name, &assignment.column.column);
@@ -133,7 +133,7 @@ impl Binder<'_> {
             .block()
             .tables
             .iter()
-            .filter_map(|table| table.granted_definition())
+            .filter_map(|table| granted_definition(table))
             .map(|definition| definition.name.clone())
             .collect();
         names.iter().for_each(|name| self.require_table(name, access));
@@ -143,7 +143,7 @@ impl Binder<'_> {
     pub fn require_locking(&mut self, chosen: impl Fn(&BoundTable) -> bool) {
         let tables = self.block().tables.iter().filter(|table| chosen(table));
         let names: Vec<TableName> = tables
-            .filter_map(|table| table.granted_definition())
+            .filter_map(|table| granted_definition(table))
             .map(|definition| definition.name.clone())
             .collect();
         names.iter().for_each(|name| self.require_table(name, TableAccess::SelectForUpdate));
@@ -152,7 +152,7 @@ impl Binder<'_> {
     /// A column of a table of the block at that level is read.
     pub fn require_column_read(&mut self, level: usize, table: usize, column: usize, written: &str) {
         let bound = &self.blocks[level].tables[table];
-        if let Some(definition) = bound.granted_definition() {
+        if let Some(definition) = granted_definition(bound) {
             let name = definition.name.clone();
             let column = as_written(&definition.columns[column].name, written).to_owned();
             self.require_column(&name, &column, TableAccess::Select);
@@ -161,7 +161,7 @@ impl Binder<'_> {
 
     /// A table's `*` is read.
     pub fn require_whole_read(&mut self, table: usize) {
-        if let Some(definition) = self.block().tables[table].granted_definition().cloned() {
+        if let Some(definition) = granted_definition(&self.block().tables[table]).cloned() {
             self.require_every_column(&definition, TableAccess::Select);
         }
     }
@@ -169,7 +169,7 @@ impl Binder<'_> {
     /// What a column that nobody found is told as: error 1143 to a user who may not read the whole first table, and
     /// so shall not learn its columns by asking for them.
     pub fn unknown_column_denial(&self, block: &Block, column: &str) -> Option<SqlError> {
-        let definition = block.tables.first()?.granted_definition()?;
+        let definition = granted_definition(block.tables.first()?)?;
         let TableName { schema, table } = definition.name.clone();
         if self.input.privileges.reads_whole(&schema, &table) {
             return None;

@@ -1,15 +1,13 @@
 //! Whole queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them, recursion.
 
 use super::Binder;
-use super::column::{Block, Clause};
-use super::names::{SelectItem, has_aggregate};
 use super::select::Surroundings;
-use crate::logical::{Derived, OpenSelect};
 use crate::lower::{limited, wants_nothing};
 use crate::rewrite::Pushable;
 use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
+use optimizer::{Block, Clause, Derived, OpenSelect, SelectItem, has_aggregate};
 use parser::ast;
 use plan::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
 use std::sync::Arc;

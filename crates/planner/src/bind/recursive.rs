@@ -2,9 +2,10 @@
 //! An operand is a step if binding it used the table that is being defined (see [`RecursionScope`]).
 
 use super::query::{convert_columns, shift_outer};
-use super::{Binder, BoundTable, CommonTable, Source};
+use super::{Binder, CommonTable};
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
+use optimizer::{BoundTable, Source};
 use parser::ast;
 use plan::physical::{
     Node, OutputColumn, QueryPlan, ROWS_UNKNOWN, Recursive, RecursiveStep, SetOperation, SetTerm,

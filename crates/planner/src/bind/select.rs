@@ -1,18 +1,18 @@
 //! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
 //! MySQL resolves them. The result is a [`LogicalSelect`].
 
-use super::block_hints;
-use super::column::{Block, BoundTable, Clause};
+use super::column::find_column;
 use super::dependence::dependence_of;
-use super::from::conjuncts;
 use super::group::Grouped;
-use super::names::SelectItem;
-use super::{Binder, JoinTree, Wanted};
-use crate::logical::{LogicalSelect, OpenSelect};
+use super::{Binder, Wanted, block_hints};
 use crate::lower::Lowered;
 use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
+use optimizer::{
+    Block, BoundTable, Clause, JoinTree, LogicalSelect, OpenSelect, SelectItem, Source, conjuncts,
+    shown_column,
+};
 use parser::ast;
 use plan::physical::{QueryPlan, RowLimit, RowLock, SortKey};
 use std::sync::Arc;
@@ -167,7 +167,8 @@ impl Binder<'_> {
             self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
         }
         order.retain(|key| key.expression.literal().is_none());
-        let shown = items.iter().map(|item| self.shown_column(&item.name, &item.expression)).collect();
+        let shown =
+            items.iter().map(|item| shown_column(self.block(), &item.name, &item.expression)).collect();
         Ok(LogicalSelect {
             conditions,
             groups: grouping,
@@ -341,13 +342,13 @@ impl Binder<'_> {
     /// keep their own names.
     fn column_item_name(&mut self, reference: &ast::ColumnReference) -> SqlResult<String> {
         let virtual_tables = self.input.virtual_tables;
-        if let Some((table, column)) = self.block().find(reference)? {
+        if let Some((table, column)) = find_column(self.block(), reference)? {
             let table = &self.block().tables[table];
             let keeps = match &table.source {
-                super::Source::Virtual(definition) => {
+                Source::Virtual(definition) => {
                     virtual_tables.keeps_column_names(&definition.name.schema, &definition.name.table)
                 }
-                super::Source::Derived(..) => true,
+                Source::Derived(..) => true,
                 _ => false,
             };
             if keeps {
@@ -393,5 +394,5 @@ impl Binder<'_> {
 }
 
 fn is_information_view(table: &BoundTable) -> bool {
-    matches!(&table.source, super::Source::Virtual(view) if view.name.schema == "information_schema")
+    matches!(&table.source, Source::Virtual(view) if view.name.schema == "information_schema")
 }

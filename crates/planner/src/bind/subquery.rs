@@ -1,33 +1,33 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
 use super::constant_rows::constant_columns;
-use super::output::compute_year;
 use super::query::convert_columns;
 use super::select::Surroundings;
 use super::{Binder, Wanted, expression::comparison};
-use crate::logical::OpenSelect;
+use crate::rewrite::{groups_silently, is_joinable};
 use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
 use ::expression::{Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
+use optimizer::{OpenSelect, compute_year};
 use parser::ast;
-use plan::SubqueryPlan;
 use plan::physical::{Node, QueryPlan};
+use plan::{SubqueryPlan, is_asked_first};
 use std::sync::Arc;
 use values::ColumnType;
 
-/// The subquery that a condition asks for a row of, or (true) for none, if it is IN, ANY, EXISTS or one of their negations.
-pub(crate) fn asked_subquery(condition: &Expression) -> Option<(&SubqueryCall, bool)> {
-    match &condition.kind {
-        ExpressionKind::Subquery(call) => Some((call, call.wanted == SubqueryUse::NotIn)),
-        ExpressionKind::Not(inner) => match &inner.kind {
-            ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists => Some((call, true)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 impl Binder<'_> {
+    /// Keeps conditions of the statement's own block that have a part which reads no row but runs a subquery: MySQL computes such
+    /// parts while it looks for conditions that cannot hold.
+    pub(crate) fn ask_first<'e>(&mut self, conditions: impl Iterator<Item = &'e Expression>) {
+        if self.blocks.len() > 1 || self.subqueries.is_empty() {
+            return;
+        }
+        let conditions: Vec<Expression> = conditions.cloned().collect();
+        if conditions.iter().any(has_part_to_ask) {
+            self.asked_first.push(conditions);
+        }
+    }
+
     /// IN, ANY, ALL, EXISTS and scalar subqueries.
     pub fn subquery_expression(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
         match syntax {
@@ -158,7 +158,7 @@ impl Binder<'_> {
         let last_block = open.last_block;
         self.plan_select_and(open, &|(block, select)| {
             let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
-            let is_taken = select.is_joinable() || wanted == SubqueryUse::In && select.groups_silently(block);
+            let is_taken = is_joinable(select) || wanted == SubqueryUse::In && groups_silently(select, block);
             is_taken.then(|| Arc::new(copy()))
         })
     }
@@ -319,4 +319,11 @@ fn as_expression(plan: &QueryPlan) -> Option<Expression> {
         _ => None,
     });
     Some(shown)
+}
+
+fn has_part_to_ask(condition: &Expression) -> bool {
+    match &condition.kind {
+        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => terms.iter().any(has_part_to_ask),
+        _ => is_asked_first(condition),
+    }
 }

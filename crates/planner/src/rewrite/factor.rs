@@ -2,10 +2,10 @@
 //! of one table is a condition on that table. `(a = b AND x = 1 AND y < 2) OR (a = b AND x = 2 AND y < 3)` demands `a = b` and
 //! `x = 1 OR x = 2`. Only what can neither fail nor warn is taken apart. Main function: [`Binder::factor_alternatives`].
 
-use crate::bind::{Binder, Block, conjuncts};
-use crate::optimize::tables_of;
+use crate::bind::Binder;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
+use optimizer::{Block, conjuncts, tables_of};
 
 /// Most alternatives that are looked at.
 const ALTERNATIVES_MAX: usize = 16;

@@ -1,7 +1,7 @@
 //! Putting the tables of one block into another. Main type: [`Graft`].
 
-use crate::bind::{Block, BoundTable, JoinTree};
 use expression::{Expression, ExpressionKind};
+use optimizer::{Block, BoundTable, JoinTree};
 
 /// Where the tables and slots of a block go in the block that takes it in.
 pub(super) struct Graft {

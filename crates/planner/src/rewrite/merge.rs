@@ -5,12 +5,12 @@
 //! row without a match.
 
 use super::graft::{Graft, forget_unused};
-use crate::bind::TABLES_MAX;
-use crate::bind::{Binder, Block, JoinTree, Source, conjuncts};
-use crate::logical::{Derived, LogicalSelect, OpenSelect};
-use crate::optimize::tables_of;
+use crate::bind::Binder;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
+use optimizer::{
+    Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source, TABLES_MAX, conjuncts, tables_of,
+};
 use parser::ast::HintKind;
 use std::sync::Arc;
 use values::TypeKind;
@@ -63,9 +63,9 @@ impl Binder<'_> {
             let Source::Derived(Derived::Open(open), common) = &table.source else { return None };
             let fits = block.tables.len() + open.block.tables.len() - 1 <= TABLES_MAX;
             // All who name a common table see the same rows, also those that are not bound yet.
-            let may_copy = common.is_none() || !open.has_sites();
+            let may_copy = common.is_none() || !has_sites(open);
             let may_be_missing = optional >> number & 1 == 1;
-            let stays_null = || open.shows_columns(&table.slots);
+            let stays_null = || shows_columns(open, &table.slots);
             let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
             let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias) != Some(false);
             let merges = is_wanted && fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
@@ -74,27 +74,25 @@ impl Binder<'_> {
     }
 }
 
-impl OpenSelect {
-    /// Whether the columns that are used are those of its tables.
-    fn shows_columns(&self, used: &[Option<usize>]) -> bool {
-        let mut shown = self.select.items.iter().zip(used);
-        shown.all(|(item, slot)| slot.is_none() || item.expression.column_slot().is_some())
-    }
+/// Whether the columns that are used are those of its tables.
+fn shows_columns(open: &OpenSelect, used: &[Option<usize>]) -> bool {
+    let mut shown = open.select.items.iter().zip(used);
+    shown.all(|(item, slot)| slot.is_none() || item.expression.column_slot().is_some())
+}
 
-    /// Whether it calls what keeps something from row to row, such as RAND with a seed.
-    fn has_sites(&self) -> bool {
-        let keeps = |expression: &Expression| {
-            expression.any(&|part| match &part.kind {
-                ExpressionKind::Function(call) => !call.definition.pure,
-                ExpressionKind::Routine(_) => true,
-                _ => false,
-            })
-        };
-        let select = &self.select;
-        select.items.iter().any(|item| keeps(&item.expression))
-            || select.conditions.iter().any(keeps)
-            || select.tree.as_ref().is_some_and(|tree| tree.has_condition(&keeps))
-    }
+/// Whether it calls what keeps something from row to row, such as RAND with a seed.
+fn has_sites(open: &OpenSelect) -> bool {
+    let keeps = |expression: &Expression| {
+        expression.any(&|part| match &part.kind {
+            ExpressionKind::Function(call) => !call.definition.pure,
+            ExpressionKind::Routine(_) => true,
+            _ => false,
+        })
+    };
+    let select = &open.select;
+    select.items.iter().any(|item| keeps(&item.expression))
+        || select.conditions.iter().any(keeps)
+        || select.tree.as_ref().is_some_and(|tree| tree.has_condition(&keeps))
 }
 
 /// Whether IS NULL of a date has another meaning in the one query than in the other: it asks WHERE of a table for the zero date, if the

@@ -7,3 +7,4 @@ mod pushdown;
 mod semijoin;
 
 pub(crate) use pushdown::{Pushable, add_inner_conditions};
+pub(crate) use semijoin::{groups_silently, is_joinable};

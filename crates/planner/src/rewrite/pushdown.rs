@@ -5,12 +5,11 @@
 //! The query is planned again with them. A condition goes down only if it is silent and if all rows that are made one (by DISTINCT,
 //! UNION or a group) agree on it: comparisons with constants as the column itself compares.
 
-use crate::bind::{Binder, JoinTree, Source, convert_columns};
-use crate::logical::{Derived, LogicalSelect, OpenSelect};
-use crate::optimize::{EqualColumns, subject_of, tables_of};
+use crate::bind::{Binder, convert_columns};
 use errors::SqlResult;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
+use optimizer::{Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of, tables_of};
 use parser::ast::HintKind;
 use plan::physical::{Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
@@ -26,7 +25,7 @@ impl Pushable {
     pub fn of(selects: Vec<OpenSelect>) -> Option<Pushable> {
         let takes = |open: &OpenSelect| {
             let select = &open.select;
-            let is_plain = |item: &crate::bind::SelectItem| is_silent(&item.expression);
+            let is_plain = |item: &optimizer::SelectItem| is_silent(&item.expression);
             select.tree.is_some()
                 && open.block.outer.is_empty()
                 && !(select.rollup || select.limit.is_some() || select.counts_all)
@@ -101,7 +100,7 @@ impl Binder<'_> {
         for condition in conditions {
             let parts: Option<Vec<Expression>> = selects
                 .iter()
-                .map(|open| open.moved_down(condition, &slots, is_set.then_some(types.as_slice())))
+                .map(|open| moved_down(open, condition, &slots, is_set.then_some(types.as_slice())))
                 .collect();
             let Some(parts) = parts else { continue };
             goes_down = true;
@@ -133,37 +132,35 @@ impl Binder<'_> {
     }
 }
 
-impl OpenSelect {
-    /// A condition on the rows, over those of FROM; `slots` are those of the columns in the condition, `types` what a set operation
-    /// makes of them. None if it cannot be said of these.
-    fn moved_down(
-        &self,
-        condition: &Expression,
-        slots: &[Option<usize>],
-        types: Option<&[ResultType]>,
-    ) -> Option<Expression> {
-        let mut moved = condition.clone();
-        let mut fits = true;
-        moved.replace(&mut |part| {
-            let slot = part.column_slot()?;
-            let column = slots.iter().position(|known| *known == Some(slot));
-            let below = column.and_then(|column| self.shown_by(column, types));
-            fits &= below.is_some();
-            below
-        });
-        fits.then_some(moved)
-    }
+/// A condition on the rows, over those of FROM; `slots` are those of the columns in the condition, `types` what a set operation
+/// makes of them. None if it cannot be said of these.
+fn moved_down(
+    open: &OpenSelect,
+    condition: &Expression,
+    slots: &[Option<usize>],
+    types: Option<&[ResultType]>,
+) -> Option<Expression> {
+    let mut moved = condition.clone();
+    let mut fits = true;
+    moved.replace(&mut |part| {
+        let slot = part.column_slot()?;
+        let column = slots.iter().position(|known| *known == Some(slot));
+        let below = column.and_then(|column| shown_by(open, column, types));
+        fits &= below.is_some();
+        below
+    });
+    fits.then_some(moved)
+}
 
-    /// What a column shows, over the rows of FROM: the same in all rows that are made one.
-    fn shown_by(&self, column: usize, types: Option<&[ResultType]>) -> Option<Expression> {
-        let shown = &self.select.items.get(column)?.expression;
-        let shown = match self.select.groups {
-            true => self.block.group_keys.get(shown.column_slot()?)?.clone(),
-            false => shown.clone(),
-        };
-        let differs = |types: &[ResultType]| compares_otherwise(&shown.result, &types[column]);
-        (is_silent(&shown) && !types.is_some_and(differs)).then_some(shown)
-    }
+/// What a column shows, over the rows of FROM: the same in all rows that are made one.
+fn shown_by(open: &OpenSelect, column: usize, types: Option<&[ResultType]>) -> Option<Expression> {
+    let shown = &open.select.items.get(column)?.expression;
+    let shown = match open.select.groups {
+        true => open.block.group_keys.get(shown.column_slot()?)?.clone(),
+        false => shown.clone(),
+    };
+    let differs = |types: &[ResultType]| compares_otherwise(&shown.result, &types[column]);
+    (is_silent(&shown) && !types.is_some_and(differs)).then_some(shown)
 }
 
 /// Whether values compare otherwise than in the column of the set operation that they go to.

@@ -6,14 +6,15 @@
 //! the query and are few, or groups, their different values are a derived table, which may come first too.
 
 use super::graft::{Graft, forget_unused};
-use crate::bind::{Binder, Block, BoundTable, JoinTree, Source, TABLES_MAX};
-use crate::bind::{asked_subquery, derived_columns, is_never};
-use crate::logical::{Derived, LogicalSelect, OpenSelect, SemiJoin};
-use crate::optimize::{EqualColumns, tables_of};
+use crate::bind::{Binder, derived_columns};
 use errors::SqlResult;
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse, TypeClass};
+use optimizer::{
+    Block, BoundTable, Derived, EqualColumns, IndexLimits, JoinTree, LogicalSelect, OpenSelect, SemiJoin,
+    Source, TABLES_MAX, asked_subquery, is_never, tables_of,
+};
 use plan::physical::{AggregateCall, AggregateKind, Node, OutputColumn};
 use std::sync::Arc;
 use values::TypeKind;
@@ -22,50 +23,48 @@ use values::TypeKind;
 /// come first.
 const FEW_ROWS_FACTOR: f64 = 4.0;
 
-impl LogicalSelect {
-    /// Whether the query that asks for a row of it may read its tables, as far as it alone says.
-    pub fn is_joinable(&self) -> bool {
-        let is_plain = |expression: &Expression| {
-            !expression.any(&|part| match &part.kind {
-                ExpressionKind::Subquery(_)
-                | ExpressionKind::AssignUserVariable(..)
-                | ExpressionKind::Routine(_) => true,
-                ExpressionKind::Function(call) => !call.definition.pure,
-                _ => false,
-            })
-        };
-        self.tree.is_some()
-            && !(self.groups || self.has_having || self.rollup)
-            && !(self.limit.is_some() || self.counts_all || self.is_straight)
-            && !self.conditions.iter().any(is_never)
-            && self.items.iter().all(|item| is_plain(&item.expression))
-    }
+/// Whether the query that asks for a row of it may read its tables, as far as it alone says.
+pub(crate) fn is_joinable(select: &LogicalSelect) -> bool {
+    let is_plain = |expression: &Expression| {
+        !expression.any(&|part| match &part.kind {
+            ExpressionKind::Subquery(_)
+            | ExpressionKind::AssignUserVariable(..)
+            | ExpressionKind::Routine(_) => true,
+            ExpressionKind::Function(call) => !call.definition.pure,
+            _ => false,
+        })
+    };
+    select.tree.is_some()
+        && !(select.groups || select.has_having || select.rollup)
+        && !(select.limit.is_some() || select.counts_all || select.is_straight)
+        && !select.conditions.iter().any(is_never)
+        && select.items.iter().all(|item| is_plain(&item.expression))
+}
 
-    /// Whether its rows are groups of rows of base tables, and nobody can tell when they are found.
-    pub fn groups_silently(&self, block: &Block) -> bool {
-        use AggregateKind::{Average, Count, CountRows, Maximum, Minimum, Sum};
-        let is_exact =
-            |value: &Expression| matches!(value.result.class(), TypeClass::Integer | TypeClass::Decimal);
-        let adds_silently = |call: &AggregateCall| {
-            let is_known = match call.kind {
-                CountRows | Count | Minimum | Maximum => true,
-                Sum | Average => call.arguments.iter().all(is_exact),
-                _ => false,
-            };
-            is_known && call.arguments.iter().all(is_silent)
+/// Whether its rows are groups of rows of base tables, and nobody can tell when they are found.
+pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
+    use AggregateKind::{Average, Count, CountRows, Maximum, Minimum, Sum};
+    let is_exact =
+        |value: &Expression| matches!(value.result.class(), TypeClass::Integer | TypeClass::Decimal);
+    let adds_silently = |call: &AggregateCall| {
+        let is_known = match call.kind {
+            CountRows | Count | Minimum | Maximum => true,
+            Sum | Average => call.arguments.iter().all(is_exact),
+            _ => false,
         };
-        let mut all = self.conditions.iter().chain(&self.having).chain(&block.group_keys);
-        let is_base = |table: &BoundTable| matches!(table.source, Source::Base(_));
-        self.groups
-            && self.has_group_keys
-            && !(self.rollup || self.limit.is_some() || self.counts_all || self.is_straight)
-            && self.semijoins.is_empty()
-            && block.tables.iter().all(is_base)
-            && all.all(is_silent)
-            && self.items.iter().all(|item| is_silent(&item.expression))
-            && !self.tree.as_ref().is_none_or(|tree| tree.has_condition(&|condition| !is_silent(condition)))
-            && block.aggregates.iter().all(adds_silently)
-    }
+        is_known && call.arguments.iter().all(is_silent)
+    };
+    let mut all = select.conditions.iter().chain(&select.having).chain(&block.group_keys);
+    let is_base = |table: &BoundTable| matches!(table.source, Source::Base(_));
+    select.groups
+        && select.has_group_keys
+        && !(select.rollup || select.limit.is_some() || select.counts_all || select.is_straight)
+        && select.semijoins.is_empty()
+        && block.tables.iter().all(is_base)
+        && all.all(is_silent)
+        && select.items.iter().all(|item| is_silent(&item.expression))
+        && !select.tree.as_ref().is_none_or(|tree| tree.has_condition(&|condition| !is_silent(condition)))
+        && block.aggregates.iter().all(adds_silently)
 }
 
 impl Binder<'_> {
@@ -228,7 +227,10 @@ impl Binder<'_> {
         let JoinTree::Table(number) = tree else { return false };
         let conditions: Vec<&Expression> = conditions.iter().collect();
         let before = (1 << number) - 1;
-        self.candidates(*number, &conditions, before).iter().any(|candidate| candidate.path.single_row)
+        self.optimizer()
+            .candidates(*number, &conditions, before)
+            .iter()
+            .any(|candidate| candidate.path.single_row)
     }
 
     /// Whether the values of IN are better found first and then looked up in an index. `further`: what follows for the query.
@@ -257,7 +259,7 @@ impl Binder<'_> {
         }
         let own = |condition: &&Expression| tables_of(block, condition) & !(1 << number) == 0;
         let conditions: Vec<&Expression> = select.conditions.iter().chain(further).filter(own).collect();
-        let candidates = self.candidates(number, &conditions, 0);
+        let candidates = self.optimizer().candidates(number, &conditions, 0);
         let rows = candidates.iter().map(|candidate| candidate.rows).fold(f64::INFINITY, f64::min);
         self.subqueries[call.id].query.rows * FEW_ROWS_FACTOR < rows
     }
@@ -288,7 +290,7 @@ impl Binder<'_> {
         });
         let number = self.block().tables.len();
         let source = Source::Derived(Derived::Planned(Arc::new(plan)), None);
-        let (tree, _) = self.add_table(alias, None, source, bound, Vec::new())?;
+        let (tree, _) = self.add_table(alias, None, source, bound, IndexLimits::default())?;
         self.block().joined_tables += 1;
         let level = self.blocks.len() - 1;
         let mut equal = Vec::with_capacity(call.operands.len());

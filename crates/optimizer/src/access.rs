@@ -1,11 +1,11 @@
 //! The ways to read one table, with estimates, and the choice among them. Main type: [`Candidate`].
 
 use super::terms::{Term, TermReader, Terms, index_conditions};
-use crate::bind::{Binder, Source};
+use super::union::union_candidates;
+use crate::{Optimizer, Source, needs_row};
 use dictionary::IndexDefinition;
 use engine::{Distribution, Table};
 use expression::{Expression, ExpressionKind};
-use parser::ast::{IndexHint, IndexHintKind, IndexHintScope};
 use plan::physical::{AccessPath, KeyCondition, KeyConditions};
 use plan::range::key_ranges;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use values::RowRef;
 
 /// One way to read a table once, for one row of the tables before it.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub struct Candidate {
+    /// What is read.
     pub path: AccessPath,
     /// Rows read.
     pub rows: f64,
@@ -39,20 +40,20 @@ pub(crate) fn table_rows(statistics: &Distribution) -> f64 {
     (statistics.rows as f64).max(1.0)
 }
 
-impl Binder<'_> {
+impl Optimizer<'_> {
     /// All ways to read a base table, given the conditions that may be used and the tables that are placed.
     pub fn candidates(&mut self, number: usize, conditions: &[&Expression], placed: u64) -> Vec<Candidate> {
-        let bound = &self.block().tables[number];
+        let bound = &self.block.tables[number];
         let Source::Base(table) = &bound.source else { return Vec::new() };
         let table = table.clone();
-        let hints = bound.hints.clone();
+        let limits = bound.limits.clone();
         let statistics = self.statistics(&table);
         let rows = table_rows(&statistics);
-        let needs_row = self.needs_row(number);
+        let needs_row = needs_row(self.block, number);
         let mut found =
             vec![Candidate { path: AccessPath::whole(0), rows, cost: rows + DESCENT_COST, dependent: false }];
         let terms: Vec<Terms> = {
-            let reader = TermReader { block: self.block(), table: number, placed };
+            let reader = TermReader { block: self.block, table: number, placed };
             debug_assert!(reader.has_indexes());
             conditions.iter().filter_map(|condition| reader.read(condition)).collect()
         };
@@ -66,7 +67,7 @@ impl Binder<'_> {
             .collect();
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table).cloned() else { continue };
-            if definition.invisible || !is_allowed(&hints, &definition.name, IndexHintScope::Join) {
+            if definition.invisible || !limits.allows_for_join(&definition.name) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);
@@ -83,10 +84,8 @@ impl Binder<'_> {
                 found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
             }
         }
-        found.extend(self.union_candidates(number, &terms, &all));
-        let forced =
-            |hint: &IndexHint| hint.kind == IndexHintKind::Force && counts(hint, IndexHintScope::Join);
-        if hints.iter().any(forced) && found.len() > 1 {
+        found.extend(union_candidates(self, number, &terms, &all));
+        if limits.forces && found.len() > 1 {
             found.remove(0);
         }
         found
@@ -141,14 +140,14 @@ impl Binder<'_> {
         statistics: &Distribution,
         path: &mut AccessPath,
     ) -> f64 {
-        let warnings = self.input.context.diagnostics().clone();
-        let ranges = key_ranges(table, path, RowRef::EMPTY, self.input.context);
-        *self.input.context.diagnostics() = warnings;
+        let warnings = self.context.diagnostics().clone();
+        let ranges = key_ranges(table, path, RowRef::EMPTY, self.context);
+        *self.context.diagnostics() = warnings;
         let Ok(ranges) = ranges else { return self.guessed_rows(statistics, path) };
         let asked = ranges.len().min(ESTIMATED_RANGES_MAX);
         let mut total = 0.0;
         for range in &ranges[..asked] {
-            match self.input.engine.estimate_range(table, path.index, range) {
+            match self.engine.estimate_range(table, path.index, range) {
                 Ok(rows) => total += rows as f64,
                 Err(_) => return self.guessed_rows(statistics, path),
             }
@@ -187,7 +186,7 @@ impl Binder<'_> {
     /// Whether the index holds all columns that are read.
     pub fn is_covered(&mut self, number: usize, table: &Table, index: usize) -> bool {
         let held = table.indexes()[index].row_columns();
-        let slots = &self.block().tables[number].slots;
+        let slots = &self.block.tables[number].slots;
         slots.iter().enumerate().all(|(column, slot)| slot.is_none() || held.contains(&column))
     }
 }
@@ -196,26 +195,8 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
     AccessPath { ranges, covering, single_row, ..AccessPath::whole(index) }
 }
 
-/// Whether a hint counts where an index is wanted for that.
-fn counts(hint: &IndexHint, scope: IndexHintScope) -> bool {
-    hint.scope.is_none_or(|meant| meant == scope)
-}
-
-/// Whether the hints of a table let an index be used for that.
-pub(super) fn is_allowed(hints: &[IndexHint], name: &str, scope: IndexHintScope) -> bool {
-    let named = |hint: &IndexHint| hint.indexes.iter().any(|index| index.eq_ignore_ascii_case(name));
-    let mut allowed = true;
-    for hint in hints.iter().filter(|hint| counts(hint, scope)) {
-        match hint.kind {
-            IndexHintKind::Ignore => allowed &= !named(hint),
-            IndexHintKind::Use | IndexHintKind::Force => allowed &= named(hint),
-        }
-    }
-    allowed
-}
-
 /// Whether the values that a condition asks for do not depend on rows.
-pub(crate) fn is_known_now(condition: &KeyCondition) -> bool {
+pub fn is_known_now(condition: &KeyCondition) -> bool {
     let known = |expression: &Expression| {
         !expression.any(&|part| {
             matches!(

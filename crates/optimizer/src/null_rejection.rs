@@ -1,8 +1,7 @@
 //! Which conditions cannot hold for a row of NULLs, so that an outer join is an inner one. Main function: [`rejects_null`].
 //! `NOT` of a condition that is unknown is unknown as well; what a function makes of NULL is not looked at.
 
-use super::tables_of;
-use crate::bind::{Block, JoinTree};
+use crate::{Block, JoinTree, tables_of};
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind, SubqueryUse};
 use plan::physical::{JoinKind, Node};
@@ -32,7 +31,7 @@ impl Block {
 }
 
 /// Whether a condition cannot hold when a column of those that `is_meant` picks is NULL.
-pub(crate) fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
+pub fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
     let is_null = |operand: &Expression| gives_null(operand, is_meant);
     match &condition.kind {
         ExpressionKind::Compare(_) | ExpressionKind::In(_) | ExpressionKind::Like(_) => {
@@ -57,7 +56,7 @@ pub(crate) fn rejects_null(condition: &Expression, is_meant: &dyn Fn(&Expression
 }
 
 /// Whether a condition on the rows of a query cannot hold when such a value is NULL, so that it has no rows then.
-pub(crate) fn node_rejects_null(node: &Node, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
+pub fn node_rejects_null(node: &Node, is_meant: &dyn Fn(&Expression) -> bool) -> bool {
     let rejects = |conditions: &[Expression]| conditions.iter().any(|one| rejects_null(one, is_meant));
     match node {
         Node::Project { input, .. } | Node::Distinct { input, .. } | Node::Sort { input, .. } => {

@@ -1,15 +1,15 @@
-//! A SELECT whose names are resolved and whose expressions have types: what it asks for, and nothing of how it is done. `bind`
-//! makes it, rewrites change it, `lower` makes a physical tree of it. Main type: [`LogicalSelect`].
+//! A SELECT whose names are resolved and whose expressions have types: what it asks for, and nothing of how it is done. The
+//! planner makes it, changes it by rewrites, and makes a physical tree of it. Main type: [`LogicalSelect`].
 
-use crate::bind::{Block, JoinTree, SelectItem};
+use crate::{Block, JoinTree, SelectItem};
 use expression::{Expression, ExpressionKind};
 use plan::dependence::DerivedDependence;
 use plan::physical::{OutputColumn, QueryPlan, RowLimit, SortKey};
 use std::sync::Arc;
 
-/// A bound SELECT. Tables, slots, group keys and aggregates are in its [`Block`](crate::bind::Block).
+/// A bound SELECT. Tables, slots, group keys and aggregates are in its [`Block`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LogicalSelect {
+pub struct LogicalSelect {
     /// FROM; None without tables.
     pub tree: Option<JoinTree>,
     /// WHERE, taken apart at its ANDs.
@@ -50,7 +50,7 @@ pub(crate) struct LogicalSelect {
 
 /// The tables of a subquery of which WHERE asks for a row.
 #[derive(Clone, Debug)]
-pub(crate) struct SemiJoin {
+pub struct SemiJoin {
     /// The tables, which are in the block.
     pub tree: JoinTree,
     /// What must hold of the row, and of it and the row of FROM.
@@ -61,8 +61,10 @@ pub(crate) struct SemiJoin {
 
 /// A bound SELECT with its block, before it is chosen how it is done.
 #[derive(Clone, Debug)]
-pub(crate) struct OpenSelect {
+pub struct OpenSelect {
+    /// Its tables, slots, group keys and aggregates.
     pub block: Block,
+    /// What it asks for.
     pub select: LogicalSelect,
     /// The greatest number of a block in it.
     pub last_block: u32,
@@ -70,7 +72,7 @@ pub(crate) struct OpenSelect {
 
 /// A query in FROM.
 #[derive(Clone, Debug)]
-pub(crate) enum Derived {
+pub enum Derived {
     /// One whose rows are made before the query around it reads them.
     Planned(Arc<QueryPlan>),
     /// One whose tables the query around it may read in its place.

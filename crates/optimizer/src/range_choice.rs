@@ -1,11 +1,11 @@
 //! Which range of an index MySQL reads a table by: rows then come in that order, and not in that of another index whose keys
-//! are grouped. Main function: [`Binder::chosen_range`].
+//! are grouped. Main function: [`chosen_range`].
 //!
 //! The costs are MySQL's for tables of a page in memory. A scan of the table has a handicap; a range of another index gives way to
 //! the scan of one that holds all columns and has the wanted order where it reads much of the table.
 
-use crate::bind::{Binder, Source};
-use crate::optimize::access::Candidate;
+use super::access::Candidate;
+use crate::{Optimizer, Source};
 use dictionary::{IndexDefinition, IndexKind};
 use expression::Expression;
 use plan::physical::KeyCondition;
@@ -19,7 +19,7 @@ const ORDERED_ROW: f64 = 0.3;
 
 /// The range that a table is read by.
 #[derive(Clone, Debug)]
-pub(crate) struct ChosenRange {
+pub struct ChosenRange {
     index: String,
     /// Whether all its entries have one key: behind that they are in the order of the primary key.
     is_one_key: bool,
@@ -39,28 +39,30 @@ impl ChosenRange {
     }
 }
 
-impl Binder<'_> {
-    /// The range that MySQL reads a table by, if it does.
-    pub(super) fn chosen_range(&mut self, number: usize, conditions: &[&Expression]) -> Option<ChosenRange> {
-        let Source::Base(table) = &self.block().tables[number].source else { return None };
-        let table = table.clone();
-        let rows = self.statistics(&table).rows as f64;
-        let candidates = self.candidates(number, conditions, 0);
-        let ranges = candidates.into_iter().filter(|found| found.path.ranges.is_some() && !found.dependent);
-        let priced = ranges.map(|found| (cost(&found), found));
-        let (cost, best) = priced.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        if cost >= SCAN_HANDICAP + ROW * rows {
-            return None;
-        }
-        let name = |index: usize| Some(table.indexes()[index].definition(&table)?.name.clone());
-        let covering = (0..table.indexes().len()).filter(|index| self.is_covered(number, &table, *index));
-        Some(ChosenRange {
-            index: name(best.path.index)?,
-            is_one_key: is_one_key(&best),
-            gives_way: best.rows >= rows || cost > ORDERED_ROW * rows,
-            covering: covering.filter_map(name).collect(),
-        })
+/// The range that MySQL reads a table by, if it does.
+pub(super) fn chosen_range(
+    optimizer: &mut Optimizer<'_>,
+    number: usize,
+    conditions: &[&Expression],
+) -> Option<ChosenRange> {
+    let Source::Base(table) = &optimizer.block.tables[number].source else { return None };
+    let table = table.clone();
+    let rows = optimizer.statistics(&table).rows as f64;
+    let candidates = optimizer.candidates(number, conditions, 0);
+    let ranges = candidates.into_iter().filter(|found| found.path.ranges.is_some() && !found.dependent);
+    let priced = ranges.map(|found| (cost(&found), found));
+    let (cost, best) = priced.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    if cost >= SCAN_HANDICAP + ROW * rows {
+        return None;
     }
+    let name = |index: usize| Some(table.indexes()[index].definition(&table)?.name.clone());
+    let covering = (0..table.indexes().len()).filter(|index| optimizer.is_covered(number, &table, *index));
+    Some(ChosenRange {
+        index: name(best.path.index)?,
+        is_one_key: is_one_key(&best),
+        gives_way: best.rows >= rows || cost > ORDERED_ROW * rows,
+        covering: covering.filter_map(name).collect(),
+    })
 }
 
 fn cost(found: &Candidate) -> f64 {

@@ -1,8 +1,8 @@
-//! Whether an index gives rows in the order that ORDER BY wants. Main function: [`Binder::order_of_path`].
+//! Whether an index gives rows in the order that ORDER BY wants. Main function: [`order_of_path`].
 
 use super::equal_columns::Condition;
 use super::terms::{TermReader, Terms, keeps_order_when_equal};
-use crate::bind::{Binder, Source};
+use crate::{Block, Source};
 use dictionary::IndexPart;
 use engine::Table;
 use expression::operators::ComparisonOperator;
@@ -27,79 +27,74 @@ enum KeyPlace {
     Elsewhere,
 }
 
-impl Binder<'_> {
-    /// Whether a path to a table gives rows in that order: Some(backward). `conditions` hold for all rows that are wanted;
-    /// `constant` are the tables of which one row at most is read before.
-    pub(super) fn order_of_path(
-        &mut self,
-        number: usize,
-        path: &AccessPath,
-        order: &[SortKey],
-        conditions: &[Condition],
-        constant: u64,
-    ) -> Option<bool> {
-        let Source::Base(table) = &self.block().tables[number].source else { return None };
-        let entries = entry_order(&table.clone(), path.index)?;
-        let fixed = path.ranges.as_ref().map_or(0, |ranges| fixed_parts(ranges));
-        let mut part = fixed.min(entries.parts.len());
-        let mut backward = None;
-        for key in order {
-            let columns = match self.key_place(number, key, conditions, constant) {
-                KeyPlace::Constant => continue,
-                KeyPlace::Columns(columns) => columns,
-                KeyPlace::Elsewhere => return None,
-            };
-            // What is constant, or was ordered by already, orders nothing; nor does anything among rows that are one.
-            let is_settled = entries.parts[..part].iter().any(|(column, _)| columns.contains(column));
-            if is_settled || entries.unique_parts.is_some_and(|parts| part >= parts) {
-                continue;
-            }
-            let (column, descending) = *entries.parts.get(part)?;
-            let reverse = key.descending != descending;
-            if !columns.contains(&column) || *backward.get_or_insert(reverse) != reverse {
-                return None;
-            }
-            part += 1;
+/// Whether a path to a table gives rows in that order: Some(backward). `conditions` hold for all rows that are wanted;
+/// `constant` are the tables of which one row at most is read before.
+pub(super) fn order_of_path(
+    block: &Block,
+    number: usize,
+    path: &AccessPath,
+    order: &[SortKey],
+    conditions: &[Condition],
+    constant: u64,
+) -> Option<bool> {
+    let Source::Base(table) = &block.tables[number].source else { return None };
+    let entries = entry_order(&table.clone(), path.index)?;
+    let fixed = path.ranges.as_ref().map_or(0, |ranges| fixed_parts(ranges));
+    let mut part = fixed.min(entries.parts.len());
+    let mut backward = None;
+    for key in order {
+        let columns = match key_place(block, number, key, conditions, constant) {
+            KeyPlace::Constant => continue,
+            KeyPlace::Columns(columns) => columns,
+            KeyPlace::Elsewhere => return None,
+        };
+        // What is constant, or was ordered by already, orders nothing; nor does anything among rows that are one.
+        let is_settled = entries.parts[..part].iter().any(|(column, _)| columns.contains(column));
+        if is_settled || entries.unique_parts.is_some_and(|parts| part >= parts) {
+            continue;
         }
-        let backward = backward.unwrap_or(false);
-        // The keys of a union are sorted forwards.
-        (!backward || path.union.is_empty()).then_some(backward)
+        let (column, descending) = *entries.parts.get(part)?;
+        let reverse = key.descending != descending;
+        if !columns.contains(&column) || *backward.get_or_insert(reverse) != reverse {
+            return None;
+        }
+        part += 1;
     }
+    let backward = backward.unwrap_or(false);
+    // The keys of a union are sorted forwards.
+    (!backward || path.union.is_empty()).then_some(backward)
+}
 
-    fn key_place(
-        &mut self,
-        number: usize,
-        key: &SortKey,
-        conditions: &[Condition],
-        constant: u64,
-    ) -> KeyPlace {
-        let ExpressionKind::Column(column) = &key.expression.kind else { return KeyPlace::Elsewhere };
-        let block = &*self.block();
-        let slots = equal_slots(column.slot, conditions);
-        let mut columns = Vec::new();
-        for slot in slots {
-            let Some((table, position)) = block.slots.get(slot).copied() else { continue };
-            let reader = TermReader { block, table, placed: constant };
-            let is_fixed = |condition: &Expression| {
-                let Some(Terms::All(terms)) = reader.read(condition) else { return false };
-                keeps_order_when_equal(condition)
-                    && terms.iter().any(|term| {
-                        let is_point =
-                            matches!(&term.condition, KeyCondition::Points(points) if points.len() == 1);
-                        term.column == position && is_point
-                    })
-            };
-            if constant >> table & 1 == 1
-                || conditions.iter().any(|condition| is_fixed(&condition.expression))
-            {
-                return KeyPlace::Constant;
-            }
-            if table == number && position != usize::MAX {
-                columns.push(position);
-            }
+fn key_place(
+    block: &Block,
+    number: usize,
+    key: &SortKey,
+    conditions: &[Condition],
+    constant: u64,
+) -> KeyPlace {
+    let ExpressionKind::Column(column) = &key.expression.kind else { return KeyPlace::Elsewhere };
+    let slots = equal_slots(column.slot, conditions);
+    let mut columns = Vec::new();
+    for slot in slots {
+        let Some((table, position)) = block.slots.get(slot).copied() else { continue };
+        let reader = TermReader { block, table, placed: constant };
+        let is_fixed = |condition: &Expression| {
+            let Some(Terms::All(terms)) = reader.read(condition) else { return false };
+            keeps_order_when_equal(condition)
+                && terms.iter().any(|term| {
+                    let is_point =
+                        matches!(&term.condition, KeyCondition::Points(points) if points.len() == 1);
+                    term.column == position && is_point
+                })
+        };
+        if constant >> table & 1 == 1 || conditions.iter().any(|condition| is_fixed(&condition.expression)) {
+            return KeyPlace::Constant;
         }
-        if columns.is_empty() { KeyPlace::Elsewhere } else { KeyPlace::Columns(columns) }
+        if table == number && position != usize::MAX {
+            columns.push(position);
+        }
     }
+    if columns.is_empty() { KeyPlace::Elsewhere } else { KeyPlace::Columns(columns) }
 }
 
 /// A slot and those that conditions make equal to it, so that rows in the order of one are in the order of all.

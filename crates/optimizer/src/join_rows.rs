@@ -3,9 +3,7 @@
 
 use super::access::{Candidate, selectivity, table_rows};
 use super::join::{Content, Member};
-use super::tables_of;
-use crate::bind::{Binder, Source};
-use crate::logical::Derived;
+use crate::{Derived, Optimizer, Source, tables_of};
 use engine::Distribution;
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
@@ -25,14 +23,14 @@ pub(super) struct MemberRows {
     pub own: f64,
 }
 
-impl Binder<'_> {
+impl Optimizer<'_> {
     /// Statistics of a base table of the block, asked for once a statement.
     pub(super) fn statistics(&mut self, table: &Arc<engine::Table>) -> Arc<Distribution> {
         let id: TableId = table.id();
         if let Some(known) = self.statistics.get(&id) {
             return known.clone();
         }
-        let found = Arc::new(self.input.engine.distribution(table));
+        let found = Arc::new(self.engine.distribution(table));
         self.statistics.insert(id, found.clone());
         found
     }
@@ -49,7 +47,7 @@ impl Binder<'_> {
             // The rows of a nest have met its conditions.
             (_, Some(rows)) => return MemberRows { total: rows, own: rows },
             (Content::Nest(_), None) => ROWS_UNKNOWN,
-            (Content::Table(table), None) => match &self.block().tables[*table].source {
+            (Content::Table(table), None) => match &self.block.tables[*table].source {
                 Source::Base(base) => {
                     let base = base.clone();
                     table_rows(&self.statistics(&base))
@@ -80,7 +78,7 @@ impl Binder<'_> {
         let parts = |candidate: &&Candidate| candidate.path.ranges.as_ref()?.iter().map(Vec::len).min();
         let known = candidates.iter().filter(|candidate| !candidate.dependent && parts(candidate).is_some());
         let best = known.max_by_key(parts)?;
-        let block = self.block();
+        let block = &*self.block;
         let Source::Base(base) = &block.tables[table].source else { return None };
         let counted = &base.indexes()[best.path.index].key_columns()[..parts(&best)?];
         let slots = &block.tables[table].slots;
@@ -111,7 +109,7 @@ impl Binder<'_> {
 
     /// How many different values a column has, and whether an index says so.
     fn distinct_values(&mut self, column: &Expression) -> Option<(f64, bool)> {
-        let block = self.block();
+        let block = &*self.block;
         let (table, position) = block.place(column)?;
         match &block.tables[table].source {
             Source::Base(base) => {

@@ -1,5 +1,5 @@
 //! How MySQL finds the rows of a subquery that a condition asks for: it joins them with those of the query. Main function:
-//! [`Binder::way_of_subquery`].
+//! [`way_of_subquery`].
 //!
 //! What it comes to shows in the types of columns, so its choice is computed as it does, with its costs for tables in memory:
 //! a page 0.25, a row 0.1, a temporary table 1 and 0.1 for each row that is written to it or looked up in it. Tables of a page
@@ -7,11 +7,12 @@
 //! that has more rows than one before it and costs more is not tried, unless rows are sorted by it. Checked with all sizes from
 //! 1 to 12 rows on either side.
 
-use crate::bind::{Binder, Source, asked_subquery};
-use crate::optimize::access::selectivity;
-use engine::Table;
+use super::access::selectivity;
+use crate::{Block, Optimizer, Source, Survey};
+use engine::{Engine, Table};
 use expression::operators::{Comparison, ComparisonOperator};
-use expression::{Expression, ExpressionKind, SubqueryCall, SubqueryUse};
+use expression::{BuildFacts, Expression, ExpressionKind, SubqueryCall, SubqueryUse};
+use plan::SubqueryPlan;
 use plan::physical::{Node, OutputColumn, TableAccess};
 use std::sync::Arc;
 use values::Value;
@@ -42,6 +43,18 @@ pub(super) enum SubqueryWay {
     Nowhere,
 }
 
+/// The subquery that a condition asks for a row of, or (true) for none, if it is IN, ANY, EXISTS or one of their negations.
+pub fn asked_subquery(condition: &Expression) -> Option<(&SubqueryCall, bool)> {
+    match &condition.kind {
+        ExpressionKind::Subquery(call) => Some((call, call.wanted == SubqueryUse::NotIn)),
+        ExpressionKind::Not(inner) => match &inner.kind {
+            ExpressionKind::Subquery(call) if call.wanted == SubqueryUse::Exists => Some((call, true)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A subquery over one table.
 struct Inner<'p> {
     access: &'p TableAccess,
@@ -57,160 +70,166 @@ struct Pair<'p> {
     value: &'p Expression,
 }
 
-impl Binder<'_> {
-    /// What follows for the rows of the query from the conditions that ask for a row of a subquery: `a IN (SELECT b .. WHERE b = 1)`
-    /// that `a = 1`.
-    pub(crate) fn implied_by_subqueries(&self, conditions: &[Expression]) -> Vec<Expression> {
-        conditions.iter().filter_map(|condition| self.implied_equality(condition)).collect()
-    }
+/// What follows for the rows of the query from the conditions that ask for a row of a subquery: `a IN (SELECT b .. WHERE b = 1)`
+/// that `a = 1`.
+pub fn implied_by_subqueries(
+    subqueries: &[SubqueryPlan],
+    facts: BuildFacts,
+    conditions: &[Expression],
+) -> Vec<Expression> {
+    conditions.iter().filter_map(|condition| implied_equality(subqueries, facts, condition)).collect()
+}
 
-    fn implied_equality(&self, condition: &Expression) -> Option<Expression> {
-        let ExpressionKind::Subquery(call) = &condition.kind else { return None };
-        if !matches!(call.wanted, SubqueryUse::In | SubqueryUse::Exists) {
-            return None;
-        }
-        let inner = Inner::of(&self.subqueries.get(call.id)?.query.root)?;
-        let pair = inner.pair(call)?;
-        let held = &inner.access.table.definition().columns.get(pair.column)?.column_type;
-        let constant = inner.conditions.iter().find_map(|condition| {
-            let (column, other) = inner.equality(condition)?;
-            (column == pair.column && is_value(other)).then_some(other)
-        })?;
-        if pair.value.column_slot().is_none() || pair.value.result.column_type != *held {
-            return None;
-        }
-        Expression::compare(ComparisonOperator::Equal, pair.value.clone(), constant.clone(), self.facts).ok()
+fn implied_equality(
+    subqueries: &[SubqueryPlan],
+    facts: BuildFacts,
+    condition: &Expression,
+) -> Option<Expression> {
+    let ExpressionKind::Subquery(call) = &condition.kind else { return None };
+    if !matches!(call.wanted, SubqueryUse::In | SubqueryUse::Exists) {
+        return None;
     }
-
-    /// How the rows of the subquery are found that a condition asks for; None if it is no such condition, or one that is
-    /// answered row by row.
-    pub(super) fn way_of_subquery(
-        &mut self,
-        condition: &Expression,
-        others: &[Expression],
-        sorts: bool,
-    ) -> Option<SubqueryWay> {
-        let (call, negated) = asked_subquery(condition)?;
-        if !matches!(call.wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists) {
-            return None;
-        }
-        let query = self.subqueries.get(call.id)?.query.clone();
-        // What may be unknown is not the same as no such row; WITH ROLLUP anything may be NULL.
-        let may_be_null = |mut columns: std::slice::Iter<'_, OutputColumn>| {
-            self.blocks.last().is_some_and(|block| block.rollup)
-                || call.operands.iter().any(|operand| operand.result.nullable)
-                || columns.any(|column| column.result.nullable)
-        };
-        if call.wanted == SubqueryUse::NotIn && may_be_null(query.columns.iter()) {
-            return None;
-        }
-        if query.is_empty {
-            return (!negated).then_some(SubqueryWay::Nowhere);
-        }
-        let is_read_first = match Inner::of(&query.root) {
-            Some(inner) => self.is_read_first(call, &inner, (others, sorts), negated)?,
-            None => !negated && !self.shows_primary_key(call.id),
-        };
-        Some(match is_read_first {
-            true => SubqueryWay::ReadFirst { negated },
-            false => SubqueryWay::LookedUp { negated },
-        })
+    let inner = Inner::of(&subqueries.get(call.id)?.query.root)?;
+    let pair = inner.pair(call)?;
+    let held = &inner.access.table.definition().columns.get(pair.column)?.column_type;
+    let constant = inner.conditions.iter().find_map(|condition| {
+        let (column, other) = inner.equality(condition)?;
+        (column == pair.column && is_value(other)).then_some(other)
+    })?;
+    if pair.value.column_slot().is_none() || pair.value.result.column_type != *held {
+        return None;
     }
+    Expression::compare(ComparisonOperator::Equal, pair.value.clone(), constant.clone(), facts).ok()
+}
 
-    /// None if the row is that of a unique key, which is known.
-    fn is_read_first(
-        &mut self,
-        call: &SubqueryCall,
-        inner: &Inner<'_>,
-        (others, sorts): (&[Expression], bool),
-        negated: bool,
-    ) -> Option<bool> {
-        let Some(outer) = self.only_base_table() else {
-            return Some(!negated && !self.shows_primary_key(call.id));
-        };
-        let Some(pair) = inner.pair(call) else { return Some(!negated) };
-        let table = &inner.access.table;
-        let rows = self.rows_of(table);
-        let constant = inner.conditions.iter().find_map(|condition| {
-            let column = inner.equal_to_constant(condition)?;
-            Some((self.look_up(table, column, false)?, *condition))
-        });
-        if constant.as_ref().is_some_and(|(look_up, _)| look_up.is_unique) {
-            return negated.then_some(false);
-        }
-        let found = constant.as_ref().map_or(rows, |(look_up, _)| look_up.rows);
-        let answered = constant.as_ref().map(|(_, condition)| *condition);
-        let open =
-            inner.conditions.iter().filter(|one| !answered.is_some_and(|known| std::ptr::eq(**one, known)));
-        let share: f64 =
-            open.filter(|condition| is_own(condition)).map(|condition| share_of(condition)).product();
-        let outer_all = self.rows_of(&outer);
-        let sizes = Sizes {
-            outer_all,
-            outer_rows: (outer_all * others.iter().map(share_of).product::<f64>()).max(1.0),
-            rows,
-            compared: if negated { found } else { (found * share).max(1.0).min(found) },
-            index: self.inner_look_up(inner, pair.column),
-            constant: constant.map(|(look_up, _)| look_up),
-            outer_index: if negated { None } else { self.outer_look_up(&outer, pair.value) },
-        };
-        Some(if negated { sizes.buffers() } else { sizes.buffers() || sizes.reads_inner_first(sorts) })
+/// How the rows of the subquery are found that a condition asks for; None if it is no such condition, or one that is
+/// answered row by row.
+pub(super) fn way_of_subquery(
+    survey: &mut Survey<'_>,
+    condition: &Expression,
+    others: &[Expression],
+    sorts: bool,
+) -> Option<SubqueryWay> {
+    let (call, negated) = asked_subquery(condition)?;
+    if !matches!(call.wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists) {
+        return None;
     }
-
-    fn shows_primary_key(&self, subquery: usize) -> bool {
-        let column = self.subqueries.get(subquery).and_then(|subquery| subquery.query.columns.first());
-        column.and_then(|column| column.origin.as_ref()).is_some_and(|origin| origin.flags & PRI_KEY != 0)
+    let query = survey.subqueries.get(call.id)?.query.clone();
+    // What may be unknown is not the same as no such row; WITH ROLLUP anything may be NULL.
+    let may_be_null = |mut columns: std::slice::Iter<'_, OutputColumn>| {
+        survey.optimizer.block.rollup
+            || call.operands.iter().any(|operand| operand.result.nullable)
+            || columns.any(|column| column.result.nullable)
+    };
+    if call.wanted == SubqueryUse::NotIn && may_be_null(query.columns.iter()) {
+        return None;
     }
+    if query.is_empty {
+        return (!negated).then_some(SubqueryWay::Nowhere);
+    }
+    let is_read_first = match Inner::of(&query.root) {
+        Some(inner) => is_read_first(survey, call, &inner, (others, sorts), negated)?,
+        None => !negated && !shows_primary_key(survey, call.id),
+    };
+    Some(match is_read_first {
+        true => SubqueryWay::ReadFirst { negated },
+        false => SubqueryWay::LookedUp { negated },
+    })
+}
 
-    /// The base table of a block without joins.
-    fn only_base_table(&mut self) -> Option<Arc<Table>> {
-        match &self.block().tables[..] {
-            [only] => match &only.source {
-                Source::Base(table) => Some(table.clone()),
-                _ => None,
-            },
+/// None if the row is that of a unique key, which is known.
+fn is_read_first(
+    survey: &mut Survey<'_>,
+    call: &SubqueryCall,
+    inner: &Inner<'_>,
+    (others, sorts): (&[Expression], bool),
+    negated: bool,
+) -> Option<bool> {
+    let Some(outer) = only_base_table(survey.optimizer.block) else {
+        return Some(!negated && !shows_primary_key(survey, call.id));
+    };
+    let Some(pair) = inner.pair(call) else { return Some(!negated) };
+    let table = &inner.access.table;
+    let rows = rows_of(survey.optimizer.engine, table);
+    let constant = inner.conditions.iter().find_map(|condition| {
+        let column = inner.equal_to_constant(condition)?;
+        Some((look_up(survey.optimizer.engine, table, column, false)?, *condition))
+    });
+    if constant.as_ref().is_some_and(|(look_up, _)| look_up.is_unique) {
+        return negated.then_some(false);
+    }
+    let found = constant.as_ref().map_or(rows, |(look_up, _)| look_up.rows);
+    let answered = constant.as_ref().map(|(_, condition)| *condition);
+    let open =
+        inner.conditions.iter().filter(|one| !answered.is_some_and(|known| std::ptr::eq(**one, known)));
+    let share: f64 =
+        open.filter(|condition| is_own(condition)).map(|condition| share_of(condition)).product();
+    let outer_all = rows_of(survey.optimizer.engine, &outer);
+    let sizes = Sizes {
+        outer_all,
+        outer_rows: (outer_all * others.iter().map(share_of).product::<f64>()).max(1.0),
+        rows,
+        compared: if negated { found } else { (found * share).max(1.0).min(found) },
+        index: inner_look_up(survey.optimizer.engine, inner, pair.column),
+        constant: constant.map(|(look_up, _)| look_up),
+        outer_index: if negated { None } else { outer_look_up(&survey.optimizer, &outer, pair.value) },
+    };
+    Some(if negated { sizes.buffers() } else { sizes.buffers() || sizes.reads_inner_first(sorts) })
+}
+
+fn shows_primary_key(survey: &Survey<'_>, subquery: usize) -> bool {
+    let column = survey.subqueries.get(subquery).and_then(|subquery| subquery.query.columns.first());
+    column.and_then(|column| column.origin.as_ref()).is_some_and(|origin| origin.flags & PRI_KEY != 0)
+}
+
+/// The base table of a block without joins.
+fn only_base_table(block: &Block) -> Option<Arc<Table>> {
+    match &block.tables[..] {
+        [only] => match &only.source {
+            Source::Base(table) => Some(table.clone()),
             _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn rows_of(engine: &Engine, table: &Arc<Table>) -> f64 {
+    (engine.estimated_rows(table) as f64).max(1.0)
+}
+
+fn inner_look_up(engine: &Engine, inner: &Inner<'_>, column: usize) -> Option<LookUp> {
+    let is_covered = inner.access.columns.iter().all(|(read, _)| *read == column);
+    look_up(engine, &inner.access.table, column, is_covered)
+}
+
+fn outer_look_up(optimizer: &Optimizer<'_>, outer: &Arc<Table>, value: &Expression) -> Option<LookUp> {
+    let (_, column) = optimizer.block.place(value)?;
+    look_up(optimizer.engine, outer, column, false)
+}
+
+/// The way to look one value up in an index that begins with the column.
+fn look_up(engine: &Engine, table: &Arc<Table>, column: usize, is_covered: bool) -> Option<LookUp> {
+    let of_index = |number: usize| {
+        let definition = table.indexes()[number].definition(table)?;
+        let is_first = definition.parts.first().is_some_and(|part| part.column == column);
+        if definition.invisible || !is_first {
+            return None;
         }
-    }
-
-    fn rows_of(&self, table: &Arc<Table>) -> f64 {
-        (self.input.engine.estimated_rows(table) as f64).max(1.0)
-    }
-
-    fn inner_look_up(&self, inner: &Inner<'_>, column: usize) -> Option<LookUp> {
-        let is_covered = inner.access.columns.iter().all(|(read, _)| *read == column);
-        self.look_up(&inner.access.table, column, is_covered)
-    }
-
-    fn outer_look_up(&mut self, outer: &Arc<Table>, value: &Expression) -> Option<LookUp> {
-        let (_, column) = self.block().place(value)?;
-        self.look_up(outer, column, false)
-    }
-
-    /// The way to look one value up in an index that begins with the column.
-    fn look_up(&self, table: &Arc<Table>, column: usize, is_covered: bool) -> Option<LookUp> {
-        let of_index = |number: usize| {
-            let definition = table.indexes()[number].definition(table)?;
-            let is_first = definition.parts.first().is_some_and(|part| part.column == column);
-            if definition.invisible || !is_first {
-                return None;
-            }
-            let is_unique = table.indexes()[number].is_unique() && definition.parts.len() == 1;
-            let all = self.rows_of(table);
-            let values = || match all < COUNTED_ROWS_MAX {
-                true => self.input.engine.few_values(table, number),
-                false => None,
-            };
-            let rows = match is_unique {
-                true => 1.0,
-                false => values().map_or(ROWS_OF_KEY, |values| all / values.max(1) as f64),
-            };
-            let cost = if is_covered { PAGE + ROW * rows } else { (PAGE + ROW) * rows };
-            Some(LookUp { rows, cost, is_unique, is_covered })
+        let is_unique = table.indexes()[number].is_unique() && definition.parts.len() == 1;
+        let all = rows_of(engine, table);
+        let values = || match all < COUNTED_ROWS_MAX {
+            true => engine.few_values(table, number),
+            false => None,
         };
-        let found = (0..table.indexes().len()).filter_map(of_index);
-        found.min_by(|one, other| one.cost.total_cmp(&other.cost))
-    }
+        let rows = match is_unique {
+            true => 1.0,
+            false => values().map_or(ROWS_OF_KEY, |values| all / values.max(1) as f64),
+        };
+        let cost = if is_covered { PAGE + ROW * rows } else { (PAGE + ROW) * rows };
+        Some(LookUp { rows, cost, is_unique, is_covered })
+    };
+    let found = (0..table.indexes().len()).filter_map(of_index);
+    found.min_by(|one, other| one.cost.total_cmp(&other.cost))
 }
 
 /// A look-up by an index.

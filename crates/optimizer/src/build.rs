@@ -4,10 +4,7 @@ use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::join::{Content, Group};
 use super::order::{ChosenSteps, StepOrder};
-
-use super::{Joined, tables_of};
-use crate::bind::{Binder, Source};
-use crate::logical::Derived;
+use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, width};
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
 use plan::differs_between_rows;
@@ -22,10 +19,23 @@ pub(super) fn filtered(node: Node, conditions: Vec<Expression>) -> Node {
     if conditions.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions } }
 }
 
-impl Binder<'_> {
+/// Makes nodes of what was chosen.
+pub(super) struct Builder<'a> {
+    block: &'a Block,
+    /// Whether the statement assigns user variables.
+    assigns: bool,
+    /// Numbers of the queries in FROM that do.
+    assigning: &'a [u32],
+}
+
+impl<'a> Builder<'a> {
+    pub fn of(optimizer: &'a Optimizer<'_>) -> Builder<'a> {
+        Builder { block: optimizer.block, assigns: optimizer.assigns, assigning: optimizer.assigning }
+    }
+
     /// Turns the chosen steps into nodes.
     pub(super) fn build_joins(
-        &mut self,
+        &self,
         group: Group,
         mut conditions: Vec<Condition>,
         mut nests: Vec<Option<Joined>>,
@@ -98,7 +108,7 @@ impl Binder<'_> {
     }
 
     fn hash_join(
-        &mut self,
+        &self,
         outer: Node,
         inner: Node,
         own: Vec<Expression>,
@@ -109,7 +119,7 @@ impl Binder<'_> {
     ) -> Node {
         let (mut keys, mut local, mut both) = (Vec::new(), Vec::new(), Vec::new());
         for condition in own {
-            let mask = tables_of(self.block(), &condition);
+            let mask = tables_of(self.block, &condition);
             if differs_between_rows(&condition, self.assigns) {
                 both.push(condition);
                 continue;
@@ -125,7 +135,7 @@ impl Binder<'_> {
         }
         let inner = with_conditions(inner, local);
         let build_tables = if swap { placed } else { tables };
-        let slots = &self.block().slots;
+        let slots = &self.block.slots;
         let build_slots = (0..slots.len()).filter(|slot| build_tables >> slots[*slot].0 & 1 == 1).collect();
         let (probe, build) = if swap { (inner, outer) } else { (outer, inner) };
         if swap {
@@ -137,7 +147,7 @@ impl Binder<'_> {
     }
 
     /// `outer expression = inner expression` as a hash key.
-    fn join_key(&mut self, condition: &Expression, placed: u64, tables: u64) -> Option<JoinKey> {
+    fn join_key(&self, condition: &Expression, placed: u64, tables: u64) -> Option<JoinKey> {
         let ExpressionKind::Compare(comparison) = &condition.kind else { return None };
         let null_safe = match comparison.operator {
             ComparisonOperator::Equal => false,
@@ -149,7 +159,7 @@ impl Binder<'_> {
         if matches!(comparison.mode, ComparisonMode::DateTime | ComparisonMode::Time) && !alike {
             return None;
         }
-        let block = self.block();
+        let block = self.block;
         let (left, right) = (tables_of(block, &comparison.left), tables_of(block, &comparison.right));
         let key = |probe: &Expression, build: &Expression| JoinKey {
             probe: probe.clone(),
@@ -167,13 +177,9 @@ impl Binder<'_> {
     }
 
     /// The node that reads a table of FROM, without conditions, and its EXPLAIN line.
-    pub(super) fn table_reader(
-        &mut self,
-        number: usize,
-        candidate: Option<&Candidate>,
-    ) -> (Node, ExplainRow) {
-        let width = self.width();
-        let block = self.block();
+    pub(super) fn table_reader(&self, number: usize, candidate: Option<&Candidate>) -> (Node, ExplainRow) {
+        let width = width(self.block);
+        let block = self.block;
         let bound = &block.tables[number];
         let alias = bound.alias.clone();
         let columns = bound.used_columns();
@@ -185,7 +191,7 @@ impl Binder<'_> {
         };
         match &bound.source {
             Source::Base(_) => {
-                let mut access = self.whole_table(number);
+                let mut access = whole_table(self.block, number);
                 if let Some(candidate) = candidate {
                     access.path = candidate.path.clone();
                     access.rows_read = candidate.rows;
@@ -218,7 +224,7 @@ impl Binder<'_> {
         }
     }
 
-    fn explain_access(&mut self, access: &TableAccess, candidate: Option<&Candidate>) -> ExplainRow {
+    fn explain_access(&self, access: &TableAccess, candidate: Option<&Candidate>) -> ExplainRow {
         let table = &access.table;
         let definition = table.indexes()[access.path.index].definition(table);
         let mut row =

@@ -1,6 +1,6 @@
 //! Which conditions an index can answer. Main types: [`Term`], [`Terms`].
 
-use crate::bind::{Block, Source};
+use crate::{Block, Source};
 use dictionary::IndexDefinition;
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::result_type::{TypeClass, class_of};
@@ -24,7 +24,7 @@ pub(crate) enum Terms {
 }
 
 /// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
-pub(crate) fn tables_of(block: &Block, expression: &Expression) -> u64 {
+pub fn tables_of(block: &Block, expression: &Expression) -> u64 {
     expression
         .slots()
         .iter()

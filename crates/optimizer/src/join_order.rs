@@ -1,12 +1,11 @@
 //! The order of joins and their methods, by cost: all orders of connected members where they are few, else one after the other.
-//! Members without a condition that connects them come last. Main function: [`Binder::choose_order`].
+//! Members without a condition that connects them come last. Main function: [`Optimizer::choose_order`].
 
 use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::join::{Content, Group, Member, Step};
 use super::join_rows::{MemberRows, is_equality};
-use super::tables_of;
-use crate::bind::Binder;
+use crate::{Optimizer, tables_of};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ExpressionKind};
@@ -101,7 +100,7 @@ struct Best {
     last: usize,
 }
 
-impl Binder<'_> {
+impl Optimizer<'_> {
     /// A search among the orders of a group. `nest_rows`: estimates of the members that are groups themselves.
     pub(super) fn search_of<'g>(
         &mut self,
@@ -165,7 +164,7 @@ impl Binder<'_> {
     ) -> Facts<'g> {
         let conditions: Vec<(&Expression, u64, Option<usize>, bool)> = match &member.joined_by {
             Some((_, conditions)) => {
-                let block = self.block();
+                let block = &*self.block;
                 conditions
                     .iter()
                     .map(|condition| (condition, tables_of(block, condition), None, false))
@@ -255,7 +254,7 @@ impl Binder<'_> {
         for set in begun..1_usize << count {
             let Some(Best { cost, rows, .. }) = best[set] else { continue };
             if set % 64 == 0 {
-                self.input.context.check_killed()?;
+                self.context.check_killed()?;
             }
             let placed = search.tables_of_set(set);
             for number in search.next_members(placed, |number| set >> number & 1 == 1) {
@@ -285,7 +284,7 @@ impl Binder<'_> {
         let begun: Vec<usize> = start.list.iter().map(|step| step.member).collect();
         let (mut placed, mut rows) = search.after(start);
         while order.len() + begun.len() < search.facts.len() {
-            self.input.context.check_killed()?;
+            self.context.check_killed()?;
             let is_placed = |number: usize| begun.contains(&number) || order.contains(&number);
             let free = match search.is_straight {
                 true => search.free_members(placed, is_placed).into_iter().take(1).collect(),

@@ -29,7 +29,7 @@ impl ReadSlots {
 }
 
 /// Leaves to the hash joins of a SELECT's tree, which ends in a select list, only what is read of their kept sides.
-pub(crate) fn keep_what_is_read(root: &mut Node) {
+pub fn keep_what_is_read(root: &mut Node) {
     keep_read(root, ReadSlots::default());
 }
 

@@ -4,8 +4,7 @@
 //! Columns are in one class only if they compare with each other as with themselves: numbers are integers, texts have one
 //! collation, dates are of one kind. What is said of a column must be silent, so that nobody can tell how often it was asked.
 
-use crate::bind::Block;
-use crate::optimize::tables_of;
+use crate::{Block, tables_of};
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, TypeClass};
@@ -30,7 +29,7 @@ pub(crate) struct Condition {
 
 /// Classes of columns that conditions make equal.
 #[derive(Default)]
-pub(crate) struct EqualColumns {
+pub struct EqualColumns {
     classes: Vec<Vec<Expression>>,
 }
 
@@ -178,7 +177,7 @@ fn compare_alike(left: &Expression, right: &Expression, mode: ComparisonMode) ->
 }
 
 /// The only column that a silent comparison with constants is about, in which it compares as with itself.
-pub(crate) fn subject_of(condition: &Expression) -> Option<&Expression> {
+pub fn subject_of(condition: &Expression) -> Option<&Expression> {
     let is_constant = |side: &Expression| {
         matches!(
             side.kind,

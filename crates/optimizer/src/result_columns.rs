@@ -1,19 +1,16 @@
 //! What a SELECT's result columns are to the client and to tables made of them: columns of a table, computed
 //! values, or columns of the temporary table in which MySQL groups or finds duplicates. Clients see the difference
-//! in the column definitions. Main function: [`Binder::output_column`].
+//! in the column definitions. Main function: [`Block::output_column`].
 
-use super::Binder;
-use super::column::{Block, BoundColumn, Source};
-use super::names::SelectItem;
-use crate::optimize::tables_of;
-use ::expression::{Expression, ExpressionKind, ValueSource};
+use crate::{Block, BoundColumn, SelectItem, Source, tables_of};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use expression::{Expression, ExpressionKind, ValueSource};
 use plan::physical::{AggregateCall, AggregateKind, ColumnOrigin, OutputColumn, SortKey};
 use values::{ColumnType, TypeKind};
 
 /// How MySQL comes by the rows of a SELECT that groups or finds duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Grouping {
+pub enum Grouping {
     /// In the order of an index, or of sorted rows: values go out as they are computed.
     InOrder,
     /// In the order of an index, but then WITH ROLLUP puts NULL in the keys' place.
@@ -30,7 +27,7 @@ pub(crate) enum Grouping {
 
 /// In what order the rows come out of the joins.
 #[derive(Clone, Copy)]
-pub(crate) struct ReadOrder {
+pub struct ReadOrder {
     /// In that of an index, which is the wanted one.
     pub ordered: bool,
     /// The table that is read first, as a bit.
@@ -40,7 +37,7 @@ pub(crate) struct ReadOrder {
 impl Grouping {
     /// Turns years to numbers where no temporary table holds them as a column does: the year 0 is then shown as 0, not as
     /// 0000. So are the keys of WITH ROLLUP, and what MIN and MAX give, also of sorted rows.
-    pub(crate) fn compute_years(self, keys: &mut [Expression], aggregates: &mut [AggregateCall]) {
+    pub fn compute_years(self, keys: &mut [Expression], aggregates: &mut [AggregateCall]) {
         if !matches!(self, Grouping::InOrder | Grouping::Rollup | Grouping::Sorted) {
             return;
         }
@@ -54,29 +51,26 @@ impl Grouping {
     }
 }
 
-impl Binder<'_> {
-    /// A result column that shows an expression over the rows or groups of the block, as it is computed.
-    pub(crate) fn shown_column(&mut self, name: &str, expression: &Expression) -> OutputColumn {
-        let block = self.block();
-        let mut column = OutputColumn {
-            name: name.to_owned(),
-            result: expression.result.clone(),
-            origin: None,
-            source: block.value_source(expression),
-            computed: true,
-        };
-        if let Some(shown) = block.shown_column(expression) {
-            column.origin = shown.origin.clone();
-            column.source = shown.source;
-            column.computed = shown.computed;
-        }
-        column
+/// A result column that shows an expression over the rows or groups of the block, as it is computed.
+pub fn shown_column(block: &Block, name: &str, expression: &Expression) -> OutputColumn {
+    let mut column = OutputColumn {
+        name: name.to_owned(),
+        result: expression.result.clone(),
+        origin: None,
+        source: block.value_source(expression),
+        computed: true,
+    };
+    if let Some(shown) = block.shown_column(expression) {
+        column.origin = shown.origin.clone();
+        column.source = shown.source;
+        column.computed = shown.computed;
     }
+    column
 }
 
 impl Block {
     /// What becomes of a column that shows an expression when the rows go that way.
-    pub(crate) fn output_column(
+    pub fn output_column(
         &self,
         mut column: OutputColumn,
         expression: &Expression,
@@ -116,29 +110,26 @@ impl Block {
     }
 }
 
-impl Binder<'_> {
-    /// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the
-    /// same.
-    pub(crate) fn keep_in_table(&mut self, items: &mut [SelectItem], order: &mut [SortKey]) {
-        let block = self.block();
-        for item in items {
-            if let Some(number) = block.aggregate_of(&item.expression) {
-                let call = &mut block.aggregates[number];
-                let is_extreme = matches!(call.kind, AggregateKind::Minimum | AggregateKind::Maximum);
-                if is_extreme && matches!(call.result.kind(), TypeKind::Date | TypeKind::Timestamp) {
-                    call.kept_as = Some(item.name.as_str().into());
-                }
-                continue;
+/// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the
+/// same.
+pub fn keep_in_table(block: &mut Block, items: &mut [SelectItem], order: &mut [SortKey]) {
+    for item in items {
+        if let Some(number) = block.aggregate_of(&item.expression) {
+            let call = &mut block.aggregates[number];
+            let is_extreme = matches!(call.kind, AggregateKind::Minimum | AggregateKind::Maximum);
+            if is_extreme && matches!(call.result.kind(), TypeKind::Date | TypeKind::Timestamp) {
+                call.kept_as = Some(item.name.as_str().into());
             }
-            if !block.is_kept(&item.expression) || !item.expression.may_be_kept_otherwise() {
-                continue;
-            }
-            let kept = item.expression.clone().kept(&item.name);
-            for key in order.iter_mut().filter(|key| key.expression.same(&item.expression)) {
-                key.expression = kept.clone();
-            }
-            item.expression = kept;
+            continue;
         }
+        if !block.is_kept(&item.expression) || !item.expression.may_be_kept_otherwise() {
+            continue;
+        }
+        let kept = item.expression.clone().kept(&item.name);
+        for key in order.iter_mut().filter(|key| key.expression.same(&item.expression)) {
+            key.expression = kept.clone();
+        }
+        item.expression = kept;
     }
 }
 
@@ -257,12 +248,12 @@ impl Block {
     }
 
     /// Whether one table is read row by row, and none is joined with it, be it that of a subquery.
-    pub(crate) fn is_single(&self) -> bool {
+    pub fn is_single(&self) -> bool {
         self.open_tables() + self.known.lookups < 2
     }
 
     /// What of the keys of groups or of a sort is computed of known rows, and so is a constant.
-    pub(crate) fn settle_keys<'e>(&mut self, keys: impl Iterator<Item = &'e Expression>) {
+    pub fn settle_keys<'e>(&mut self, keys: impl Iterator<Item = &'e Expression>) {
         let is_settled = |key: &&Expression| {
             let tables = tables_of(self, key);
             tables != 0 && tables & (!self.known.fixed | self.known.missing) == 0
@@ -277,11 +268,7 @@ impl Block {
 
     /// Whether MySQL sorts rows as it reads them, by keys of the table that it reads first. Those that it joins in its join
     /// buffer go to a temporary table first, and so do those of an outer join's inner side, if that is read first.
-    pub(crate) fn sorts_as_it_reads<'e>(
-        &self,
-        keys: impl Iterator<Item = &'e Expression>,
-        read: ReadOrder,
-    ) -> bool {
+    pub fn sorts_as_it_reads<'e>(&self, keys: impl Iterator<Item = &'e Expression>, read: ReadOrder) -> bool {
         let varying: Vec<&Expression> = keys.filter(|key| !self.is_one(key)).collect();
         let tables = varying.iter().fold(0, |bits, key| bits | tables_of(self, key));
         varying.is_empty() || self.reads_in_order_of(tables, read)
@@ -300,7 +287,7 @@ impl Block {
 
     /// Whether MySQL groups in a temporary table: not if an index has the order of the keys, nor if an aggregate needs
     /// sorted rows; but always if the result is wanted in another order. `order` is over the grouped row.
-    pub(crate) fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
+    pub fn grouping(&self, order: &[SortKey], rollup: bool, read: ReadOrder) -> Grouping {
         let keys = &self.group_keys;
         if rollup {
             let is_outer = self.known.optional != 0 || self.known.has_antijoin;
@@ -329,7 +316,7 @@ impl Block {
     }
 
     /// Whether DISTINCT needs a temporary table: not if a key makes the rows distinct or an index has them in order.
-    pub(crate) fn distinct_grouping(&self, items: &[&Expression]) -> Grouping {
+    pub fn distinct_grouping(&self, items: &[&Expression]) -> Grouping {
         let varying = items.iter().filter(|item| !self.is_fixed(item));
         let keys: Vec<Expression> = varying.map(|item| (*item).clone()).collect();
         // The rows of an outer join's inner side may be none, which is in no index.
@@ -397,7 +384,7 @@ impl Block {
 }
 
 /// Makes a year of a column a number that is shown as a year.
-pub(crate) fn compute_year(expression: &mut Expression) {
+pub fn compute_year(expression: &mut Expression) {
     if expression.result.kind() == TypeKind::Year {
         let result = expression.result.clone();
         let year = std::mem::replace(expression, Expression::null());
@@ -406,7 +393,7 @@ pub(crate) fn compute_year(expression: &mut Expression) {
 }
 
 /// Makes the year that IF, CASE or NULLIF chose a number. Only other functions see that it is a column's.
-pub(crate) fn compute_chosen_year(expression: &mut Expression) {
+pub fn compute_chosen_year(expression: &mut Expression) {
     let chooses = match &expression.kind {
         ExpressionKind::Case(_) => true,
         ExpressionKind::Function(call) => matches!(call.definition.name, "if" | "nullif"),

@@ -1,9 +1,8 @@
 //! Which tables MySQL joins without its join buffer, so that rows stay in the order of the first table: those that an index is
 //! looked up in for each row of the tables before, by a value of it or by a range. Main function:
-//! [`Binder::ways_by_index`].
+//! [`ways_by_index`].
 
-use super::tables_of;
-use crate::bind::{Binder, Block, Source};
+use crate::{Block, Source, tables_of};
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
 
@@ -29,46 +28,41 @@ struct Indexes<'b> {
     columns: Vec<usize>,
 }
 
-impl Binder<'_> {
-    /// The ways to look a table up by an index for each row before: the tables that must come before, as bits. `optional`: the
-    /// table is on the inner side of an outer join; others that are looked up by constants come first.
-    pub(super) fn ways_by_index(
-        &mut self,
-        table: usize,
-        conditions: &[&Expression],
-        fixed: u64,
-        optional: bool,
-    ) -> Vec<u64> {
-        let block = &*self.block();
-        let indexes = Indexes::of(block, table, fixed);
-        let asked: Vec<(Asked, u64)> = conditions
-            .iter()
-            .map(|condition| {
-                let before = tables_of(block, condition) & !fixed & !(1 << table);
-                (indexes.asked(condition), before)
-            })
-            .collect();
-        let takes_ranges = asked.iter().all(|(asked, _)| *asked != Asked::Known);
-        let is_way = |asked: Asked, before: u64| match asked {
-            Asked::Value => optional || before != 0,
-            Asked::Range => takes_ranges,
-            _ => false,
-        };
-        asked.iter().filter(|(asked, before)| is_way(*asked, *before)).map(|(_, before)| *before).collect()
-    }
+/// The ways to look a table up by an index for each row before: the tables that must come before, as bits. `optional`: the
+/// table is on the inner side of an outer join; others that are looked up by constants come first.
+pub(super) fn ways_by_index(
+    block: &Block,
+    table: usize,
+    conditions: &[&Expression],
+    fixed: u64,
+    optional: bool,
+) -> Vec<u64> {
+    let indexes = Indexes::of(block, table, fixed);
+    let asked: Vec<(Asked, u64)> = conditions
+        .iter()
+        .map(|condition| {
+            let before = tables_of(block, condition) & !fixed & !(1 << table);
+            (indexes.asked(condition), before)
+        })
+        .collect();
+    let takes_ranges = asked.iter().all(|(asked, _)| *asked != Asked::Known);
+    let is_way = |asked: Asked, before: u64| match asked {
+        Asked::Value => optional || before != 0,
+        Asked::Range => takes_ranges,
+        _ => false,
+    };
+    asked.iter().filter(|(asked, before)| is_way(*asked, *before)).map(|(_, before)| *before).collect()
 }
 
-impl Binder<'_> {
-    /// Whether an operand is a column of the table that an index begins with.
-    pub(super) fn begins_index(&mut self, table: usize, operand: &Expression) -> bool {
-        Indexes::of(self.block(), table, 0).is_column(operand)
-    }
+/// Whether an operand is a column of the table that an index begins with.
+pub(super) fn begins_index(block: &Block, table: usize, operand: &Expression) -> bool {
+    Indexes::of(block, table, 0).is_column(operand)
+}
 
-    /// Whether a condition asks an index of the table for values that are known before.
-    pub(super) fn asks_index(&mut self, table: usize, condition: &Expression) -> bool {
-        let indexes = Indexes::of(self.block(), table, 0);
-        tables_of(indexes.block, condition) == 1 << table && indexes.asked(condition) != Asked::Nothing
-    }
+/// Whether a condition asks an index of the table for values that are known before.
+pub(super) fn asks_index(block: &Block, table: usize, condition: &Expression) -> bool {
+    let indexes = Indexes::of(block, table, 0);
+    tables_of(indexes.block, condition) == 1 << table && indexes.asked(condition) != Asked::Nothing
 }
 
 impl<'b> Indexes<'b> {

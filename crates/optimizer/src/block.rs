@@ -1,0 +1,221 @@
+//! The tables and slots of one query block, with what is bound of its clauses: binding fills it, the optimizer reads it. Main
+//! types: [`Block`], [`BoundTable`].
+
+use crate::{Derived, IndexLimits, KnownRows};
+use dictionary::TableDefinition;
+use engine::Table;
+use expression::{Expression, ExpressionKind, ResultType, ValueSource};
+use plan::BlockHints;
+use plan::dependence::DerivedDependence;
+use plan::physical::{AggregateCall, ColumnOrigin, RowLock};
+use std::sync::Arc;
+
+/// Where in a statement an expression stands. Decides error messages and what is allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clause {
+    /// The select list, and all that is not elsewhere.
+    #[default]
+    FieldList,
+    /// WHERE.
+    Where,
+    /// ON and USING.
+    On,
+    /// GROUP BY.
+    GroupBy,
+    /// HAVING.
+    Having,
+    /// ORDER BY.
+    OrderBy,
+}
+
+impl Clause {
+    /// The name in error 1054.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clause::FieldList => "field list",
+            Clause::Where => "where clause",
+            Clause::On => "on clause",
+            Clause::GroupBy => "group statement",
+            Clause::Having => "having clause",
+            Clause::OrderBy => "order clause",
+        }
+    }
+
+    /// Whether it says which rows there are.
+    pub fn is_condition(self) -> bool {
+        matches!(self, Clause::Where | Clause::On | Clause::Having)
+    }
+
+    /// Whether aggregate functions may stand there.
+    pub fn allows_aggregates(self) -> bool {
+        matches!(self, Clause::FieldList | Clause::Having | Clause::OrderBy)
+    }
+}
+
+/// What a table of FROM is.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A stored table.
+    Base(Arc<Table>),
+    /// A table without storage.
+    Virtual(Arc<TableDefinition>),
+    /// A subquery, and the number of the common table that it is.
+    Derived(Derived, Option<usize>),
+    /// The working table of a recursive common table expression.
+    Recursion(usize),
+}
+
+/// A column of a table of FROM.
+#[derive(Clone, Debug)]
+pub struct BoundColumn {
+    /// As it is declared, or as the query in FROM calls it.
+    pub name: String,
+    /// Type of its values, which may be NULL on the inner side of an outer join.
+    pub result: ResultType,
+    /// Whether `*` leaves it out.
+    pub invisible: bool,
+    /// What clients see of where it comes from.
+    pub origin: Option<ColumnOrigin>,
+    /// Where its values come from: see [`plan::physical::OutputColumn`].
+    pub source: ValueSource,
+    /// Whether they are computed as the row is sent.
+    pub computed: bool,
+}
+
+/// A table of FROM.
+#[derive(Clone, Debug)]
+pub struct BoundTable {
+    /// The name by which the query knows it.
+    pub alias: String,
+    /// Schema by which the table can be qualified; None for derived tables.
+    pub schema: Option<String>,
+    /// What it is.
+    pub source: Source,
+    /// All its columns.
+    pub columns: Vec<BoundColumn>,
+    /// Slot of each column that is used.
+    pub slots: Vec<Option<usize>>,
+    /// Slot of the clustered key, of a table whose rows change.
+    pub key_slot: Option<usize>,
+    /// What index hints leave of its indexes.
+    pub limits: IndexLimits,
+    /// How its rows are locked.
+    pub lock: RowLock,
+    /// Number of a derived table's block, for EXPLAIN.
+    pub derived_number: Option<u32>,
+}
+
+impl BoundTable {
+    /// The columns that are used: (column, slot).
+    pub fn used_columns(&self) -> Vec<(usize, usize)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(column, slot)| slot.map(|slot| (column, slot))).collect()
+    }
+}
+
+/// A query block that is being bound.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Its number in EXPLAIN, from 1.
+    pub number: u32,
+    /// Optimizer hints.
+    pub hints: BlockHints,
+    /// Whether LIMIT may end the reading of rows.
+    pub has_limit: bool,
+    /// The tables of FROM.
+    pub tables: Vec<BoundTable>,
+    /// How many of the tables are those of subqueries that became joins. They stand behind the others.
+    pub joined_tables: usize,
+    /// Columns that `*` stands for and that unqualified names find: (table, column).
+    pub visible: Vec<(usize, usize)>,
+    /// Which table and column each slot holds; the clustered key is column `usize::MAX`.
+    pub slots: Vec<(usize, usize)>,
+    /// Values of the enclosing row that this block reads.
+    pub outer: Vec<Expression>,
+    /// The clause that is being bound.
+    pub clause: Clause,
+    /// Aggregates, once over groups: their slots follow those of the group keys.
+    pub aggregates: Vec<AggregateCall>,
+    /// Select items, as far as they are bound: for GROUP BY, HAVING, ORDER BY and subqueries.
+    pub items: Vec<SelectItem>,
+    /// Aliases of select items that are not bound yet.
+    pub later_aliases: Vec<String>,
+    /// Within the arguments of an aggregate: another one may not stand there.
+    pub in_aggregate: bool,
+    /// Whether it groups WITH ROLLUP.
+    pub rollup: bool,
+    /// What is known of the rows, once FROM and WHERE are bound and if it matters.
+    pub known: KnownRows,
+    /// Group keys, once bound.
+    pub group_keys: Vec<Expression>,
+    /// Arguments of GROUPING() with their positions, until they are found among the group keys.
+    pub groupings: Vec<(usize, Expression)>,
+    /// Of a derived table: what determines what among its columns.
+    pub dependence: Option<Arc<DerivedDependence>>,
+    /// For ON DUPLICATE KEY UPDATE: the slot of each column of the row to be inserted.
+    pub inserted_slots: Vec<usize>,
+}
+
+/// A bound select item.
+#[derive(Clone, Debug)]
+pub struct SelectItem {
+    /// Its alias, or what it is called without one.
+    pub name: String,
+    /// Its value, over the rows of FROM.
+    pub expression: Expression,
+}
+
+impl SelectItem {
+    /// Whether it is computed over groups.
+    pub fn has_aggregate(&self) -> bool {
+        has_aggregate(&self.expression)
+    }
+}
+
+/// Whether a part of the expression is an aggregate of the block.
+pub fn has_aggregate(expression: &Expression) -> bool {
+    expression.any(&|part| matches!(part.kind, ExpressionKind::Aggregate(_)))
+}
+
+impl Block {
+    /// The slot of a column; a new one at its first use.
+    pub fn slot(&mut self, table: usize, column: usize) -> usize {
+        if let Some(slot) = self.tables[table].slots[column] {
+            return slot;
+        }
+        let slot = self.slots.len();
+        self.slots.push((table, column));
+        self.tables[table].slots[column] = Some(slot);
+        slot
+    }
+
+    /// A slot for the clustered key of a table whose rows will be changed.
+    pub fn key_slot(&mut self, table: usize) -> usize {
+        if let Some(slot) = self.tables[table].key_slot {
+            return slot;
+        }
+        let slot = self.slots.len();
+        self.slots.push((table, usize::MAX));
+        self.tables[table].key_slot = Some(slot);
+        slot
+    }
+
+    /// How many tables FROM has.
+    pub fn own_tables(&self) -> usize {
+        self.tables.len() - self.joined_tables
+    }
+
+    /// Adds an outer reference and returns its number.
+    pub fn add_outer(&mut self, expression: Expression) -> usize {
+        if let Some(known) = self.outer.iter().position(|known| known.same(&expression)) {
+            return known;
+        }
+        self.outer.push(expression);
+        self.outer.len() - 1
+    }
+
+    /// The table and column that a slot holds.
+    pub fn place(&self, expression: &Expression) -> Option<(usize, usize)> {
+        self.slots.get(expression.column_slot()?).copied()
+    }
+}

@@ -1,0 +1,207 @@
+//! Joins of one block, from the tree of FROM to nodes: groups of what inner joins connect. The inner side of an outer join, and the
+//! tables of a subquery that WHERE asks, stay behind the tables that their conditions name. Main function: [`plan_joins`].
+
+use super::access::Candidate;
+use super::build::{Builder, filtered};
+use super::equal_columns::with_implied;
+use super::order::choose_steps;
+use crate::{Block, JoinGoal, JoinTree, Joined, Optimizer, SemiJoin, Source, is_never, tables_of, width};
+use errors::SqlResult;
+use expression::{Expression, ExpressionKind};
+use plan::physical::{ExplainRow, JoinKind, Node};
+
+/// One operand of a group of inner joins.
+pub(super) struct Member {
+    pub content: Content,
+    pub tables: u64,
+    /// For the inner side of an outer join, a semijoin or an antijoin: which, and its conditions.
+    pub joined_by: Option<(JoinKind, Vec<Expression>)>,
+    /// Tables that must come before.
+    pub needs: u64,
+}
+
+pub(super) enum Content {
+    Table(usize),
+    Nest(Group),
+}
+
+#[derive(Default)]
+pub(super) struct Group {
+    pub members: Vec<Member>,
+    pub conditions: Vec<Expression>,
+    pub straight: bool,
+}
+
+impl Group {
+    /// Puts members behind those that hints want before them, unless no order of all is left then.
+    fn obey(&mut self, block: &Block) {
+        if block.hints.is_empty() {
+            return;
+        }
+        let single = |member: &Member| matches!(member.content, Content::Table(_));
+        let among = self.members.iter().filter(|member| single(member));
+        let among = among.fold(0, |bits, member| bits | member.tables);
+        let aliases: Vec<&str> = block.tables.iter().map(|table| table.alias.as_str()).collect();
+        let wanted = block.hints.order_needs(&aliases, among);
+        let needs_of = |member: &Member| match member.content {
+            Content::Table(number) => member.needs | wanted[number],
+            Content::Nest(_) => member.needs,
+        };
+        let mut placed = 0;
+        while let Some(next) = self
+            .members
+            .iter()
+            .find(|member| placed & member.tables != member.tables && needs_of(member) & !placed == 0)
+        {
+            placed |= next.tables;
+        }
+        if self.members.iter().all(|member| placed & member.tables == member.tables) {
+            let needs: Vec<u64> = self.members.iter().map(needs_of).collect();
+            self.members.iter_mut().zip(needs).for_each(|(member, needs)| member.needs = needs);
+        }
+    }
+}
+
+/// How the next member is joined to those before it.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub member: usize,
+    pub candidate: Option<Candidate>,
+    pub hash: bool,
+    /// Its rows that meet the conditions on it alone.
+    pub own_rows: f64,
+    /// Rows that come out of the join.
+    pub rows_after: f64,
+}
+
+/// Plans FROM and WHERE of the current block, whose conditions are settled: outer joins are those that remained.
+pub fn plan_joins(
+    optimizer: &mut Optimizer<'_>,
+    tree: Option<JoinTree>,
+    conditions: Vec<Expression>,
+    semijoins: Vec<SemiJoin>,
+    goal: JoinGoal,
+    straight: bool,
+) -> SqlResult<Joined> {
+    optimizer.block.has_limit = goal.rows_wanted.is_some();
+    if conditions.iter().any(is_never) {
+        let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
+        let explain = vec![row];
+        return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain, first: None });
+    }
+    let Some(tree) = tree else {
+        let width = width(optimizer.block);
+        let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
+        let node = filtered(Node::OneRow { width }, conditions);
+        return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row], first: None });
+    };
+    let mut group = Group { straight, ..Group::default() };
+    flatten(optimizer.block, tree, &mut group);
+    group.conditions.extend(conditions);
+    find_antijoins(optimizer.block, &mut group);
+    semijoins.into_iter().for_each(|semijoin| add_semijoin(optimizer.block, semijoin, &mut group));
+    group.obey(optimizer.block);
+    plan_group(optimizer, group, &goal)
+}
+
+/// Takes a join tree apart: what is joined by inner joins becomes one group.
+fn flatten(block: &Block, tree: JoinTree, group: &mut Group) {
+    match tree {
+        JoinTree::Table(table) => group.members.push(Member {
+            content: Content::Table(table),
+            tables: 1 << table,
+            joined_by: None,
+            needs: 0,
+        }),
+        JoinTree::Join { left, right, outer, conditions, straight } => {
+            group.straight |= straight;
+            if !outer {
+                flatten(block, *left, group);
+                flatten(block, *right, group);
+                group.conditions.extend(conditions);
+                return;
+            }
+            let (left_tables, right_tables) = (left.tables(), right.tables());
+            flatten(block, *left, group);
+            let mut needs = 0;
+            for condition in &conditions {
+                needs |= tables_of(block, condition);
+            }
+            let needs = if needs & left_tables == 0 { left_tables } else { needs & !right_tables };
+            let content = match *right {
+                JoinTree::Table(table) => Content::Table(table),
+                other => {
+                    let mut inner = Group::default();
+                    flatten(block, other, &mut inner);
+                    Content::Nest(inner)
+                }
+            };
+            let joined_by = Some((JoinKind::Left, conditions));
+            group.members.push(Member { content, tables: right_tables, joined_by, needs });
+        }
+    }
+}
+
+/// Outer joins of which WHERE keeps only the rows without a match: the search for one may end at the first.
+fn find_antijoins(block: &Block, group: &mut Group) {
+    let Group { members, conditions, .. } = group;
+    for member in members {
+        let (Content::Table(number), Some((kind, _))) = (&member.content, &mut member.joined_by) else {
+            continue;
+        };
+        let Source::Base(table) = &block.tables[*number].source else { continue };
+        let is_missing = |condition: &Expression| {
+            let ExpressionKind::IsNull(operand) = &condition.kind else { return false };
+            let column = block.place(operand).filter(|(table, _)| table == number);
+            let column = column.and_then(|(_, column)| table.definition().columns.get(column));
+            column.is_some_and(|column| !column.nullable)
+        };
+        if *kind == JoinKind::Left && conditions.iter().any(is_missing) {
+            *kind = JoinKind::Anti;
+        }
+    }
+}
+
+/// Adds the tables of subqueries of which WHERE asks for a row, or for none.
+fn add_semijoin(block: &Block, semijoin: SemiJoin, group: &mut Group) {
+    let from = group.members.iter().fold(0, |bits, member| bits | member.tables);
+    let SemiJoin { tree, conditions, negated } = semijoin;
+    let tables = tree.tables();
+    let conditions_of_tree = tree.conditions();
+    let all = conditions.iter().chain(&conditions_of_tree);
+    let read = all.fold(0, |bits, condition| bits | tables_of(block, condition));
+    let needs = if read & !tables == 0 { from } else { read & !tables };
+    let (content, conditions) = match tree {
+        JoinTree::Table(table) => (Content::Table(table), conditions),
+        tree => {
+            let mut inner = Group::default();
+            flatten(block, tree, &mut inner);
+            inner.conditions.extend(conditions);
+            let is_own = |condition: &Expression| tables_of(block, condition) & !tables == 0;
+            let (own, joining) = inner.conditions.into_iter().partition(is_own);
+            inner.conditions = own;
+            (Content::Nest(inner), joining)
+        }
+    };
+    let kind = if negated { JoinKind::Anti } else { JoinKind::Semi };
+    group.members.push(Member { content, tables, joined_by: Some((kind, conditions)), needs });
+}
+
+fn plan_group(optimizer: &mut Optimizer<'_>, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
+    optimizer.context.check_killed()?;
+    let conditions = with_implied(optimizer.block, std::mem::take(&mut group.conditions));
+    // A nest is planned once; it is read whole and hashed.
+    let mut nests: Vec<Option<Joined>> = Vec::with_capacity(group.members.len());
+    for member in &mut group.members {
+        nests.push(match &mut member.content {
+            Content::Table(_) => None,
+            Content::Nest(inner) => {
+                let inner = std::mem::take(inner);
+                Some(plan_group(optimizer, inner, &JoinGoal::default())?)
+            }
+        });
+    }
+    let nest_rows: Vec<Option<f64>> = nests.iter().map(|nest| nest.as_ref().map(|nest| nest.rows)).collect();
+    let chosen = choose_steps(optimizer, &group, &conditions, &nest_rows, goal)?;
+    Ok(Builder::of(optimizer).build_joins(group, conditions, nests, chosen))
+}

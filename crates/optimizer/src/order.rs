@@ -1,0 +1,211 @@
+//! The order of joins where ORDER BY is wanted: the one that costs least, or one whose first table comes in that order, so
+//! that no sort is needed and LIMIT ends the reading. Main function: [`choose_steps`].
+
+use super::access::{COVERING_COST, Candidate, DESCENT_COST, FETCH_COST, table_rows};
+use super::equal_columns::Condition;
+use super::index_order::order_of_path;
+use super::join::{Content, Group, Member, Step};
+use super::join_order::{ROW_COST, Search, Steps};
+use crate::{JoinGoal, Optimizer, Source, needs_row};
+use errors::SqlResult;
+use plan::physical::AccessPath;
+
+/// Cost of sorting a row.
+const SORT_COST: f64 = 1.0;
+/// So many times the rows are read that conditions are guessed to want before enough of them pass: which rows pass may go
+/// with the order.
+const GUESS_MARGIN: f64 = 2.0;
+
+/// A chosen order of joins.
+pub(super) struct ChosenSteps {
+    pub steps: Vec<Step>,
+    pub order: StepOrder,
+}
+
+/// Whether rows come in the wanted order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepOrder {
+    /// Any order will do.
+    Any,
+    /// No: they are sorted.
+    None,
+    /// The first table's do: where a join costs less if it loses the order, it may.
+    OfFirst,
+    /// They do, and joins have to keep it.
+    Kept,
+}
+
+/// The steps that cost least until as many rows are there, in order, as are wanted.
+pub(super) fn choose_steps(
+    optimizer: &mut Optimizer<'_>,
+    group: &Group,
+    conditions: &[Condition],
+    nest_rows: &[Option<f64>],
+    goal: &JoinGoal,
+) -> SqlResult<ChosenSteps> {
+    let mut search = optimizer.search_of(group, conditions, nest_rows);
+    let Steps { list, cost } = optimizer.choose_order(&mut search, Steps::default())?;
+    if goal.order.is_empty() {
+        return Ok(ChosenSteps { steps: list, order: StepOrder::Any });
+    }
+    let mut chosen = with_order(optimizer, group, list, goal, conditions);
+    let is_ordered = chosen.order != StepOrder::None;
+    let is_row = leading_step(&chosen.steps).is_none();
+    if is_row || goal.rows_wanted.is_none() && (is_ordered || group.members.len() > 1) {
+        return Ok(chosen);
+    }
+    let rows = chosen.steps.last().map_or(1.0, |step| step.rows_after).max(1.0);
+    let margin = if conditions.is_empty() { 1.0 } else { GUESS_MARGIN };
+    let share = goal.rows_wanted.map_or(1.0, |wanted| (wanted.max(1.0) * margin / rows).min(1.0));
+    let mut least = cost + if is_ordered { 0.0 } else { rows * SORT_COST };
+    for start in ordered_starts(optimizer, &mut search, goal, conditions, share) {
+        let Steps { list, cost } = optimizer.choose_order(&mut search, start)?;
+        if cost < least {
+            least = cost;
+            chosen = ChosenSteps { steps: list, order: StepOrder::Kept };
+        }
+    }
+    Ok(chosen)
+}
+
+/// Steps that were chosen for their cost: whether they give the order by the way.
+fn with_order(
+    optimizer: &mut Optimizer<'_>,
+    group: &Group,
+    mut steps: Vec<Step>,
+    goal: &JoinGoal,
+    conditions: &[Condition],
+) -> ChosenSteps {
+    let Some(leading) = leading_step(&steps) else {
+        return ChosenSteps { steps, order: StepOrder::OfFirst };
+    };
+    let constant = steps[..leading].iter().fold(0, |bits, step| bits | group.members[step.member].tables);
+    let step = &mut steps[leading];
+    let mut ordered = false;
+    if let (Content::Table(table), Some(candidate)) =
+        (&group.members[step.member].content, &mut step.candidate)
+        && (leading == 0 || !step.hash)
+        && group.members[step.member].joined_by.is_none()
+    {
+        ordered = put_in_order(optimizer, *table, candidate, goal, conditions, constant);
+    }
+    ChosenSteps { steps, order: if ordered { StepOrder::OfFirst } else { StepOrder::None } }
+}
+
+/// Makes a candidate give the order, if it can.
+fn put_in_order(
+    optimizer: &mut Optimizer<'_>,
+    table: usize,
+    candidate: &mut Candidate,
+    goal: &JoinGoal,
+    conditions: &[Condition],
+    constant: u64,
+) -> bool {
+    let backward = order_of_path(optimizer.block, table, &candidate.path, &goal.order, conditions, constant);
+    if let Some(backward) = backward {
+        candidate.path.backward = backward;
+        candidate.path.ordered = true;
+    }
+    backward.is_some()
+}
+
+/// The first steps that give the order, with what they cost if a share of the rows is read: rows of which there is one,
+/// and a table in order.
+fn ordered_starts(
+    optimizer: &mut Optimizer<'_>,
+    search: &mut Search<'_>,
+    goal: &JoinGoal,
+    conditions: &[Condition],
+    share: f64,
+) -> Vec<Steps> {
+    let before = constant_steps(optimizer, search);
+    let (constant, _) = search.after(&before);
+    let mut starts = Vec::new();
+    for (number, member) in search.members().enumerate().collect::<Vec<_>>() {
+        let Content::Table(table) = member.content else { continue };
+        let is_free = constant & member.tables == 0 && member.needs & !constant == 0;
+        if !is_free || member.joined_by.is_some() || search.is_straight() && number > 0 {
+            continue;
+        }
+        let (_, known) = optimizer.step(search, number, constant, 1.0);
+        let usable = search.conditions_of(number, constant);
+        let mut candidates = optimizer.candidates(table, &usable, constant);
+        candidates.retain(|candidate| candidate.path.ranges.is_some() || !candidate.path.union.is_empty());
+        let mut whole = whole_indexes(optimizer, table);
+        // Rows of a whole table in another order than that of its keys come from everywhere.
+        whole.retain(|one| goal.rows_wanted.is_some() || one.path.index == 0 || one.path.covering);
+        candidates.extend(whole);
+        for mut candidate in candidates {
+            if !put_in_order(optimizer, table, &mut candidate, goal, conditions, constant) {
+                continue;
+            }
+            let cost = DESCENT_COST + (candidate.cost - DESCENT_COST) * share;
+            if candidate.path.ranges.is_none() && candidate.path.union.is_empty() {
+                candidate.rows = (candidate.rows * share).max(1.0);
+            }
+            let rows_after = (known.rows_after * share).max(0.01);
+            let mut steps = before.clone();
+            steps.cost = cost + rows_after * ROW_COST + DESCENT_COST * before.list.len() as f64;
+            let candidate = Some(candidate);
+            steps.list.push(Step { candidate, hash: false, rows_after, ..known.clone() });
+            starts.push(steps);
+        }
+    }
+    starts
+}
+
+/// The tables of which one row at most is read, by a key that is known or in another such row.
+fn constant_steps(optimizer: &mut Optimizer<'_>, search: &mut Search<'_>) -> Steps {
+    let mut steps = Steps::default();
+    let members: Vec<&Member> = search.members().collect();
+    let mut number = 0;
+    while number < members.len() && !search.is_straight() {
+        let member = members[number];
+        number += 1;
+        let (placed, _) = search.after(&steps);
+        let is_free = placed & member.tables == 0 && member.needs & !placed == 0;
+        if !is_free || member.joined_by.is_some() {
+            continue;
+        }
+        let (_, step) = optimizer.step(search, number - 1, placed, 1.0);
+        if reads_one_row(&step) {
+            steps.list.push(step);
+            number = 0;
+        }
+    }
+    steps
+}
+
+/// Reading all of a table by an index that may be used.
+pub(super) fn whole_indexes(optimizer: &mut Optimizer<'_>, number: usize) -> Vec<Candidate> {
+    let bound = &optimizer.block.tables[number];
+    let Source::Base(table) = &bound.source else { return Vec::new() };
+    let (table, limits) = (table.clone(), bound.limits.clone());
+    let rows = table_rows(&optimizer.statistics(&table));
+    let needs_row = needs_row(optimizer.block, number);
+    let mut found = Vec::new();
+    for index in 0..table.indexes().len() {
+        let Some(definition) = table.indexes()[index].definition(&table) else { continue };
+        if definition.invisible || !limits.allows_for_order(&definition.name) {
+            continue;
+        }
+        let covering = index != 0 && !needs_row && optimizer.is_covered(number, &table, index);
+        let per_row = match (index, covering) {
+            (0, _) => 1.0,
+            (_, true) => COVERING_COST,
+            (_, false) => FETCH_COST,
+        };
+        let path = AccessPath { covering, ..AccessPath::whole(index) };
+        found.push(Candidate { path, rows, cost: DESCENT_COST + rows * per_row, dependent: false });
+    }
+    found
+}
+
+fn reads_one_row(step: &Step) -> bool {
+    step.candidate.as_ref().is_some_and(|candidate| candidate.path.single_row)
+}
+
+/// The first step that may read several rows.
+fn leading_step(steps: &[Step]) -> Option<usize> {
+    steps.iter().position(|step| !reads_one_row(step))
+}
