@@ -1,14 +1,13 @@
 //! Constructors that derive types: what `plan` calls to build an expression. One function per form; each checks
 //! operands, gives text operands a common collation and folds constants where that is safe.
 
+use crate::builtin::{self, Derivation, FunctionDefinition};
 use crate::choice::{choose_numbers, hides_number};
 use crate::common_type::common_type;
 use crate::context::EvaluationContext;
 use crate::convert;
 use crate::derive;
 use crate::facts::{SqlMode, StatementFacts};
-use crate::functions::{self, Derivation, FunctionDefinition};
-use crate::locale::Locale;
 use crate::operators::{
     Arithmetic, ArithmeticMode, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast,
     CastFailure, Comparison, ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like,
@@ -20,6 +19,7 @@ use crate::row_comparison::compare_rows;
 use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
+use functions::locale::Locale;
 use std::sync::Arc;
 use values::{ColumnType, RowRef, TypeKind, Value};
 
@@ -88,7 +88,7 @@ impl Expression {
 
     /// A string literal in a collation.
     pub fn text(bytes: Vec<u8>, collation: CollationId) -> Expression {
-        let characters = crate::text::character_count(&bytes, collation);
+        let characters = functions::text::character_count(&bytes, collation);
         let length = u32::try_from(characters).unwrap_or(u32::MAX);
         let result = ResultType::text(length, collation, Coercibility::Coercible);
         new(ExpressionKind::Literal(Value::Bytes(bytes)), result)
@@ -441,9 +441,9 @@ impl Expression {
                 .nullable_if(operand.result.nullable);
             Expression::convert_character_set(operand, result)
         };
-        if !crate::text::same_character_set(operand.result.collation(), collation) {
-            let name = crate::text::collation_name(collation);
-            let set = crate::text::character_set_name(operand.result.collation());
+        if !functions::text::same_character_set(operand.result.collation(), collation) {
+            let name = functions::text::collation_name(collation);
+            let set = functions::text::character_set_name(operand.result.collation());
             return Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, name, set));
         }
         let mut result = operand.result.clone();
@@ -497,7 +497,7 @@ impl Expression {
         site: usize,
         facts: BuildFacts,
     ) -> SqlResult<Expression> {
-        functions::check_arity(definition, arguments.len())?;
+        builtin::check_arity(definition, arguments.len())?;
         for argument in &arguments {
             scalar(argument)?;
         }
@@ -511,7 +511,7 @@ impl Expression {
         let mut result = (definition.derive)(&mut derivation)?;
         // Where text is checked strictly, text that a function makes counts as nullable: it may be too long.
         let strict = facts.sql_mode.is_strict();
-        let made = result.class() == TypeClass::Text && !functions::picks_argument(definition.name);
+        let made = result.class() == TypeClass::Text && !builtin::picks_argument(definition.name);
         result.nullable |= strict && made;
         let call = FunctionCall { definition, arguments, site };
         Ok(new(ExpressionKind::Function(Box::new(call)), result))

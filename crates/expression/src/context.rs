@@ -8,6 +8,7 @@ use values::{ColumnType, Value};
 use crate::facts::StatementFacts;
 use crate::operand::Operand;
 use crate::routine::Routine;
+use functions::Interrupt;
 
 /// Which copy of a system variable is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ pub trait SessionView {
     fn lock_holder(&self, name: &str) -> SqlResult<Option<u64>>;
 
     /// The time zone of that name, one of those that SET time_zone takes.
-    fn time_zone(&self, name: &str) -> Option<crate::time_zone::TimeZone>;
+    fn time_zone(&self, name: &str) -> Option<functions::temporal::zone::TimeZone>;
 
     /// Sleeps, until `seconds` are over or the statement is killed (true).
     fn sleep(&mut self, seconds: f64) -> bool;
@@ -158,6 +159,13 @@ pub trait EvaluationContext {
     /// Room for what one call site keeps between rows (a compiled pattern, a random state). The number is
     /// [`crate::FunctionCall::site`].
     fn call_state(&mut self, site: usize) -> &mut Option<CallState>;
+}
+
+/// What functions ask within long work.
+impl Interrupt for &mut dyn EvaluationContext {
+    fn check_killed(&self) -> SqlResult<()> {
+        EvaluationContext::check_killed(&**self)
+    }
 }
 
 /// What a call site keeps between rows.

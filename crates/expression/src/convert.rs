@@ -6,10 +6,10 @@ use crate::facts::{SqlMode, StatementFacts};
 use crate::operand::Operand;
 use crate::operators::CastFailure;
 use crate::result_type::{TypeClass, class_of};
-use crate::text;
 use crate::tree::{Expression, ExpressionKind, SubqueryUse};
 use charset::CollationId;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use functions::text;
 use std::borrow::Cow;
 use values::convert::{date_of_number, date_time_of_number, shown_text, time_after};
 use values::decimal::Rounding;
@@ -461,7 +461,7 @@ fn with_offset(value: DateTime, offset_seconds: Option<i32>, facts: &StatementFa
     match offset_seconds {
         None => value,
         Some(offset) => {
-            let instant = crate::time_zone::TimeZone::Fixed(offset).instant(value);
+            let instant = functions::temporal::zone::TimeZone::Fixed(offset).instant(value);
             facts.time_zone.local(instant)
         }
     }

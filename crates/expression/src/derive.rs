@@ -3,10 +3,10 @@
 
 use crate::convert;
 use crate::result_type::{Coercibility, ResultType, TypeClass};
-use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
+use functions::text;
 use values::TypeKind;
 
 /// A collation and how strongly it holds.

@@ -1,9 +1,9 @@
 //! Evaluation of a bound expression for one row: [`Expression::evaluate`], [`Expression::operand`],
 //! [`Expression::truth`]. Only dispatch; each operator family computes in its own file.
 
+use crate::builtin::{Call, known_once};
 use crate::context::{EvaluationContext, LONG_BYTES, SubqueryValue, TypedValue, waiting_bytes};
 use crate::convert;
-use crate::functions::{Call, known_once};
 use crate::operand::Operand;
 use crate::operators::arithmetic_negate;
 use crate::result_type::TypeClass;

@@ -80,7 +80,7 @@ pub struct StatementFacts {
     /// sql_mode.
     pub sql_mode: SqlMode,
     /// The session's time zone.
-    pub time_zone: crate::time_zone::TimeZone,
+    pub time_zone: functions::temporal::zone::TimeZone,
     /// When the statement started: microseconds since 1970 in UTC (or @@timestamp).
     pub statement_time_microseconds: i64,
     /// The same in the session's time zone.
@@ -98,7 +98,7 @@ pub struct StatementFacts {
     /// default_week_format.
     pub default_week_format: u8,
     /// lc_time_names.
-    pub time_names: &'static crate::locale::Locale,
+    pub time_names: &'static functions::locale::Locale,
     /// CONNECTION_ID().
     pub connection_id: u64,
     /// USER(), as "name@host".

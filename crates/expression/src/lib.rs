@@ -1,8 +1,10 @@
-//! Bound expressions: their tree, types, evaluation, and the registry of built-in functions.
+//! Bound expressions: their tree, types, evaluation, and the registry of built-in functions. What functions compute of values
+//! is in crate `functions`.
 //! Main types: [`Expression`], [`EvaluationContext`], [`FunctionDefinition`]. See README.md for how to add functions.
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod builtin;
 mod choice;
 mod common_type;
 pub mod context;
@@ -10,12 +12,9 @@ pub mod convert;
 pub mod derive;
 pub mod evaluate;
 pub mod facts;
-pub mod functions;
-pub mod locale;
 pub mod operand;
 pub mod operators;
 pub mod parameter;
-mod pieces;
 mod print;
 mod print_call;
 pub mod result_type;
@@ -23,22 +22,22 @@ pub mod routine;
 mod row_comparison;
 pub mod silent;
 pub mod table_type;
-pub mod text;
-pub mod time_zone;
 pub mod tree;
 mod walk;
 
 pub use build::BuildFacts;
+pub use builtin::{Call, Derivation, FunctionDefinition};
 pub use common_type::common_type;
 pub use context::{
     CallState, EvaluationContext, LONG_BYTES, SessionView, SubqueryValue, TypedValue, VariableScope,
     waiting_bytes,
 };
 pub use facts::{SqlMode, StatementFacts};
-pub use functions::{Call, Derivation, FunctionDefinition};
+pub use functions::temporal::zone as time_zone;
+pub use functions::temporal::zone::{TimeZone, ZoneRules};
+pub use functions::{locale, text};
 pub use operand::Operand;
 pub use result_type::{Coercibility, ResultType, TypeClass};
 pub use routine::{Routine, RoutineCall};
 pub use table_type::{TablePurpose, ValueSource, table_type};
-pub use time_zone::{TimeZone, ZoneRules};
 pub use tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall, RowPart, SubqueryCall, SubqueryUse};

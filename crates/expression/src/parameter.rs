@@ -185,7 +185,7 @@ fn is_of_type(value: &Value, column_type: &ColumnType, wanted: &ColumnType) -> b
             class_of(wanted.kind) == TypeClass::Text
                 && (from == CollationId::BINARY
                     || to == CollationId::BINARY
-                    || crate::text::same_character_set(from, to))
+                    || functions::text::same_character_set(from, to))
         }
         Value::Float(_) => false,
     }
@@ -202,7 +202,7 @@ fn text_in_set(bytes: &[u8], from: &ColumnType, wanted: &ColumnType) -> SqlResul
     match converted.first_error {
         None => Ok(Value::Bytes(converted.text)),
         Some(_) => {
-            let names = [from.collation, wanted.collation].map(crate::text::collation_name);
+            let names = [from.collation, wanted.collation].map(functions::text::collation_name);
             Err(sql_error!(ER_IMPOSSIBLE_STRING_CONVERSION, names[0], names[1], "parameter"))
         }
     }
@@ -269,7 +269,7 @@ fn moment(value: &Value, from: &ColumnType) -> Option<DateTime> {
         Value::Date(date) => Some(DateTime { date: *date, ..DateTime::default() }),
         Value::Time(_) => None,
         Value::Bytes(bytes) => {
-            let utf8 = crate::text::to_utf8(bytes, from.collation);
+            let utf8 = functions::text::to_utf8(bytes, from.collation);
             let parsed = parse_date_time(utf8.as_bytes(), ANY_DATE)?;
             if parsed.notes.truncated || parsed.offset_seconds.is_some() {
                 return None;
@@ -289,7 +289,8 @@ pub fn convert_read(
 ) -> SqlResult<Value> {
     // Numbers are read from bytes, whatever text they are.
     let bytes = ColumnType::varbinary(TEXT_BYTES_MAX);
-    let is_ascii_text = matches!(value, Value::Bytes(_)) && crate::text::is_ascii_superset(from.collation);
+    let is_ascii_text =
+        matches!(value, Value::Bytes(_)) && functions::text::is_ascii_superset(from.collation);
     let from = if is_ascii_text && wanted.kind.is_number() { &bytes } else { from };
     match wanted.kind {
         // Bytes stay as they are: only a table looks at whether they are text.

@@ -2,9 +2,9 @@
 //! made of. Neighbour: `print.rs`.
 
 use crate::operators::{Cast, CastFailure};
-use crate::text;
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use charset::CollationId;
+use functions::text;
 use std::fmt::{Formatter, Result};
 use values::{ColumnType, TypeKind, Value};
 
@@ -35,7 +35,7 @@ const WRITTEN: &[(&str, &str)] = &[
 pub(crate) fn write_call(call: &FunctionCall, f: &mut Formatter<'_>) -> Result {
     let arguments = call.arguments.as_slice();
     match (call.definition.name, arguments) {
-        (crate::functions::ONCE_NAME, [inner, ..]) => write!(f, "{inner}"),
+        (crate::builtin::ONCE_NAME, [inner, ..]) => write!(f, "{inner}"),
         ("isnull", [operand]) => write!(f, "({operand} is null)"),
         ("datediff", [left, right]) => write!(f, "(to_days({left}) - to_days({right}))"),
         ("instr", [text, wanted]) => write!(f, "locate({wanted},{text})"),

@@ -1,8 +1,8 @@
 //! The bound expression: names resolved to slots, types derived. Main type: [`Expression`].
 //! Built by `plan` through the constructors in `build.rs`, run by `evaluate.rs`. Immutable, shared by threads.
 
+use crate::builtin::FunctionDefinition;
 use crate::context::VariableScope;
-use crate::functions::FunctionDefinition;
 use crate::operators::{
     Arithmetic, Between, BitOperation, Case, Cast, Comparison, DateArithmetic, InList, Like, Regexp,
 };

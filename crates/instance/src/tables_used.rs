@@ -269,7 +269,7 @@ impl<'s> Walk<'s> {
             E::Function(call) => {
                 self.expressions(&call.arguments);
                 if call.schema.is_some()
-                    || ::expression::functions::find(&call.name.to_ascii_lowercase()).is_none()
+                    || ::expression::builtin::find(&call.name.to_ascii_lowercase()).is_none()
                 {
                     self.functions.push(call);
                 }

@@ -4,8 +4,8 @@
 use crate::files::{exists, read};
 
 /// Crates whose mechanism is explained in a README of its own.
-const MECHANISMS: [&str; 9] =
-    ["page", "redo", "buffer", "btree", "txn", "engine", "values", "wire", "expression"];
+const MECHANISMS: [&str; 10] =
+    ["page", "redo", "buffer", "btree", "txn", "engine", "values", "wire", "functions", "expression"];
 
 /// Documents of the project's root and `docs/`.
 const DOCUMENTS: [&str; 8] = [

@@ -2,11 +2,11 @@
 
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert;
-use crate::pieces;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
+use functions::{Interrupt, pieces};
 use values::{RowRef, Value, ValueRef};
 
 /// The operator.
@@ -123,7 +123,7 @@ impl BitOperation {
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Value> {
         let Some(right) = &self.right else {
-            return Ok(Value::Bytes(pieces::map(left, context, |byte| !byte)?));
+            return Ok(Value::Bytes(pieces::map(left, &context, |byte| !byte)?));
         };
         let value = right.operand_beside(waiting, row, context)?;
         if value.is_null() {
@@ -132,7 +132,7 @@ impl BitOperation {
         if matches!(self.operator, BitOperator::ShiftLeft | BitOperator::ShiftRight) {
             let count = convert::to_integer(value.as_ref(), &right.result.column_type, context)?.unwrap_or(0);
             let count = usize::try_from(convert::integer_bits(count)).unwrap_or(usize::MAX);
-            return Ok(Value::Bytes(shift(left, count, self.operator == BitOperator::ShiftLeft, context)?));
+            return Ok(Value::Bytes(shift(left, count, self.operator == BitOperator::ShiftLeft, &context)?));
         }
         let Some(right) = convert::to_text(value.as_ref(), &right.result.column_type, context) else {
             return Ok(Value::Null);
@@ -141,7 +141,7 @@ impl BitOperation {
             return Err(sql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE, self.operator.sign()));
         }
         let mut rights = right.iter();
-        let combined = pieces::map(left, context, |left| {
+        let combined = pieces::map(left, &context, |left| {
             let right = rights.next().copied().unwrap_or(0);
             match self.operator {
                 BitOperator::And => left & right,
@@ -163,11 +163,11 @@ fn operand_bits(
 }
 
 /// Shifts a byte string as one number, most significant byte first; the length stays.
-fn shift(bytes: &[u8], count: usize, left: bool, context: &dyn EvaluationContext) -> SqlResult<Vec<u8>> {
+fn shift(bytes: &[u8], count: usize, left: bool, interrupt: &dyn Interrupt) -> SqlResult<Vec<u8>> {
     let (whole, part) = (count / 8, (count % 8) as u32);
     let at = |index: Option<usize>| index.and_then(|index| bytes.get(index)).copied().map_or(0u16, u16::from);
     let mut indexes = 0..bytes.len();
-    pieces::map(bytes, context, |_| {
+    pieces::map(bytes, interrupt, |_| {
         let index = indexes.next();
         if left {
             let high = at(index.and_then(|index| index.checked_add(whole)));

@@ -4,10 +4,10 @@ use super::arithmetic::out_of_range;
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::operand::Operand;
-use crate::text;
 use crate::tree::Expression;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
+use functions::text;
 use std::sync::Arc;
 use values::temporal::{DateTime, parse_date_time};
 use values::{ColumnType, RowRef, TypeKind, Value, ValueRef};
@@ -167,7 +167,7 @@ impl Cast {
                     None => return Ok(Value::Null),
                 }
             }
-            _ => text::convert_long(bytes.into_owned(), source, target.collation, context)?,
+            _ => text::convert_long(bytes.into_owned(), source, target.collation, &context)?,
         };
         // A cast without a length is as long as a function's text may be, and cuts nothing.
         let has_length =

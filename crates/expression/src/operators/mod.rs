@@ -22,11 +22,11 @@ pub use comparison::{
     Comparison, ComparisonMode, ComparisonOperator, compare_values, compared_decimal, compared_moment,
     compared_time,
 };
-pub use interval::{DateArithmetic, Interval, add_interval, out_of_range as moment_out_of_range};
+pub use interval::{DateArithmetic, out_of_range as moment_out_of_range};
 pub use list::{Between, InList};
 pub use operands::{
     adapt_constant, adapt_text, check_moment, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
 };
-pub use pattern::{Like, Regexp, check_regexp_sets, compile_regexp, like_prefix};
+pub use pattern::{Like, Regexp, check_regexp_sets, like_prefix};
 pub use stored_constant::{adapt_equal_year, number_not_held};
 pub use values::temporal::IntervalUnit;

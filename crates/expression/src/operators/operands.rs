@@ -10,9 +10,9 @@ use crate::choice::choose_numbers;
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
 use crate::result_type::{ResultType, TypeClass};
-use crate::text;
 use crate::tree::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
+use functions::text;
 use values::temporal::parse_date_time;
 use values::{TypeKind, Value};
 
@@ -451,7 +451,7 @@ mod tests {
             sql_mode: SqlMode::NO_ZERO_DATE,
             connection: CollationId::UTF8MB4_0900_AI_CI,
             division_precision_increment: 4,
-            time_names: crate::locale::english(),
+            time_names: functions::locale::english(),
             literal_parameters: true,
         }
     }

@@ -3,10 +3,10 @@
 use crate::context::{EvaluationContext, LONG_BYTES, waiting_bytes};
 use crate::convert;
 use crate::result_type::{ResultType, TypeClass};
-use crate::text;
 use crate::tree::Expression;
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
+use functions::{regexp, text};
 use std::sync::Arc;
 use values::{RowRef, Value, ValueRef};
 
@@ -102,73 +102,7 @@ pub struct Regexp {
     pub negated: bool,
     /// The collation in which characters match.
     pub collation: CollationId,
-    compiled: Option<Arc<fancy_regex::Regex>>,
-}
-
-/// Steps that a pattern with backtracking may take (regexp_time_limit keeps runaway patterns down in MySQL).
-const BACKTRACK_STEPS_MAX: usize = 1_000_000;
-
-/// Compiles a pattern; error 3685 and its like for a bad one. `flags` are those of REGEXP_LIKE: c, i, m, n, u.
-pub fn compile_regexp(pattern: &str, case_sensitive: bool, flags: &str) -> SqlResult<fancy_regex::Regex> {
-    if pattern.is_empty() {
-        return Err(sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT));
-    }
-    let mut insensitive = !case_sensitive;
-    let (mut multiline, mut dot_all) = (false, false);
-    for flag in flags.chars() {
-        match flag {
-            'c' => insensitive = false,
-            'i' => insensitive = true,
-            'm' => multiline = true,
-            'n' => dot_all = true,
-            'u' => {}
-            _ => return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_like")),
-        }
-    }
-    let mut prefix = String::new();
-    for (on, letter) in [(insensitive, 'i'), (multiline, 'm'), (dot_all, 's')] {
-        if on {
-            prefix.push(letter);
-        }
-    }
-    let pattern = unicode_classes(pattern);
-    let whole = if prefix.is_empty() { pattern } else { format!("(?{prefix}){pattern}") };
-    fancy_regex::RegexBuilder::new(&whole)
-        .backtrack_limit(BACKTRACK_STEPS_MAX)
-        .build()
-        .map_err(|error| regexp_error(&error))
-}
-
-/// POSIX classes as the Unicode properties that MySQL's engine takes them for.
-fn unicode_classes(pattern: &str) -> String {
-    const CLASSES: &[(&str, &str)] = &[
-        ("[:alpha:]", r"\p{Alphabetic}"),
-        ("[:alnum:]", r"\p{Alphabetic}\p{Nd}"),
-        ("[:blank:]", r"\t\p{Zs}"),
-        ("[:cntrl:]", r"\p{Cc}"),
-        ("[:digit:]", r"\p{Nd}"),
-        ("[:lower:]", r"\p{Lowercase}"),
-        ("[:punct:]", r"\p{P}"),
-        ("[:space:]", r"\s"),
-        ("[:upper:]", r"\p{Uppercase}"),
-        ("[:word:]", r"\w"),
-    ];
-    if !pattern.contains("[:") {
-        return pattern.to_owned();
-    }
-    CLASSES.iter().fold(pattern.to_owned(), |text, (class, property)| text.replace(class, property))
-}
-
-/// MySQL's error for a pattern that does not compile.
-fn regexp_error(error: &fancy_regex::Error) -> errors::SqlError {
-    let text = error.to_string();
-    if text.contains("unclosed character class") {
-        sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET)
-    } else if text.to_lowercase().contains("paren") {
-        sql_error!(ER_REGEXP_MISMATCHED_PAREN)
-    } else {
-        sql_error!(ER_REGEXP_RULE_SYNTAX, 1, 1)
-    }
+    compiled: Option<Arc<regexp::Regex>>,
 }
 
 /// Error 3995 where one of two arguments of a regular expression function is text and the other is bytes.
@@ -193,7 +127,7 @@ impl Regexp {
         let compiled = match pattern.literal() {
             Some(Value::Bytes(bytes)) => {
                 let pattern = text::to_utf8(bytes, collation);
-                Some(Arc::new(compile_regexp(&pattern, text::is_case_sensitive(collation), "")?))
+                Some(Arc::new(regexp::compile(&pattern, text::is_case_sensitive(collation), "")?))
             }
             _ => None,
         };
@@ -213,7 +147,7 @@ impl Regexp {
                 };
                 let pattern = text::to_utf8(&pattern, self.collation);
                 let is_sensitive = text::is_case_sensitive(self.collation);
-                (Arc::new(compile_regexp(&pattern, is_sensitive, "")?), waiting)
+                (Arc::new(regexp::compile(&pattern, is_sensitive, "")?), waiting)
             }
         };
         let operand = self.operand.operand_beside(waiting, row, context)?;
@@ -221,9 +155,7 @@ impl Regexp {
         else {
             return Ok(None);
         };
-        match compiled.is_match(&text::to_utf8(&subject, self.collation)) {
-            Ok(found) => Ok(Some(found != self.negated)),
-            Err(_) => Err(sql_error!(ER_REGEXP_TIME_OUT)),
-        }
+        let found = regexp::is_match(&compiled, &text::to_utf8(&subject, self.collation))?;
+        Ok(Some(found != self.negated))
     }
 }

@@ -2,12 +2,12 @@
 //! [`adapt_stored`], [`adapt_equal_year`]. Called when the operands of a comparison are prepared.
 
 use crate::build::BuildFacts;
+use crate::builtin::{Call, FunctionDefinition, inner};
 use crate::facts::SqlMode;
-use crate::functions::{Call, FunctionDefinition, inner};
 use crate::result_type::{ResultType, TypeClass};
-use crate::text;
 use crate::tree::{Expression, ExpressionKind};
 use errors::{Diagnostics, Level, SqlError, SqlResult};
+use functions::text;
 use values::store::{Source, StoreContext, StoreMode};
 use values::temporal::{Date, DateRules, DateTime};
 use values::{ColumnType, TypeKind, Value};

@@ -2,9 +2,8 @@
 
 use super::column::{find_column, find_in_first};
 use super::{Binder, Wanted};
-use ::expression::{
-    Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass, functions,
-};
+use ::expression::builtin;
+use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
@@ -30,7 +29,7 @@ fn compares(part: &Expression) -> bool {
 impl Binder<'_> {
     /// A call of a built-in function over bound arguments.
     pub fn call(&mut self, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
-        let Some(definition) = functions::find(name) else {
+        let Some(definition) = builtin::find(name) else {
             let schema = self.schema.clone().unwrap_or_default();
             let routine = self.routine(&schema, name)?;
             return self.call_routine(routine, arguments);
@@ -92,7 +91,7 @@ impl Binder<'_> {
         let argument = &arguments[position];
         let (class, kind) = (argument.result.class(), arguments[0].result.class());
         let is_text = class == TypeClass::Text && !argument.result.is_number_bytes();
-        let asks = functions::asks_before(name, position)
+        let asks = builtin::asks_before(name, position)
             && (is_text || argument.literal().is_none())
             && argument.is_foldable();
         // A plan for other literals would not ask.

@@ -4,7 +4,7 @@
 //! What the arguments of functions are is the table `functions/parameters.rs` of `expression`.
 
 use super::Binder;
-use ::expression::functions::{ArgumentRule, argument_rule};
+use ::expression::builtin::{ArgumentRule, argument_rule};
 use ::expression::operators::IntervalUnit;
 use ::expression::result_type::class_of;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass, parameter};
@@ -230,7 +230,7 @@ impl Binder<'_> {
             ArgumentRule::Time => plain(TypeKind::Time),
         };
         // What a function hands on as it is has the parameter's type.
-        let hands_on = ::expression::functions::picks_argument(function);
+        let hands_on = ::expression::builtin::picks_argument(function);
         self.scalar_as(syntax, if hands_on { wanted } else { wanted.read_own() })
     }
 

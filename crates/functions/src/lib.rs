@@ -1,0 +1,16 @@
+//! What the built-in functions compute: bytes, numbers, dates and times in, bytes, numbers, dates and times out.
+//! Knows no expressions, rows or sessions: `expression` evaluates arguments, derives types and warns. See README.md.
+#![forbid(unsafe_code)]
+
+pub mod hash;
+pub mod locale;
+pub mod network;
+pub mod numeric;
+pub mod pieces;
+pub mod regexp;
+pub mod string;
+pub mod temporal;
+pub mod text;
+pub mod uuid;
+
+pub use pieces::Interrupt;
