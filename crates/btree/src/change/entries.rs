@@ -3,8 +3,8 @@
 use buffer::{BufferPool, StorageError};
 use stdx::ids::Lsn;
 
-use crate::cursor::{Cursor, CursorRange, Direction, Taken};
-use crate::leaf_edit::Placed;
+use super::leaf_edit::Placed;
+use crate::read::{Cursor, CursorRange, Direction, Taken};
 use crate::tree::Tree;
 use std::ops::Bound;
 

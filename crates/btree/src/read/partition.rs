@@ -7,7 +7,7 @@ use buffer::{BufferPool, StorageError};
 use page::{CorruptPage, Fence, NodeRef};
 use stdx::ids::PageNumber;
 
-use crate::cursor::CursorRange;
+use super::CursorRange;
 use crate::tree::Tree;
 
 /// What one node of level 1 gave.

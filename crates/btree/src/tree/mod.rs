@@ -1,4 +1,9 @@
-//! [`Tree`]: one index. A handle without data of its own beside a hint of the rightmost leaf; share it freely.
+//! [`Tree`]: one index. A handle without data of its own beside a hint of the rightmost leaf; share it freely. Ways down are in
+//! `descent.rs`; walks in `read`, changes of entries in `change`, splits and merges in `structure`.
+
+mod descent;
+
+pub(crate) use descent::{CORRUPT_EMPTY, Toward};
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -36,7 +41,7 @@ pub struct Tree {
     /// First eight bytes of that leaf's lower fence: keys below cannot belong there.
     rightmost_head: AtomicU64,
     /// Cursors leave out what cannot be read.
-    pub(crate) skips_damage: AtomicBool,
+    skips_damage: AtomicBool,
 }
 
 impl Tree {
@@ -84,6 +89,16 @@ impl Tree {
     /// What identifies the tree.
     pub fn id(&self) -> TreeId {
         self.id
+    }
+
+    /// From now on cursors leave out what cannot be read.
+    pub fn skip_damage(&self) {
+        self.skips_damage.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether cursors leave out what cannot be read.
+    pub fn skips_damage(&self) -> bool {
+        self.skips_damage.load(Ordering::Relaxed)
     }
 
     /// Looks up one key and shows its value under the leaf's shared latch. `read` must neither touch other pages nor block.

@@ -48,73 +48,77 @@ struct Expected {
     upper: Option<Vec<u8>>,
 }
 
+/// A check under way.
+struct Check<'a> {
+    tree: &'a Tree,
+    /// The leftmost node seen so far of each level: what the next one to its left must link to.
+    right_of: Vec<PageNumber>,
+    report: TreeReport,
+}
+
 impl Tree {
     /// Checks the tree. Damage is reported, not returned as an error; errors are failed reads.
     pub fn check(&self, pool: &BufferPool) -> Result<TreeReport, StorageError> {
-        let mut report = TreeReport::default();
+        let mut check = Check { tree: self, right_of: Vec::new(), report: TreeReport::default() };
+        check.run(pool)?;
+        Ok(check.report)
+    }
+}
+
+impl Check<'_> {
+    fn run(&mut self, pool: &BufferPool) -> Result<(), StorageError> {
         // Depth first, rightmost child last on the stack, so that leaves come in key order from the right.
-        let mut stack = vec![Expected { page: self.id.root, level: None, lower: Vec::new(), upper: None }];
-        // The leftmost node seen so far of each level: what the next one to its left must link to.
-        let mut right_of = Vec::new();
+        let mut stack =
+            vec![Expected { page: self.tree.id.root, level: None, lower: Vec::new(), upper: None }];
         while let Some(expected) = stack.pop() {
-            let id = self.page_id(expected.page);
-            if report.faults.len() >= FAULTS_MAX {
+            let id = self.tree.page_id(expected.page);
+            if self.report.faults.len() >= FAULTS_MAX {
                 break;
             }
-            if !report.pages.insert(expected.page) {
-                report.faults.push(TreeFault { page: id, reason: "page is used twice" });
+            if !self.report.pages.insert(expected.page) {
+                self.report.faults.push(TreeFault { page: id, reason: "page is used twice" });
                 continue;
             }
             let page = match pool.shared(id) {
                 Ok(page) => page,
                 Err(StorageError::Corrupt { page, reason }) => {
-                    report.faults.push(TreeFault { page, reason });
+                    self.report.faults.push(TreeFault { page, reason });
                     continue;
                 }
                 Err(error) => return Err(error),
             };
-            let visited = self.visit(id, &page, &expected, &mut right_of, &mut report);
+            let visited = self.visit(id, &page, &expected);
             match visited {
                 Ok(children) => stack.extend(children),
-                Err(StorageError::Corrupt { page, reason }) => report.faults.push(TreeFault { page, reason }),
+                Err(StorageError::Corrupt { page, reason }) => {
+                    self.report.faults.push(TreeFault { page, reason })
+                }
                 Err(error) => return Err(error),
             }
         }
-        Ok(report)
+        Ok(())
     }
 
-    fn visit(
-        &self,
-        id: PageId,
-        page: &[u8],
-        expected: &Expected,
-        right_of: &mut Vec<PageNumber>,
-        report: &mut TreeReport,
-    ) -> Result<Vec<Expected>, StorageError> {
+    fn visit(&mut self, id: PageId, page: &[u8], expected: &Expected) -> Result<Vec<Expected>, StorageError> {
         let corrupt = |error| StorageError::corrupt(id, error);
         verify(page).map_err(corrupt)?;
         let node = NodeRef::new(page).map_err(corrupt)?;
-        self.check_place(&node, expected, right_of).map_err(corrupt)?;
+        self.check_place(&node, expected).map_err(corrupt)?;
         if expected.level.is_none() {
-            report.levels = node.level() + 1;
+            self.report.levels = node.level() + 1;
         }
         if node.is_leaf() {
-            self.visit_leaf(id, &node, report)?;
+            self.visit_leaf(id, &node)?;
             return Ok(Vec::new());
         }
-        report.inner_pages += 1;
+        self.report.inner_pages += 1;
         children_of(&node, expected).map_err(corrupt)
     }
 
     /// Checks a node against its parent and against its right neighbour.
-    fn check_place(
-        &self,
-        node: &NodeRef<'_>,
-        expected: &Expected,
-        right_of: &mut Vec<PageNumber>,
-    ) -> Result<(), CorruptPage> {
+    fn check_place(&mut self, node: &NodeRef<'_>, expected: &Expected) -> Result<(), CorruptPage> {
         let fault = |reason| Err(CorruptPage { reason });
-        if node.index() != self.id.index {
+        if node.index() != self.tree.id.index {
             return fault("node belongs to another index");
         }
         if expected.level.is_some_and(|level| level != node.level()) {
@@ -125,29 +129,24 @@ impl Tree {
             return fault("fences do not agree with the parent");
         }
         let level = usize::from(node.level());
-        if right_of.len() <= level {
-            right_of.resize(level + 1, PageNumber(0));
+        if self.right_of.len() <= level {
+            self.right_of.resize(level + 1, PageNumber(0));
         }
-        if node.right().unwrap_or_default() != right_of[level] {
+        if node.right().unwrap_or_default() != self.right_of[level] {
             return fault("right link does not lead to the next node");
         }
-        right_of[level] = expected.page;
+        self.right_of[level] = expected.page;
         Ok(())
     }
 
-    fn visit_leaf(
-        &self,
-        id: PageId,
-        node: &NodeRef<'_>,
-        report: &mut TreeReport,
-    ) -> Result<(), StorageError> {
-        report.leaf_pages += 1;
+    fn visit_leaf(&mut self, id: PageId, node: &NodeRef<'_>) -> Result<(), StorageError> {
+        self.report.leaf_pages += 1;
         let mut live = 0;
         for slot in 0..node.count() {
-            live += self.live(node.value(slot).map_err(|error| StorageError::corrupt(id, error))?);
+            live += self.tree.live(node.value(slot).map_err(|error| StorageError::corrupt(id, error))?);
         }
-        report.entries += node.count() as u64;
-        report.live_entries += live as u64;
+        self.report.entries += node.count() as u64;
+        self.report.live_entries += live as u64;
         if live != i32::from(node.live_rows()) {
             return Err(StorageError::Corrupt { page: id, reason: "leaf counts its live rows wrongly" });
         }

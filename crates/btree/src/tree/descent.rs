@@ -5,7 +5,11 @@ use buffer::{BufferPool, MiniTransaction, PageSlot, SharedPage, StorageError};
 use page::{CorruptPage, NodeRef};
 use stdx::ids::{PageId, PageNumber};
 
-use crate::tree::Tree;
+use super::Tree;
+
+/// The error of a node that must have cells.
+pub(crate) const CORRUPT_EMPTY: CorruptPage =
+    CorruptPage { reason: "node without cells where there must be some" };
 
 /// Which child of an inner node a descent takes.
 #[derive(Clone, Copy)]
@@ -135,6 +139,44 @@ impl Tree {
         slot: PageSlot,
     ) -> Result<NodeRef<'a>, StorageError> {
         NodeRef::new(mini.bytes(slot)).map_err(|error| StorageError::corrupt(mini.page_id(slot), error))
+    }
+
+    /// Latches the child of a latched node.
+    pub(crate) fn latch_child(
+        &self,
+        mini: &mut MiniTransaction<'_>,
+        parent: PageSlot,
+        child: PageNumber,
+    ) -> Result<PageSlot, StorageError> {
+        let level = self.node_at(mini, parent)?.level();
+        let id = self.page_id(child);
+        let slot = mini.latch(id)?;
+        self.check_child_level(id, mini.bytes(slot), level)?;
+        Ok(slot)
+    }
+
+    /// Reads the node that a slot of a mini-transaction holds.
+    pub(crate) fn on_node<R>(
+        &self,
+        mini: &MiniTransaction<'_>,
+        slot: PageSlot,
+        read: impl FnOnce(&NodeRef<'_>) -> Result<R, CorruptPage>,
+    ) -> Result<R, StorageError> {
+        let node = self.node_at(mini, slot)?;
+        read(&node).map_err(|error| StorageError::corrupt(mini.page_id(slot), error))
+    }
+
+    /// The child of an inner node that lies that way, and its cell.
+    pub(crate) fn child_at(
+        &self,
+        mini: &MiniTransaction<'_>,
+        slot: PageSlot,
+        toward: Toward<'_>,
+    ) -> Result<(PageNumber, usize), StorageError> {
+        self.on_node(mini, slot, |node| {
+            let at = toward.slot(node)?.ok_or(CORRUPT_EMPTY)?;
+            Ok((node.child(at)?, at))
+        })
     }
 
     fn step(&self, id: PageId, page: &[u8], toward: Toward<'_>) -> Result<Step, StorageError> {

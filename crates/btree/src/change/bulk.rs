@@ -4,7 +4,7 @@
 use buffer::{BufferPool, StorageError};
 use stdx::ids::Lsn;
 
-use crate::leaf_edit::{RunEntry, RunStop};
+use super::leaf_edit::{RunEntry, RunStop};
 use crate::tree::Tree;
 
 /// Bytes collected before a run is inserted: a few leaves' worth.

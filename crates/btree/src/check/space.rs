@@ -7,7 +7,7 @@ use buffer::{BufferPool, StorageError};
 use page::SpaceHeaderRef;
 use stdx::ids::{PageId, PageNumber, SpaceId};
 
-use crate::check::TreeFault;
+use super::TreeFault;
 
 /// Compares the free list and the count of used pages with `in_use`, the pages of all trees of the space.
 /// Meant for a space that nobody changes meanwhile.

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use buffer::{BufferPool, StorageError};
 use page::{CorruptPage, Fence, NodeRef};
 
-use crate::cursor::CursorRange;
+use super::CursorRange;
 use crate::tree::Tree;
 
 /// Leaves read under one latch of their parent, unless a split below it waits.

@@ -6,9 +6,8 @@ use std::ops::Bound;
 use buffer::{BufferPool, StorageError};
 use page::NodeRef;
 
-use crate::cursor::CursorRange;
-use crate::descent::Toward;
-use crate::tree::Tree;
+use super::{Cursor, CursorRange, Direction, Taken};
+use crate::tree::{Toward, Tree};
 
 /// An estimate of a key range.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -98,11 +97,11 @@ impl Tree {
     }
 
     fn count_leaves(&self, pool: &BufferPool, range: &CursorRange) -> Result<RangeEstimate, StorageError> {
-        let mut cursor = crate::Cursor::new(range.clone(), crate::Direction::Forward);
+        let mut cursor = Cursor::new(range.clone(), Direction::Forward);
         let mut estimate = RangeEstimate { rows: 0.0, leaves: 0.0, exact: true };
         // The tree may have grown since the descents: the walk is bounded whatever it has become.
         while estimate.leaves < 2.0 * EXACT_LEAVES_MAX
-            && let Some(rows) = cursor.next_leaf(self, pool, |view| (crate::Taken::All, view.len()))?
+            && let Some(rows) = cursor.next_leaf(self, pool, |view| (Taken::All, view.len()))?
         {
             estimate.rows += rows as f64;
             estimate.leaves += 1.0;

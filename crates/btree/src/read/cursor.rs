@@ -9,9 +9,8 @@ use buffer::{BufferPool, SharedPage, StorageError};
 use page::{CorruptPage, Fence, NodeRef};
 use stdx::ids::{PageId, PageNumber};
 
-use crate::descent::Toward;
-use crate::past_damage::Met;
-use crate::tree::Tree;
+use super::past_damage::{Met, find_damage};
+use crate::tree::{Toward, Tree};
 
 /// Direction of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -152,7 +151,7 @@ impl Cursor {
         error: StorageError,
     ) -> Result<(), StorageError> {
         let finger = std::mem::take(&mut self.finger);
-        let met = tree.find_damage(pool, self.toward(), self.direction == Direction::Forward)?;
+        let met = find_damage(tree, pool, self.toward(), self.direction == Direction::Forward)?;
         match met {
             Met::Nothing if finger.0 == 0 => return Err(error),
             // Only the remembered page cannot be read.

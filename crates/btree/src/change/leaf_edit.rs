@@ -9,10 +9,9 @@ use page::{
 };
 use stdx::ids::PageId;
 
-use crate::descent::Toward;
-use crate::difference::Spans;
-use crate::split_plan::{APPEND_RESERVE_BYTES, cell_bytes, fits, has_room, is_append};
-use crate::tree::{LIVENESS_BYTES, Tree};
+use super::difference::Spans;
+use crate::structure::{APPEND_RESERVE_BYTES, cell_bytes, fits, has_room, is_append, is_underfull};
+use crate::tree::{LIVENESS_BYTES, Toward, Tree};
 
 /// Whether a change found room in its leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,7 +296,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         let stamp = Stamp { writer, live_delta: -self.old_live()? };
         self.mini.apply(self.slot, &PageOperation::RemoveCell { slot: self.position.slot, stamp });
         self.position.found = false;
-        Ok(crate::merge::is_underfull(&self.node()?))
+        Ok(is_underfull(&self.node()?))
     }
 
     /// Inserts the first entries of a sorted run that belong to this leaf and fit it. `entries` start with this key and

@@ -9,7 +9,7 @@ const SPANS_MAX: usize = 4;
 const GAP_BYTES: usize = 8;
 
 /// The differing parts of two values.
-pub(crate) struct Spans {
+pub(super) struct Spans {
     spans: [(usize, usize); SPANS_MAX],
     count: usize,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Spans {
 impl Spans {
     /// The parts in which `new` differs from `old`. `None` if the lengths differ or if patches would not be
     /// much shorter than the new value.
-    pub(crate) fn between(old: &[u8], new: &[u8]) -> Option<Self> {
+    pub(super) fn between(old: &[u8], new: &[u8]) -> Option<Self> {
         if old.len() != new.len() {
             return None;
         }
@@ -41,7 +41,7 @@ impl Spans {
     }
 
     /// The parts, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.spans[..self.count].iter().map(|(start, end)| *start..*end)
     }
 }
