@@ -4,34 +4,18 @@
 //! The latch order and the rules are in this crate's README. Nothing here knows rows, transactions or tables.
 #![forbid(unsafe_code)]
 
-mod bulk;
+mod change;
 mod check;
-mod check_space;
-mod cursor;
-mod descent;
-mod difference;
-mod entries;
-mod estimate;
-mod free;
-mod leaf_edit;
-mod leaf_sums;
-mod merge;
-mod partition;
-mod past_damage;
-mod room;
-mod split_plan;
+mod read;
+mod structure;
 mod tree;
 
 #[cfg(test)]
 mod tests;
 
-pub use bulk::BulkAppend;
-pub use check::{TreeFault, TreeReport};
-pub use check_space::{check_space, free_unreachable};
-pub use cursor::{Cursor, CursorRange, Direction, LeafView, Taken};
-pub use estimate::RangeEstimate;
-pub use leaf_edit::{LeafEdit, Placed, RunEntry, RunStop};
-pub use leaf_sums::LeafSums;
+pub use change::{BulkAppend, LeafEdit, Placed, RunEntry, RunStop, SortedEntries};
+pub use check::{TreeFault, TreeReport, check_space, free_unreachable};
 pub use page::KEY_BYTES_MAX;
-pub use split_plan::fits;
+pub use read::{Cursor, CursorRange, Direction, LeafSums, LeafView, RangeEstimate, Taken};
+pub use structure::fits;
 pub use tree::{LIVENESS_BYTES, Liveness, Tree, TreeId};

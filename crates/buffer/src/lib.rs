@@ -14,6 +14,7 @@ mod error;
 mod flusher;
 #[cfg(test)]
 mod found_files_tests;
+mod frame_supply;
 mod frames;
 mod group_text;
 mod growing_array;

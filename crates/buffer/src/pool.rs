@@ -1,10 +1,10 @@
-//! [`BufferPool`]: the pages of all tablespaces. This file finds pages in memory, reads missing ones and replaces old
-//! ones; space files, flushing, recovery and mini-transactions have files of their own.
+//! [`BufferPool`]: the pages of all tablespaces. This file finds pages in memory and reads missing ones; replacing old
+//! ones, space files, flushing, recovery and mini-transactions have files of their own.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 
 use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
@@ -18,6 +18,7 @@ use crate::checkpoint::FlusherSignal;
 use crate::damage::Damage;
 use crate::dirty_queue::DirtyQueue;
 use crate::flusher::FlushState;
+use crate::frame_supply::FrameSupply;
 use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
 use crate::log_room::LogLimits;
 use crate::open_files::OpenFiles;
@@ -34,11 +35,7 @@ pub struct BufferPool {
     pub(crate) dirty: DirtyQueue,
     pub(crate) spaces: Spaces,
     pub(crate) open_files: Arc<OpenFiles>,
-    /// Frames below this index have been used.
-    next_unused: AtomicUsize,
-    /// Frames whose page went away.
-    free: Mutex<Vec<u32>>,
-    clock_hand: AtomicU32,
+    supply: FrameSupply,
     pub(crate) flush: Mutex<FlushState>,
     /// Counts batches that were written, for those who wait for clean frames.
     pub(crate) batches_written: (Mutex<u64>, Condvar),
@@ -199,11 +196,11 @@ impl BufferPool {
         match entered {
             Ok(true) => Ok(Some(frame)),
             Ok(false) => {
-                self.give_back(frame);
+                self.supply.give_back(frame);
                 Ok(None)
             }
             Err(error) => {
-                self.give_back(frame);
+                self.supply.give_back(frame);
                 Err(error)
             }
         }
@@ -217,28 +214,20 @@ impl BufferPool {
             // A space that took over the object cannot have this frame: it is latched, and named by this page.
             let _ = entry.compare_exchange(frame.index() + 1, 0, Ordering::AcqRel, Ordering::Relaxed);
         }
-        self.give_back(frame);
-    }
-
-    fn give_back(&self, frame: ExclusiveFrame<'_>) {
-        frame.header().set_page(None);
-        frame.header().mark_clean();
-        let index = frame.index();
-        drop(frame);
-        lock(&self.free).push(index);
+        self.supply.give_back(frame);
     }
 
     /// A frame without a page, latched exclusively.
     fn take_frame(&self) -> Result<ExclusiveFrame<'_>, StorageError> {
         const ATTEMPTS_MAX: usize = 500;
-        if let Some(frame) = self.take_unused_frame() {
+        if let Some(frame) = self.supply.take_unused(&self.frames) {
             return Ok(frame);
         }
         for attempt in 0..ATTEMPTS_MAX {
-            if let Some(frame) = self.evict_one() {
+            if let Some(frame) = self.supply.evict_one(&self.frames, &self.spaces) {
                 return Ok(frame);
             }
-            if let Some(frame) = self.take_unused_frame() {
+            if let Some(frame) = self.supply.take_unused(&self.frames) {
                 return Ok(frame);
             }
             // Nothing clean: have some pages written. What is latched cannot be written, so it may take more rounds.
@@ -249,43 +238,6 @@ impl BufferPool {
             }
         }
         Err(StorageError::PoolExhausted)
-    }
-
-    fn take_unused_frame(&self) -> Option<ExclusiveFrame<'_>> {
-        if self.next_unused.load(Ordering::Relaxed) < self.frames.count() {
-            let index = self.next_unused.fetch_add(1, Ordering::Relaxed);
-            if index < self.frames.count() {
-                return Some(self.frames.exclusive(index as u32));
-            }
-        }
-        let index = lock(&self.free).pop()?;
-        // Only a reader with a stale translation can be there, for a moment.
-        Some(self.frames.exclusive(index))
-    }
-
-    /// Looks for a clean page that was not used lately: clock with a second chance, at most two turns.
-    fn evict_one(&self) -> Option<ExclusiveFrame<'_>> {
-        let count = self.frames.count() as u32;
-        for _ in 0..2 * count {
-            let index = self.clock_hand.fetch_add(1, Ordering::Relaxed) % count;
-            let header = self.frames.header(index);
-            if header.page().is_none() || header.is_dirty() {
-                continue;
-            }
-            if header.referenced.load(Ordering::Relaxed) {
-                header.referenced.store(false, Ordering::Relaxed);
-                continue;
-            }
-            let Some(frame) = self.frames.try_exclusive(index) else { continue };
-            let Some(page) = header.page().filter(|_| !header.is_dirty()) else { continue };
-            let entry = self.spaces.get(page.space).and_then(|space| space.entry(page.number));
-            if let Some(entry) = entry {
-                let _ = entry.compare_exchange(index + 1, 0, Ordering::AcqRel, Ordering::Relaxed);
-            }
-            header.set_page(None);
-            return Some(frame);
-        }
-        None
     }
 
     /// Starts a mini-transaction. It may first make room in the log, unless this thread has another one open.
@@ -368,9 +320,7 @@ impl BufferPool {
             frames,
             dirty: DirtyQueue::default(),
             spaces: Spaces::new(),
-            next_unused: AtomicUsize::new(0),
-            free: Mutex::default(),
-            clock_hand: AtomicU32::new(0),
+            supply: FrameSupply::default(),
             participant: RwLock::new(None),
             limits: LogLimits::new(),
             stopped: AtomicBool::new(false),

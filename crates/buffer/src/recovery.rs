@@ -18,7 +18,7 @@ use stdx::sync::lock;
 use crate::doublewrite::Doublewrite;
 use crate::page_count::PageCount;
 use crate::record::{self, EpochRecord, Record, Records};
-use crate::replay::log_corrupt;
+use crate::replay::{log_corrupt, replay};
 use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file, space_named, space_path, store_id_in};
 use crate::{
     BufferPool, DATA_FILE_SUFFIX, Forced, PoolOptions, RecoveryHandler, StorageError, page_transform,
@@ -75,7 +75,8 @@ impl BufferPool {
             pool.redo.note_durable(pool.redo.end_lsn())?;
         }
         let checked = pool.environment.clock.monotonic();
-        let recovered = pool.recover((&copies, spaces), &readers, (end, pages), handler, &options);
+        let recovery = Recovery { pool: &pool, copies: &copies };
+        let recovered = recovery.run(spaces, &readers, (end, pages), handler, &options);
         let mut report = recovered.map_err(|error| pool.name_failure(error))?;
         report.log_bytes = log_bytes;
         report.check_time = checked.saturating_sub(begun);
@@ -95,72 +96,6 @@ impl BufferPool {
         let record = EpochRecord { log_id, epoch, start, server_version: SERVER_VERSION, features };
         record::put_epoch(&mut group, &record);
         self.redo.append(&mut group);
-    }
-
-    fn recover(
-        self: &Arc<Self>,
-        (copies, changed): (&BTreeMap<PageId, Vec<u8>>, BTreeSet<SpaceId>),
-        readers: &dyn Fn() -> LogReader,
-        (end, pages): (Lsn, u64),
-        handler: &mut dyn RecoveryHandler,
-        options: &PoolOptions,
-    ) -> Result<RecoveryReport, StorageError> {
-        let clock = &self.environment.clock;
-        let begun = clock.monotonic();
-        let changed: BTreeSet<SpaceId> =
-            changed.into_iter().chain(copies.keys().map(|page| page.space)).collect();
-        self.find_files(copies, &changed)?;
-        self.repair_torn_pages(copies)?;
-        self.sync_files(&changed)?;
-        if !options.doublewrite {
-            Doublewrite::forget_copies(&self.environment).map_err(|error| self.stop(&error))?;
-        }
-        let found = clock.monotonic();
-        let counts = self.replay(readers, end, pages, handler, options.replay_lanes)?;
-        self.damage.keep_log(readers(), end);
-        self.damage.forget_met();
-        self.update_throttle();
-        Ok(RecoveryReport {
-            files_time: found.saturating_sub(begun),
-            apply_time: clock.monotonic().saturating_sub(found),
-            lanes: counts.lanes,
-            passes: counts.passes,
-            pages_changed: counts.pages_changed,
-            ..RecoveryReport::default()
-        })
-    }
-
-    /// Finds every tablespace file; removes those that were never finished. Opened are those of which pages may have to be brought up to
-    /// date, and those whose names do not say whose they are.
-    fn find_files(
-        &self,
-        copies: &BTreeMap<PageId, Vec<u8>>,
-        changed: &BTreeSet<SpaceId>,
-    ) -> Result<(), StorageError> {
-        let mut found = data_files(&self.environment)?;
-        found.files.retain(|path| match space_named(path) {
-            Some(space) if !changed.contains(&space) => !self.spaces.note_found(space),
-            _ => true,
-        });
-        // What a name says comes before what a copy of the file says.
-        found.files.sort_by_key(|path| space_named(path).is_none());
-        let unreadable = found.unreadable.into_iter();
-        lock(&self.damaged_files)
-            .extend(unreadable.map(|error| (error.path.clone(), unreadable_file(&error))));
-        for path in found.files {
-            let named = space_named(&path);
-            if !is_data_file(&path) {
-                // Its name never comes again, so it is in nobody's way.
-                let _ = self.environment.disk.remove(&path);
-                continue;
-            }
-            let fault = match self.open_found_file(&path, named, copies) {
-                Err(StorageError::Disk(error)) if is_of_one_file(&error) => Some(unreadable_file(&error)),
-                fault => fault?,
-            };
-            lock(&self.damaged_files).extend(fault.map(|fault| (path, fault)));
-        }
-        Ok(())
     }
 
     /// Opens a file that was found, or says why it cannot be. Two files of one space are an error: only a person knows which
@@ -253,12 +188,84 @@ impl BufferPool {
                 || origin.log_id == lineage.parent_id && origin.created <= lineage.parent_end
         })
     }
+}
+
+/// The recovery of a start: doublewrite copies and log against the files.
+struct Recovery<'a> {
+    pool: &'a Arc<BufferPool>,
+    /// Pages as the doublewrite file has them.
+    copies: &'a BTreeMap<PageId, Vec<u8>>,
+}
+
+impl Recovery<'_> {
+    /// Brings files and pages up to date, and hands out what the log has besides.
+    fn run(
+        &self,
+        changed: BTreeSet<SpaceId>,
+        readers: &dyn Fn() -> LogReader,
+        (end, pages): (Lsn, u64),
+        handler: &mut dyn RecoveryHandler,
+        options: &PoolOptions,
+    ) -> Result<RecoveryReport, StorageError> {
+        let clock = &self.pool.environment.clock;
+        let begun = clock.monotonic();
+        let changed: BTreeSet<SpaceId> =
+            changed.into_iter().chain(self.copies.keys().map(|page| page.space)).collect();
+        self.find_files(&changed)?;
+        self.repair_torn_pages()?;
+        self.sync_files(&changed)?;
+        if !options.doublewrite {
+            Doublewrite::forget_copies(&self.pool.environment).map_err(|error| self.pool.stop(&error))?;
+        }
+        let found = clock.monotonic();
+        let counts = replay(self.pool, readers, end, pages, handler, options.replay_lanes)?;
+        self.pool.damage.keep_log(readers(), end);
+        self.pool.damage.forget_met();
+        self.pool.update_throttle();
+        Ok(RecoveryReport {
+            files_time: found.saturating_sub(begun),
+            apply_time: clock.monotonic().saturating_sub(found),
+            lanes: counts.lanes,
+            passes: counts.passes,
+            pages_changed: counts.pages_changed,
+            ..RecoveryReport::default()
+        })
+    }
+
+    /// Finds every tablespace file; removes those that were never finished. Opened are those of which pages may have to be brought up to
+    /// date, and those whose names do not say whose they are.
+    fn find_files(&self, changed: &BTreeSet<SpaceId>) -> Result<(), StorageError> {
+        let mut found = data_files(&self.pool.environment)?;
+        found.files.retain(|path| match space_named(path) {
+            Some(space) if !changed.contains(&space) => !self.pool.spaces.note_found(space),
+            _ => true,
+        });
+        // What a name says comes before what a copy of the file says.
+        found.files.sort_by_key(|path| space_named(path).is_none());
+        let unreadable = found.unreadable.into_iter();
+        lock(&self.pool.damaged_files)
+            .extend(unreadable.map(|error| (error.path.clone(), unreadable_file(&error))));
+        for path in found.files {
+            let named = space_named(&path);
+            if !is_data_file(&path) {
+                // Its name never comes again, so it is in nobody's way.
+                let _ = self.pool.environment.disk.remove(&path);
+                continue;
+            }
+            let fault = match self.pool.open_found_file(&path, named, self.copies) {
+                Err(StorageError::Disk(error)) if is_of_one_file(&error) => Some(unreadable_file(&error)),
+                fault => fault?,
+            };
+            lock(&self.pool.damaged_files).extend(fault.map(|fault| (path, fault)));
+        }
+        Ok(())
+    }
 
     /// Writes doublewrite copies over pages that are not whole.
-    fn repair_torn_pages(&self, copies: &BTreeMap<PageId, Vec<u8>>) -> Result<(), StorageError> {
+    fn repair_torn_pages(&self) -> Result<(), StorageError> {
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
-        for (page, copy) in copies {
-            let Some(space) = self.spaces.get(page.space) else { continue };
+        for (page, copy) in self.copies {
+            let Some(space) = self.pool.spaces.get(page.space) else { continue };
             let Ok(file) = space.file(page.space) else { continue };
             if page.number.0 >= space.file_pages() {
                 continue;
@@ -267,8 +274,8 @@ impl BufferPool {
             file.read_at(&mut bytes, offset)?;
             if page_transform::open(&bytes, *page).is_err() {
                 bytes[..PAGE_BYTES].copy_from_slice(copy);
-                file.write_at(&bytes, offset).map_err(|error| self.stop(&error))?;
-                file.sync_data().map_err(|error| self.stop(&error))?;
+                file.write_at(&bytes, offset).map_err(|error| self.pool.stop(&error))?;
+                file.sync_data().map_err(|error| self.pool.stop(&error))?;
             }
         }
         Ok(())
@@ -280,10 +287,10 @@ impl BufferPool {
     /// those of which a start before this one has mended pages.
     fn sync_files(&self, spaces: &BTreeSet<SpaceId>) -> Result<(), StorageError> {
         for space in spaces {
-            let Some(Ok(file)) = self.spaces.get(*space).map(|object| object.table_file(*space)) else {
+            let Some(Ok(file)) = self.pool.spaces.get(*space).map(|object| object.table_file(*space)) else {
                 continue;
             };
-            file.open()?.sync_data().map_err(|error| self.stop(&error))?;
+            file.open()?.sync_data().map_err(|error| self.pool.stop(&error))?;
         }
         Ok(())
     }

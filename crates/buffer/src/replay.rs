@@ -20,7 +20,7 @@ use stdx::sync::lock;
 
 use crate::record::MalformedGroup;
 use crate::replay_batch::{BATCH_BYTES_MAX, Batch, Part, mixed};
-use crate::replay_page::Replayed;
+use crate::replay_page::{Replayed, replay_run};
 use crate::{BufferPool, RecoveryHandler, StorageError};
 
 /// Lanes for each core, and the least and most of them.
@@ -165,7 +165,7 @@ impl Shared {
                 if known.is_some_and(|lsn| lsn >= run.end) {
                     continue;
                 }
-                match self.pool.replay_run(run) {
+                match replay_run(&self.pool, run) {
                     Ok(Replayed::Changed) => {
                         self.pages_changed.fetch_add(1, Ordering::Relaxed);
                     }
@@ -189,31 +189,29 @@ impl Shared {
     }
 }
 
-impl BufferPool {
-    /// Applies the log up to `end` to the pages, and hands logical records to `handler`, in the order of the log. `readers` gives the
-    /// log from its beginning, `pages` says of about how many pages it has changes.
-    pub(crate) fn replay(
-        self: &Arc<Self>,
-        readers: &dyn Fn() -> LogReader,
-        end: Lsn,
-        pages: u64,
-        handler: &mut dyn RecoveryHandler,
-        lanes: usize,
-    ) -> Result<ReplayCounts, StorageError> {
-        let mut replay = Replay::new(self, lanes);
-        let parts = replay.parts(pages);
-        for number in 0..parts {
-            let mut logical = |kind, payload: &[u8], start| match number {
-                0 => handler.logical_record(kind, payload, start),
-                _ => Ok(()),
-            };
-            let reader = readers();
-            let part = Part { number, parts, log_start: reader.position() };
-            replay.pass(reader, end, part, &mut logical)?;
-        }
-        let pages_changed = replay.shared.pages_changed.load(Ordering::Relaxed) as u64;
-        Ok(ReplayCounts { lanes: replay.lanes, passes: parts, pages_changed })
+/// Applies the log up to `end` to the pages, and hands logical records to `handler`, in the order of the log. `readers` gives the
+/// log from its beginning, `pages` says of about how many pages it has changes.
+pub(crate) fn replay(
+    pool: &Arc<BufferPool>,
+    readers: &dyn Fn() -> LogReader,
+    end: Lsn,
+    pages: u64,
+    handler: &mut dyn RecoveryHandler,
+    lanes: usize,
+) -> Result<ReplayCounts, StorageError> {
+    let mut replay = Replay::new(pool, lanes);
+    let parts = replay.parts(pages);
+    for number in 0..parts {
+        let mut logical = |kind, payload: &[u8], start| match number {
+            0 => handler.logical_record(kind, payload, start),
+            _ => Ok(()),
+        };
+        let reader = readers();
+        let part = Part { number, parts, log_start: reader.position() };
+        replay.pass(reader, end, part, &mut logical)?;
     }
+    let pages_changed = replay.shared.pages_changed.load(Ordering::Relaxed) as u64;
+    Ok(ReplayCounts { lanes: replay.lanes, passes: parts, pages_changed })
 }
 
 /// Takes kind, payload and start of the group of a logical record.

@@ -1,4 +1,4 @@
-//! Applying what the log has of one page. Main function: `BufferPool::replay_run`.
+//! Applying what the log has of one page. Main function: [`replay_run`].
 
 use std::sync::atomic::Ordering;
 
@@ -49,32 +49,30 @@ struct PageReplay<'pool> {
     state: State,
 }
 
-impl BufferPool {
-    /// Applies the changes that a batch has of a page.
-    pub(crate) fn replay_run(&self, run: PageRun<'_>) -> Result<Replayed, StorageError> {
-        if !self.has_file_for(run.page, run.end) {
-            return Ok(Replayed::Changed);
-        }
-        let mut page = PageReplay {
-            pool: self,
-            page: run.page,
-            since: run.since(),
-            frame: None,
-            group_end: Lsn(0),
-            state: State::NotHeld,
-        };
-        for change in run.changes() {
-            page.change(change)?;
-            // Most pages were written after their last change: nothing more is to be looked at.
-            if page.state == State::Done
-                && let Some(lsn) = page.lsn().filter(|lsn| *lsn >= run.end)
-            {
-                return Ok(Replayed::HadAll(lsn));
-            }
-        }
-        page.stamp();
-        Ok(Replayed::Changed)
+/// Applies the changes that a batch has of a page.
+pub(crate) fn replay_run(pool: &BufferPool, run: PageRun<'_>) -> Result<Replayed, StorageError> {
+    if !pool.has_file_for(run.page, run.end) {
+        return Ok(Replayed::Changed);
     }
+    let mut page = PageReplay {
+        pool,
+        page: run.page,
+        since: run.since(),
+        frame: None,
+        group_end: Lsn(0),
+        state: State::NotHeld,
+    };
+    for change in run.changes() {
+        page.change(change)?;
+        // Most pages were written after their last change: nothing more is to be looked at.
+        if page.state == State::Done
+            && let Some(lsn) = page.lsn().filter(|lsn| *lsn >= run.end)
+        {
+            return Ok(Replayed::HadAll(lsn));
+        }
+    }
+    page.stamp();
+    Ok(Replayed::Changed)
 }
 
 impl<'pool> PageReplay<'pool> {

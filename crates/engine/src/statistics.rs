@@ -1,18 +1,17 @@
 //! Statistics for the optimizer: row counts, distinct prefixes, range estimates, table status. Main type: [`TableStatistics`].
 //! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
-use crate::ddl::Change;
-use crate::dictionary_store::DictionaryStore;
+use crate::dictionary::{Change, DictionaryStore, StoredStatistics};
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
 use crate::options::TransactionOptions;
-use crate::read::parse_head;
-use crate::scan::KeyRange;
-use crate::table::{Index, Table};
+use crate::read::KeyRange;
+use crate::tables::{Index, Table};
+use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
+use entry::parse_head;
 use std::sync::{Arc, PoisonError};
-use stdx::ids::{IndexId, SpaceId};
-use txn::undo::{put_varint, take_varint};
+use stdx::ids::SpaceId;
 
 /// Leaves of an index that ANALYZE reads, spread over the index.
 const SAMPLE_LEAVES: usize = 64;
@@ -41,43 +40,6 @@ pub struct Distribution {
     pub rows: u64,
     /// As in [`TableStatistics`].
     pub distinct: Vec<Vec<u64>>,
-}
-
-/// What ANALYZE found.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct StoredStatistics {
-    /// Rows then.
-    pub(crate) rows: u64,
-    /// Per index and number of parts: distinct values then.
-    pub(crate) distinct: Vec<(IndexId, Vec<u64>)>,
-}
-
-impl StoredStatistics {
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_varint(&mut out, self.rows);
-        put_varint(&mut out, self.distinct.len() as u64);
-        for (index, counts) in &self.distinct {
-            put_varint(&mut out, index.0);
-            put_varint(&mut out, counts.len() as u64);
-            counts.iter().for_each(|count| put_varint(&mut out, *count));
-        }
-        out
-    }
-
-    pub(crate) fn decode(mut bytes: &[u8]) -> Option<StoredStatistics> {
-        let rows = take_varint(&mut bytes)?;
-        let mut distinct = Vec::new();
-        for _ in 0..take_varint(&mut bytes)?.min(1000) {
-            let index = IndexId(take_varint(&mut bytes)?);
-            let mut counts = Vec::new();
-            for _ in 0..take_varint(&mut bytes)?.min(1000) {
-                counts.push(take_varint(&mut bytes)?);
-            }
-            distinct.push((index, counts));
-        }
-        bytes.is_empty().then_some(StoredStatistics { rows, distinct })
-    }
 }
 
 /// What a sample of an index shows.
@@ -116,7 +78,7 @@ impl Engine {
     /// ANALYZE TABLE: samples every index and stores the result.
     pub fn analyze(&self, table: &Arc<Table>) -> EngineResult<TableStatistics> {
         table.check_usable()?;
-        if self.inner.settings.read_only_option {
+        if self.inner.shared.settings.read_only_option {
             return Err(EngineError::ReadOnlyMode);
         }
         let rows = self.estimated_rows(table);
@@ -127,7 +89,7 @@ impl Engine {
         let stored = StoredStatistics { rows, distinct };
         let put = Change::Put(DictionaryStore::statistics_key(table.id()), stored.encode());
         let transaction = self.begin(TransactionOptions::default());
-        transaction.change_dictionary(&put)?;
+        change_dictionary(&transaction, &put)?;
         transaction.commit()?;
         *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored);
         Ok(self.statistics(table))

@@ -1,11 +1,10 @@
 //! The chunks of long values in their tree: writing, reading, removing. A chunk's key is the value's writer (6 bytes), its number
 //! (4), the chunk's number (4) and a version (4), big-endian; its value is the bytes.
 
-use super::LobReference;
-use crate::engine::EngineInner;
+use super::{LobReference, LongValues};
 use crate::error::{EngineError, EngineResult};
 use btree::{BulkAppend, Cursor, CursorRange, Direction, Taken, Tree};
-use buffer::StorageError;
+use buffer::{BufferPool, StorageError};
 use std::ops::{Bound, Range};
 use stdx::ids::TransactionId;
 
@@ -39,8 +38,8 @@ pub(crate) struct ChunkWriter<'t> {
 
 impl<'t> ChunkWriter<'t> {
     /// Begins a value under that number of a writer.
-    pub(crate) fn new(engine: &'t EngineInner, tree: &'t Tree, writer: TransactionId, sequence: u32) -> Self {
-        let load = BulkAppend::new(tree, &engine.pool, writer.0);
+    pub(crate) fn new(pool: &'t BufferPool, tree: &'t Tree, writer: TransactionId, sequence: u32) -> Self {
+        let load = BulkAppend::new(tree, pool, writer.0);
         ChunkWriter { load, writer, sequence, number: 0, length: 0, begun: Vec::new() }
     }
 
@@ -89,7 +88,7 @@ impl<'t> ChunkWriter<'t> {
     }
 }
 
-impl EngineInner {
+impl LongValues {
     /// Appends those bytes of a value, as far as it has them.
     pub(super) fn read_chunks(
         &self,
@@ -147,7 +146,7 @@ impl EngineInner {
             });
             let read = match next {
                 // Rows are left out as those in pages that cannot be read are (rule R8).
-                Err(error) if self.is_forced() && error.damage().is_some() => return Ok(Err(Gone)),
+                Err(error) if self.shared.is_forced() && error.damage().is_some() => return Ok(Err(Gone)),
                 next => next?,
             };
             match read.transpose()? {
@@ -196,7 +195,7 @@ fn chunks_from(reference: &LobReference, number: u32) -> CursorRange {
 }
 
 /// Writer and number of the value that a chunk is of.
-pub(super) fn parse_key(key: &[u8]) -> Option<(TransactionId, u32)> {
+pub(crate) fn parse_key(key: &[u8]) -> Option<(TransactionId, u32)> {
     let (writer, rest) = key.split_first_chunk::<6>()?;
     let sequence = rest.first_chunk::<4>()?;
     let writer = writer.iter().fold(0u64, |id, byte| id << 8 | u64::from(*byte));

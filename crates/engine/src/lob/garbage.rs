@@ -5,15 +5,14 @@
 //! is made after the row's change and removed before the change is undone, so that a transaction's notes tell what its commit
 //! makes garbage; what unfinished transactions noted counts for nothing.
 
-use super::LobReference;
-use crate::engine::EngineInner;
+use super::{LobReference, LongValues};
 use crate::error::{EngineError, EngineResult};
 use btree::{CursorRange, Direction, Tree};
 use buffer::BufferPool;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stdx::ids::{IndexId, TransactionId};
-use txn::TransactionState;
+use txn::{CommitTable, TransactionState};
 use values::row::REFERENCE_BYTES;
 
 /// Notes that are read at once after a start.
@@ -66,10 +65,10 @@ impl GarbageNotes {
     }
 }
 
-impl EngineInner {
+impl LongValues {
     /// Removes values that no snapshot needs any more, and the notes of them. Nothing is done for a table that was dropped.
     pub(crate) fn remove_dead(&self, writer: TransactionId, index: IndexId, dead: &[u8]) -> EngineResult<()> {
-        if let Some(table) = self.open_index(index)?.and_then(|open| open.table) {
+        if let Some(table) = self.tables.open_index(index)?.and_then(|open| open.table) {
             for reference in dead.as_chunks::<REFERENCE_BYTES>().0 {
                 let reference = LobReference::decode(reference).ok_or_else(corrupt)?;
                 self.remove_value(table.lob_tree()?, &reference)?;
@@ -79,7 +78,7 @@ impl EngineInner {
     }
 
     /// Shows all values that are noted, with the clustered index of their table, for checks.
-    pub(super) fn visit_garbage(&self, visit: &mut dyn FnMut(IndexId, LobReference)) -> EngineResult<()> {
+    pub(crate) fn visit_garbage(&self, visit: &mut dyn FnMut(IndexId, LobReference)) -> EngineResult<()> {
         let mut range = CursorRange::all();
         loop {
             let keys =
@@ -94,15 +93,19 @@ impl EngineInner {
         }
     }
 
-    /// Removes what transactions from before the start had left to purge. Every snapshot sees them. What a closed table or a damaged
+    /// Removes what transactions from before the start, whose first id that was, had left to purge. Every snapshot sees them. What a closed table or a damaged
     /// page keeps stays noted for the next start.
-    pub(crate) fn remove_old_garbage(&self) -> EngineResult<()> {
+    pub(crate) fn remove_old_garbage(
+        &self,
+        first_id: TransactionId,
+        commits: &CommitTable,
+    ) -> EngineResult<()> {
         if !self.garbage.has_old.load(Ordering::Acquire) {
             return Ok(());
         }
         let mut range = CursorRange {
             lower: Bound::Unbounded,
-            upper: Bound::Excluded(self.first_id.0.to_be_bytes()[2..].to_vec()),
+            upper: Bound::Excluded(first_id.0.to_be_bytes()[2..].to_vec()),
         };
         loop {
             let tree = &self.garbage.tree;
@@ -112,8 +115,8 @@ impl EngineInner {
             for key in &keys {
                 let (writer, index, reference) = parse(key).ok_or_else(corrupt)?;
                 // The notes of a transaction that is still being rolled back go with its changes.
-                let is_committed = matches!(self.commits.state(writer), TransactionState::Committed(_));
-                let table = self.open_index(index)?.and_then(|open| open.table);
+                let is_committed = matches!(commits.state(writer), TransactionState::Committed(_));
+                let table = self.tables.open_index(index)?.and_then(|open| open.table);
                 self.pool.check_writable()?;
                 if is_committed && table.is_none_or(|table| table.check_usable().is_ok()) {
                     match self.remove_dead(writer, index, reference) {

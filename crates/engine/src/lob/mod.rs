@@ -1,21 +1,23 @@
 //! Long values (LOBs): they stand outside their rows, cut into chunks, in a tree of the table's own. Main types:
-//! [`LobReference`], [`RowForm`]. Rules L1 to L6 in README.md.
+//! [`LobReference`], [`LongValues`]. Rules L1 to L6 in README.md.
 //!
 //! Chunks are never changed: a row that gets another value gets another reference, and purge removes the chunks of the old one when
 //! no snapshot needs it. So a reader copies the row under its leaf's latch and reads the chunks without it.
 
-mod check;
 mod chunks;
 mod garbage;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use chunks::ChunkWriter;
+pub(crate) use chunks::{ChunkWriter, parse_key};
 pub(crate) use garbage::GarbageNotes;
-pub(crate) use rows::{FittingRow, OwnedRow, StoredRow, Wanted, references_of};
+pub(crate) use rows::{Wanted, bytes_to_fetch, references_of};
 
-use crate::entry;
+use crate::shared::Shared;
+use crate::tables::Tables;
+use buffer::BufferPool;
+use std::sync::Arc;
 use stdx::ids::TransactionId;
 use values::row::REFERENCE_BYTES;
 
@@ -35,45 +37,17 @@ pub struct LobReference {
     pub(crate) length: u64,
 }
 
-/// How an entry keeps its row: bits of the entry's flags.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RowForm(u8);
+/// The long values of all tables.
+pub(crate) struct LongValues {
+    shared: Arc<Shared>,
+    pool: Arc<BufferPool>,
+    tables: Arc<Tables>,
+    pub(crate) garbage: GarbageNotes,
+}
 
-impl RowForm {
-    /// The row as it is.
-    pub(crate) const WHOLE: RowForm = RowForm(0);
-    /// Some of the row's values stand outside.
-    pub(crate) const VALUES_OUTSIDE: RowForm = RowForm(entry::VALUES_OUTSIDE);
-    /// A reference to the row, some of whose values may stand outside as well.
-    pub(crate) const ROW_OUTSIDE: RowForm = RowForm(entry::ROW_OUTSIDE);
-
-    /// The form that the flags of an entry tell.
-    pub(crate) const fn of_flags(flags: u8) -> RowForm {
-        RowForm(flags & (Self::VALUES_OUTSIDE.0 | Self::ROW_OUTSIDE.0))
-    }
-
-    /// The form of a row that itself stands in its entry and refers to these values.
-    pub(crate) const fn of_references(references: &[u8]) -> RowForm {
-        if references.is_empty() { Self::WHOLE } else { Self::VALUES_OUTSIDE }
-    }
-
-    /// The form that the start of an entry tells.
-    pub(crate) fn of_head(head: &[u8; txn::HEAD_BYTES]) -> RowForm {
-        RowForm::of_flags(head[txn::HEAD_BYTES - 1])
-    }
-
-    /// Its bits among the flags of an entry.
-    pub(crate) const fn flags(self) -> u8 {
-        self.0
-    }
-
-    /// Whether the row is whole.
-    pub(crate) const fn is_whole(self) -> bool {
-        self.0 == 0
-    }
-
-    pub(crate) const fn is_row_outside(self) -> bool {
-        self.0 & Self::ROW_OUTSIDE.0 != 0
+impl LongValues {
+    pub(crate) fn new(shared: Arc<Shared>, tables: Arc<Tables>, garbage: GarbageNotes) -> LongValues {
+        LongValues { pool: shared.pool.clone(), shared, tables, garbage }
     }
 }
 

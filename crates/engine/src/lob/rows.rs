@@ -1,10 +1,10 @@
 //! Rows whose values stand outside: what goes out when a row is written, and what comes back when it is read.
 
 use super::chunks::Gone;
-use super::{LobReference, RowForm};
-use crate::engine::EngineInner;
+use super::{LobReference, LongValues};
 use crate::error::{EngineError, EngineResult};
-use crate::table::Table;
+use crate::tables::Table;
+use entry::{FittingRow, RowForm, StoredRow};
 use std::borrow::Cow;
 use std::ops::Range;
 use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
@@ -12,32 +12,11 @@ use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
 /// Bytes of a long value that index keys are made of: more than the longest key.
 const KEY_SOURCE_BYTES: u64 = page::KEY_BYTES_MAX as u64;
 
-/// A row as its entry holds it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StoredRow<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) form: RowForm,
-}
-
 /// Which long values of a row a reader wants, and how much of each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     pub(crate) columns: &'a ColumnSet,
     pub(crate) bytes_max: u64,
-}
-
-/// A row copied out of its entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OwnedRow {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) form: RowForm,
-}
-
-/// A row that fits an entry.
-#[derive(Debug)]
-pub(crate) struct FittingRow<'a> {
-    pub(crate) bytes: Cow<'a, [u8]>,
-    pub(crate) form: RowForm,
 }
 
 impl<'a> Wanted<'a> {
@@ -52,47 +31,28 @@ impl<'a> Wanted<'a> {
     }
 }
 
-impl OwnedRow {
-    pub(crate) fn as_stored(&self) -> StoredRow<'_> {
-        StoredRow { bytes: &self.bytes, form: self.form }
-    }
+/// Whether a reader of those columns has to fetch something first; and about how many bytes.
+#[inline]
+pub(crate) fn bytes_to_fetch(
+    row: &StoredRow<'_>,
+    table: &Table,
+    wanted: &ColumnSet,
+) -> EngineResult<Option<u64>> {
+    if row.form.is_whole() { Ok(None) } else { bytes_outside(row, table, wanted) }
 }
 
-impl FittingRow<'_> {
-    pub(crate) fn as_stored(&self) -> StoredRow<'_> {
-        StoredRow { bytes: &self.bytes, form: self.form }
+fn bytes_outside(row: &StoredRow<'_>, table: &Table, wanted: &ColumnSet) -> EngineResult<Option<u64>> {
+    if row.form.is_row_outside() {
+        return Ok(Some(reference_to_row(table, row.bytes)?.length));
     }
-}
-
-impl<'a> StoredRow<'a> {
-    /// A row that holds all of its values.
-    pub(crate) fn whole(bytes: &'a [u8]) -> StoredRow<'a> {
-        StoredRow { bytes, form: RowForm::WHOLE }
-    }
-
-    pub(crate) fn to_owned(self) -> OwnedRow {
-        OwnedRow { bytes: self.bytes.to_vec(), form: self.form }
-    }
-
-    /// Whether a reader of those columns has to fetch something first; and about how many bytes.
-    #[inline]
-    pub(crate) fn bytes_to_fetch(&self, table: &Table, wanted: &ColumnSet) -> EngineResult<Option<u64>> {
-        if self.form.is_whole() { Ok(None) } else { self.bytes_outside(table, wanted) }
-    }
-
-    fn bytes_outside(&self, table: &Table, wanted: &ColumnSet) -> EngineResult<Option<u64>> {
-        if self.form.is_row_outside() {
-            return Ok(Some(reference_to_row(table, self.bytes)?.length));
+    let view = table.view(row.bytes)?;
+    let mut bytes = None;
+    for column in table.layout.variable_columns().filter(|column| wanted.contains(*column)) {
+        if let Piece::Outside(reference) = view.piece(column) {
+            bytes = Some(bytes.unwrap_or(0) + decode(table, reference)?.length);
         }
-        let view = table.view(self.bytes)?;
-        let mut bytes = None;
-        for column in table.layout.variable_columns().filter(|column| wanted.contains(*column)) {
-            if let Piece::Outside(reference) = view.piece(column) {
-                bytes = Some(bytes.unwrap_or(0) + decode(table, reference)?.length);
-            }
-        }
-        Ok(bytes)
     }
+    Ok(bytes)
 }
 
 /// The long values that a row refers to, one reference after the other. The row itself must not stand outside.
@@ -104,7 +64,7 @@ pub(crate) fn references_of(view: &RowView<'_>, out: &mut Vec<u8>) {
     }
 }
 
-impl EngineInner {
+impl LongValues {
     /// Makes a row fit an entry of at most `bytes_max`: its longest values go out, and if that is not enough, the row itself.
     /// `put` writes a value and tells where.
     pub(crate) fn fit<'r>(
@@ -187,7 +147,7 @@ impl EngineInner {
         row: StoredRow<'r>,
         columns: &ColumnSet,
     ) -> EngineResult<Cow<'r, [u8]>> {
-        if row.bytes_to_fetch(table, columns)?.is_none() {
+        if bytes_to_fetch(&row, table, columns)?.is_none() {
             return Ok(Cow::Borrowed(row.bytes));
         }
         let mut source = Vec::new();

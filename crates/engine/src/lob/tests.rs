@@ -14,10 +14,3 @@ fn references_round_trip() {
         assert_eq!(LobReference::decode(&damaged), None);
     }
 }
-
-#[test]
-fn forms_are_bits_of_the_flags() {
-    assert!(RowForm::of_flags(1 | 4 | 8).is_whole());
-    assert_eq!(RowForm::of_flags(!entry::ROW_OUTSIDE), RowForm::VALUES_OUTSIDE);
-    assert!(RowForm::of_flags(entry::ROW_OUTSIDE).is_row_outside());
-}

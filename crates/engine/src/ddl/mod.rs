@@ -1,0 +1,331 @@
+//! DDL: every change is one dictionary transaction, atomic over a crash. When a call returns, the change is durable.
+//! The caller holds metadata locks: no other session uses the tables meanwhile. Order of each statement (rules D1 and D6 in
+//! README.md): make files, commit the dictionary, make it durable, publish, remove files. Whatever a crash leaves of files is brought
+//! in line at the next start. `kill` ends the wait for other DDL, and what the method says besides.
+
+mod alter;
+mod bulk;
+mod hidden_table;
+
+pub use alter::ConvertRow;
+
+use crate::dictionary::{Change, DdlTurn, DictionaryStore, TableRecord};
+use crate::engine::Engine;
+use crate::error::{EngineError, EngineResult};
+use crate::options::TransactionOptions;
+use crate::tables::{Table, encoded, is_too_long, need_short_name, need_short_new_name, no_such_table};
+use crate::write::change_dictionary;
+use dictionary::{SchemaDefinition, TableDefinition, TableName};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use stdx::ids::Lsn;
+use txn::KillFlag;
+
+impl Engine {
+    /// CREATE DATABASE. Errors: SchemaExists.
+    pub fn create_schema(&self, definition: SchemaDefinition, kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.ddl_turn(kill)?;
+        if self.inner.tables.dictionary.schema(&definition.name).is_some() {
+            return Err(EngineError::SchemaExists(definition.name));
+        }
+        let directory = encoded(&definition.name);
+        if is_too_long(Path::new(&directory)) {
+            return Err(EngineError::SchemaNameTooLong(format!("./{directory}")));
+        }
+        self.put_schema(definition)
+    }
+
+    /// ALTER DATABASE. Errors: NoSuchSchema.
+    pub fn alter_schema(&self, definition: SchemaDefinition, kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.ddl_turn(kill)?;
+        self.inner.tables.need_schema(&definition.name)?;
+        self.put_schema(definition)
+    }
+
+    fn put_schema(&self, definition: SchemaDefinition) -> EngineResult<()> {
+        let key = DictionaryStore::schema_key(&definition.name);
+        self.commit_changes(vec![Change::Put(key, dictionary::encode_schema(&definition))])?;
+        self.inner.tables.dictionary.put_schema(definition);
+        Ok(())
+    }
+
+    /// DROP DATABASE with all its tables, in one step. Returns the number of tables. Errors: NoSuchSchema.
+    pub fn drop_schema(&self, name: &str, kill: &KillFlag) -> EngineResult<usize> {
+        self.inner.rollback.finish_losers_of_dropped(&self.inner.tables.dictionary.tables(name), kill)?;
+        let _ddl = self.ddl_turn(kill)?;
+        self.inner.tables.need_schema(name)?;
+        let tables = self.inner.tables.dictionary.tables(name);
+        let mut changes = vec![Change::Remove(DictionaryStore::schema_key(name))];
+        changes.extend(self.inner.tables.removals(&tables)?);
+        self.commit_changes(changes)?;
+        self.inner.tables.dictionary.remove_schema(name);
+        self.discard_all(&tables)?;
+        // The directory may hold files of other programs: then it stays.
+        let _ = self.inner.shared.environment.disk.remove_directory(Path::new(&encoded(name)));
+        Ok(tables.len())
+    }
+
+    /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
+    /// Errors: TableExists, NoSuchSchema, NoSpace, NameTooLong, FileExists.
+    pub fn create_table(&self, definition: TableDefinition, kill: &KillFlag) -> EngineResult<Arc<Table>> {
+        let _ddl = self.ddl_turn(kill)?;
+        self.inner.tables.need_schema(&definition.name.schema)?;
+        self.inner.tables.need_free_name(&definition.name)?;
+        need_short_name(&definition.name)?;
+        let record = self.inner.tables.build_storage(definition)?;
+        let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
+        let table = self.open_committed(record, vec![put])?;
+        self.inner.tables.dictionary.replace_tables(&[], vec![table.clone()]);
+        Ok(table)
+    }
+
+    /// DROP TABLE of all those tables, in one step. Errors: NoSuchTable (then none is dropped).
+    pub fn drop_tables(&self, names: &[TableName], kill: &KillFlag) -> EngineResult<()> {
+        let known: Vec<_> = names.iter().filter_map(|name| self.inner.tables.need_table(name).ok()).collect();
+        self.inner.rollback.finish_losers_of_dropped(&known, kill)?;
+        let _ddl = self.ddl_turn(kill)?;
+        let tables =
+            names.iter().map(|name| self.inner.tables.need_table(name)).collect::<EngineResult<Vec<_>>>()?;
+        self.commit_changes(self.inner.tables.removals(&tables)?)?;
+        let removed: Vec<_> = names.iter().map(|name| (name.schema.clone(), name.table.clone())).collect();
+        self.inner.tables.dictionary.replace_tables(&removed, Vec::new());
+        self.discard_all(&tables)
+    }
+
+    /// RENAME TABLE of (old, new) pairs from left to right, in one step. Errors: NoSuchTable, TableExists, NoSuchSchema,
+    /// RenameFailed.
+    pub fn rename_tables(&self, renames: &[(TableName, TableName)], kill: &KillFlag) -> EngineResult<()> {
+        let _ddl = self.ddl_turn(kill)?;
+        // Names as they are after the steps so far: which table stands behind each changed one.
+        let mut moved: Vec<(TableName, Arc<Table>)> = Vec::new();
+        let mut vacated: Vec<TableName> = Vec::new();
+        for (old, new) in renames {
+            self.inner.tables.need_schema(&new.schema)?;
+            let table = match moved.iter().position(|(name, _)| name == old) {
+                Some(at) => moved.swap_remove(at).1,
+                None if vacated.contains(old) => return Err(no_such_table(old)),
+                None => self.inner.tables.need_table(old)?,
+            };
+            let taken = moved.iter().any(|(name, _)| name == new)
+                || (!vacated.contains(new) && new != old && self.inner.tables.need_table(new).is_ok());
+            if taken {
+                return Err(EngineError::TableExists(new.table.clone()));
+            }
+            vacated.push(old.clone());
+            vacated.retain(|name| name != new);
+            moved.push((new.clone(), table));
+        }
+        let pairs = moved
+            .into_iter()
+            .map(|(name, table)| {
+                let definition = TableDefinition { name, ..table.definition.clone() };
+                (table, definition)
+            })
+            .collect();
+        self.replace_definitions(pairs).map(|_| ())
+    }
+
+    /// TRUNCATE TABLE: the table gets new, empty storage; its counter starts again. Returns the new table.
+    pub fn truncate_table(&self, name: &TableName, kill: &KillFlag) -> EngineResult<Arc<Table>> {
+        self.inner.rollback.finish_losers_of_dropped(&[self.inner.tables.need_table(name)?], kill)?;
+        let _ddl = self.ddl_turn(kill)?;
+        let old = self.inner.tables.need_table(name)?;
+        let mut definition = old.definition.clone();
+        definition.options.auto_increment = None;
+        let record = self.inner.tables.build_storage(definition)?;
+        self.swap_storage(&old, record, 1)
+    }
+
+    /// ALTER that only changes what the dictionary says (comments, defaults, names of columns and indexes, index visibility,
+    /// table options): columns keep number, order and storage; indexes keep number, order and parts.
+    /// The definition's name may differ (RENAME TO). Returns the new table. Errors: NoSuchTable, TableExists.
+    pub fn alter_metadata(
+        &self,
+        name: &TableName,
+        definition: TableDefinition,
+        kill: &KillFlag,
+    ) -> EngineResult<Arc<Table>> {
+        let _ddl = self.ddl_turn(kill)?;
+        let old = self.inner.tables.need_table(name)?;
+        if definition.name != *name {
+            self.inner.tables.need_schema(&definition.name.schema)?;
+            self.inner.tables.need_free_name(&definition.name)?;
+        }
+        if !same_storage(&old.definition, &definition) {
+            return Err(EngineError::Unsupported("ALTER that changes storage without a copy"));
+        }
+        let mut definition = TableDefinition { id: old.definition.id, ..definition };
+        for (new, old) in definition.indexes.iter_mut().zip(&old.definition.indexes) {
+            new.id = old.id;
+        }
+        let mut tables = self.replace_definitions(vec![(old, definition)])?;
+        tables.pop().ok_or(EngineError::TableDefinitionChanged)
+    }
+
+    /// Puts new storage in the place of a table's, whose counter goes on with `next`: TRUNCATE and ALTER by copy.
+    pub(crate) fn swap_storage(
+        &self,
+        old: &Arc<Table>,
+        record: TableRecord,
+        next: u64,
+    ) -> EngineResult<Arc<Table>> {
+        let mut changes = self.inner.tables.removals(std::slice::from_ref(old))?;
+        let id = record.definition.id;
+        changes.push(Change::Put(DictionaryStore::table_key(id), record.encode()));
+        // With the table or not at all: a crash in between would hand out values that rows have.
+        changes.push(Change::Put(DictionaryStore::auto_increment_key(id), next.to_le_bytes().to_vec()));
+        let name = old.definition.name.clone();
+        let table = self.open_committed(record, changes)?;
+        table.auto_increment.restore(next);
+        self.inner.tables.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
+        self.discard_all(std::slice::from_ref(old))?;
+        Ok(table)
+    }
+
+    /// Commits the changes that make new storage a table, and opens it.
+    fn open_committed(&self, record: TableRecord, changes: Vec<Change>) -> EngineResult<Arc<Table>> {
+        let committed = self.commit_changes(changes);
+        let commit = committed
+            .or_else(|error| self.inner.tables.forget_storage(record.space, &error).and(Err(error)))?;
+        // The table is committed: to fail now would leave the caller with the old one. The note does it no harm, and the next start
+        // takes it back.
+        let _ = self.inner.tables.store.remove_leftover(&self.inner.pool, record.space);
+        let table = Table::open(record);
+        self.inner.tables.recall_cut_keys(&table);
+        table.note_commit(commit, None);
+        Ok(Arc::new(table))
+    }
+
+    /// Gives tables new definitions over the same storage, in one step.
+    pub(crate) fn replace_definitions(
+        &self,
+        pairs: Vec<(Arc<Table>, TableDefinition)>,
+    ) -> EngineResult<Vec<Arc<Table>>> {
+        let records: Vec<TableRecord> = pairs
+            .iter()
+            .map(|(old, definition)| TableRecord { definition: definition.clone(), ..old.record() })
+            .collect();
+        let olds: Vec<Arc<Table>> = pairs.into_iter().map(|(old, _)| old).collect();
+        self.replace_records(&olds, records)
+    }
+
+    /// As `replace_definitions`, where indexes may have come and gone.
+    pub(crate) fn replace_records(
+        &self,
+        olds: &[Arc<Table>],
+        records: Vec<TableRecord>,
+    ) -> EngineResult<Vec<Arc<Table>>> {
+        let mut changes: Vec<Change> = records
+            .iter()
+            .map(|record| Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()))
+            .collect();
+        // A counter that ALTER TABLE has set stands in the definition alone, which the next one writes anew.
+        for (old, record) in olds.iter().zip(&records) {
+            let next = counter_of(old, &record.definition);
+            if next > old.auto_increment.limit.load(Ordering::Acquire) && next > 1 {
+                let key = DictionaryStore::auto_increment_key(old.id());
+                changes.push(Change::Put(key, next.to_le_bytes().to_vec()));
+            }
+        }
+        for (old, record) in olds.iter().zip(&records) {
+            need_short_new_name(&old.definition.name, &record.definition.name)?;
+        }
+        let commit = self.commit_changes(changes)?;
+        let mut removed = Vec::new();
+        let mut added = Vec::new();
+        for (old, record) in olds.iter().zip(records) {
+            let name = &old.definition.name;
+            removed.push((name.schema.clone(), name.table.clone()));
+            let table = Table::open(record);
+            self.inner.tables.recall_cut_keys(&table);
+            carry_over(old, &table);
+            table.note_commit(commit, Some(old));
+            table.set_state(old.state());
+            old.set_gone();
+            added.push(Arc::new(table));
+        }
+        self.inner.tables.dictionary.replace_tables(&removed, added.clone());
+        Ok(added)
+    }
+
+    /// Removes the storage of tables that the dictionary does not have any more: of all, whatever fails. What could not be removed
+    /// is left to the next start.
+    fn discard_all(&self, tables: &[Arc<Table>]) -> EngineResult<()> {
+        let discarded = |table: &Arc<Table>| {
+            self.note_leftover(
+                self.inner.tables.discard(table),
+                "The storage of a dropped table could not be removed",
+            )
+        };
+        let result = tables.iter().map(discarded).fold(Ok(()), EngineResult::and);
+        self.inner.rollback.end_losers_of_nothing();
+        result
+    }
+
+    /// What goes wrong behind a commit is for the error log: the statement has done what it says. But for an engine that has
+    /// stopped, of which nothing more can be said.
+    fn note_leftover(&self, result: EngineResult<()>, what: &str) -> EngineResult<()> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(EngineError::Stopped) => Err(EngineError::Stopped),
+            Err(error) => {
+                self.inner.shared.tell(format!("{what}: {error}. The next start tries it again."));
+                Ok(())
+            }
+        }
+    }
+
+    /// The right to change the dictionary. Errors: Killed, ReadOnlyEngine, ReadOnlyMode.
+    pub(crate) fn ddl_turn(&self, kill: &KillFlag) -> EngineResult<DdlTurn> {
+        if self.inner.shared.settings.read_only_option {
+            return Err(EngineError::ReadOnlyMode);
+        }
+        if self.inner.shared.settings.is_read_only {
+            return Err(EngineError::ReadOnlyEngine);
+        }
+        self.inner.ddl.take(kill)
+    }
+
+    /// Makes changes of the dictionary in one transaction, durable on return. Returns its place in the order of commits.
+    pub(crate) fn commit_changes(&self, changes: Vec<Change>) -> EngineResult<Lsn> {
+        let transaction = self.begin(TransactionOptions::default());
+        for change in &changes {
+            change_dictionary(&transaction, change)?;
+        }
+        let lsn = transaction.commit()?;
+        self.sync_log(lsn)?;
+        Ok(lsn)
+    }
+}
+
+/// The counter of a table under a new definition: it never goes down.
+fn counter_of(old: &Table, new: &TableDefinition) -> u64 {
+    old.auto_increment.peek().max(new.options.auto_increment.unwrap_or(1))
+}
+
+/// Takes the live counters of a table over to its successor, and what is known of the indexes that it keeps.
+fn carry_over(old: &Table, new: &Table) {
+    let (from, to) = (&old.auto_increment, &new.auto_increment);
+    let next = counter_of(old, &new.definition);
+    to.next.store(next, Ordering::Release);
+    // The change has written the counter where it was above the limit.
+    to.limit.store(from.limit.load(Ordering::Acquire).max(next), Ordering::Release);
+    to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
+    new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
+    let statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    *new.statistics.lock().unwrap_or_else(PoisonError::into_inner) = statistics;
+}
+
+/// Whether rows and keys of two definitions have the same bytes.
+fn same_storage(old: &TableDefinition, new: &TableDefinition) -> bool {
+    let columns = old.columns.len() == new.columns.len()
+        && old.columns.iter().zip(&new.columns).all(|(a, b)| {
+            values::row::Form::of(&a.column_type) == values::row::Form::of(&b.column_type)
+                && a.column_type.collation == b.column_type.collation
+                && a.nullable == b.nullable
+        });
+    let indexes = old.indexes.len() == new.indexes.len()
+        && old.indexes.iter().zip(&new.indexes).all(|(a, b)| a.kind == b.kind && a.parts == b.parts);
+    columns && indexes
+}

@@ -1,0 +1,41 @@
+//! What ANALYZE found, as the dictionary keeps it. Main type: [`StoredStatistics`].
+
+use stdx::ids::IndexId;
+use txn::undo::{put_varint, take_varint};
+
+/// What ANALYZE found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct StoredStatistics {
+    /// Rows then.
+    pub(crate) rows: u64,
+    /// Per index and number of parts: distinct values then.
+    pub(crate) distinct: Vec<(IndexId, Vec<u64>)>,
+}
+
+impl StoredStatistics {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_varint(&mut out, self.rows);
+        put_varint(&mut out, self.distinct.len() as u64);
+        for (index, counts) in &self.distinct {
+            put_varint(&mut out, index.0);
+            put_varint(&mut out, counts.len() as u64);
+            counts.iter().for_each(|count| put_varint(&mut out, *count));
+        }
+        out
+    }
+
+    pub(crate) fn decode(mut bytes: &[u8]) -> Option<StoredStatistics> {
+        let rows = take_varint(&mut bytes)?;
+        let mut distinct = Vec::new();
+        for _ in 0..take_varint(&mut bytes)?.min(1000) {
+            let index = IndexId(take_varint(&mut bytes)?);
+            let mut counts = Vec::new();
+            for _ in 0..take_varint(&mut bytes)?.min(1000) {
+                counts.push(take_varint(&mut bytes)?);
+            }
+            distinct.push((index, counts));
+        }
+        bytes.is_empty().then_some(StoredStatistics { rows, distinct })
+    }
+}

@@ -1,0 +1,117 @@
+//! What all handles of an engine share: its parts, each with its own state. Main type: [`EngineInner`]. The world, the pool and
+//! settings are in `shared`, tables and their files in `tables`, who sees, locks and commits in `transaction_system`, what is noted to
+//! be taken back in `undo`, long values in `lob`; `read`, `rollback` and `purge` work over these.
+
+use crate::background::Background;
+use crate::dictionary::{DdlTurns, DictionaryStore};
+use crate::lob::{GarbageNotes, LongValues};
+use crate::options::EngineOptions;
+use crate::purge::Purge;
+use crate::read::ConsistentReads;
+use crate::rollback::Rollback;
+use crate::shared::{Settings, Shared};
+use crate::tables::Tables;
+use crate::transaction_system::TransactionSystem;
+use buffer::BufferPool;
+use env::Environment;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use stdx::ids::TransactionId;
+use txn::{SpillFile, VersionStore};
+use undo::{UndoLimits, UndoLog, UndoStore};
+
+/// The parts.
+pub(crate) struct EngineInner {
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) tables: Arc<Tables>,
+    pub(crate) undo: Arc<UndoLog>,
+    pub(crate) values: Arc<LongValues>,
+    pub(crate) system: Arc<TransactionSystem>,
+    pub(crate) reads: Arc<ConsistentReads>,
+    pub(crate) rollback: Rollback,
+    pub(crate) purge: Purge,
+    pub(crate) background: Background,
+    /// One DDL statement at a time.
+    pub(crate) ddl: Arc<DdlTurns>,
+    /// Log up to here was handed to the operating system (kept at flush level 2).
+    pub(crate) written: AtomicU64,
+}
+
+/// What [`EngineInner::assemble`] puts together.
+pub(crate) struct Found {
+    pub(crate) environment: Environment,
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) options: EngineOptions,
+    pub(crate) store: DictionaryStore,
+    pub(crate) undo_store: UndoStore,
+    pub(crate) garbage: GarbageNotes,
+    /// Where old versions and undo lists go that outgrow memory.
+    pub(crate) spill_file: Arc<SpillFile>,
+    /// The first id to give.
+    pub(crate) next_id: TransactionId,
+    /// The environment's disk is an overlay.
+    pub(crate) is_read_only: bool,
+    /// Ids below it that are not finished.
+    pub(crate) unfinished: Vec<TransactionId>,
+}
+
+impl std::fmt::Debug for EngineInner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("stopped", &self.shared.stopped).finish_non_exhaustive()
+    }
+}
+
+impl EngineInner {
+    pub(crate) fn assemble(found: Found) -> EngineInner {
+        let Found { environment, pool, options, spill_file, next_id, .. } = found;
+        let settings = Settings::new(&options, found.is_read_only);
+        let limits = UndoLimits {
+            log_bytes_max: settings.undo_log_bytes_max,
+            memory_bytes_max: settings.undo_memory_bytes_max,
+        };
+        let shared = Arc::new(Shared::new(environment, pool.clone(), settings));
+        let tables = Tables::new(shared.clone(), found.store, options.tables_open_max);
+        let undo = Arc::new(UndoLog::new(pool.clone(), found.undo_store, spill_file.clone(), limits));
+        let values = Arc::new(LongValues::new(shared.clone(), tables.clone(), found.garbage));
+        let versions = VersionStore::new(options.version_memory_bytes, spill_file);
+        let system = Arc::new(TransactionSystem::new(
+            shared.clone(),
+            tables.clone(),
+            undo.clone(),
+            versions,
+            next_id,
+            &found.unfinished,
+        ));
+        let reads = ConsistentReads::new(shared.clone(), undo.clone(), values.clone(), system.clone());
+        EngineInner {
+            reads: Arc::new(reads),
+            rollback: Rollback::new(
+                shared.clone(),
+                tables.clone(),
+                undo.clone(),
+                values.clone(),
+                system.clone(),
+            ),
+            purge: Purge::new(pool.clone(), tables.clone(), undo.clone(), values.clone(), system.clone()),
+            pool,
+            shared,
+            tables,
+            undo,
+            values,
+            system,
+            background: Background::default(),
+            ddl: Arc::default(),
+            written: AtomicU64::new(0),
+        }
+    }
+
+    /// Moves old versions out of memory when they take more than they should, and wakes purge. Called between writes, without
+    /// latches: it writes a file.
+    #[inline]
+    pub(crate) fn bound_versions(&self) {
+        if self.system.versions.spill_excess() {
+            self.background.purge.wake();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Consistent reads: what a snapshot sees, without locks. Main types: [`ConsistentReads`]; [`Scan`], [`ScanOptions`] and [`RowBatch`]
+//! are those of locking reads as well (`transaction`); [`Reader`] is for other threads.
+
+mod batches;
+mod count;
+mod filling;
+mod reader;
+mod row;
+mod scan;
+mod visit;
+
+pub(crate) use batches::{entry_key_matches, push_row};
+pub(crate) use filling::Filling;
+pub use reader::Reader;
+pub(crate) use row::View;
+pub(crate) use scan::Candidate;
+pub use scan::{Direction, KEY_BYTES_MAX, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
+pub(crate) use visit::VisitRow;
+
+use crate::lob::LongValues;
+use crate::shared::Shared;
+use crate::transaction_system::TransactionSystem;
+use buffer::BufferPool;
+use std::sync::Arc;
+use undo::UndoLog;
+
+/// Reads what snapshots see.
+pub(crate) struct ConsistentReads {
+    shared: Arc<Shared>,
+    pool: Arc<BufferPool>,
+    system: Arc<TransactionSystem>,
+    undo: Arc<UndoLog>,
+    values: Arc<LongValues>,
+}
+
+impl std::fmt::Debug for ConsistentReads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ConsistentReads").finish_non_exhaustive()
+    }
+}
+
+impl ConsistentReads {
+    /// Reads rows of tables whose long values are `values`.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        undo: Arc<UndoLog>,
+        values: Arc<LongValues>,
+        system: Arc<TransactionSystem>,
+    ) -> ConsistentReads {
+        ConsistentReads { pool: shared.pool.clone(), shared, system, undo, values }
+    }
+}

@@ -1,0 +1,126 @@
+//! What all parts of an engine have: the world that it runs in, the pool, settings, what the error log is to be told. Main type:
+//! [`Shared`].
+
+use crate::error::{EngineError, EngineResult};
+use crate::options::{EngineOptions, FlushLevel, ForceRecovery};
+use buffer::BufferPool;
+use env::Environment;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use stdx::sync::lock;
+
+/// The undo list of one transaction may take this part of the memory for old versions; 1 MiB by default.
+const UNDO_SHARE: u64 = 256;
+/// But at least this much, in bytes: what is written at once should be worth it.
+const UNDO_BYTES_MIN: u64 = 64 << 10;
+
+/// What all parts have.
+pub(crate) struct Shared {
+    pub(crate) environment: Environment,
+    pub(crate) pool: Arc<BufferPool>,
+    pub(crate) settings: Settings,
+    pub(crate) stopped: AtomicBool,
+    /// What is odd, for the error log.
+    pub(crate) messages: Mutex<Vec<String>>,
+    /// What is worth a line there without being odd.
+    pub(crate) notes: Mutex<Vec<String>>,
+}
+
+/// Settings that may change while the engine runs.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    flush_level: AtomicU8,
+    lock_wait_timeout_ms: AtomicU64,
+    pub(crate) deadlock_detect: AtomicBool,
+    pub(crate) auto_increment_lock_mode: AtomicU8,
+    pub(crate) force_recovery: ForceRecovery,
+    /// The data directory is not touched.
+    pub(crate) is_read_only: bool,
+    /// Background threads run.
+    pub(crate) has_threads: bool,
+    /// That was asked for by innodb_read_only.
+    pub(crate) read_only_option: bool,
+    /// Bytes of log a transaction's undo may span before it is saved elsewhere.
+    pub(crate) undo_log_bytes_max: u64,
+    /// Memory for the undo list of one transaction, in bytes.
+    pub(crate) undo_memory_bytes_max: u64,
+}
+
+impl Shared {
+    /// Nothing is stopped, nothing told.
+    pub(crate) fn new(environment: Environment, pool: Arc<BufferPool>, settings: Settings) -> Shared {
+        Shared {
+            environment,
+            pool,
+            settings,
+            stopped: AtomicBool::new(false),
+            messages: Mutex::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn check_running(&self) -> EngineResult<()> {
+        if self.stopped.load(Ordering::Acquire) { Err(EngineError::Stopped) } else { Ok(()) }
+    }
+
+    pub(crate) fn is_forced(&self) -> bool {
+        self.settings.force_recovery != ForceRecovery::Off
+    }
+
+    /// Whether rows can be copied to another table or index: not where a scan may leave some out.
+    pub(crate) fn check_may_copy(&self) -> EngineResult<()> {
+        if self.is_forced() { Err(EngineError::ForcedRecovery) } else { Ok(()) }
+    }
+
+    /// Tells the error log of something odd.
+    pub(crate) fn tell(&self, text: String) {
+        lock(&self.messages).push(text);
+    }
+}
+
+impl Settings {
+    pub(crate) fn new(options: &EngineOptions, is_read_only: bool) -> Settings {
+        let settings = Settings {
+            flush_level: AtomicU8::new(0),
+            lock_wait_timeout_ms: AtomicU64::new(0),
+            deadlock_detect: AtomicBool::new(options.deadlock_detect),
+            auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
+            force_recovery: options.force_recovery,
+            is_read_only,
+            has_threads: options.background_threads && !is_read_only,
+            read_only_option: options.read_only,
+            undo_log_bytes_max: options.redo_log_bytes / 8,
+            undo_memory_bytes_max: (options.version_memory_bytes / UNDO_SHARE).max(UNDO_BYTES_MIN),
+        };
+        settings.set_flush_level(options.flush_level);
+        settings.set_lock_wait_timeout(options.lock_wait_timeout);
+        settings
+    }
+
+    pub(crate) fn lock_wait_timeout(&self) -> Duration {
+        Duration::from_millis(self.lock_wait_timeout_ms.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_lock_wait_timeout(&self, timeout: Duration) {
+        let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        self.lock_wait_timeout_ms.store(ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn flush_level(&self) -> FlushLevel {
+        match self.flush_level.load(Ordering::Relaxed) {
+            0 => FlushLevel::EverySecond,
+            1 => FlushLevel::Commit,
+            _ => FlushLevel::WriteAtCommit,
+        }
+    }
+
+    pub(crate) fn set_flush_level(&self, level: FlushLevel) {
+        let number = match level {
+            FlushLevel::EverySecond => 0,
+            FlushLevel::Commit => 1,
+            FlushLevel::WriteAtCommit => 2,
+        };
+        self.flush_level.store(number, Ordering::Relaxed);
+    }
+}

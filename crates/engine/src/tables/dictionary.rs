@@ -1,0 +1,253 @@
+//! The data dictionary as sessions see it: schemas and tables by name, in memory. Main type: [`Dictionary`].
+//! Readers take a short shared lock and get `Arc`s; DDL publishes changes after their commit. Who keeps an `Arc` knows by other
+//! means when the name stands for something else.
+//!
+//! A table is opened by the first who asks for it, and packed again when more than `open_max` are open and nobody holds it (a ring
+//! with a second chance). Lock order: the maps, then an entry, or the ring; never an entry and the ring.
+
+use super::{OpenIndex, Table, TableEntry, Tables};
+use crate::error::EngineResult;
+use dictionary::SchemaDefinition;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use stdx::ids::{IndexId, SpaceId};
+use stdx::sync::lock;
+
+/// Entries of the ring that are looked at for each table that is opened: what all hold is left open.
+const LOOKED_AT: usize = 8;
+
+/// Schemas and tables by name, and tables by index.
+#[derive(Debug)]
+pub struct Dictionary {
+    maps: RwLock<Maps>,
+    /// Open tables, in the order in which they come up for being packed.
+    ring: Mutex<VecDeque<Weak<TableEntry>>>,
+    open_max: AtomicUsize,
+    /// Scans leave out what cannot be read.
+    skips_damage: bool,
+    /// Who looks at tables' files.
+    tables: OnceLock<Weak<Tables>>,
+}
+
+#[derive(Debug, Default)]
+struct Maps {
+    schemas: BTreeMap<String, SchemaEntry>,
+    /// Tables by the ids of all their trees, for undo and purge.
+    indexes: HashMap<IndexId, Arc<TableEntry>>,
+}
+
+#[derive(Debug)]
+struct SchemaEntry {
+    definition: Arc<SchemaDefinition>,
+    tables: BTreeMap<Box<str>, Arc<TableEntry>>,
+}
+
+impl Dictionary {
+    /// An empty one. So many tables stay open though nobody uses them.
+    pub(super) fn new(open_max: usize, skips_damage: bool) -> Dictionary {
+        Dictionary {
+            maps: RwLock::default(),
+            ring: Mutex::default(),
+            open_max: AtomicUsize::new(open_max),
+            skips_damage,
+            tables: OnceLock::new(),
+        }
+    }
+
+    /// Says who looks at the files of tables that are opened.
+    pub(super) fn check_files_by(&self, tables: &Arc<Tables>) {
+        let _ = self.tables.set(Arc::downgrade(tables));
+    }
+
+    /// The schema of that name.
+    pub fn schema(&self, name: &str) -> Option<Arc<SchemaDefinition>> {
+        self.read().schemas.get(name).map(|entry| entry.definition.clone())
+    }
+
+    /// All schemas by name.
+    pub fn schemas(&self) -> Vec<Arc<SchemaDefinition>> {
+        self.read().schemas.values().map(|entry| entry.definition.clone()).collect()
+    }
+
+    /// The table of that name.
+    pub fn table(&self, schema: &str, table: &str) -> Option<Arc<Table>> {
+        let entry = self.entry(schema, table)?;
+        Some(self.opened(&entry))
+    }
+
+    /// Whether there is a table of that name. Opens none.
+    pub fn has_table(&self, schema: &str, table: &str) -> bool {
+        self.entry(schema, table).is_some()
+    }
+
+    /// Names of all tables of a schema in order, but for those that are being filled; empty if there is no such schema. Opens none.
+    pub fn table_names(&self, schema: &str) -> Vec<String> {
+        let maps = self.read();
+        let tables = maps.schemas.get(schema).into_iter().flat_map(|entry| &entry.tables);
+        tables.filter(|(_, entry)| !entry.is_hidden()).map(|(name, _)| name.to_string()).collect()
+    }
+
+    /// All tables of a schema by name, but for those that are being filled; empty if there is no such schema. Opens them all.
+    pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
+        let maps = self.read();
+        let tables = maps.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values());
+        let entries: Vec<Arc<TableEntry>> = tables.filter(|entry| !entry.is_hidden()).cloned().collect();
+        drop(maps);
+        entries.iter().map(|entry| self.opened(entry)).collect()
+    }
+
+    /// How many tables are open: in use, or not packed yet.
+    pub fn open_table_count(&self) -> usize {
+        lock(&self.ring).iter().filter(|entry| entry.strong_count() > 0).count()
+    }
+
+    /// Sets how many tables stay open though nobody uses them (SET GLOBAL table_definition_cache).
+    pub fn set_open_max(&self, open_max: usize) {
+        self.open_max.store(open_max, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Maps> {
+        self.maps.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Maps> {
+        self.maps.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn entry(&self, schema: &str, table: &str) -> Option<Arc<TableEntry>> {
+        self.read().schemas.get(schema)?.tables.get(table).cloned()
+    }
+
+    /// All tables, open or not, but for those that are being filled.
+    pub(crate) fn entries(&self) -> Vec<Arc<TableEntry>> {
+        let maps = self.read();
+        let tables = maps.schemas.values().flat_map(|schema| schema.tables.values());
+        tables.filter(|entry| !entry.is_hidden()).cloned().collect()
+    }
+
+    /// The table in that space.
+    pub(crate) fn table_in(&self, space: SpaceId) -> Option<Arc<Table>> {
+        let found = self.entries().into_iter().find(|entry| entry.space() == space)?;
+        Some(self.opened(&found))
+    }
+
+    /// The table of an entry, opened if it is not.
+    pub(crate) fn opened(&self, entry: &Arc<TableEntry>) -> Arc<Table> {
+        let (table, is_new) = entry.table(|table| self.prepare(table));
+        if is_new {
+            self.note_opened(entry);
+        }
+        table
+    }
+
+    /// What every table gets that is opened.
+    fn prepare(&self, table: &Table) {
+        if self.skips_damage {
+            table.indexes.iter().for_each(|index| index.tree.skip_damage());
+        }
+        if let Some(tables) = self.tables.get() {
+            let _ = table.tables.set(tables.clone());
+        }
+    }
+
+    #[cold]
+    fn note_opened(&self, entry: &Arc<TableEntry>) {
+        let open_max = self.open_max.load(Ordering::Relaxed);
+        let mut ring = lock(&self.ring);
+        ring.push_back(Arc::downgrade(entry));
+        for _ in 0..LOOKED_AT {
+            if ring.len() <= open_max {
+                return;
+            }
+            let Some(front) = ring.pop_front() else { return };
+            // Those of tables that are gone went with them.
+            let Some(entry) = front.upgrade() else { continue };
+            drop(ring);
+            let is_packed = !entry.take_used() && entry.pack();
+            ring = lock(&self.ring);
+            if !is_packed {
+                ring.push_back(front);
+            }
+        }
+    }
+
+    /// The tree of an index with its table, if it is the clustered one; None if it was dropped.
+    /// Errors: what keeps its file from being opened.
+    pub(crate) fn open_index(&self, index: IndexId) -> EngineResult<Option<OpenIndex>> {
+        let Some(table) = self.table_of_index(index) else { return Ok(None) };
+        table.look_at_file()?;
+        let Some(tree) = table.trees().find(|tree| tree.id().index == index).cloned() else {
+            return Ok(None);
+        };
+        let is_clustered = table.clustered().id() == index;
+        Ok(Some(OpenIndex { tree, table: is_clustered.then_some(table) }))
+    }
+
+    /// Whether an index is there. Opens nothing.
+    pub(crate) fn has_index(&self, index: IndexId) -> bool {
+        self.read().indexes.contains_key(&index)
+    }
+
+    /// The table that an index is part of.
+    pub(crate) fn table_of_index(&self, index: IndexId) -> Option<Arc<Table>> {
+        let entry = self.read().indexes.get(&index).cloned()?;
+        Some(self.opened(&entry))
+    }
+
+    /// Undo and purge do not find it any more.
+    pub(crate) fn remove_index(&self, index: IndexId) {
+        self.write().indexes.remove(&index);
+    }
+
+    /// Adds or replaces a schema's definition.
+    pub(crate) fn put_schema(&self, definition: SchemaDefinition) {
+        let mut maps = self.write();
+        let definition = Arc::new(definition);
+        maps.schemas
+            .entry(definition.name.clone())
+            .and_modify(|entry| entry.definition = definition.clone())
+            .or_insert(SchemaEntry { definition, tables: BTreeMap::new() });
+    }
+
+    /// Removes a schema with its tables.
+    pub(crate) fn remove_schema(&self, name: &str) {
+        self.write().schemas.remove(name);
+    }
+
+    /// Adds a table that is not open yet.
+    pub(crate) fn add_entry(&self, schema: &str, table: &str, entry: &Arc<TableEntry>) {
+        self.write().add(schema, table, entry);
+    }
+
+    /// Removes and adds tables in one step, so that no reader sees a state between. Undo and purge find the trees of those that are added.
+    pub(crate) fn replace_tables(&self, removed: &[(String, String)], added: Vec<Arc<Table>>) {
+        let mut entries = Vec::new();
+        let mut maps = self.write();
+        for (schema, table) in removed {
+            if let Some(entry) = maps.schemas.get_mut(schema) {
+                entry.tables.remove(table.as_str());
+            }
+        }
+        for table in added {
+            self.prepare(&table);
+            let name = table.definition().name.clone();
+            let entry = Arc::new(TableEntry::of(table));
+            maps.add(&name.schema, &name.table, &entry);
+            entries.push(entry);
+        }
+        drop(maps);
+        entries.iter().for_each(|entry| self.note_opened(entry));
+    }
+}
+
+impl Maps {
+    fn add(&mut self, schema: &str, table: &str, entry: &Arc<TableEntry>) {
+        for index in entry.tree_ids() {
+            self.indexes.insert(index, entry.clone());
+        }
+        if let Some(schema) = self.schemas.get_mut(schema) {
+            schema.tables.insert(table.into(), entry.clone());
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! An open table: its definition with what reading and writing its rows needs. Main type: [`Table`].
+//! Immutable but for counters; shared as `Arc<Table>` by all sessions. A DDL statement publishes a new one.
+
+use super::auto_increment::AutoIncrement;
+use super::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
+use super::{Index, TableState, Tables};
+use crate::dictionary::{StoredStatistics, TableRecord, layout_of};
+use crate::error::{EngineError, EngineResult};
+use btree::{Tree, TreeId};
+use dictionary::TableDefinition;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId};
+use stdx::sync::lock;
+use values::row::{ColumnSet, RowLayout, RowView};
+
+/// An open table.
+#[derive(Debug)]
+pub struct Table {
+    pub(crate) definition: TableDefinition,
+    pub(crate) space: SpaceId,
+    /// As the header of its file must have it.
+    pub(crate) store_id: u64,
+    pub(crate) layout: RowLayout,
+    pub(crate) indexes: Vec<Index>,
+    /// Values that stand outside their rows (`lob`); None for a table whose rows have a fixed length.
+    pub(crate) lobs: Option<Arc<Tree>>,
+    /// Columns that secondary indexes hold.
+    pub(crate) indexed: ColumnSet,
+    pub(crate) auto_increment: AutoIncrement,
+    /// Next hidden row id of a table without primary key; 0 until it is first needed.
+    pub(crate) next_row_id: AtomicU64,
+    /// [`USABLE`], or why not.
+    state: AtomicU8,
+    /// Held while somebody looks at the file for the first time.
+    look: Mutex<()>,
+    /// Not in lists yet: it is being filled.
+    hidden: AtomicBool,
+    pub(crate) statistics: Mutex<Option<StoredStatistics>>,
+    /// Who looks at the file.
+    pub(crate) tables: OnceLock<Weak<Tables>>,
+}
+
+impl Table {
+    /// Opens a table over its trees.
+    pub(crate) fn open(record: TableRecord) -> Table {
+        let TableRecord { definition, space, store_id, roots } = record;
+        let layout = layout_of(&definition);
+        let hidden = definition.primary_key().is_none();
+        let (index_roots, lob_root) = roots.split_at(definition.indexes.len() + usize::from(hidden));
+        let tree_id = |(index, root): &(IndexId, PageNumber)| TreeId { space, root: *root, index: *index };
+        let indexes: Vec<Index> = index_roots
+            .iter()
+            .enumerate()
+            .map(|(number, root)| {
+                let position = if hidden { number.checked_sub(1) } else { Some(number) };
+                let tree = Tree::open(tree_id(root), entry::is_live);
+                Index::open(&definition, &layout, position, number == 0, Arc::new(tree))
+            })
+            .collect();
+        let secondary = indexes.iter().skip(1);
+        let held = |index: &'_ Index| [&index.key_columns[..], &index.row_columns].concat();
+        let indexed = ColumnSet::of(secondary.flat_map(held));
+        // Each transaction writes its values one after the other.
+        let lobs = lob_root.first().map(|root| Tree::open(tree_id(root), |_| true).filled_in_runs());
+        Table {
+            auto_increment: AutoIncrement::starting_at(definition.options.auto_increment.unwrap_or(1)),
+            definition,
+            space,
+            store_id,
+            layout,
+            indexes,
+            lobs: lobs.map(Arc::new),
+            indexed,
+            next_row_id: AtomicU64::new(0),
+            state: AtomicU8::new(USABLE),
+            look: Mutex::default(),
+            hidden: AtomicBool::new(false),
+            statistics: Mutex::new(None),
+            tables: OnceLock::new(),
+        }
+    }
+
+    /// The definition (columns, indexes, options) as created.
+    pub fn definition(&self) -> &TableDefinition {
+        &self.definition
+    }
+
+    /// The table's id.
+    pub fn id(&self) -> TableId {
+        self.definition.id
+    }
+
+    /// The tablespace that holds the table's indexes.
+    pub fn space(&self) -> SpaceId {
+        self.space
+    }
+
+    /// The layout of the table's rows: all columns in definition order.
+    pub fn layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
+    /// All indexes. Position 0 is always the clustered index: the primary key, or the hidden one of a table without
+    /// primary key. The others follow in the order of the definition. Index numbers of this API are positions here.
+    pub fn indexes(&self) -> &[Index] {
+        &self.indexes
+    }
+
+    /// The index number (position in [`Table::indexes`]) of the index at that position of the definition.
+    pub fn index_of_definition(&self, position: usize) -> usize {
+        if self.has_hidden_key() { position + 1 } else { position }
+    }
+
+    /// Whether the table has no PRIMARY KEY and so is clustered by a hidden row id.
+    pub fn has_hidden_key(&self) -> bool {
+        self.definition.primary_key().is_none()
+    }
+
+    /// The AUTO_INCREMENT counter (idle if the table has no such column).
+    pub fn auto_increment(&self) -> &AutoIncrement {
+        &self.auto_increment
+    }
+
+    /// Whether the table was dropped, or replaced by DDL, after the caller looked it up.
+    pub fn is_gone(&self) -> bool {
+        self.state.load(Ordering::Acquire) == GONE
+    }
+
+    /// The table was dropped, or another one is in its place.
+    pub(crate) fn set_gone(&self) {
+        self.state.store(GONE, Ordering::Release);
+    }
+
+    /// Whether the table is being filled by the statement that makes it.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_hidden(&self, hidden: bool) {
+        self.hidden.store(hidden, Ordering::Release);
+    }
+
+    /// As [`TableState::is_closed`].
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().is_closed()
+    }
+
+    pub(crate) fn state(&self) -> TableState {
+        TableState(self.state.load(Ordering::Acquire))
+    }
+
+    /// Of a table that was just opened.
+    pub(crate) fn set_state(&self, state: TableState) {
+        self.state.store(state.0, Ordering::Release);
+    }
+
+    /// Closes a table that can be used, whose file is missing or lacks changes: it can only be dropped or replaced.
+    pub(crate) fn close(&self, state: TableState) {
+        let _ = self.state.compare_exchange(USABLE, state.0, Ordering::AcqRel, Ordering::Acquire);
+        self.end_check(state);
+    }
+
+    /// Says what a look at the file has shown. False if another thread has said so before.
+    pub(crate) fn end_check(&self, state: TableState) -> bool {
+        let from = TableState::UNCHECKED.0;
+        self.state.compare_exchange(from, state.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Looks at the table's file, if nobody has since the start: what is wrong with it closes the table. Errors: those that may be
+    /// gone the next time.
+    pub(crate) fn look_at_file(&self) -> EngineResult<()> {
+        if self.state() != TableState::UNCHECKED {
+            return Ok(());
+        }
+        let tables = self.checked_by()?;
+        // Who comes second takes over what the first one has seen: half way through, the file seems to be missing.
+        let _look = lock(&self.look);
+        if self.state() == TableState::UNCHECKED { tables.check_file(self) } else { Ok(()) }
+    }
+
+    fn checked_by(&self) -> EngineResult<Arc<Tables>> {
+        self.tables.get().and_then(Weak::upgrade).ok_or(EngineError::Stopped)
+    }
+
+    /// Keys of the table's indexes may have been cut.
+    pub(crate) fn set_cut_noted(&self) {
+        self.indexes.iter().for_each(Index::set_cut_noted);
+    }
+
+    pub(crate) fn clustered(&self) -> &Index {
+        &self.indexes[0]
+    }
+
+    /// The tree of long values. Error: Corrupt, for a table that has none but rows that refer to some.
+    pub(crate) fn lob_tree(&self) -> EngineResult<&Tree> {
+        self.lobs
+            .as_deref()
+            .ok_or_else(|| self.corrupt("a row refers to long values, and the table has none"))
+    }
+
+    pub(crate) fn index(&self, number: usize) -> EngineResult<&Index> {
+        self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
+    }
+
+    /// Errors: TableDefinitionChanged, FileMissing, TableDamaged; what keeps the file from being opened.
+    pub(crate) fn check_usable(&self) -> EngineResult<()> {
+        if self.state.load(Ordering::Acquire) == USABLE { Ok(()) } else { self.check_state() }
+    }
+
+    #[cold]
+    fn check_state(&self) -> EngineResult<()> {
+        self.look_at_file()?;
+        if self.state() == TableState::USABLE { Ok(()) } else { Err(self.unusable()) }
+    }
+
+    fn unusable(&self) -> EngineError {
+        let name = &self.definition.name;
+        match self.state.load(Ordering::Acquire) {
+            FILE_MISSING => EngineError::FileMissing(format!("`{}`.`{}`", name.schema, name.table)),
+            DAMAGED => EngineError::TableDamaged(Box::new(name.clone())),
+            _ => EngineError::TableDefinitionChanged,
+        }
+    }
+
+    /// Notes the commit that published the table, for the indexes that it did not take over from an older one.
+    pub(crate) fn note_commit(&self, commit: Lsn, old: Option<&Table>) {
+        for index in &self.indexes {
+            let taken_over = old.and_then(|old| old.indexes.iter().find(|other| other.id() == index.id()));
+            index.set_readable_from(taken_over.map_or(commit.0, Index::readable_from));
+        }
+    }
+
+    pub(crate) fn view<'a>(&'a self, row: &'a [u8]) -> EngineResult<RowView<'a>> {
+        RowView::new(&self.layout, row).map_err(|error| self.corrupt(error))
+    }
+
+    /// As it stands in the dictionary.
+    pub(crate) fn record(&self) -> TableRecord {
+        TableRecord {
+            definition: self.definition.clone(),
+            space: self.space,
+            store_id: self.store_id,
+            roots: self.roots(),
+        }
+    }
+
+    /// Ids and roots of all trees, in the order of the dictionary.
+    pub(crate) fn roots(&self) -> Vec<(IndexId, PageNumber)> {
+        self.trees().map(|tree| (tree.id().index, tree.id().root)).collect()
+    }
+
+    /// All trees: the indexes' and that of long values.
+    pub(crate) fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
+        self.indexes.iter().map(|index| &index.tree).chain(&self.lobs)
+    }
+
+    /// Whether two rows (in the table's layout) have the same key in an index.
+    pub fn has_same_key(&self, index: usize, one: &[u8], other: &[u8]) -> EngineResult<bool> {
+        let index = self.index(index)?;
+        let (mut key, mut other_key) = (Vec::new(), Vec::new());
+        index.own_key(&self.view(one)?, &mut key)?;
+        index.own_key(&self.view(other)?, &mut other_key)?;
+        Ok(key == other_key)
+    }
+
+    /// The columns that secondary indexes are made of.
+    pub fn indexed_columns(&self) -> &ColumnSet {
+        &self.indexed
+    }
+
+    pub(crate) fn corrupt(&self, error: impl std::fmt::Display) -> EngineError {
+        let name = &self.definition.name;
+        EngineError::Corrupt(format!("table {}.{}: {error}", name.schema, name.table))
+    }
+
+    /// The clustered key of a row of a table with primary key.
+    pub(crate) fn primary_key_of(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+        self.clustered().own_key(row, out)
+    }
+}

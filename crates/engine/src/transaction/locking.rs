@@ -1,0 +1,154 @@
+//! Row locks of a transaction: asking under a latch, waiting without one. See rules L1 to L6 in txn's README.
+
+use super::Transaction;
+use crate::error::{EngineError, EngineResult};
+use crate::options::ForceRecovery;
+use crate::read::{ReadMode, WaitPolicy};
+use crate::tables::Table;
+use entry::Entry;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stdx::ids::{IndexId, TransactionId};
+use txn::TransactionState;
+use txn::locks::{LockMode, Owner, Request, WaitEnd, WaitOptions};
+use undo::Writer;
+
+/// What stands between a transaction and a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflict {
+    /// Nothing: the row is its own, or locked for it now.
+    None,
+    /// Another transaction: the request is queued. Drop the latch, wait, look again.
+    Wait,
+    /// Another transaction, and the policy says to leave the row out.
+    Skip,
+}
+
+impl Transaction {
+    /// This transaction in the lock table.
+    pub(crate) fn owner(&self) -> Arc<Owner> {
+        self.owner.get_or_init(|| self.engine.system.locks.owner(self.options.session_id)).clone()
+    }
+
+    /// This transaction as a writer: gets its id now if it has none. Error: Deadlock, if it was rolled back: nothing would undo
+    /// what it writes then.
+    pub(crate) fn writer(&self) -> EngineResult<Arc<Writer>> {
+        self.check_alive()?;
+        if let Some(writer) = self.writer.get() {
+            return Ok(writer.clone());
+        }
+        if self.options.read_only {
+            return Err(EngineError::ReadOnlyTransaction);
+        }
+        let id = self.engine.system.allocate_id()?;
+        let owner = self.owner();
+        owner.transaction.store(id.0, Ordering::Release);
+        // Every record of this transaction enters the log behind this LSN.
+        let needed = self.engine.pool.redo().end_lsn();
+        let writer = Arc::new(Writer::new(id, owner, needed));
+        self.engine.undo.writers.insert(writer.clone());
+        Ok(self.writer.get_or_init(|| writer).clone())
+    }
+
+    /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery,
+    /// ReadOnlyTables.
+    pub(crate) fn check_may_write(&self, table: &Table) -> EngineResult<()> {
+        match self.engine.shared.settings.force_recovery {
+            _ if self.engine.shared.settings.read_only_option => Err(EngineError::ReadOnlyTables),
+            ForceRecovery::Off => table.check_usable(),
+            _ => Err(EngineError::ForcedRecovery),
+        }
+    }
+
+    /// Whether rows may be read in that mode. Error: ReadOnlyTransaction for X locks.
+    pub(crate) fn check_may_lock(&self, mode: ReadMode) -> EngineResult<()> {
+        match mode {
+            ReadMode::Exclusive(_) if self.options.read_only => Err(EngineError::ReadOnlyTransaction),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks for a row lock under the row's latch. None: the writer that was in the way (`implicit`) has just ended; look again
+    /// who wrote the entry.
+    pub(crate) fn request_lock(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        mode: LockMode,
+        implicit: Option<&Arc<Owner>>,
+        policy: WaitPolicy,
+    ) -> EngineResult<Option<Conflict>> {
+        let owner = self.owner();
+        let may_wait = policy == WaitPolicy::Wait;
+        match self.engine.system.locks.request(&owner, index, key, mode, implicit, may_wait) {
+            Request::Granted | Request::Held => Ok(Some(Conflict::None)),
+            Request::Queued => Ok(Some(Conflict::Wait)),
+            Request::WriterEnded => Ok(None),
+            Request::Refused if policy == WaitPolicy::SkipLocked => Ok(Some(Conflict::Skip)),
+            Request::Refused => Err(EngineError::LockNotAvailable),
+        }
+    }
+
+    /// Sees to it that nobody else has the row locked. Called under the leaf's exclusive latch.
+    pub(crate) fn lock_for_write(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        current: Option<Entry<'_>>,
+    ) -> EngineResult<Conflict> {
+        let (own, owner) = (self.id(), self.owner());
+        loop {
+            let implicit = match current {
+                Some(entry) if Some(entry.writer) != own => {
+                    let unfinished = self.engine.system.unfinished_writer(entry.writer)?;
+                    if unfinished.is_none() {
+                        // Not before it is known to have ended: it may end at any moment.
+                        self.note_seen(entry.writer);
+                    }
+                    unfinished
+                }
+                _ => None,
+            };
+            if implicit.is_none() && !self.engine.system.locks.others_lock(&owner, index, key) {
+                return Ok(Conflict::None);
+            }
+            let mode = LockMode::EXCLUSIVE_RECORD;
+            if let Some(conflict) =
+                self.request_lock(index, key, mode, implicit.as_ref(), WaitPolicy::Wait)?
+            {
+                return Ok(conflict);
+            }
+        }
+    }
+
+    /// Waits for the queued request. Called without latches. A deadlock victim is rolled back here.
+    pub(crate) fn wait_for_lock(&self) -> EngineResult<()> {
+        let settings = &self.engine.shared.settings;
+        let options = WaitOptions {
+            timeout: self.lock_wait_timeout().unwrap_or_else(|| settings.lock_wait_timeout()),
+            kill: self.options.kill.clone(),
+            deadlock_detect: settings.deadlock_detect.load(Ordering::Relaxed),
+        };
+        let clock = &self.engine.shared.environment.clock;
+        let now_us = || clock.monotonic().as_micros() as u64;
+        match self.engine.system.locks.wait(&self.owner(), &options, now_us) {
+            WaitEnd::Granted => Ok(()),
+            WaitEnd::TimedOut => Err(EngineError::LockWaitTimeout),
+            WaitEnd::Killed => Err(EngineError::Killed),
+            WaitEnd::Victim => {
+                self.roll_back_all()?;
+                Err(EngineError::Deadlock)
+            }
+        }
+    }
+
+    /// Notes a commit that this transaction has seen and that may not be durable yet: the reply must wait for it.
+    #[inline]
+    pub(crate) fn note_seen(&self, writer: TransactionId) {
+        if let TransactionState::Committed(timestamp) = self.engine.system.commits.state(writer)
+            && timestamp.0 > self.seen.load(Ordering::Relaxed)
+        {
+            self.seen.fetch_max(timestamp.0, Ordering::Relaxed);
+        }
+    }
+}

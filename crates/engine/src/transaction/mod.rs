@@ -1,0 +1,222 @@
+//! A transaction as the SQL layers hold it. Main type: [`Transaction`].
+//! All methods take `&self`; one session thread uses it, and [`Transaction::reader`] gives other threads its snapshot.
+//! Dropping an unfinished transaction rolls it back. Its locks are in `locking.rs`, reads of single rows in `get.rs`, scans in
+//! `scan.rs`, its end in `end.rs`; how it changes rows is in `write`.
+
+mod end;
+mod get;
+mod locking;
+mod scan;
+
+pub(crate) use locking::Conflict;
+
+use crate::error::{EngineError, EngineResult};
+use crate::inner::EngineInner;
+use crate::options::{Isolation, TransactionOptions};
+use crate::read::{Reader, View};
+use crate::tables::Index;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use stdx::ids::{Lsn, TransactionId};
+use txn::Snapshot;
+use txn::locks::Owner;
+use undo::Writer;
+
+/// A transaction. See the module's text.
+#[derive(Debug)]
+pub struct Transaction {
+    pub(crate) engine: Arc<EngineInner>,
+    pub(crate) options: TransactionOptions,
+    /// Present once it has written.
+    pub(crate) writer: OnceLock<Arc<Writer>>,
+    /// Present once it has asked for a lock.
+    pub(crate) owner: OnceLock<Arc<Owner>>,
+    snapshot: Mutex<Option<Arc<Snapshot>>>,
+    /// Newest commit that a locking read or a write has met.
+    pub(crate) seen: AtomicU64,
+    /// The mark behind which the statement's own locks lie: `unlock_row` leaves earlier ones.
+    pub(crate) statement_locks: AtomicU64,
+    /// Limit of a row lock wait in milliseconds; [`u64::MAX`] for the engine's.
+    lock_wait_timeout_ms: AtomicU64,
+    /// Committed or rolled back.
+    pub(crate) ended: AtomicBool,
+    buffers: Mutex<WriteBuffers>,
+}
+
+/// Buffers of a transaction's writes, kept from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct WriteBuffers {
+    pub(crate) old: Vec<u8>,
+    pub(crate) new: Vec<u8>,
+    pub(crate) log: Vec<u8>,
+}
+
+/// A point that the transaction can be rolled back to: statement marks and savepoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(pub(crate) u64);
+
+fn milliseconds(timeout: Duration) -> u64 {
+    u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Transaction {
+    pub(crate) fn new(engine: Arc<EngineInner>, options: TransactionOptions) -> Transaction {
+        Transaction {
+            lock_wait_timeout_ms: AtomicU64::new(options.lock_wait_timeout.map_or(u64::MAX, milliseconds)),
+            engine,
+            options,
+            writer: OnceLock::new(),
+            owner: OnceLock::new(),
+            snapshot: Mutex::new(None),
+            seen: AtomicU64::new(0),
+            statement_locks: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            buffers: Mutex::default(),
+        }
+    }
+
+    /// Changes the limit of row lock waits that begin from now on (SET innodb_lock_wait_timeout in a transaction).
+    pub fn set_lock_wait_timeout(&self, timeout: Duration) {
+        self.lock_wait_timeout_ms.store(milliseconds(timeout), Ordering::Relaxed);
+    }
+
+    /// The limit of row lock waits; None for the engine's.
+    pub(crate) fn lock_wait_timeout(&self) -> Option<Duration> {
+        let ms = self.lock_wait_timeout_ms.load(Ordering::Relaxed);
+        (ms != u64::MAX).then(|| Duration::from_millis(ms))
+    }
+
+    /// The isolation level.
+    pub fn isolation(&self) -> Isolation {
+        self.options.isolation
+    }
+
+    /// Whether the long values of rows that consistent reads show stay where they are, and can be read later: not without a snapshot,
+    /// nor by force, where rows whose values cannot be read are left out.
+    pub fn keeps_long_values(&self) -> bool {
+        self.options.isolation != Isolation::ReadUncommitted && !self.engine.shared.is_forced()
+    }
+
+    /// The id, given at the first write.
+    pub fn id(&self) -> Option<TransactionId> {
+        self.writer.get().map(|writer| writer.id)
+    }
+
+    /// Whether a scan that waited for a row's lock goes on at that row, as MySQL's do, so that what was inserted before it meanwhile is
+    /// neither seen nor locked. Above READ COMMITTED MySQL's gap locks keep such rows out; here they are seen: what a transaction sees of
+    /// another one's changes is all of them.
+    pub(crate) fn goes_on_at_awaited(&self) -> bool {
+        matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted)
+    }
+
+    /// Begins a statement: READ COMMITTED and READ UNCOMMITTED get a new snapshot at their next consistent read. Returns
+    /// the mark to roll back to when the statement fails.
+    pub fn begin_statement(&self) -> Mark {
+        if matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
+            *self.snapshot_slot() = None;
+        }
+        if let Some(owner) = self.owner.get() {
+            self.statement_locks.store(owner.lock_mark(), Ordering::Relaxed);
+        }
+        self.mark()
+    }
+
+    /// Takes the snapshot now (START TRANSACTION WITH CONSISTENT SNAPSHOT), unless the transaction has one.
+    pub fn take_snapshot(&self) -> EngineResult<()> {
+        self.view().map(|_| ())
+    }
+
+    /// A point to roll back to (SAVEPOINT). Cheap; names are the session's business.
+    pub fn mark(&self) -> Mark {
+        Mark(self.writer.get().map_or(0, |writer| writer.undo().list.len()))
+    }
+
+    /// What the reply to the current statement must wait for: the newest commit that the transaction has seen and that
+    /// need not be durable yet (own session's last commit, rows met under lock, AUTO_INCREMENT limits). 0 if none.
+    pub fn reply_lsn(&self) -> Lsn {
+        let seen = self.seen.load(Ordering::Relaxed);
+        if self.engine.pool.redo().durable_lsn().0 >= seen { Lsn(0) } else { Lsn(seen) }
+    }
+
+    /// Whether the transaction has written anything that is not undone.
+    pub fn has_written(&self) -> bool {
+        self.mark().0 > 0
+    }
+
+    /// Whether the engine rolled this transaction back (deadlock victim). The session must begin a new one.
+    pub fn is_rolled_back(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// The snapshot for other threads (parallel scans). Keeps old versions alive until it is dropped.
+    pub fn reader(&self) -> EngineResult<Reader> {
+        let view = self.view()?;
+        Ok(Reader::new(self.engine.reads.clone(), view, self.snapshot_slot().clone()))
+    }
+
+    /// What consistent reads see; takes the snapshot if there is none.
+    pub(crate) fn view(&self) -> EngineResult<View> {
+        self.check_alive()?;
+        let own = self.id().unwrap_or_default();
+        if self.options.isolation == Isolation::ReadUncommitted {
+            return Ok(View { snapshot: None, own });
+        }
+        let mut slot = self.snapshot_slot();
+        if let Some(snapshot) = &*slot {
+            return Ok(View { snapshot: Some(snapshot.timestamp()), own });
+        }
+        let snapshot = self.register_snapshot()?;
+        let timestamp = snapshot.timestamp();
+        *slot = Some(Arc::new(snapshot));
+        Ok(View { snapshot: Some(timestamp), own })
+    }
+
+    /// Whether the transaction's snapshot, if it has one, can read an index: asked at the start of every read, locking ones
+    /// included as in InnoDB. A snapshot that is taken later is younger than any index that was found before it.
+    /// Error: TableDefinitionChanged.
+    pub(crate) fn check_snapshot_reads(&self, index: &Index) -> EngineResult<()> {
+        let slot = self.snapshot_slot();
+        slot.as_ref().map_or(Ok(()), |snapshot| index.check_readable(snapshot.timestamp()))
+    }
+
+    fn register_snapshot(&self) -> EngineResult<Snapshot> {
+        let engine = &self.engine;
+        let at_least = self.options.sees_at_least.0;
+        let newest = || match engine.system.visible() {
+            visible if visible.0 >= at_least => visible,
+            // The session's own last commit is not durable yet. It must be seen, so the reply must wait for what is seen with it.
+            _ => engine.system.visible_undurable(),
+        };
+        let snapshot = engine
+            .system
+            .snapshots
+            .take(newest)
+            .ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
+        self.seen.fetch_max(
+            snapshot.timestamp().0.min(engine.system.last_committed.load(Ordering::Acquire)),
+            Ordering::Relaxed,
+        );
+        Ok(snapshot)
+    }
+
+    fn snapshot_slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Snapshot>>> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn check_alive(&self) -> EngineResult<()> {
+        if self.is_rolled_back() { Err(EngineError::Deadlock) } else { Ok(()) }
+    }
+
+    pub(crate) fn check_kill(&self) -> EngineResult<()> {
+        if self.options.kill.is_raised() { Err(EngineError::Killed) } else { Ok(()) }
+    }
+
+    pub(crate) fn take_buffers(&self) -> WriteBuffers {
+        std::mem::take(&mut *self.buffers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn keep_buffers(&self, buffers: WriteBuffers) {
+        *self.buffers.lock().unwrap_or_else(PoisonError::into_inner) = buffers;
+    }
+}

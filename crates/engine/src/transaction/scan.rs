@@ -1,0 +1,245 @@
+//! Scans of a transaction: consistent ones, and locking ones leaf by leaf. See [`crate::read::Scan`] for the interface.
+
+use super::{Conflict, Transaction};
+use crate::error::{EngineError, EngineResult};
+use crate::lob::{Wanted, bytes_to_fetch};
+use crate::read::{
+    Filling, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy, entry_key_matches,
+    push_row,
+};
+use crate::tables::Table;
+use btree::Taken;
+use entry::{EntryKind, parse_entry};
+use metrics::Counter;
+use std::sync::Arc;
+use txn::locks::LockMode;
+
+/// Why a locking scan stopped in a leaf.
+enum Stop {
+    /// The leaf is taken as far as the batch has room.
+    No,
+    /// The next row is locked by another transaction; the request is queued.
+    Wait,
+}
+
+impl Transaction {
+    /// Starts a scan.
+    pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
+        table.check_usable()?;
+        self.check_may_lock(options.mode)?;
+        self.check_snapshot_reads(table.index(options.index)?)?;
+        Ok(Scan::new(table, options))
+    }
+
+    pub(crate) fn scan_next(
+        &self,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        batch.clear();
+        scan.table.check_usable()?;
+        let more = match lock_of(scan.options.mode) {
+            None => {
+                let view = self.view()?;
+                let kill = || self.check_kill();
+                self.engine.reads.scan_visible(view, scan, batch, rows_max.max(1), &kill)?
+            }
+            Some((mode, policy)) => {
+                self.check_alive()?;
+                self.scan_locked(scan, mode, policy, batch, rows_max.max(1))?
+            }
+        };
+        Counter::RowsRead.add(batch.len() as u64);
+        Ok(more)
+    }
+
+    fn scan_locked(
+        &self,
+        scan: &mut Scan,
+        mode: LockMode,
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        while batch.is_empty() {
+            self.check_kill()?;
+            let going = if scan.options.index == 0 {
+                self.lock_clustered_leaf(scan, mode, policy, batch, rows_max)?
+            } else {
+                self.lock_secondary_leaf(scan, mode, policy, batch, rows_max)?
+            };
+            if !going {
+                break;
+            }
+        }
+        Ok(!batch.is_empty())
+    }
+
+    fn lock_clustered_leaf(
+        &self,
+        scan: &mut Scan,
+        mode: LockMode,
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let table = scan.table.clone();
+        let clustered = table.clustered();
+        let mut key = Vec::new();
+        let direction = scan.options.direction;
+        let mut awaited = scan.awaited.take();
+        let mut filling = Filling::new(&table, &scan.options.columns);
+        let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
+            let mut taken = 0;
+            let mut run = || {
+                // A lock takes longer than a look: a writer that waits for the leaf comes before the next.
+                while taken < leaf.len()
+                    && filling.has_room(batch, rows_max)
+                    && (taken == 0 || !leaf.is_wanted())
+                {
+                    key.clear();
+                    leaf.key_into(taken, &mut key)?;
+                    if Scan::is_before_awaited(&mut awaited, direction, &key) {
+                        taken += 1;
+                        continue;
+                    }
+                    let (_, value) = leaf.entry(taken)?;
+                    let entry = parse_entry(EntryKind::Clustered, value)?;
+                    match self.lock_for_read(clustered, &key, entry, mode, policy)? {
+                        Conflict::Wait => return Ok(Stop::Wait),
+                        Conflict::None if !entry.deleted => {
+                            filling.push(batch, entry.stored_row(), |out| {
+                                out.extend_from_slice(&key);
+                                Ok(())
+                            })?;
+                        }
+                        Conflict::None | Conflict::Skip => {}
+                    }
+                    taken += 1;
+                }
+                Ok::<Stop, EngineError>(Stop::No)
+            };
+            let stop = run();
+            (Taken::First(taken), stop)
+        })?;
+        match result {
+            None => Ok(false),
+            Some(stop) => {
+                filling.complete(&self.engine.reads, None, batch)?;
+                // Rows that are locked already go out first; the wait is met again by the next call.
+                scan.awaited = awaited;
+                if matches!(stop?, Stop::Wait) {
+                    scan.awaited = self.goes_on_at_awaited().then_some(key);
+                    self.wait_for_lock()?;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// Locks the rows behind the entries of a secondary leaf. A row whose newest state has another key is left out.
+    fn lock_secondary_leaf(
+        &self,
+        scan: &mut Scan,
+        mode: LockMode,
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        if scan.pending.as_slice().is_empty() {
+            let candidates = self.engine.reads.newest_candidates(scan, index, rows_max)?;
+            let Some(candidates) = candidates else { return Ok(false) };
+            scan.pending = candidates.into_iter();
+        }
+        while batch.has_room(rows_max, 0)
+            && let Some(candidate) = scan.pending.next()
+        {
+            let clustered_key = index.clustered_key(&candidate.key)?;
+            let mut row = None;
+            let owned = self.owner().lock_mark();
+            self.get_locked(&table, clustered_key, mode, policy, &mut |found| row = Some(found.to_owned()))?;
+            let Some(row) = row else { continue };
+            let source = self.engine.values.key_source(&table, row.as_stored(), &index.columns)?;
+            if entry_key_matches(&table, index, &source, &candidate.key, clustered_key)? {
+                let columns = if scan.options.covering { &index.columns } else { &scan.options.columns };
+                let mut whole = Vec::new();
+                let row = match bytes_to_fetch(&row.as_stored(), &table, columns)? {
+                    None => &row.bytes,
+                    Some(_) => {
+                        self.engine.values.fetch(
+                            &table,
+                            row.as_stored(),
+                            Wanted::whole(columns),
+                            &mut whole,
+                        )??;
+                        &whole
+                    }
+                };
+                push_row(batch, &table, index, scan.options.covering, clustered_key, row)?;
+            } else {
+                // A row that moved away in this index: locked for nothing.
+                self.engine.system.locks.unlock(&self.owner(), table.clustered().id(), clustered_key, owned);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Counts the rows of a range that the transaction's snapshot sees, without decoding them: whole leaves that everyone
+    /// sees are counted by their header.
+    pub fn count(&self, table: &Arc<Table>, index: usize, range: &KeyRange) -> EngineResult<u64> {
+        self.reader()?.count(table, index, range, &|| self.check_kill())
+    }
+}
+
+impl Scan {
+    /// Replaces the contents of `batch` by the next rows, at most `rows_max` of them (and at most a few leaves' worth).
+    /// False at the end of the range: the batch is then empty. A locking scan locks exactly the rows it returns.
+    /// Errors: Killed, LockWaitTimeout, Deadlock, LockNotAvailable, Corrupt, Io, TableDefinitionChanged.
+    pub fn next_batch(
+        &mut self,
+        transaction: &Transaction,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        transaction.scan_next(self, batch, rows_max)
+    }
+}
+
+impl Scan {
+    /// Shows the visible rows of the next leaf to `visit`, or as many of them as have long values for a batch; false at the end of the
+    /// range. Only for consistent reads, and of a
+    /// secondary index only for covering ones. `visit` runs under the leaf's latch: it must neither block nor call
+    /// the engine. Rows of one leaf of a secondary index may come out of order.
+    /// Errors: as [`Scan::next_batch`].
+    pub fn visit_leaf(&mut self, transaction: &Transaction, visit: &mut VisitRow<'_>) -> EngineResult<bool> {
+        self.table.check_usable()?;
+        transaction.check_kill()?;
+        debug_assert!(self.options.mode == ReadMode::Consistent);
+        debug_assert!(self.options.index == 0 || self.options.covering);
+        let view = transaction.view()?;
+        let reads = &transaction.engine.reads;
+        let mut rows = 0;
+        let mut counted = |row: &[u8]| {
+            rows += 1;
+            visit(row);
+        };
+        let more = if self.options.index == 0 {
+            reads.visit_clustered_leaf(view, self, &mut counted)?
+        } else {
+            reads.visit_secondary_leaf(view, self, &mut counted)?
+        };
+        Counter::RowsRead.add(rows);
+        Ok(more)
+    }
+}
+
+fn lock_of(mode: ReadMode) -> Option<(LockMode, WaitPolicy)> {
+    match mode {
+        ReadMode::Consistent => None,
+        ReadMode::Shared(policy) => Some((LockMode::SHARED_RECORD, policy)),
+        ReadMode::Exclusive(policy) => Some((LockMode::EXCLUSIVE_RECORD, policy)),
+    }
+}

@@ -1,0 +1,50 @@
+//! The end of a writer: commit in one total order, the end of a rollback. See rules C1 to C4 in README.md.
+
+use super::TransactionSystem;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use stdx::ids::{CommitTimestamp, Lsn};
+use undo::{Finished, Left, Writer, log_commit, log_rolled_back};
+
+impl TransactionSystem {
+    /// Commits a writer: the commit record enters the log and the commit table in the same order.
+    pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
+        let mut mini = self.shared.pool.mini_transaction();
+        log_commit(&mut mini, writer.id);
+        let in_undo_tree = writer.end();
+        let left = Left::take(&mut writer.undo());
+        let lsn = {
+            let _order = self.commit_order.lock().unwrap_or_else(PoisonError::into_inner);
+            let lsn = mini.commit();
+            let timestamp = CommitTimestamp(lsn.0);
+            self.commits.set_committed(writer.id, timestamp);
+            if let Some(left) = left {
+                self.purge.add(Finished { timestamp, writer: writer.id, left });
+            }
+            self.last_committed.store(lsn.0, Ordering::Release);
+            lsn
+        };
+        self.forget_writer(writer, in_undo_tree);
+        lsn
+    }
+
+    /// Ends a writer that has nothing left to undo.
+    pub(crate) fn end_rollback(&self, writer: &Arc<Writer>) {
+        let mut mini = self.shared.pool.mini_transaction();
+        let in_undo_tree = writer.end();
+        log_rolled_back(&mut mini, writer.id);
+        mini.commit();
+        self.commits.set_rolled_back(writer.id);
+        self.forget_writer(writer, in_undo_tree);
+    }
+
+    /// Takes a finished writer out of the registry, once the undo tree holds nothing of it any more.
+    fn forget_writer(&self, writer: &Arc<Writer>, in_undo_tree: bool) {
+        if in_undo_tree {
+            self.undo.store.discard_later(writer.clone());
+        } else {
+            self.undo.writers.remove(writer.id);
+        }
+        self.locks.finish(&writer.owner);
+    }
+}

@@ -1,0 +1,137 @@
+//! Which transactions there are and which of them are seen, locked and committed. Main type: [`TransactionSystem`]. What they have
+//! written is in the undo log (`undo`), the ends of those that are undone in `rollback`. See rules C1 to C4 in README.md.
+
+mod commit;
+mod unique;
+
+pub(crate) use unique::UNIQUE_STRIPES;
+
+use crate::error::{EngineError, EngineResult};
+use crate::options::FlushLevel;
+use crate::shared::Shared;
+use crate::tables::Tables;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
+use txn::locks::{LockManager, Owner};
+use txn::{CommitTable, SnapshotRegistry, TransactionState, VersionStore};
+use undo::{PurgeQueue, UndoLog};
+
+/// Ids that one write of the dictionary's limit covers.
+const ID_RESERVE: u64 = 1 << 16;
+/// Looks at a writer that finishes at this moment before the row is called corrupt.
+const UNKNOWN_WRITER_TRIES: u32 = 1000;
+
+/// All transactions.
+pub(crate) struct TransactionSystem {
+    shared: Arc<Shared>,
+    /// The dictionary's limit of ids.
+    tables: Arc<Tables>,
+    undo: Arc<UndoLog>,
+    pub(crate) commits: CommitTable,
+    pub(crate) snapshots: Arc<SnapshotRegistry>,
+    pub(crate) versions: VersionStore,
+    pub(crate) locks: LockManager,
+    /// What purge has still to do.
+    pub(crate) purge: PurgeQueue,
+    /// Held while a commit record enters the log and the commit table, so that both have one order (rule C1).
+    commit_order: Mutex<()>,
+    /// The newest commit that is in the log and in the commit table.
+    pub(crate) last_committed: AtomicU64,
+    /// The newest commit that new snapshots see; never goes back.
+    visible: AtomicU64,
+    /// Ids below this may be given: the dictionary holds a limit that is at least as high.
+    id_limit: Mutex<TransactionId>,
+    unique_stripes: Box<[Mutex<()>]>,
+    /// Ids below this were given before the engine was opened.
+    pub(crate) first_id: TransactionId,
+}
+
+impl TransactionSystem {
+    /// Begins with that id; those among the lower ones that are unfinished have not ended.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        tables: Arc<Tables>,
+        undo: Arc<UndoLog>,
+        versions: VersionStore,
+        next_id: TransactionId,
+        unfinished: &[TransactionId],
+    ) -> TransactionSystem {
+        let end = shared.pool.redo().end_lsn().0.max(1);
+        TransactionSystem {
+            shared,
+            tables,
+            undo,
+            commits: CommitTable::new(next_id, unfinished),
+            snapshots: Arc::new(SnapshotRegistry::new()),
+            versions,
+            locks: LockManager::new(),
+            purge: PurgeQueue::default(),
+            commit_order: Mutex::new(()),
+            last_committed: AtomicU64::new(end),
+            visible: AtomicU64::new(end),
+            id_limit: Mutex::new(next_id),
+            unique_stripes: unique::stripes(),
+            first_id: next_id,
+        }
+    }
+
+    /// The newest commit that a snapshot taken now sees: the last durable one (at flush levels 0 and 2, the last one).
+    pub(crate) fn visible(&self) -> CommitTimestamp {
+        let committed = self.last_committed.load(Ordering::Acquire);
+        let newest = match self.shared.settings.flush_level() {
+            FlushLevel::Commit => committed.min(self.shared.pool.redo().durable_lsn().0),
+            _ => committed,
+        };
+        CommitTimestamp(self.raise_visible(newest))
+    }
+
+    /// The newest commit, durable or not: for a session that must see its own.
+    pub(crate) fn visible_undurable(&self) -> CommitTimestamp {
+        CommitTimestamp(self.raise_visible(self.last_committed.load(Ordering::Acquire)))
+    }
+
+    /// Where the newest commit stands in the log, durable or not.
+    pub(crate) fn last_commit(&self) -> Lsn {
+        Lsn(self.last_committed.load(Ordering::Acquire))
+    }
+
+    /// Snapshots never go back, whatever the flush level was before.
+    fn raise_visible(&self, newest: u64) -> u64 {
+        let before = self.visible.load(Ordering::Acquire);
+        if newest > before { self.visible.fetch_max(newest, Ordering::AcqRel).max(newest) } else { before }
+    }
+
+    /// Gives an id to a transaction. Before ids run into the stored limit, the limit is raised in the log.
+    pub(crate) fn allocate_id(&self) -> EngineResult<TransactionId> {
+        self.shared.check_running()?;
+        let id =
+            self.commits.allocate().ok_or(EngineError::OutOfResources("too many unfinished transactions"))?;
+        let mut limit = self.id_limit.lock().unwrap_or_else(PoisonError::into_inner);
+        if id >= *limit {
+            let next = TransactionId(id.0 + ID_RESERVE);
+            if let Err(error) = self.tables.store.put_id_limit(&self.shared.pool, next) {
+                // Nothing carries the id: it counts as rolled back, or it would hold the watermark for ever.
+                self.commits.set_rolled_back(id);
+                return Err(error);
+            }
+            *limit = next;
+        }
+        Ok(id)
+    }
+
+    /// The transaction with that id, if it is unfinished: it has the row locked.
+    pub(crate) fn unfinished_writer(&self, id: TransactionId) -> EngineResult<Option<Arc<Owner>>> {
+        for _ in 0..UNKNOWN_WRITER_TRIES {
+            if self.commits.state(id) != TransactionState::Active {
+                return Ok(None);
+            }
+            if let Some(writer) = self.undo.writers.get(id) {
+                return Ok(Some(writer.owner.clone()));
+            }
+            // It leaves the registry only after the commit table knows its end; the next look sees it.
+            std::hint::spin_loop();
+        }
+        Err(EngineError::Corrupt(format!("row written by unknown transaction {id}")))
+    }
+}

@@ -1,0 +1,199 @@
+//! Inserting a row with all its index entries. Main type: [`RowWriter`]. See rules W1 to W6 in README.md.
+//! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
+
+use super::entry::{Action, EntryChange};
+use crate::error::{DuplicateKey, EngineError, EngineResult};
+use crate::read::WaitPolicy;
+use crate::tables::{Index, Table};
+use crate::transaction::{Conflict, Transaction};
+use entry::{Entry, StoredRow, append_clustered_key, parse_head};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use txn::locks::LockMode;
+use values::row::RowView;
+
+/// What a look at a unique key finds.
+enum Unique {
+    /// Nobody has it.
+    Free,
+    /// The row with that clustered key has it.
+    Taken(Vec<u8>),
+    /// An unfinished transaction has put it there or taken it away: a lock request is queued.
+    Wait,
+}
+
+thread_local! {
+    /// Key and row buffers of the calling thread, so that a row's entries need no allocation.
+    static BUFFERS: RefCell<EntryBuffers> = RefCell::default();
+}
+
+/// Buffers for one secondary entry.
+#[derive(Debug, Default)]
+struct EntryBuffers {
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+/// Changes rows of one table, with all their entries, for a transaction.
+#[derive(Clone, Copy)]
+pub(super) struct RowWriter<'t> {
+    pub(super) transaction: &'t Transaction,
+    pub(super) table: &'t Table,
+}
+
+impl<'t> RowWriter<'t> {
+    pub(super) fn new(transaction: &'t Transaction, table: &'t Table) -> RowWriter<'t> {
+        RowWriter { transaction, table }
+    }
+}
+
+impl RowWriter<'_> {
+    pub(crate) fn insert_entries(&self, row: &[u8]) -> EngineResult<Vec<u8>> {
+        let mut key = Vec::with_capacity(16);
+        if self.table.has_hidden_key() {
+            key.extend_from_slice(&self.transaction.engine.tables.next_row_id(self.table)?.to_be_bytes());
+        } else {
+            self.table.primary_key_of(&self.table.view(row)?, &mut key)?;
+        }
+        self.insert_entries_at(&key, row)?;
+        Ok(key)
+    }
+
+    /// Inserts a row, whose clustered key is known, with all its index entries.
+    pub(crate) fn insert_entries_at(&self, key: &[u8], row: &[u8]) -> EngineResult<()> {
+        let view = self.table.view(row)?;
+        self.transaction.engine.tables.note_cut_keys(self.table, self.table.clustered())?;
+        let fitting = self.fitting_row(key, row)?;
+        self.transaction.change_entry(
+            EntryChange::clustered(self.table, key),
+            &mut |current| match current {
+                Some(entry) if !entry.deleted => Err(duplicate(0, key.to_vec())),
+                _ => Ok(Action::Put(fitting.as_stored())),
+            },
+        )?;
+        let source = match view.has_outside() {
+            true => self.transaction.engine.values.key_source(
+                self.table,
+                fitting.as_stored(),
+                &self.table.indexed,
+            )?,
+            false => Cow::Borrowed(row),
+        };
+        let view = self.table.view(&source)?;
+        for (number, index) in self.table.indexes.iter().enumerate().skip(1) {
+            self.insert_secondary(number, index, &view, key)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a secondary entry of a new row, or of a row whose key in this index changed.
+    pub(super) fn insert_secondary(
+        &self,
+        number: usize,
+        index: &Index,
+        view: &RowView<'_>,
+        clustered_key: &[u8],
+    ) -> EngineResult<()> {
+        let mut buffers = BUFFERS.take();
+        let result = self.insert_secondary_with(number, index, view, clustered_key, &mut buffers);
+        BUFFERS.set(buffers);
+        result
+    }
+
+    fn insert_secondary_with(
+        &self,
+        number: usize,
+        index: &Index,
+        view: &RowView<'_>,
+        clustered_key: &[u8],
+        buffers: &mut EntryBuffers,
+    ) -> EngineResult<()> {
+        let EntryBuffers { key, row } = buffers;
+        key.clear();
+        row.clear();
+        index.own_key(view, key)?;
+        let own_bytes = key.len();
+        append_clustered_key(key, 0, clustered_key)?;
+        index.entry_row(view, key.len(), row)?;
+        let unique_bytes = if index.unique && !index.has_null(view) { own_bytes } else { 0 };
+        self.put_secondary(number, key, unique_bytes, row)
+    }
+
+    /// Writes a secondary entry, unless another row has the first `unique_bytes` of its key.
+    pub(crate) fn put_secondary(
+        &self,
+        number: usize,
+        key: &[u8],
+        unique_bytes: usize,
+        row: &[u8],
+    ) -> EngineResult<()> {
+        let index = self.table.index(number)?;
+        self.transaction.engine.tables.note_cut_keys(self.table, index)?;
+        let change = EntryChange::secondary(index, key);
+        let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(StoredRow::whole(row)));
+        if unique_bytes == 0 {
+            return self.transaction.change_entry(change, put);
+        }
+        loop {
+            let guard = self.transaction.engine.system.unique_guard(index.id(), &key[..unique_bytes]);
+            match self.look_up_unique(index, &key[..unique_bytes])? {
+                Unique::Free => return self.transaction.change_entry(change, put),
+                Unique::Taken(existing) => return Err(duplicate(number, existing)),
+                Unique::Wait => {
+                    drop(guard);
+                    self.transaction.wait_for_lock()?;
+                }
+            }
+        }
+    }
+
+    /// Looks whether a live entry begins with that key. Unfinished writers of such entries are waited for.
+    fn look_up_unique(&self, index: &Index, own_key: &[u8]) -> EngineResult<Unique> {
+        let pool = &self.transaction.engine.pool;
+        let mut next = Vec::new();
+        let mut at = own_key.to_vec();
+        loop {
+            {
+                let mut mini = pool.mini_transaction();
+                let edit = index.tree.edit(&mut mini, &at)?;
+                if !edit.successor(&mut next)? || !next.starts_with(own_key) {
+                    return Ok(Unique::Free);
+                }
+            }
+            std::mem::swap(&mut at, &mut next);
+            let clustered_key = index.clustered_key(&at)?;
+            let state = index.tree.get(pool, &at, |value| {
+                let entry = parse_head(value)?;
+                if Some(entry.writer) != self.transaction.id()
+                    && let Some(writer) = self.transaction.engine.system.unfinished_writer(entry.writer)?
+                {
+                    // The writer has the row's clustered entry locked. This is not under that entry's latch: only a lock that is
+                    // waited for behind the writer is safe from other writers, and none is asked for once it ended.
+                    let id = self.table.clustered().id();
+                    let mode = LockMode::SHARED_RECORD;
+                    let conflict = self.transaction.request_lock(
+                        id,
+                        clustered_key,
+                        mode,
+                        Some(&writer),
+                        WaitPolicy::Wait,
+                    )?;
+                    return Ok((conflict, entry.deleted));
+                }
+                self.transaction.note_seen(entry.writer);
+                Ok::<_, EngineError>((Some(Conflict::None), entry.deleted))
+            })?;
+            match state.transpose()? {
+                Some((Some(Conflict::Wait | Conflict::Skip), _)) => return Ok(Unique::Wait),
+                Some((None, _)) => own_key.clone_into(&mut at),
+                Some((Some(Conflict::None), false)) => return Ok(Unique::Taken(clustered_key.to_vec())),
+                // A delete mark, or an entry that went away meanwhile.
+                Some((Some(Conflict::None), true)) | None => {}
+            }
+        }
+    }
+}
+
+pub(crate) fn duplicate(index: usize, existing_key: Vec<u8>) -> EngineError {
+    EngineError::DuplicateKey(Box::new(DuplicateKey { index, existing_key, row_ordinal: 0 }))
+}

@@ -1,0 +1,14 @@
+//! Writing in a transaction: rows with all their entries, long values, entries of the dictionary. What callers use is in `rows.rs`.
+
+mod change;
+mod dictionary;
+mod entry;
+mod insert;
+mod insert_many;
+mod long_rows;
+mod rows;
+mod run;
+
+pub(crate) use self::dictionary::change_dictionary;
+pub use long_rows::ValueWriter;
+pub use rows::UpdateOutcome;
