@@ -121,7 +121,8 @@ impl<'r, 's> Run<'r, 's> {
         self.workspace.get_or_init(|| {
             let statement = &self.statement;
             let bytes_max = statement.settings.memory_bytes_max;
-            Workspace::new(statement.engine.clone(), statement.kill.clone(), bytes_max)
+            let server = Arc::clone(statement.server_memory);
+            Workspace::new(statement.engine.clone(), statement.kill.clone(), bytes_max, server)
         })
     }
 

@@ -58,6 +58,7 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         id::THREADS_CONNECTED => registry.connected.load(Ordering::Relaxed).to_string(),
         id::MAX_USED_CONNECTIONS => registry.connected_max.load(Ordering::Relaxed).to_string(),
         id::THREADS_RUNNING => count(registry.all().iter().filter(|session| session.is_running()).count()),
+        id::GLOBAL_CONNECTION_MEMORY => instance.statement_memory().reserved_bytes().to_string(),
         id::PREPARED_STMT_COUNT => instance.prepared_memory().count().to_string(),
         id::OPENED_TABLE_DEFINITIONS => instance.engine().dictionary().opened_table_count().to_string(),
         id::OPEN_TABLES | id::OPEN_TABLE_DEFINITIONS | id::OPENED_TABLES => count(open_tables(instance)),
