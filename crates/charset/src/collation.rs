@@ -56,6 +56,7 @@ impl Order {
             "_unicode_ci" => weights(&weights::UCA_0400, &sort_code::UCA_0400, 1),
             "_unicode_520_ci" => weights(&weights::UCA_0520, &sort_code::UCA_0520, 1),
             "_general_ci" if charset.max_bytes > 1 => weights(&weights::GENERAL, &sort_code::GENERAL, 1),
+            "_tolower_ci" => weights(&weights::LOWER_CASE, &sort_code::LOWER_CASE, 1),
             _ => Order::Unsupported,
         }
     }

@@ -58,6 +58,7 @@ codes! {
     UCA_0400 = weights::UCA_0400, true;
     GENERAL = weights::GENERAL, true;
     CODE_POINT = weights::CODE_POINT, true;
+    LOWER_CASE = weights::LOWER_CASE, true;
 }
 
 impl SortCode {

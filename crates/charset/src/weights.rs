@@ -1,6 +1,7 @@
 //! Weights of characters: [`WeightTable`], made at first use from the compact tables in `data/`.
 //! A table answers for every code point: what is not listed follows a rule ([`Implicit`]).
 
+use crate::case::CASE_GENERAL;
 use crate::encoding::Encoding;
 use crate::varint::Reader;
 use std::sync::LazyLock;
@@ -78,6 +79,9 @@ pub(crate) static GENERAL: LazyLock<WeightTable> =
 pub(crate) static CODE_POINT: LazyLock<WeightTable> =
     LazyLock::new(|| WeightTable::read(&[], Implicit::CodePoint));
 
+/// Characters by their lower case, for `utf8mb3_tolower_ci`.
+pub(crate) static LOWER_CASE: LazyLock<WeightTable> = LazyLock::new(WeightTable::of_lower_case);
+
 /// Set in the count of a record whose levels 2 and 3 are written out.
 const EXPLICIT_LEVELS: u8 = 0x80;
 /// The weights that levels 2 and 3 have unless written out.
@@ -107,18 +111,40 @@ impl WeightTable {
                 table.weights.push(weight as u16);
             }
             table.read_levels(&mut from, header & EXPLICIT_LEVELS != 0, &mut entry);
-            let page = table.pages[(character >> 8) as usize]
-                .get_or_insert_with(|| Box::new([Entry::default(); 256]));
-            page[(character & 0xff) as usize] = entry;
+            table.list(character, entry);
         }
-        for character in 0..128u32 {
-            let weights = table.weights_of(character, 1);
-            if let [weight] = weights.as_slice() {
-                table.ascii[character as usize] = *weight;
+        table.note_ascii();
+        table
+    }
+
+    fn of_lower_case() -> WeightTable {
+        let mut table = WeightTable::read(&[], Implicit::General);
+        for character in 0..=0xffff {
+            let lower = CASE_GENERAL.lower(character);
+            if lower != character {
+                let start = table.weights.len() as u32 + 1;
+                table.weights.push(lower as u16);
+                table.list(character, Entry { start, level_1: 1, level_2: 0 });
             }
         }
-        table.space = table.ascii[0x20];
+        table.note_ascii();
         table
+    }
+
+    fn list(&mut self, character: u32, entry: Entry) {
+        let page =
+            self.pages[(character >> 8) as usize].get_or_insert_with(|| Box::new([Entry::default(); 256]));
+        page[(character & 0xff) as usize] = entry;
+    }
+
+    fn note_ascii(&mut self) {
+        for character in 0..128u32 {
+            let weights = self.weights_of(character, 1);
+            if let [weight] = weights.as_slice() {
+                self.ascii[character as usize] = *weight;
+            }
+        }
+        self.space = self.ascii[0x20];
     }
 
     fn read_levels(&mut self, from: &mut Reader<'_>, explicit: bool, entry: &mut Entry) {

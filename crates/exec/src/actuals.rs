@@ -69,6 +69,7 @@ impl Actuals {
     pub fn of_node(&self, node: &Node) -> Actual {
         match node {
             Node::Table(access) => self.of_access(access),
+            Node::Virtual(access) => self.of_virtual_table(access),
             node => self.of(StepId::output(node)),
         }
     }
@@ -86,6 +87,11 @@ impl Actuals {
     /// Rows of a subquery in FROM before its conditions.
     pub fn of_derived_input(&self, access: &DerivedAccess) -> Actual {
         self.of(StepId::input(access))
+    }
+
+    /// Rows of a table without storage that met its conditions.
+    pub fn of_virtual_table(&self, access: &VirtualAccess) -> Actual {
+        self.of(StepId::output(access))
     }
 
     /// Rows of a table without storage before its conditions.

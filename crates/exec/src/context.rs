@@ -1,7 +1,7 @@
 //! What the session hands the executor for one statement, and what it gets back.
 //! Main types: [`StatementContext`], [`StatementOutcome`].
 
-use crate::spill::{SpillCounts, Spool};
+use crate::spill::{ServerMemory, SpillCounts, Spool};
 use crate::{ParameterUse, Reading};
 use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
@@ -35,6 +35,8 @@ pub struct StatementContext<'a> {
     pub long_parameters: Option<&'a Arc<LongParameters>>,
     /// Optimizer hints that are for other blocks than those where they stand.
     pub hints: &'a [Hint],
+    /// What all statements of the server may hold together.
+    pub server_memory: &'a Arc<ServerMemory>,
     /// Raised by KILL QUERY and by max_execution_time.
     pub kill: &'a KillFlag,
     /// Session settings that change how statements run.

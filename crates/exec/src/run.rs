@@ -6,6 +6,7 @@ use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::SubqueryMemory;
+use crate::operator::virtual_table::VirtualCursors;
 use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, check_flag, full};
 use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
@@ -30,6 +31,8 @@ pub struct Run<'r, 's> {
     pub(crate) recursions: Vec<Option<Recursion>>,
     /// Rows of the common tables that are used more than once, by number, once they were computed.
     pub(crate) common_tables: Vec<Option<Rc<RowStore>>>,
+    /// What is being read of tables without storage.
+    pub(crate) virtual_cursors: VirtualCursors<'s>,
     pub(crate) rows_examined: u64,
     /// What the steps do, if that is measured.
     pub(crate) actuals: Option<Box<Actuals>>,
@@ -63,6 +66,7 @@ impl<'r, 's> Run<'r, 's> {
             subqueries,
             recursions,
             common_tables: vec![None; plan.common_tables.len()],
+            virtual_cursors: VirtualCursors::default(),
             rows_examined: 0,
             actuals: None,
             found_rows: None,
@@ -117,7 +121,8 @@ impl<'r, 's> Run<'r, 's> {
         self.workspace.get_or_init(|| {
             let statement = &self.statement;
             let bytes_max = statement.settings.memory_bytes_max;
-            Workspace::new(statement.engine.clone(), statement.kill.clone(), bytes_max)
+            let server = Arc::clone(statement.server_memory);
+            Workspace::new(statement.engine.clone(), statement.kill.clone(), bytes_max, server)
         })
     }
 

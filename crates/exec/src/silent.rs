@@ -3,7 +3,7 @@
 
 use expression::Expression;
 use expression::silent::{are_alike, is_silent as speaks_not};
-use plan::physical::{KeyCondition, Node, TableAccess};
+use plan::physical::{KeyCondition, Node, TableAccess, VirtualAccess};
 
 /// Whether nobody can tell in which order the rows of the tree are looked at and used.
 pub fn is_silent(node: &Node) -> bool {
@@ -12,10 +12,13 @@ pub fn is_silent(node: &Node) -> bool {
         Node::Nothing | Node::OneRow { .. } | Node::Aggregate(_) | Node::Count(_) | Node::Sort { .. } => true,
         Node::Values { rows } => rows.iter().all(|row| are_silent(row)),
         Node::Table(access) => is_silent_access(access),
-        Node::Virtual(access) => are_silent(&access.conditions),
+        Node::Virtual(access) => is_silent_virtual(access),
         Node::Derived(access) => is_silent(&access.query.root) && are_silent(&access.conditions),
         Node::NestedLoop(join) => {
             is_silent(&join.outer) && is_silent_access(&join.inner) && are_silent(&join.conditions)
+        }
+        Node::VirtualLoop(join) => {
+            is_silent(&join.outer) && is_silent_virtual(&join.inner) && are_silent(&join.conditions)
         }
         Node::HashJoin(join) => {
             let keys = &mut join.keys.iter();
@@ -41,6 +44,10 @@ fn is_silent_access(access: &TableAccess) -> bool {
         KeyCondition::Prefix(pattern, _) => speaks_not(pattern),
     };
     are_silent(&access.conditions) && access.path.key_conditions().all(bounds)
+}
+
+fn is_silent_virtual(access: &VirtualAccess) -> bool {
+    are_silent(&access.conditions) && access.keys.iter().all(|key| are_silent(&key.points))
 }
 
 fn are_silent(expressions: &[Expression]) -> bool {

@@ -74,6 +74,8 @@ pub struct Instance {
     shutting_down: AtomicBool,
     started_microseconds: u64,
     prepared_memory: Arc<PreparedMemory>,
+    /// What running statements hold together.
+    statement_memory: Arc<exec::ServerMemory>,
     /// Rows of cursors, of all sessions.
     cursor_file: Arc<SpillFile>,
     /// read_only or super_read_only is on.
@@ -119,6 +121,7 @@ impl Instance {
         let clock = Arc::clone(&environment.clock);
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());
+        let memory_max = start.values.get(id::GLOBAL_CONNECTION_MEMORY_LIMIT).unsigned();
         let mut seed = [0; 8];
         environment.random.fill(&mut seed);
         let seed = u64::from_le_bytes(seed);
@@ -143,6 +146,7 @@ impl Instance {
             server: RwLock::new(None),
             shutting_down: AtomicBool::new(false),
             prepared_memory: Arc::default(),
+            statement_memory: Arc::new(exec::ServerMemory::new(memory_max)),
             timer: crate::timer::Timer::default(),
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
@@ -340,6 +344,11 @@ impl Instance {
     #[inline]
     pub fn timer(&self) -> &crate::timer::Timer {
         &self.timer
+    }
+
+    /// What running statements hold together (global_connection_memory_limit).
+    pub fn statement_memory(&self) -> &Arc<exec::ServerMemory> {
+        &self.statement_memory
     }
 
     /// The prepared statements of all sessions.

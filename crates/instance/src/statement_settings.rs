@@ -95,6 +95,7 @@ impl StatementSettings {
                 unique_checks: is_on(id::UNIQUE_CHECKS),
                 sort_bytes_max: share(variables, id::SORT_BUFFER_SIZE).unwrap_or(defaults.sort_bytes_max),
                 kept_bytes_max: share(variables, id::TMP_TABLE_SIZE).unwrap_or(defaults.kept_bytes_max),
+                memory_bytes_max: defaults.memory_bytes_max.min(number(id::CONNECTION_MEMORY_LIMIT)),
                 join_bytes_max: share(variables, id::JOIN_BUFFER_SIZE).unwrap_or(defaults.join_bytes_max),
                 ..defaults
             },

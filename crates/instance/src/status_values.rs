@@ -18,8 +18,12 @@ pub fn open_tables(instance: &Instance) -> usize {
     instance.engine().dictionary().open_table_count()
 }
 
-/// Name and value of every status variable, for one session or the whole server.
-pub fn rows(instance: &Instance, session: Option<&SessionShared>) -> Vec<(&'static str, String)> {
+/// Name and value of every status variable whose name is wanted, for one session or the whole server.
+pub fn rows(
+    instance: &Instance,
+    session: Option<&SessionShared>,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, String)> {
     let sessions = instance.registry().all();
     let sum = |id: StatusId| {
         instance.ended_counters().get(id)
@@ -28,6 +32,7 @@ pub fn rows(instance: &Instance, session: Option<&SessionShared>) -> Vec<(&'stat
     let of_engine: HashMap<&str, u64> =
         metrics::counter_values().chain(instance.engine().status_variables()).collect();
     StatusId::all()
+        .filter(|id| is_wanted(id.variable().name))
         .map(|id| {
             let variable = id.variable();
             let of_engine = || of_engine.get(variable.name).map(u64::to_string);
@@ -53,7 +58,9 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         id::THREADS_CONNECTED => registry.connected.load(Ordering::Relaxed).to_string(),
         id::MAX_USED_CONNECTIONS => registry.connected_max.load(Ordering::Relaxed).to_string(),
         id::THREADS_RUNNING => count(registry.all().iter().filter(|session| session.is_running()).count()),
+        id::GLOBAL_CONNECTION_MEMORY => instance.statement_memory().reserved_bytes().to_string(),
         id::PREPARED_STMT_COUNT => instance.prepared_memory().count().to_string(),
+        id::OPENED_TABLE_DEFINITIONS => instance.engine().dictionary().opened_table_count().to_string(),
         id::OPEN_TABLES | id::OPEN_TABLE_DEFINITIONS | id::OPENED_TABLES => count(open_tables(instance)),
         id::SSL_VERSION | id::SSL_CIPHER => {
             let details = session.and_then(|session| session.describe().tls.clone()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::terms::{Term, TermReader, Terms, index_conditions};
 use super::union::union_candidates;
+use super::virtual_keys::virtual_candidates;
 use crate::{Optimizer, Source, needs_row};
 use dictionary::IndexDefinition;
 use engine::{Distribution, Table};
@@ -41,10 +42,12 @@ pub(crate) fn table_rows(statistics: &Distribution) -> f64 {
 }
 
 impl Optimizer<'_> {
-    /// All ways to read a base table, given the conditions that may be used and the tables that are placed.
+    /// All ways to read a base table, or to look another one up, given the conditions that may be used and the tables that are placed.
     pub fn candidates(&mut self, number: usize, conditions: &[&Expression], placed: u64) -> Vec<Candidate> {
         let bound = &self.block.tables[number];
-        let Source::Base(table) = &bound.source else { return Vec::new() };
+        let Source::Base(table) = &bound.source else {
+            return virtual_candidates(self.block, number, conditions, placed);
+        };
         let table = table.clone();
         let limits = bound.limits.clone();
         let statistics = self.statistics(&table);

@@ -97,6 +97,8 @@ pub struct BoundTable {
     pub slots: Vec<Option<usize>>,
     /// Slot of the clustered key, of a table whose rows change.
     pub key_slot: Option<usize>,
+    /// Columns by which a table without storage finds its rows.
+    pub key_columns: Vec<usize>,
     /// What index hints leave of its indexes.
     pub limits: IndexLimits,
     /// How its rows are locked.

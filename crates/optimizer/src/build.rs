@@ -4,6 +4,7 @@ use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::join::{Content, Group};
 use super::order::{ChosenSteps, StepOrder};
+use super::virtual_keys::with_keys;
 use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, width};
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
@@ -72,6 +73,8 @@ impl<'a> Builder<'a> {
                     first = first.or_else(|| (placed == 0).then_some(table));
                     let candidate = step.candidate.as_ref();
                     let (reader, mut row) = self.table_reader(table, candidate);
+                    let known = if step.hash { 0 } else { placed };
+                    let reader = with_keys(self.block, table, reader, &own, known);
                     if step.hash {
                         row.extra.push("Using join buffer (hash join)".to_owned());
                     }
@@ -202,9 +205,10 @@ impl<'a> Builder<'a> {
             }
             Source::Virtual(definition) => {
                 let definition = definition.clone();
-                let access =
-                    VirtualAccess { definition, columns, width, equal: Vec::new(), conditions: Vec::new() };
-                (Node::Virtual(Box::new(access)), scan_row(alias))
+                let (keys, conditions) = (Vec::new(), Vec::new());
+                let row = scan_row(alias.clone());
+                let access = VirtualAccess { definition, alias, columns, width, keys, conditions };
+                (Node::Virtual(Box::new(access)), row)
             }
             Source::Derived(Derived::Open(_), _) => {
                 unreachable!("queries in FROM are planned or taken in before joins are chosen")
@@ -324,11 +328,6 @@ fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
             Node::Table(access)
         }
         Node::Virtual(mut access) => {
-            for condition in &more {
-                if let Some(pair) = virtual_equality(&access, condition) {
-                    access.equal.push(pair);
-                }
-            }
             access.conditions.extend(more);
             Node::Virtual(access)
         }
@@ -340,27 +339,17 @@ fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
     }
 }
 
-/// `column = constant` on a table without storage.
-fn virtual_equality(access: &VirtualAccess, condition: &Expression) -> Option<(usize, Expression)> {
-    let ExpressionKind::Compare(comparison) = &condition.kind else { return None };
-    if comparison.operator != ComparisonOperator::Equal {
-        return None;
-    }
-    let pair = |column: &Expression, value: &Expression| {
-        let slot = column.column_slot()?;
-        let (position, _) = access.columns.iter().find(|(_, known)| *known == slot)?;
-        value.slots().is_empty().then(|| (*position, value.clone()))
-    };
-    pair(&comparison.left, &comparison.right).or_else(|| pair(&comparison.right, &comparison.left))
-}
-
 fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -> Node {
     match inner {
         Node::Table(mut access) => {
             access.conditions.extend(own);
             Node::NestedLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
         }
-        // Only base tables are looked up by key.
+        Node::Virtual(mut access) => {
+            access.conditions.extend(own);
+            Node::VirtualLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
+        }
+        // Others are not looked up by key.
         other => {
             let join = HashJoin {
                 probe: outer,

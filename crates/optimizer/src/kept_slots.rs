@@ -1,7 +1,7 @@
 //! Which values of the kept side of a hash join are kept: those that something reads. Main function: [`keep_what_is_read`].
 
 use expression::Expression;
-use plan::physical::{AccessPath, HashJoin, KeyCondition, NestedLoop, Node};
+use plan::physical::{AccessPath, HashJoin, KeyCondition, NestedLoop, Node, TableAccess};
 
 /// Slots of a row that something reads.
 #[derive(Clone, Default)]
@@ -64,13 +64,18 @@ fn keep_read(node: &mut Node, mut read: ReadSlots) {
         }
         Node::Limit { input, .. } => keep_read(input, read),
         Node::NestedLoop(join) => keep_in_loop(join, read),
+        Node::VirtualLoop(join) => {
+            read.add_all(join.conditions.iter().chain(&join.inner.conditions));
+            read.add_all(join.inner.keys.iter().flat_map(|key| &key.points));
+            keep_read(&mut join.outer, read);
+        }
         Node::HashJoin(join) => keep_in_hash_join(join, read),
         // Operands of set operations and queries in FROM have select lists of their own.
         _ => {}
     }
 }
 
-fn keep_in_loop(join: &mut NestedLoop, mut read: ReadSlots) {
+fn keep_in_loop(join: &mut NestedLoop<TableAccess>, mut read: ReadSlots) {
     read.add_all(join.conditions.iter().chain(&join.inner.conditions));
     add_keys(&mut read, &join.inner.path);
     keep_read(&mut join.outer, read);

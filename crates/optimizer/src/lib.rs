@@ -31,6 +31,7 @@ mod subquery_ways;
 mod survey;
 mod terms;
 mod union;
+mod virtual_keys;
 
 pub use access::{Candidate, is_known_now};
 pub use block::{Block, BoundColumn, BoundTable, Clause, SelectItem, Source, has_aggregate};

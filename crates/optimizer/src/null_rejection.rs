@@ -68,6 +68,7 @@ pub fn node_rejects_null(node: &Node, is_meant: &dyn Fn(&Expression) -> bool) ->
             let inner = || rejects(&join.conditions) || rejects(&join.inner.conditions);
             join.kind == JoinKind::Inner && inner() || node_rejects_null(&join.outer, is_meant)
         }
+        Node::VirtualLoop(join) => node_rejects_null(&join.outer, is_meant),
         _ => false,
     }
 }

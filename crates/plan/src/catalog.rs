@@ -1,12 +1,14 @@
 //! What binding asks of the world above it: tables that are not the engine's, views, privileges.
-//! Main traits: [`VirtualTables`], [`PrivilegeCheck`]. Implemented by `session`.
+//! Main traits: [`VirtualTables`], [`VirtualCursor`], [`PrivilegeCheck`]. Implemented by `session`.
 
+use charset::CollationId;
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use expression::Routine;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use values::Value;
+use values::row::ColumnSet;
 
 /// A view's definition, ready to be bound in place of a table.
 #[derive(Clone, Debug)]
@@ -17,6 +19,42 @@ pub struct View {
     pub columns: Vec<String>,
     /// The schema that unqualified names in the query mean.
     pub schema: String,
+}
+
+/// What is read of a table without storage.
+#[derive(Clone, Debug)]
+pub struct VirtualRequest {
+    /// The table.
+    pub table: Arc<TableDefinition>,
+    /// Key columns with the values of which each is to have one. Rows that have none may come, too: the caller looks again.
+    pub wanted: Vec<WantedValues>,
+    /// The columns that are looked at; what the others of a row hold does not matter.
+    pub columns: ColumnSet,
+}
+
+/// What a key column of a table without storage is to have.
+#[derive(Clone, Debug)]
+pub struct WantedValues {
+    /// The column.
+    pub column: usize,
+    /// One of these values.
+    pub values: Vec<Value>,
+    /// In which text is compared.
+    pub collation: CollationId,
+}
+
+impl VirtualRequest {
+    /// All of a table.
+    pub fn whole(table: Arc<TableDefinition>) -> VirtualRequest {
+        let columns = ColumnSet::of(0..table.columns.len());
+        VirtualRequest { table, wanted: Vec::new(), columns }
+    }
+}
+
+/// Reading a table without storage: rows are made as they are pulled, a few ahead at most.
+pub trait VirtualCursor {
+    /// The next row; None at the end.
+    fn next(&mut self) -> SqlResult<Option<Vec<Value>>>;
 }
 
 /// Tables without storage (information_schema, performance_schema, mysql.user, ...), views and stored functions.
@@ -34,14 +72,11 @@ pub trait VirtualTables {
         None
     }
 
-    /// Hands out the table's rows. `equal` are columns that the statement compares with a constant (position, value):
-    /// the provider may skip rows that differ, the caller filters again. `emit` returns false when it wants no more.
-    fn rows(
-        &self,
-        table: &TableDefinition,
-        equal: &[(usize, Value)],
-        emit: &mut dyn FnMut(Vec<Value>) -> SqlResult<bool>,
-    ) -> SqlResult<()>;
+    /// The columns of such a table by which its rows are found without making the others: any of them, alone or together.
+    fn key_columns(&self, table: &TableDefinition) -> Vec<usize>;
+
+    /// Begins to read such a table.
+    fn open<'t>(&'t self, request: VirtualRequest) -> SqlResult<Box<dyn VirtualCursor + 't>>;
 
     /// Whether results name that table's columns as it does, not as the statement writes them.
     fn keeps_column_names(&self, _schema: &str, _name: &str) -> bool {
@@ -156,12 +191,19 @@ impl VirtualTables for NoVirtualTables {
         None
     }
 
-    fn rows(
-        &self,
-        _table: &TableDefinition,
-        _equal: &[(usize, Value)],
-        _emit: &mut dyn FnMut(Vec<Value>) -> SqlResult<bool>,
-    ) -> SqlResult<()> {
-        Ok(())
+    fn key_columns(&self, _table: &TableDefinition) -> Vec<usize> {
+        Vec::new()
+    }
+
+    fn open<'t>(&'t self, _request: VirtualRequest) -> SqlResult<Box<dyn VirtualCursor + 't>> {
+        Ok(Box::new(NoRows))
+    }
+}
+
+struct NoRows;
+
+impl VirtualCursor for NoRows {
+    fn next(&mut self) -> SqlResult<Option<Vec<Value>>> {
+        Ok(None)
     }
 }

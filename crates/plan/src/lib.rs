@@ -21,7 +21,7 @@ pub use asked_first::{differs_between_rows, is_asked_first};
 pub use block_hints::BlockHints;
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
-    TableAccess, View, VirtualTables,
+    TableAccess, View, VirtualCursor, VirtualRequest, VirtualTables, WantedValues,
 };
 pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Steps,

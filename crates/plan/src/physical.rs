@@ -3,8 +3,10 @@
 //! but fills in. After grouping and projection the layout changes; each node says what it hands out.
 
 use crate::dependence::DerivedDependence;
+use charset::CollationId;
 use dictionary::TableDefinition;
 use engine::Table;
+use expression::operators::ComparisonMode;
 use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
 use std::sync::Arc;
 use values::row::ColumnSet;
@@ -174,7 +176,9 @@ pub enum Node {
     /// Rows of a subquery in FROM.
     Derived(Box<DerivedAccess>),
     /// For each row of `outer`, the rows of `inner`, whose access reads the outer row.
-    NestedLoop(Box<NestedLoop>),
+    NestedLoop(Box<NestedLoop<TableAccess>>),
+    /// The same, with an inner table without storage.
+    VirtualLoop(Box<NestedLoop<VirtualAccess>>),
     /// Rows of `build` are kept in a hash table; each row of `probe` looks up its matches.
     HashJoin(Box<HashJoin>),
     /// Rows for which all conditions hold.
@@ -391,15 +395,45 @@ pub enum KeyCondition {
 pub struct VirtualAccess {
     /// The definition.
     pub definition: Arc<TableDefinition>,
+    /// Alias.
+    pub alias: String,
     /// Columns that are needed: (position, slot).
     pub columns: Vec<(usize, usize)>,
     /// Slots of the row.
     pub width: usize,
-    /// Columns that are compared with a constant, for the provider to use.
-    pub equal: Vec<(usize, Expression)>,
+    /// Key columns that are looked up, with the values of which each has one.
+    pub keys: Vec<VirtualKey>,
     /// Conditions that are checked on each row.
     pub conditions: Vec<Expression>,
 }
+
+/// What a look-up in a table without storage says of a column. Expressions read the row as it is before this table is read.
+#[derive(Clone, Debug)]
+pub struct VirtualKey {
+    /// The column.
+    pub column: usize,
+    /// It has one of these values.
+    pub points: Vec<Expression>,
+    /// In which text is compared.
+    pub collation: CollationId,
+}
+
+impl VirtualKey {
+    /// A look-up by values that the column is compared with in that mode. None where a provider could not tell which of its rows have
+    /// them: names are compared with text of a character set that holds them byte by byte, numbers with integers.
+    pub fn new(column: usize, points: Vec<Expression>, mode: ComparisonMode) -> Option<VirtualKey> {
+        let is_integer = |point: &Expression| point.result.kind().is_integer();
+        let collation = match mode {
+            ComparisonMode::Text(collation) if NAME_CHARSETS.contains(&collation.charset().name) => collation,
+            ComparisonMode::Integer if points.iter().all(is_integer) => CollationId::BINARY,
+            _ => return None,
+        };
+        Some(VirtualKey { column, points, collation })
+    }
+}
+
+/// Character sets in which names have the bytes that they have in UTF-8.
+const NAME_CHARSETS: [&str; 4] = ["utf8mb4", "utf8mb3", "ascii", "binary"];
 
 /// Reading a subquery in FROM.
 #[derive(Clone, Debug)]
@@ -431,11 +465,11 @@ pub struct CommonTableUse {
 
 /// A nested loop join.
 #[derive(Clone, Debug)]
-pub struct NestedLoop {
+pub struct NestedLoop<A> {
     /// Outer side.
     pub outer: Node,
     /// Inner side.
-    pub inner: TableAccess,
+    pub inner: A,
     /// Kind.
     pub kind: JoinKind,
     /// Conditions that a pair must meet besides the access' own.

@@ -1,6 +1,6 @@
 //! Walks over all expressions of a physical tree. Main function: [`for_each_expression`].
 
-use crate::physical::{AccessPath, KeyCondition, Node, RowLimit, TableAccess};
+use crate::physical::{AccessPath, KeyCondition, Node, RowLimit, TableAccess, VirtualAccess};
 use expression::{Expression, ExpressionKind};
 
 /// Moves the outer references of a tree by so many places.
@@ -35,6 +35,11 @@ fn table(access: &mut TableAccess, visit: &mut dyn FnMut(&mut Expression)) {
     }
 }
 
+fn virtual_table(access: &mut VirtualAccess, visit: &mut dyn FnMut(&mut Expression)) {
+    each(&mut access.conditions, visit);
+    access.keys.iter_mut().for_each(|key| each(&mut key.points, visit));
+}
+
 fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
     limit.count.iter_mut().chain(&mut limit.offset).for_each(visit);
 }
@@ -45,14 +50,16 @@ pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expressio
         Node::Nothing | Node::OneRow { .. } | Node::RecursiveInput { .. } => {}
         Node::Values { rows } => rows.iter_mut().for_each(|row| each(row, visit)),
         Node::Table(access) | Node::Count(access) => table(access, visit),
-        Node::Virtual(access) => {
-            each(&mut access.conditions, visit);
-            access.equal.iter_mut().for_each(|(_, value)| visit(value));
-        }
+        Node::Virtual(access) => virtual_table(access, visit),
         Node::Derived(access) => each(&mut access.conditions, visit),
         Node::NestedLoop(join) => {
             for_each_expression(&mut join.outer, visit);
             table(&mut join.inner, visit);
+            each(&mut join.conditions, visit);
+        }
+        Node::VirtualLoop(join) => {
+            for_each_expression(&mut join.outer, visit);
+            virtual_table(&mut join.inner, visit);
             each(&mut join.conditions, visit);
         }
         Node::HashJoin(join) => {

@@ -90,6 +90,25 @@ pub fn point_key(
     Ok(Some(key))
 }
 
+/// The values, as a column holds them, of which it has one to equal one of the expressions; None if nothing is said of it.
+pub fn point_values(
+    points: &[Expression],
+    column: &ColumnType,
+    row: RowRef<'_>,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Vec<Value>>> {
+    let mut values = Vec::with_capacity(points.len());
+    for expression in points {
+        let value = expression.evaluate(row, context)?;
+        match key_value(value, expression, column, context)? {
+            KeyValue::Exact(value) => values.push(value),
+            KeyValue::Unordered => return Ok(None),
+            _ => {}
+        }
+    }
+    Ok(Some(values))
+}
+
 fn engine_range((from, to): (Vec<u8>, Option<Vec<u8>>)) -> KeyRange {
     KeyRange { lower: Bound::Included(from), upper: to.map_or(Bound::Unbounded, Bound::Excluded) }
 }

@@ -81,6 +81,7 @@ impl Parts<'_> {
             parameters: execution.parameters,
             long_parameters: execution.long_parameters,
             hints: execution.hints,
+            server_memory: instance.statement_memory(),
             kill: &shared.kill,
             settings: frame.settings.clone(),
         };

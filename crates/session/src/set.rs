@@ -396,6 +396,9 @@ fn apply_global(session: &mut Session, id: VariableId, value: SystemValue) -> Sq
         id::TABLE_DEFINITION_CACHE => {
             instance.engine().dictionary().set_open_max(value.unsigned() as usize);
         }
+        id::GLOBAL_CONNECTION_MEMORY_LIMIT => {
+            instance.statement_memory().set_bytes_max(value.unsigned());
+        }
         id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
         id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
         id::CHARACTER_SET_SERVER => {

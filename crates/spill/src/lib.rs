@@ -10,6 +10,7 @@ pub mod key_table;
 mod row_codec;
 mod row_store;
 mod runs;
+mod server_memory;
 mod sorter;
 mod spool;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use kept_rows::KeptRows;
 pub use key_set::KeySet;
 pub use row_codec::encode as encode_row;
 pub use row_store::{RowCursor, RowStore};
+pub use server_memory::ServerMemory;
 pub use sorter::{Sorted, Sorter};
 pub use spool::{SPOOL_PIECE_BYTES, Spool};
 pub use workspace::{Held, LongHeld, SpillCounts, Workspace, check_flag, full};

@@ -8,6 +8,7 @@ use env::Environment;
 use env::simulated::SimulatedDisk;
 use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use values::temporal::{Date, DateTime, Time};
 use values::{Decimal, RowRef, Value};
 
@@ -16,7 +17,8 @@ fn workspace(bytes_max: u64) -> (Rc<Workspace>, KillFlag) {
         EngineOptions { buffer_pool_bytes: 4 << 20, background_threads: false, ..EngineOptions::default() };
     let engine = Engine::open(Environment::simulated(SimulatedDisk::new(1), 1), options).unwrap();
     let kill = KillFlag::default();
-    (Workspace::new(engine, kill.clone(), bytes_max), kill)
+    let server = Arc::new(crate::ServerMemory::new(u64::MAX));
+    (Workspace::new(engine, kill.clone(), bytes_max, server), kill)
 }
 
 fn row(number: i64) -> Vec<Value> {

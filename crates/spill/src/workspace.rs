@@ -1,5 +1,6 @@
 //! The memory of one statement and its temporary files. Main types: [`Workspace`], [`Held`], [`TemporaryFile`].
 
+use crate::server_memory::{Reservation, ServerMemory};
 use engine::{Engine, KillFlag};
 use env::{DiskError, DiskErrorKind, DiskResult, File};
 use errors::{SqlError, SqlResult, sql_error};
@@ -27,17 +28,20 @@ pub struct Workspace {
     kill: KillFlag,
     held_bytes: Cell<u64>,
     bytes_max: u64,
+    /// What of it the server knows of.
+    reserved: Reservation,
     counts: Cell<SpillCounts>,
 }
 
 impl Workspace {
-    /// Nothing held yet.
-    pub fn new(engine: Engine, kill: KillFlag, bytes_max: u64) -> Rc<Workspace> {
+    /// Nothing held yet. The statement may hold so many bytes, if the server has them.
+    pub fn new(engine: Engine, kill: KillFlag, bytes_max: u64, server: Arc<ServerMemory>) -> Rc<Workspace> {
         Rc::new(Workspace {
             engine,
             kill,
             held_bytes: Cell::new(0),
             bytes_max,
+            reserved: Reservation::new(server),
             counts: Cell::new(SpillCounts::default()),
         })
     }
@@ -54,16 +58,22 @@ impl Workspace {
 
     /// Holds bytes for whoever gives them back himself; error 1114 if the statement may not.
     pub fn occupy(&self, bytes: u64) -> SqlResult<()> {
-        if bytes > self.bytes_left() {
-            return Err(full());
+        if self.hold(bytes) { Ok(()) } else { Err(full()) }
+    }
+
+    /// Whether the statement may hold so many bytes more; it holds them then.
+    fn hold(&self, bytes: u64) -> bool {
+        let may = bytes <= self.bytes_left() && self.reserved.cover(self.held_bytes.get() + bytes);
+        if may {
+            self.held_bytes.update(|held| held + bytes);
         }
-        self.held_bytes.update(|held| held + bytes);
-        Ok(())
+        may
     }
 
     /// Gives back what [`Workspace::occupy`] took.
     pub fn vacate(&self, bytes: u64) {
         self.held_bytes.update(|held| held.saturating_sub(bytes));
+        self.reserved.fall_to(self.held_bytes.get());
     }
 
     /// Bytes that are held.
@@ -134,32 +144,31 @@ impl Held {
     /// Holds more, if the statement may: for operators that can go on on disk. They leave a part to those that cannot.
     pub fn try_grow(&mut self, bytes: u64) -> bool {
         let reserve = self.workspace.bytes_max / RESERVE_PART;
-        let fits = bytes.saturating_add(reserve) <= self.workspace.bytes_left();
+        let fits = bytes.saturating_add(reserve) <= self.workspace.bytes_left() && self.workspace.hold(bytes);
         if fits {
-            self.grow_anyway(bytes);
+            self.bytes += bytes;
         }
         fits
     }
 
     /// Holds more, for operators that cannot go on otherwise; error 1114 if the statement may not.
     pub fn grow(&mut self, bytes: u64) -> SqlResult<()> {
-        if bytes > self.workspace.bytes_left() {
-            return Err(full());
-        }
-        self.grow_anyway(bytes);
+        self.workspace.occupy(bytes)?;
+        self.bytes += bytes;
         Ok(())
     }
 
     /// Holds more even beyond what the statement may: the little that it takes to go on on disk.
     pub fn grow_anyway(&mut self, bytes: u64) {
         self.workspace.held_bytes.update(|held| held + bytes);
+        self.workspace.reserved.cover_anyway(self.workspace.held_bytes.get());
         self.bytes += bytes;
     }
 
     /// Gives all back but that many bytes.
     pub fn shrink_to(&mut self, bytes: u64) {
         let freed = self.bytes.saturating_sub(bytes);
-        self.workspace.held_bytes.update(|held| held.saturating_sub(freed));
+        self.workspace.vacate(freed);
         self.bytes -= freed;
     }
 }

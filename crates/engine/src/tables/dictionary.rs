@@ -9,7 +9,7 @@ use super::{OpenIndex, Table, TableEntry, Tables};
 use crate::error::EngineResult;
 use dictionary::SchemaDefinition;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use stdx::ids::{IndexId, SpaceId};
 use stdx::sync::lock;
@@ -24,6 +24,8 @@ pub struct Dictionary {
     /// Open tables, in the order in which they come up for being packed.
     ring: Mutex<VecDeque<Weak<TableEntry>>>,
     open_max: AtomicUsize,
+    /// How often a table was opened.
+    opened_count: AtomicU64,
     /// Scans leave out what cannot be read.
     skips_damage: bool,
     /// Who looks at tables' files.
@@ -50,6 +52,7 @@ impl Dictionary {
             maps: RwLock::default(),
             ring: Mutex::default(),
             open_max: AtomicUsize::new(open_max),
+            opened_count: AtomicU64::new(0),
             skips_damage,
             tables: OnceLock::new(),
         }
@@ -100,6 +103,11 @@ impl Dictionary {
     /// How many tables are open: in use, or not packed yet.
     pub fn open_table_count(&self) -> usize {
         lock(&self.ring).iter().filter(|entry| entry.strong_count() > 0).count()
+    }
+
+    /// How often a table was opened since the start, those included that were made.
+    pub fn opened_table_count(&self) -> u64 {
+        self.opened_count.load(Ordering::Relaxed)
     }
 
     /// Sets how many tables stay open though nobody uses them (SET GLOBAL table_definition_cache).
@@ -153,6 +161,7 @@ impl Dictionary {
 
     #[cold]
     fn note_opened(&self, entry: &Arc<TableEntry>) {
+        self.opened_count.fetch_add(1, Ordering::Relaxed);
         let open_max = self.open_max.load(Ordering::Relaxed);
         let mut ring = lock(&self.ring);
         ring.push_back(Arc::downgrade(entry));

@@ -8,6 +8,7 @@ use super::long_columns::LongColumns;
 use super::row::{complete, duplicate_error, encoded};
 use super::row_buffer::{RowBuffer, stored_values};
 use crate::run::{Run, engine_error};
+use crate::spill::Held;
 use crate::storing::Storing;
 use engine::EngineError;
 use errors::{SqlError, SqlResult};
@@ -20,6 +21,8 @@ use values::row::ColumnSet;
 const BULK_ROWS_MAX: usize = 1 << 18;
 /// Bytes of rows that are handed to the engine at once.
 const BULK_BYTES_MAX: usize = 48 << 20;
+/// Rows that wait are charged to the statement in such steps.
+const HELD_STEP_BYTES: u64 = 1 << 20;
 /// Where a duplicate is no error and one was found among some rows, they are tried again in groups of these sizes, and
 /// then one by one.
 const GROUP_ROWS: [usize; 2] = [4096, 64];
@@ -49,6 +52,8 @@ pub struct Writer<'p> {
     ids: GeneratedIds,
     /// Rows waiting for the engine.
     waiting: RowBuffer,
+    /// Their memory.
+    held: Option<Held>,
     /// The ids before the first waiting row.
     ids_before: GeneratedIds,
     /// Whether the waiting rows have generated ids; else each one's explicit value is in `explicit` (0 for none).
@@ -97,6 +102,7 @@ impl<'p> Writer<'p> {
             counts: Counts::default(),
             ids: GeneratedIds::default(),
             waiting: RowBuffer::default(),
+            held: None,
             ids_before: GeneratedIds::default(),
             generated: false,
             explicit: Vec::new(),
@@ -134,10 +140,21 @@ impl<'p> Writer<'p> {
         self.fill_waiting(row, generates, rows_left, run)?;
         self.waiting.push(&self.plan.target.table, row)?;
         self.note_reports(run);
-        if self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX {
+        let is_full = self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX;
+        if is_full || !self.holds_waiting(run) {
             self.flush(run)?;
         }
         Ok(())
+    }
+
+    /// Whether the statement may hold the rows that wait. Few are not counted.
+    fn holds_waiting(&mut self, run: &Run<'_, '_>) -> bool {
+        let bytes = self.waiting.bytes() as u64;
+        if bytes < HELD_STEP_BYTES {
+            return true;
+        }
+        let held = self.held.get_or_insert_with(|| run.hold());
+        bytes <= held.bytes() || held.try_grow(HELD_STEP_BYTES)
     }
 
     /// Puts a row in that no other waits with.

@@ -21,6 +21,7 @@ pub(crate) mod subquery;
 mod subquery_set;
 pub(crate) mod table;
 mod union_keys;
+pub(crate) mod virtual_table;
 
 pub(crate) use keys::{append_key, append_sort_key, compare_rows};
 
@@ -50,7 +51,7 @@ pub trait Operator {
 pub fn open<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 'p> {
     let operator = open_unmeasured(node, run);
     // What reads a table counts by itself: its conditions are checked where it reads.
-    if run.actuals.is_none() || matches!(node, Node::Table(_)) {
+    if run.actuals.is_none() || matches!(node, Node::Table(_) | Node::Virtual(_)) {
         return operator;
     }
     Box::new(Measured::new(node, operator))
@@ -62,9 +63,15 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
         Node::OneRow { width } => Box::new(source::OneRow::new(*width)),
         Node::Values { rows } => Box::new(source::ValuesRows::new(rows)),
         Node::Table(access) => Box::new(table::TableScan::new(access)),
-        Node::Virtual(access) => Box::new(source::VirtualScan::new(access)),
+        Node::Virtual(access) => Box::new(virtual_table::VirtualScan::new(access)),
         Node::Derived(access) => Box::new(source::Derived::new(access)),
-        Node::NestedLoop(join) => Box::new(nested_loop::NestedLoopJoin::new(join, run)),
+        Node::NestedLoop(join) => {
+            Box::new(nested_loop::NestedLoopJoin::new(join, table::TableReader::new(&join.inner), run))
+        }
+        Node::VirtualLoop(join) => {
+            let inner = virtual_table::VirtualReader::new(&join.inner);
+            Box::new(nested_loop::NestedLoopJoin::new(join, inner, run))
+        }
         Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join, run)),
         Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input, run), conditions)),
         Node::Aggregate(step) => Box::new(aggregate::Aggregation::new(step)),

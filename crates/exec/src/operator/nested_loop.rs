@@ -2,20 +2,37 @@
 
 use super::direct::key_set::KeyCounts;
 use super::row_order::RowOrder;
-use super::table::TableReader;
 use super::{Operator, all_hold, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
 use errors::SqlResult;
 use plan::physical::{JoinKind, NestedLoop};
 use std::rc::Rc;
-use values::ValueRef;
+use values::{RowRef, Rows};
+
+/// Reads the inner table for one outer row after the other.
+pub trait InnerReader {
+    /// Starts reading for an outer row.
+    fn start(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()>;
+
+    /// Says how many rows are read ahead at most.
+    fn want(&mut self, rows_max: usize);
+
+    /// Fills slots of the last of those rows with the next row that meets the table's conditions; false at the end.
+    fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool>;
+
+    /// Slots of all rows.
+    fn width(&self) -> usize;
+
+    /// Makes an outer row one without a match: the slots that this table fills are NULL.
+    fn clear(&self, batch: &mut RowBatch);
+}
 
 /// A nested loop join.
-pub struct NestedLoopJoin<'p> {
-    join: &'p NestedLoop,
+pub struct NestedLoopJoin<'p, A, R> {
+    join: &'p NestedLoop<A>,
     outer: Box<dyn Operator + 'p>,
-    inner: TableReader<'p>,
+    inner: R,
     rows: RowBatch,
     at: usize,
     reading: bool,
@@ -23,12 +40,12 @@ pub struct NestedLoopJoin<'p> {
     order: RowOrder,
 }
 
-impl<'p> NestedLoopJoin<'p> {
-    pub fn new(join: &'p NestedLoop, run: &Run<'_, '_>) -> NestedLoopJoin<'p> {
+impl<'p, A, R: InnerReader> NestedLoopJoin<'p, A, R> {
+    pub fn new(join: &'p NestedLoop<A>, inner: R, run: &Run<'_, '_>) -> NestedLoopJoin<'p, A, R> {
         NestedLoopJoin {
             join,
             outer: open(&join.outer, run),
-            inner: TableReader::new(&join.inner),
+            inner,
             rows: RowBatch::new(),
             at: 0,
             reading: false,
@@ -55,10 +72,7 @@ impl<'p> NestedLoopJoin<'p> {
     /// Appends the outer row with NULLs in the inner slots.
     fn push_unmatched(&self, batch: &mut RowBatch) {
         batch.push(self.rows.row(self.at - 1));
-        let columns = self.join.inner.columns.iter().map(|(_, slot)| *slot);
-        for slot in columns.chain(self.join.inner.key_slot) {
-            batch.set(slot, ValueRef::Null);
-        }
+        self.inner.clear(batch);
     }
 
     /// Reads one inner row for the outer one. False at the end.
@@ -97,13 +111,13 @@ impl<'p> NestedLoopJoin<'p> {
     }
 }
 
-impl Operator for NestedLoopJoin<'_> {
+impl<A, R: InnerReader> Operator for NestedLoopJoin<'_, A, R> {
     fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
         self.outer.narrow(slot, keys);
     }
 
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
-        batch.reset(self.join.inner.width);
+        batch.reset(self.inner.width());
         // One outer row may give all that is wanted.
         self.rows.want_for(batch, if batch.is_limited() { 1 } else { BATCH_ROWS_MAX });
         let mut order = std::mem::take(&mut self.order);

@@ -1,4 +1,4 @@
-//! Sources without an engine table: nothing, one row, VALUES, virtual tables, derived tables, COUNT(*).
+//! Sources without an engine table: nothing, one row, VALUES, derived tables, COUNT(*).
 
 use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
@@ -10,7 +10,7 @@ use crate::silent::is_silent;
 use crate::spill::{LongHeld, RowCursor, RowStore};
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
-use plan::physical::{DerivedAccess, TableAccess, VirtualAccess};
+use plan::physical::{DerivedAccess, TableAccess};
 use std::rc::Rc;
 use values::{RowRef, Value};
 
@@ -74,57 +74,6 @@ impl Operator for ValuesRows<'_> {
             batch.push_values(values);
         }
         Ok(!batch.is_empty())
-    }
-}
-
-/// Rows of a table without storage. The provider hands them all out at once.
-pub struct VirtualScan<'p> {
-    access: &'p VirtualAccess,
-    rows: Option<std::vec::IntoIter<Vec<Value>>>,
-    order: RowOrder,
-}
-
-impl<'p> VirtualScan<'p> {
-    pub fn new(access: &'p VirtualAccess) -> VirtualScan<'p> {
-        VirtualScan { access, rows: None, order: RowOrder::default() }
-    }
-
-    fn load(&self, run: &mut Run<'_, '_>) -> SqlResult<Vec<Vec<Value>>> {
-        let mut equal = Vec::with_capacity(self.access.equal.len());
-        for (position, value) in &self.access.equal {
-            equal.push((*position, value.evaluate(RowRef::EMPTY, run)?));
-        }
-        let mut rows = Vec::new();
-        run.statement.virtual_tables.rows(&self.access.definition, &equal, &mut |row| {
-            rows.push(row);
-            Ok(true)
-        })?;
-        Ok(rows)
-    }
-}
-
-impl Operator for VirtualScan<'_> {
-    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
-        if self.rows.is_none() {
-            let began = run.began();
-            let rows = self.load(run)?;
-            run.gave(StepId::input(self.access), rows.len() as u64, began, &mut Loop::default());
-            self.rows = Some(rows.into_iter());
-        }
-        batch.reset(self.access.width);
-        let (access, mut rows) = (self.access, self.rows.iter_mut().flatten());
-        self.order.fill(run, batch, BATCH_ROWS_MAX, |run, batch| {
-            let Some(mut row) = rows.next() else { return Ok(false) };
-            run.rows_examined += 1;
-            batch.push_empty();
-            for (position, slot) in &access.columns {
-                batch.rows_mut().set_value(*slot, std::mem::replace(&mut row[*position], Value::Null));
-            }
-            if !all_hold(&access.conditions, batch.last(), run)? {
-                batch.pop();
-            }
-            Ok(true)
-        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::direct::column::StoredColumn;
 use super::direct::filter::DirectFilter;
 use super::direct::key_set::KeyCounts;
+use super::nested_loop::InnerReader;
 use super::row_order::RowOrder;
 use super::union_keys::UnionKeys;
 use super::{Operator, all_hold};
@@ -497,6 +498,29 @@ fn scan_options(
         mode,
         covering: path.covering,
         columns: fetched.clone(),
+    }
+}
+
+impl InnerReader for TableReader<'_> {
+    fn start(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        TableReader::start(self, row, run)
+    }
+
+    fn want(&mut self, rows_max: usize) {
+        TableReader::want(self, rows_max);
+    }
+
+    fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        TableReader::next_row(self, rows, run)
+    }
+
+    fn width(&self) -> usize {
+        self.access.width
+    }
+
+    fn clear(&self, batch: &mut RowBatch) {
+        let columns = self.access.columns.iter().map(|(_, slot)| *slot);
+        columns.chain(self.access.key_slot).for_each(|slot| batch.set(slot, ValueRef::Null));
     }
 }
 

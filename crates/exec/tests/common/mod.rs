@@ -247,6 +247,7 @@ pub struct World {
     pub sql_mode: SqlMode,
     pub disk: SimulatedDisk,
     pub kill: KillFlag,
+    pub server_memory: Arc<exec::ServerMemory>,
     /// Of the statements that follow.
     pub parameters: Vec<TypedValue>,
     pub long_parameters: Option<Arc<exec::LongParameters>>,
@@ -259,25 +260,30 @@ pub struct World {
 impl World {
     pub fn new() -> World {
         let disk = SimulatedDisk::new(1);
+        World { disk: disk.clone(), ..World::of(Environment::simulated(disk, 1)) }
+    }
+
+    /// A world on another disk.
+    pub fn of(environment: Environment) -> World {
         let options = EngineOptions {
             buffer_pool_bytes: 16 << 20,
             redo_log_bytes: 8 << 20,
             background_threads: false,
             ..EngineOptions::default()
         };
-        let engine =
-            Engine::open(Environment::simulated(disk.clone(), 1), options).expect("the engine opens");
+        let engine = Engine::open(environment, options).expect("the engine opens");
         let schema = SchemaDefinition { name: "test".to_owned(), collation: COLLATION };
         engine.create_schema(schema, &KillFlag::default()).expect("the schema is new");
         let kill = KillFlag::default();
         World {
             engine,
+            server_memory: Arc::new(exec::ServerMemory::new(u64::MAX)),
             view: View { random: [1, 2], kill: kill.clone(), ..View::default() },
             channel: Channel::default(),
             diagnostics: Diagnostics::new(64),
             settings: ExecutionSettings::default(),
             sql_mode: SqlMode::DEFAULT,
-            disk,
+            disk: SimulatedDisk::new(1),
             kill,
             parameters: Vec::new(),
             long_parameters: None,
@@ -345,6 +351,7 @@ impl World {
             long_parameters: self.long_parameters.as_ref(),
             parameters: &self.parameters,
             hints: &[],
+            server_memory: &self.server_memory,
             kill: &self.kill,
             settings: self.settings.clone(),
         };

@@ -5,7 +5,7 @@ use crate::json::Json;
 use crate::step::{Estimate, Step};
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
-use plan::physical::{AccessPath, KeyCondition, TableAccess, VirtualAccess};
+use plan::physical::{AccessPath, KeyCondition, TableAccess, VirtualAccess, VirtualKey};
 
 impl<'a> Describer<'a> {
     pub(super) fn table(&mut self, access: &'a TableAccess) -> Step {
@@ -115,23 +115,37 @@ impl<'a> Describer<'a> {
     }
 
     pub(super) fn virtual_table(&mut self, access: &'a VirtualAccess) -> Step {
-        let given: Vec<String> = access
-            .equal
-            .iter()
-            .map(|(column, value)| {
-                format!("{} = {}", access.definition.columns[*column].name, self.shown(value))
-            })
-            .collect();
-        let given = if given.is_empty() { String::new() } else { format!(" ({})", given.join(", ")) };
+        let keys: Vec<String> = access.keys.iter().map(|key| self.virtual_key(access, key)).collect();
+        let what = match keys.as_slice() {
+            [] => format!("Table scan on {}", access.alias),
+            keys => format!("Lookup on {} ({})", access.alias, keys.join(", ")),
+        };
         let name = &access.definition.name;
-        let mut scan = Step::new(format!("Table scan on {}{given}", name.table))
+        let mut read = Step::new(what)
             .kind("table")
             .detail("table_name", name.table.as_str())
             .detail("schema_name", name.schema.as_str());
-        if !access.conditions.is_empty() {
-            scan.actual = self.actual(|actuals| actuals.of_virtual_rows(access));
+        if access.alias != name.table {
+            read = read.detail("alias", access.alias.as_str());
         }
-        self.filtered(&access.conditions, scan)
+        if !keys.is_empty() {
+            read = read.detail("lookup_condition", keys.join(", "));
+        }
+        let kept = self.actual(|actuals| actuals.of_virtual_table(access));
+        if access.conditions.is_empty() {
+            return read.did(kept);
+        }
+        read.actual = self.actual(|actuals| actuals.of_virtual_rows(access));
+        self.filtered(&access.conditions, read).did(kept)
+    }
+
+    fn virtual_key(&self, access: &VirtualAccess, key: &VirtualKey) -> String {
+        let name = &access.definition.columns[key.column].name;
+        let points: Vec<String> = key.points.iter().map(|point| self.shown(point)).collect();
+        match points.as_slice() {
+            [point] => format!("{name} = {point}"),
+            points => format!("{name} IN ({})", points.join(", ")),
+        }
     }
 
     /// COUNT(*) of a table.

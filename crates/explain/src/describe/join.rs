@@ -17,10 +17,15 @@ fn join_type(kind: JoinKind) -> &'static str {
 }
 
 impl<'a> Describer<'a> {
-    pub(super) fn nested_loop(&mut self, join: &'a NestedLoop) -> Step {
+    /// `inner` makes the step of the inner side.
+    pub(super) fn nested_loop<A>(
+        &mut self,
+        join: &'a NestedLoop<A>,
+        inner: impl FnOnce(&mut Self) -> Step,
+    ) -> Step {
         let what = format!("Nested loop {}{}", join_type(join.kind), self.extra(&join.conditions));
         let outer = self.node(&join.outer);
-        let inner = self.table(&join.inner);
+        let inner = inner(self);
         let asked = self.subqueries_of(&join.conditions, "extra conditions");
         let (one, each) = (outer.estimate, inner.estimate);
         let estimate = Estimate::new(one.cost + one.rows * each.cost, one.rows * each.rows);

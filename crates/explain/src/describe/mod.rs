@@ -149,7 +149,8 @@ impl<'a> Describer<'a> {
             Node::Table(access) => self.table(access),
             Node::Virtual(access) => self.virtual_table(access),
             Node::Derived(derived) => self.derived(derived),
-            Node::NestedLoop(join) => self.nested_loop(join),
+            Node::NestedLoop(join) => self.nested_loop(join, |all| all.table(&join.inner)),
+            Node::VirtualLoop(join) => self.nested_loop(join, |all| all.virtual_table(&join.inner)),
             Node::HashJoin(join) => self.hash_join(join),
             Node::Filter { input, conditions } => {
                 let input = self.node(input);

@@ -104,6 +104,7 @@ fn constant_slots(node: &Node, found: &mut Vec<usize>) {
             of_table(&join.inner);
             constant_slots(&join.outer, found);
         }
+        Node::VirtualLoop(join) => constant_slots(&join.outer, found),
         Node::HashJoin(join) => {
             constant_slots(&join.probe, found);
             constant_slots(&join.build, found);

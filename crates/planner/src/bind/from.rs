@@ -249,13 +249,13 @@ impl Binder<'_> {
         }
         if let Some(definition) = self.input.virtual_tables.table(&schema, &factor.name.name) {
             let columns = table_columns(&definition, &alias);
-            return self.add_table(
-                alias,
-                Some(schema),
-                Source::Virtual(definition),
-                columns,
-                IndexLimits::default(),
-            );
+            let key_columns = self.input.virtual_tables.key_columns(&definition);
+            let source = Source::Virtual(definition);
+            let added = self.add_table(alias, Some(schema), source, columns, IndexLimits::default())?;
+            if let Some(table) = self.block().tables.last_mut() {
+                table.key_columns = key_columns;
+            }
+            return Ok(added);
         }
         Err(self.unknown_table(&schema, &factor.name.name))
     }
@@ -362,6 +362,7 @@ impl Binder<'_> {
             slots: vec![None; columns.len()],
             columns,
             key_slot: None,
+            key_columns: Vec::new(),
             limits,
             lock: RowLock::None,
             derived_number: None,

@@ -245,9 +245,8 @@ fn is_joined(node: &Node) -> bool {
         | Node::Filter { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. } => is_joined(input),
-        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) | Node::NestedLoop(_) | Node::HashJoin(_) => {
-            true
-        }
+        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) => true,
+        Node::NestedLoop(_) | Node::VirtualLoop(_) | Node::HashJoin(_) => true,
         _ => false,
     }
 }

@@ -2,15 +2,20 @@
 //! keep rows from being grouped. Into each operand of a set operation, below DISTINCT, and below GROUP BY as far as they are about
 //! the keys. Main function: [`Binder::push_into_derived`].
 //!
-//! The query is planned again with them. A condition goes down only if it is silent and if all rows that are made one (by DISTINCT,
-//! UNION or a group) agree on it: comparisons with constants as the column itself compares.
+//! The query is planned again with them. A condition goes down only if all rows that are made one (by DISTINCT, UNION or a group)
+//! agree on it. Silent comparisons with constants, as the column itself compares, are asked above as well. What may report something,
+//! or reads several columns, leaves the block for the query, as in MySQL: it is asked once, of each row that is found; only below
+//! DISTINCT, and only of numbers and moments.
 
 use crate::bind::{Binder, convert_columns};
 use errors::SqlResult;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
-use optimizer::{Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of, tables_of};
+use optimizer::{
+    Block, Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of, tables_of,
+};
 use parser::ast::HintKind;
+use plan::differs_between_rows;
 use plan::physical::{Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 
@@ -31,9 +36,18 @@ impl Pushable {
                 && !(select.rollup || select.limit.is_some() || select.counts_all)
                 && (select.groups || !select.has_having)
                 && (select.has_group_keys || !select.groups)
-                && select.items.iter().any(is_plain)
+                && (select.distinct || select.items.iter().any(is_plain))
         };
         (!selects.is_empty() && selects.iter().all(takes)).then_some(Pushable { selects })
+    }
+
+    /// Whether it is one SELECT DISTINCT that computes the same each time.
+    fn is_distinct(&self) -> bool {
+        let [open] = self.selects.as_slice() else { return false };
+        let mut items = open.select.items.iter();
+        open.select.distinct
+            && !open.select.groups
+            && items.all(|item| !differs_between_rows(&item.expression, true))
     }
 }
 
@@ -49,6 +63,7 @@ impl Binder<'_> {
         add_inner_conditions(tree, &mut all);
         let said: Vec<&Expression> = all.iter().collect();
         let further = EqualColumns::of(all.iter()).said_of_others(&said);
+        let mut left: Vec<usize> = Vec::new();
         for number in 0..self.block().tables.len() {
             if optional >> number & 1 == 1 {
                 continue;
@@ -62,11 +77,22 @@ impl Binder<'_> {
                     && subject_of(condition).is_some()
                     && !condition.any(&is_open)
             };
-            let mine: Vec<Expression> = all.iter().chain(&further).filter(is_about).cloned().collect();
-            if !mine.is_empty() {
-                self.push_into(number, &pushable, &mine)?;
+            let own = |at: usize| at < select.conditions.len();
+            let mut going = Vec::new();
+            for (at, condition) in all.iter().chain(&further).enumerate() {
+                let stays = is_about(&condition);
+                let may_leave = own(at) && pushable.is_distinct() && may_leave(block, condition, number);
+                if stays || may_leave {
+                    let place = may_leave.then_some(at);
+                    going.push(Going { condition: condition.clone(), stays, place });
+                }
+            }
+            if !going.is_empty() {
+                left.extend(self.push_into(number, &pushable, &going)?);
             }
         }
+        let mut at = 0..;
+        select.conditions.retain(|_| at.next().is_none_or(|at| !left.contains(&at)));
         Ok(())
     }
 
@@ -85,10 +111,16 @@ impl Binder<'_> {
         found.map(|(_, pushable)| pushable.clone())
     }
 
-    /// Plans a query in FROM again with conditions on its rows, if one goes into all of its SELECTs.
-    fn push_into(&mut self, number: usize, pushable: &Pushable, conditions: &[Expression]) -> SqlResult<()> {
+    /// Plans a query in FROM again with conditions on its rows, if one goes into all of its SELECTs. The places of those that left
+    /// the block.
+    fn push_into(
+        &mut self,
+        number: usize,
+        pushable: &Pushable,
+        conditions: &[Going],
+    ) -> SqlResult<Vec<usize>> {
         let table = &self.block().tables[number];
-        let Source::Derived(Derived::Planned(plan), common) = &table.source else { return Ok(()) };
+        let Source::Derived(Derived::Planned(plan), common) = &table.source else { return Ok(Vec::new()) };
         let (plan, common, slots) = (plan.clone(), *common, table.slots.clone());
         let types: Vec<ResultType> = match &plan.root {
             Node::SetOperation(operation) => operation.columns.clone(),
@@ -97,11 +129,17 @@ impl Binder<'_> {
         let is_set = matches!(plan.root, Node::SetOperation(_));
         let mut selects = pushable.selects.clone();
         let mut goes_down = false;
-        for condition in conditions {
-            let parts: Option<Vec<Expression>> = selects
-                .iter()
-                .map(|open| moved_down(open, condition, &slots, is_set.then_some(types.as_slice())))
-                .collect();
+        let mut left = Vec::new();
+        for Going { condition, stays, place } in conditions {
+            let moved = |silently: bool| -> Option<Vec<Expression>> {
+                let types = is_set.then_some(types.as_slice());
+                selects.iter().map(|open| moved_down(open, condition, &slots, types, silently)).collect()
+            };
+            let mut parts = if *stays { moved(true) } else { None };
+            if parts.is_none() && place.is_some() {
+                parts = moved(false);
+                left.extend(place.filter(|_| parts.is_some()));
+            }
             let Some(parts) = parts else { continue };
             goes_down = true;
             for (open, part) in selects.iter_mut().zip(parts) {
@@ -109,7 +147,7 @@ impl Binder<'_> {
             }
         }
         if !goes_down {
-            return Ok(());
+            return Ok(left);
         }
         let mut plans = Vec::with_capacity(selects.len());
         let around = std::mem::take(&mut self.blocks);
@@ -125,20 +163,42 @@ impl Binder<'_> {
             }
         }
         self.blocks = around;
-        if let Some(again) = with_operands(&plan, plans, &types) {
-            self.block().tables[number].source = Source::Derived(Derived::Planned(Arc::new(again)), common);
-        }
-        Ok(())
+        let Some(again) = with_operands(&plan, plans, &types) else { return Ok(Vec::new()) };
+        self.block().tables[number].source = Source::Derived(Derived::Planned(Arc::new(again)), common);
+        Ok(left)
     }
 }
 
+/// A condition on its way into a query in FROM.
+struct Going {
+    condition: Expression,
+    /// It may be asked above as well, if it is silent below.
+    stays: bool,
+    /// Its place among those of the block, if it may leave them.
+    place: Option<usize>,
+}
+
+/// Whether a condition may be asked below DISTINCT instead of above: of rows that are the same by their numbers and moments.
+fn may_leave(block: &Block, condition: &Expression, number: usize) -> bool {
+    let hinders = |part: &Expression| match part.kind {
+        ExpressionKind::Outer(_) | ExpressionKind::Subquery(_) => true,
+        ExpressionKind::Column(_) => matches!(part.result.class(), TypeClass::Text | TypeClass::Null),
+        _ => false,
+    };
+    tables_of(block, condition) == 1 << number
+        && !condition.any(&hinders)
+        && !differs_between_rows(condition, true)
+}
+
 /// A condition on the rows, over those of FROM; `slots` are those of the columns in the condition, `types` what a set operation
-/// makes of them. None if it cannot be said of these.
+/// makes of them. None if it cannot be said of these,
+/// or not silently.
 fn moved_down(
     open: &OpenSelect,
     condition: &Expression,
     slots: &[Option<usize>],
     types: Option<&[ResultType]>,
+    silently: bool,
 ) -> Option<Expression> {
     let mut moved = condition.clone();
     let mut fits = true;
@@ -146,6 +206,7 @@ fn moved_down(
         let slot = part.column_slot()?;
         let column = slots.iter().position(|known| *known == Some(slot));
         let below = column.and_then(|column| shown_by(open, column, types));
+        let below = below.filter(|below| !silently || is_silent(below));
         fits &= below.is_some();
         below
     });
@@ -160,7 +221,7 @@ fn shown_by(open: &OpenSelect, column: usize, types: Option<&[ResultType]>) -> O
         false => shown.clone(),
     };
     let differs = |types: &[ResultType]| compares_otherwise(&shown.result, &types[column]);
-    (is_silent(&shown) && !types.is_some_and(differs)).then_some(shown)
+    (!types.is_some_and(differs)).then_some(shown)
 }
 
 /// Whether values compare otherwise than in the column of the set operation that they go to.

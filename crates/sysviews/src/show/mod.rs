@@ -53,9 +53,15 @@ pub struct Showing<'s> {
 }
 
 impl Listing {
-    /// Leaves the rows whose first column is like the pattern.
+    /// Leaves the rows whose first column is like the pattern: names of schemas and tables as they are written, others in any case.
     pub fn keep_like(&mut self, pattern: &str) {
+        let bytes = CollationId::UTF8MB3_BIN;
+        let is_exact = self.columns.first().is_some_and(|column| column.column_type.collation == bytes);
+        let escape = Some(u32::from('\\'));
         self.rows.retain(|row| match row.first() {
+            Some(Value::Bytes(name)) if is_exact => {
+                bytes.get().like(name, pattern.as_bytes(), escape, &mut || true).unwrap_or(false)
+            }
             Some(Value::Bytes(name)) => values::print::like(&String::from_utf8_lossy(name), pattern),
             _ => false,
         });
@@ -104,14 +110,14 @@ impl Showing<'_> {
 
     /// Rows of a virtual table for SHOW forms that print a view of it: `SELECT items FROM schema.table WHERE ..`.
     fn system_rows(&mut self, schema: &str, table: &str) -> SqlResult<Vec<Vec<Value>>> {
-        use plan::VirtualTables;
+        use plan::{VirtualRequest, VirtualTables};
         let tables = self.system_tables();
         let mut rows = Vec::new();
         if let Some(definition) = tables.table(schema, table) {
-            tables.rows(&definition, &[], &mut |row| {
+            let mut cursor = tables.open(VirtualRequest::whole(definition))?;
+            while let Some(row) = cursor.next()? {
                 rows.push(row);
-                Ok(true)
-            })?;
+            }
         }
         Ok(rows)
     }

@@ -43,7 +43,7 @@ impl Showing<'_> {
 
     fn variable_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
-        let rows = self.system_tables().variable_texts(global);
+        let rows = self.system_tables().variable_texts(global, |_| true);
         Listing {
             columns: pair_columns(),
             rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),
@@ -53,7 +53,7 @@ impl Showing<'_> {
     fn status_listing(&mut self, scope: Option<VariableScope>) -> Listing {
         let global = matches!(scope, Some(VariableScope::Global));
         let session = (!global).then_some(self.shared);
-        let rows = instance::status_values::rows(self.instance, session);
+        let rows = instance::status_values::rows(self.instance, session, &|_| true);
         Listing {
             columns: pair_columns(),
             rows: rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect(),

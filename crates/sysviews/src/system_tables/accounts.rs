@@ -1,14 +1,28 @@
 //! Views of accounts and grants: information_schema's _PRIVILEGES, mysql.user and its neighbours.
 
+use super::SystemTables;
+use super::cursor::{Pieces, ViewRows};
+use super::keys::Wanted;
 use super::row::RowBuilder;
-use super::{Emit, SystemTables};
 use crate::result::text;
-use accounts::account::Expiry;
+use accounts::account::{Expiry, TableGrant};
 use accounts::privilege::NAMED;
-use accounts::{Account, LockTime, Privileges, TlsRequirement};
-use dictionary::TableDefinition;
-use errors::SqlResult;
+use accounts::{Account, AccountName, LockTime, Privileges, TlsRequirement};
 use values::Value;
+
+/// Which accounts a view tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// Those that the user may see.
+    Visible,
+    /// All.
+    All,
+    /// All, in the order of hosts.
+    AllByHost,
+}
+
+/// Appends the rows that a view has of an account.
+pub(super) type RowsOfAccount<'a> = fn(&SystemTables<'a>, &Wanted, &Account, &mut ViewRows);
 
 fn yes_no(on: bool) -> &'static str {
     if on { "YES" } else { "NO" }
@@ -63,296 +77,241 @@ fn set_text(held: Privileges) -> String {
 }
 
 impl SystemTables<'_> {
-    /// Accounts whose grants the user may see: all with SELECT on mysql.user, else its own.
-    fn each_account(&self, visit: &mut dyn FnMut(&Account) -> SqlResult<bool>) -> SqlResult<()> {
-        let all = self.user.grants.table("mysql", "user").contains(Privileges::SELECT);
-        for account in self.instance.accounts().all() {
-            if (all || account.name == self.user.account) && !visit(account)? {
-                break;
+    /// The rows that each account gives. Those of which they are made keep as they were when the reading began.
+    pub(super) fn by_account<'a>(
+        &'a self,
+        wanted: Wanted,
+        listed: Listed,
+        rows_of: RowsOfAccount<'a>,
+    ) -> Pieces<'a> {
+        // All accounts with SELECT on mysql.user, else its own.
+        let sees_all =
+            listed != Listed::Visible || self.user.grants.table("mysql", "user").contains(Privileges::SELECT);
+        let is_wanted = |name: &AccountName| {
+            (sees_all || *name == self.user.account)
+                && ["USER", "TO_USER"].iter().all(|column| wanted.has(column, &name.user))
+                && ["HOST", "TO_HOST"].iter().all(|column| wanted.has(column, &name.host))
+                && wanted.has("GRANTEE", &name.message())
+        };
+        let accounts = self.instance.accounts();
+        let mut names: Vec<AccountName> =
+            accounts.all().map(|account| &account.name).filter(|name| is_wanted(name)).cloned().collect();
+        if listed == Listed::AllByHost {
+            names.sort_by(|a, b| (&a.host, &a.user).cmp(&(&b.host, &b.user)));
+        }
+        Box::new(names.into_iter().map(move |name| {
+            let mut rows = Vec::new();
+            if let Some(account) = accounts.get(&name) {
+                rows_of(self, &wanted, account, &mut rows);
+            }
+            rows
+        }))
+    }
+
+    pub(super) fn user_privileges(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        let grantee = account.name.message();
+        let grantable = account.global.contains(Privileges::GRANT);
+        let mut names: Vec<(String, bool)> =
+            account.global.names().map(|name| (name.to_owned(), grantable)).collect();
+        names.extend(account.dynamic.iter().map(|(name, grant)| (name.clone(), *grant)));
+        if names.is_empty() {
+            names.push(("USAGE".to_owned(), false));
+        }
+        let row = |(name, grant)| vec![text(&*grantee), text("def"), text(name), text(yes_no(grant))];
+        rows.extend(names.into_iter().map(row));
+    }
+
+    pub(super) fn schema_privileges(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        for (schema, held) in account.schemas.iter().filter(|(schema, _)| wanted.has("TABLE_SCHEMA", schema))
+        {
+            let grant = yes_no(held.contains(Privileges::GRANT));
+            rows.extend(held.names().map(|name| {
+                vec![text(account.name.message()), text("def"), text(&**schema), text(name), text(grant)]
+            }));
+        }
+    }
+
+    pub(super) fn table_privileges(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        for ((schema, table), held) in wanted_tables(account, wanted) {
+            let grant = yes_no(held.table.contains(Privileges::GRANT));
+            rows.extend(held.table.names().map(|name| {
+                let grantee = text(account.name.message());
+                vec![grantee, text("def"), text(&**schema), text(&**table), text(name), text(grant)]
+            }));
+        }
+    }
+
+    pub(super) fn column_privileges(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        for ((schema, table), held) in wanted_tables(account, wanted) {
+            let grant = yes_no(held.table.contains(Privileges::GRANT));
+            for (column, bits) in &held.columns {
+                rows.extend(bits.names().map(|name| {
+                    let mut row = vec![text(account.name.message()), text("def"), text(&**schema)];
+                    row.extend([text(&**table), text(&**column), text(name), text(grant)]);
+                    row
+                }));
             }
         }
-        Ok(())
     }
 
-    pub(super) fn user_privileges(&self, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_account(&mut |account| {
-            let grantee = account.name.message();
-            let grantable = account.global.contains(Privileges::GRANT);
-            let mut names: Vec<(String, bool)> =
-                account.global.names().map(|name| (name.to_owned(), grantable)).collect();
-            names.extend(account.dynamic.iter().map(|(name, grant)| (name.clone(), *grant)));
-            if names.is_empty() {
-                names.push(("USAGE".to_owned(), false));
-            }
-            for (name, grant) in names {
-                if !emit(vec![text(&*grantee), text("def"), text(name), text(yes_no(grant))])? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
+    pub(super) fn user_attributes(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        rows.push(vec![text(&*account.name.user), text(&*account.name.host), attribute(account)]);
     }
 
-    pub(super) fn schema_privileges(&self, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_account(&mut |account| {
-            for (schema, held) in &account.schemas {
-                let grant = yes_no(held.contains(Privileges::GRANT));
-                for name in held.names() {
-                    let row = vec![
-                        text(account.name.message()),
-                        text("def"),
-                        text(&**schema),
-                        text(name),
-                        text(grant),
-                    ];
-                    if !emit(row)? {
-                        return Ok(false);
-                    }
-                }
-            }
-            Ok(true)
-        })
-    }
-
-    pub(super) fn table_privileges(&self, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_account(&mut |account| {
-            for ((schema, table), held) in &account.tables {
-                let grant = yes_no(held.table.contains(Privileges::GRANT));
-                for name in held.table.names() {
-                    let grantee = text(account.name.message());
-                    let row =
-                        vec![grantee, text("def"), text(&**schema), text(&**table), text(name), text(grant)];
-                    if !emit(row)? {
-                        return Ok(false);
-                    }
-                }
-            }
-            Ok(true)
-        })
-    }
-
-    pub(super) fn column_privileges(&self, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_account(&mut |account| {
-            for ((schema, table), held) in &account.tables {
-                let grant = yes_no(held.table.contains(Privileges::GRANT));
-                for (column, bits) in &held.columns {
-                    for name in bits.names() {
-                        let mut row = vec![text(account.name.message()), text("def"), text(&**schema)];
-                        row.extend([text(&**table), text(&**column), text(name), text(grant)]);
-                        if !emit(row)? {
-                            return Ok(false);
-                        }
-                    }
-                }
-            }
-            Ok(true)
-        })
-    }
-
-    pub(super) fn user_attributes(&self, emit: Emit<'_>) -> SqlResult<()> {
-        self.each_account(&mut |account| {
-            emit(vec![text(&*account.name.user), text(&*account.name.host), attribute(account)])
-        })
-    }
-
-    pub(super) fn applicable_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
+    pub(super) fn applicable_roles(&self) -> ViewRows {
         let accounts = self.instance.accounts();
-        let Some(account) = accounts.get(&self.user.account) else { return Ok(()) };
-        for (role, admin) in &account.roles {
+        let Some(account) = accounts.get(&self.user.account) else { return Vec::new() };
+        let row = |(role, admin): (&AccountName, &bool)| {
             let default = account.default_roles.contains(role);
-            let row = [
-                &account.name.user,
-                &account.name.host,
-                &account.name.user,
-                &account.name.host,
-                &role.user,
-                &role.host,
-            ];
+            let own = &account.name;
+            let row = [&own.user, &own.host, &own.user, &own.host, &role.user, &role.host];
             let mut row: Vec<Value> = row.into_iter().map(|name| text(&**name)).collect();
             row.extend([text(yes_no(*admin)), text(yes_no(default)), text("NO")]);
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
+            row
+        };
+        account.roles.iter().map(row).collect()
     }
 
-    pub(super) fn enabled_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
+    pub(super) fn enabled_roles(&self) -> ViewRows {
         let accounts = self.instance.accounts();
-        for role in &self.user.active_roles {
-            let default =
-                accounts.get(&self.user.account).is_some_and(|account| account.default_roles.contains(role));
-            if !emit(vec![text(&*role.user), text(&*role.host), text(yes_no(default)), text("NO")])? {
-                break;
-            }
-        }
-        Ok(())
+        let own = accounts.get(&self.user.account);
+        let row = |role: &AccountName| {
+            let default = own.is_some_and(|account| account.default_roles.contains(role));
+            vec![text(&*role.user), text(&*role.host), text(yes_no(default)), text("NO")]
+        };
+        self.user.active_roles.iter().map(row).collect()
     }
 
-    pub(super) fn mysql_user(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        let zone = self.time_zone();
-        for account in self.instance.accounts().all() {
-            let (ssl_type, cipher, issuer, subject) = match &account.tls {
-                TlsRequirement::None => ("", "", "", ""),
-                TlsRequirement::Tls => ("ANY", "", "", ""),
-                TlsRequirement::Certificate => ("X509", "", "", ""),
-                TlsRequirement::Specified { cipher, issuer, subject } => {
-                    ("SPECIFIED", cipher.as_str(), issuer.as_str(), subject.as_str())
-                }
-            };
-            let limit = |at: usize| Value::UInt(account.limits[at]);
-            let changed = zone.local(account.password_changed as i64 * 1_000_000);
-            let row = with_privileges(RowBuilder::new(table), account.global)
-                .set("Host", text(&*account.name.host))
-                .set("User", text(&*account.name.user))
-                .set("ssl_type", text(ssl_type))
-                .set("ssl_cipher", text(cipher))
-                .set("x509_issuer", text(issuer))
-                .set("x509_subject", text(subject))
-                .set("max_questions", limit(0))
-                .set("max_updates", limit(1))
-                .set("max_connections", limit(2))
-                .set("max_user_connections", limit(3))
-                .set("plugin", text(account.plugin.name()))
-                .set("authentication_string", Value::Bytes(account.authentication_string.clone()))
-                .set("password_expired", text(if account.password_expired { "Y" } else { "N" }))
-                .set("password_last_changed", Value::DateTime(changed))
-                .set("password_lifetime", lifetime(account))
-                .set("account_locked", text(if account.locked { "Y" } else { "N" }))
-                .set("Password_reuse_history", limit_or_null(account.reuse_passwords()))
-                .set("Password_reuse_time", limit_or_null(account.reuse_days()))
-                .set("Password_require_current", requires_current(account))
-                .set("User_attributes", all_attributes(account))
-                .finish();
-            if !emit(row)? {
-                break;
+    pub(super) fn mysql_user(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        let (ssl_type, cipher, issuer, subject) = match &account.tls {
+            TlsRequirement::None => ("", "", "", ""),
+            TlsRequirement::Tls => ("ANY", "", "", ""),
+            TlsRequirement::Certificate => ("X509", "", "", ""),
+            TlsRequirement::Specified { cipher, issuer, subject } => {
+                ("SPECIFIED", cipher.as_str(), issuer.as_str(), subject.as_str())
             }
-        }
-        Ok(())
+        };
+        let limit = |at: usize| Value::UInt(account.limits[at]);
+        let changed = self.time_zone().local(account.password_changed as i64 * 1_000_000);
+        let row = with_privileges(RowBuilder::new(&wanted.view), account.global)
+            .set("Host", text(&*account.name.host))
+            .set("User", text(&*account.name.user))
+            .set("ssl_type", text(ssl_type))
+            .set("ssl_cipher", text(cipher))
+            .set("x509_issuer", text(issuer))
+            .set("x509_subject", text(subject))
+            .set("max_questions", limit(0))
+            .set("max_updates", limit(1))
+            .set("max_connections", limit(2))
+            .set("max_user_connections", limit(3))
+            .set("plugin", text(account.plugin.name()))
+            .set("authentication_string", Value::Bytes(account.authentication_string.clone()))
+            .set("password_expired", text(if account.password_expired { "Y" } else { "N" }))
+            .set("password_last_changed", Value::DateTime(changed))
+            .set("password_lifetime", lifetime(account))
+            .set("account_locked", text(if account.locked { "Y" } else { "N" }))
+            .set("Password_reuse_history", limit_or_null(account.reuse_passwords()))
+            .set("Password_reuse_time", limit_or_null(account.reuse_days()))
+            .set("Password_require_current", requires_current(account))
+            .set("User_attributes", all_attributes(account))
+            .finish();
+        rows.push(row);
     }
 
-    pub(super) fn mysql_db(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        for account in self.instance.accounts().all() {
-            for (schema, held) in &account.schemas {
-                let row = with_privileges(RowBuilder::new(table), *held)
+    pub(super) fn mysql_db(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        for (schema, held) in account.schemas.iter().filter(|(schema, _)| wanted.has("Db", schema)) {
+            rows.push(
+                with_privileges(RowBuilder::new(&wanted.view), *held)
                     .set("Host", text(&*account.name.host))
                     .set("Db", text(&**schema))
                     .set("User", text(&*account.name.user))
-                    .finish();
-                if !emit(row)? {
-                    return Ok(());
-                }
-            }
+                    .finish(),
+            );
         }
-        Ok(())
     }
 
-    pub(super) fn mysql_tables_priv(&self, view: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        for account in self.instance.accounts().all() {
-            for ((schema, table), held) in &account.tables {
-                let columns = held.columns.values().fold(Privileges::NONE, |bits, more| bits.with(*more));
-                let row = RowBuilder::new(view)
+    pub(super) fn mysql_tables_priv(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        for ((schema, table), held) in
+            account.tables.iter().filter(|((schema, _), _)| wanted.has("Db", schema))
+        {
+            let columns = held.columns.values().fold(Privileges::NONE, |bits, more| bits.with(*more));
+            rows.push(
+                RowBuilder::new(&wanted.view)
                     .set("Host", text(&*account.name.host))
                     .set("Db", text(&**schema))
                     .set("User", text(&*account.name.user))
                     .set("Table_name", text(&**table))
                     .set("Table_priv", text(set_text(held.table)))
                     .set("Column_priv", text(set_text(columns)))
-                    .finish();
-                if !emit(row)? {
-                    return Ok(());
-                }
-            }
+                    .finish(),
+            );
         }
-        Ok(())
     }
 
-    pub(super) fn mysql_columns_priv(&self, view: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        for account in self.instance.accounts().all() {
-            for ((schema, table), held) in &account.tables {
-                for (column, bits) in &held.columns {
-                    let row = RowBuilder::new(view)
-                        .set("Host", text(&*account.name.host))
-                        .set("Db", text(&**schema))
-                        .set("User", text(&*account.name.user))
-                        .set("Table_name", text(&**table))
-                        .set("Column_name", text(&**column))
-                        .set("Column_priv", text(set_text(*bits)))
-                        .finish();
-                    if !emit(row)? {
-                        return Ok(());
-                    }
-                }
-            }
+    pub(super) fn mysql_columns_priv(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        for ((schema, table), held) in
+            account.tables.iter().filter(|((schema, _), _)| wanted.has("Db", schema))
+        {
+            rows.extend(held.columns.iter().map(|(column, bits)| {
+                RowBuilder::new(&wanted.view)
+                    .set("Host", text(&*account.name.host))
+                    .set("Db", text(&**schema))
+                    .set("User", text(&*account.name.user))
+                    .set("Table_name", text(&**table))
+                    .set("Column_name", text(&**column))
+                    .set("Column_priv", text(set_text(*bits)))
+                    .finish()
+            }));
         }
-        Ok(())
     }
 
-    pub(super) fn mysql_global_grants(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for account in self.instance.accounts().all() {
-            for (name, grant) in &account.dynamic {
-                // Members of WITH_GRANT_OPTION: N, Y.
-                let row = vec![
-                    text(&*account.name.user),
-                    text(&*account.name.host),
-                    text(&**name),
-                    Value::UInt(u64::from(*grant) + 1),
-                ];
-                if !emit(row)? {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+    pub(super) fn mysql_global_grants(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        let AccountName { user, host } = &account.name;
+        // Members of WITH_GRANT_OPTION: N, Y.
+        rows.extend(account.dynamic.iter().map(|(name, grant)| {
+            vec![text(&**user), text(&**host), text(&**name), Value::UInt(u64::from(*grant) + 1)]
+        }));
     }
 
-    pub(super) fn mysql_role_edges(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for account in self.instance.accounts().all() {
-            for (role, admin) in &account.roles {
-                let names = [&role.host, &role.user, &account.name.host, &account.name.user];
-                let mut row: Vec<Value> = names.into_iter().map(|name| text(&**name)).collect();
-                row.push(Value::UInt(u64::from(*admin) + 1));
-                if !emit(row)? {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+    pub(super) fn mysql_role_edges(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        rows.extend(account.roles.iter().map(|(role, admin)| {
+            let names = [&role.host, &role.user, &account.name.host, &account.name.user];
+            let mut row: Vec<Value> = names.into_iter().map(|name| text(&**name)).collect();
+            row.push(Value::UInt(u64::from(*admin) + 1));
+            row
+        }));
     }
 
     /// By host, by user, the latest password first: the table's primary key.
-    pub(super) fn mysql_password_history(&self, emit: Emit<'_>) -> SqlResult<()> {
-        let table = self.instance.accounts();
+    pub(super) fn mysql_password_history(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
         let zone = self.time_zone();
-        let mut accounts: Vec<&Account> = table.all().collect();
-        accounts.sort_by_key(|account| (&account.name.host, &account.name.user));
-        for account in accounts {
-            for old in &account.history.0 {
-                let row = vec![
-                    text(&*account.name.host),
-                    text(&*account.name.user),
-                    Value::DateTime(zone.local(old.set_microseconds)),
-                    Value::Bytes(old.stored.clone()),
-                ];
-                if !emit(row)? {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+        rows.extend(account.history.0.iter().map(|old| {
+            vec![
+                text(&*account.name.host),
+                text(&*account.name.user),
+                Value::DateTime(zone.local(old.set_microseconds)),
+                Value::Bytes(old.stored.clone()),
+            ]
+        }));
     }
 
-    pub(super) fn mysql_default_roles(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for account in self.instance.accounts().all() {
-            for role in &account.default_roles {
-                let names = [&account.name.host, &account.name.user, &role.host, &role.user];
-                if !emit(names.into_iter().map(|name| text(&**name)).collect())? {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+    pub(super) fn mysql_default_roles(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
+        rows.extend(account.default_roles.iter().map(|role| {
+            let names = [&account.name.host, &account.name.user, &role.host, &role.user];
+            names.into_iter().map(|name| text(&**name)).collect()
+        }));
     }
+}
+
+/// What the account was granted on tables that are wanted.
+fn wanted_tables<'a>(
+    account: &'a Account,
+    wanted: &'a Wanted,
+) -> impl Iterator<Item = (&'a (String, String), &'a TableGrant)> {
+    let is_wanted = |(schema, table): &(String, String)| {
+        wanted.has("TABLE_SCHEMA", schema) && wanted.has("TABLE_NAME", table)
+    };
+    account.tables.iter().filter(move |(name, _)| is_wanted(name))
 }
 
 /// A limit; NULL for that of the server.

@@ -1,11 +1,12 @@
 //! information_schema.COLUMNS, and the texts of columns that SHOW COLUMNS shares with it.
 
+use super::cursor::ViewRows;
+use super::keys::Wanted;
 use super::tables::AnyTable;
-use super::{Emit, SystemTables, definitions, wanted_text};
+use super::{SystemTables, definitions};
 use crate::result::{optional_text, text};
 use accounts::Privileges;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexKind, TableDefinition};
-use errors::SqlResult;
 use expression::TimeZone;
 use values::{TypeKind, Value};
 use variables::id;
@@ -84,21 +85,12 @@ pub(crate) fn key_of(definition: &TableDefinition, position: usize) -> &'static 
 }
 
 impl SystemTables<'_> {
-    pub(super) fn columns(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        let wanted = wanted_text(equal, 3);
-        self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
-            for (position, column) in table.definition().columns.iter().enumerate() {
-                if wanted.as_ref().is_some_and(|name| !name.eq_ignore_ascii_case(&column.name))
-                    || !self.sees_column(table.definition(), position)
-                {
-                    continue;
-                }
-                if !emit(self.column_row(table, position))? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
+    pub(super) fn columns(&self, wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
+        let definition = table.definition();
+        let is_wanted = |at: &usize| {
+            wanted.has("COLUMN_NAME", &definition.columns[*at].name) && self.sees_column(definition, *at)
+        };
+        rows.extend((0..definition.columns.len()).filter(is_wanted).map(|at| self.column_row(table, at)));
     }
 
     /// The session's time zone.

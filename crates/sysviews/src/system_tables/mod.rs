@@ -1,11 +1,14 @@
 //! Tables without storage: information_schema, performance_schema, mysql, sys. Main type: [`SystemTables`].
-//! Names, columns and types come from `data/system_tables.tsv`; rows are made when a statement reads them.
+//! Names, columns and types come from `data/system_tables.tsv`; rows are made as a statement pulls them (`cursor.rs`), those that it
+//! wants by key alone where the table has one (`keys.rs`).
 //! A table that has a definition but no rows here is empty, as in MySQL where the feature is not in use.
 
 mod accounts;
 mod columns;
+mod cursor;
 mod definitions;
 mod innodb;
+mod keys;
 mod reference;
 mod row;
 mod sessions;
@@ -17,6 +20,8 @@ pub use definitions::{definition, names};
 pub(crate) use reference::PLUGINS;
 pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
 
+use accounts::Listed;
+use cursor::{Pieces, SystemCursor, ViewRows, whole};
 use dictionary::TableDefinition;
 use errors::SqlResult;
 use expression::Routine;
@@ -24,7 +29,8 @@ use instance::Instance;
 use instance::SessionShared;
 use instance::SessionUser;
 use instance::system_schemas::{OVERLAY_SCHEMA, is_system_schema};
-use plan::VirtualTables;
+use keys::Wanted;
+use plan::{VirtualCursor, VirtualRequest, VirtualTables};
 use std::sync::Arc;
 use values::Value;
 use variables::SessionVariables;
@@ -81,17 +87,6 @@ pub struct SystemTables<'s> {
     pub overlay: Option<Overlay>,
 }
 
-/// Where rows go: false when no more are wanted.
-pub(crate) type Emit<'a> = &'a mut dyn FnMut(Vec<Value>) -> SqlResult<bool>;
-
-/// The constant that a statement compares the column at `position` with, as text.
-pub(crate) fn wanted_text(equal: &[(usize, Value)], position: usize) -> Option<String> {
-    equal.iter().find(|(column, _)| *column == position).and_then(|(_, value)| match value {
-        Value::Bytes(bytes) => String::from_utf8(bytes.clone()).ok(),
-        _ => None,
-    })
-}
-
 impl VirtualTables for SystemTables<'_> {
     fn table(&self, schema: &str, name: &str) -> Option<Arc<TableDefinition>> {
         if schema == OVERLAY_SCHEMA {
@@ -104,22 +99,22 @@ impl VirtualTables for SystemTables<'_> {
         self.instance.routines().find(schema, name)
     }
 
-    fn rows(&self, table: &TableDefinition, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        if table.name.schema == OVERLAY_SCHEMA {
-            for row in self.overlay.iter().flat_map(|overlay| &overlay.rows) {
-                if !emit(row.clone())? {
-                    break;
-                }
-            }
-            return Ok(());
-        }
-        match table.name.schema.as_str() {
-            "information_schema" => self.information_schema(&table.name.table, table, equal, emit),
-            "performance_schema" => self.performance_schema(&table.name.table, table, emit),
-            "mysql" => self.mysql_schema(&table.name.table, table, emit),
-            "sys" => self.sys_schema(&table.name.table, table, emit),
-            _ => Ok(()),
-        }
+    fn key_columns(&self, table: &TableDefinition) -> Vec<usize> {
+        let names = keys::key_columns(&table.name.schema, &table.name.table);
+        names.iter().filter_map(|name| table.column_position(name)).collect()
+    }
+
+    fn open<'t>(&'t self, request: VirtualRequest) -> SqlResult<Box<dyn VirtualCursor + 't>> {
+        let wanted = Wanted::of(request);
+        let pieces = match wanted.view.name.schema.as_str() {
+            OVERLAY_SCHEMA => self.overlay_rows(),
+            "information_schema" => self.information_schema(wanted)?,
+            "performance_schema" => self.performance_schema(wanted),
+            "mysql" => self.mysql_schema(wanted),
+            "sys" => whole(sys_schema(&wanted.view.name.table)),
+            _ => whole(Vec::new()),
+        };
+        Ok(Box::new(SystemCursor::new(self, pieces)))
     }
 
     fn keeps_column_names(&self, schema: &str, name: &str) -> bool {
@@ -132,92 +127,97 @@ impl VirtualTables for SystemTables<'_> {
 }
 
 impl SystemTables<'_> {
-    fn information_schema(
-        &self,
-        name: &str,
-        table: &TableDefinition,
-        equal: &[(usize, Value)],
-        emit: Emit<'_>,
-    ) -> SqlResult<()> {
-        self.require_process(name)?;
-        match name {
-            "SCHEMATA" => self.schemata(emit),
-            "SCHEMATA_EXTENSIONS" => self.schemata_extensions(emit),
-            "TABLES" => self.tables(equal, emit),
-            "COLUMNS" => self.columns(equal, emit),
-            "STATISTICS" => self.statistics(equal, emit),
-            "KEY_COLUMN_USAGE" => self.key_column_usage(equal, emit),
-            "TABLE_CONSTRAINTS" => self.table_constraints(equal, emit),
-            "PARTITIONS" => self.partitions(equal, emit),
-            "ENGINES" => self.engines(emit),
-            "CHARACTER_SETS" => self.character_sets(emit),
-            "COLLATIONS" => self.collations(emit),
-            "COLLATION_CHARACTER_SET_APPLICABILITY" => self.collation_charsets(emit),
-            "KEYWORDS" => self.keywords(emit),
-            "PLUGINS" => self.plugins(emit),
-            "PROCESSLIST" => self.processlist(table, emit),
-            "USER_PRIVILEGES" => self.user_privileges(emit),
-            "SCHEMA_PRIVILEGES" => self.schema_privileges(emit),
-            "TABLE_PRIVILEGES" => self.table_privileges(emit),
-            "COLUMN_PRIVILEGES" => self.column_privileges(emit),
-            "USER_ATTRIBUTES" => self.user_attributes(emit),
-            "APPLICABLE_ROLES" => self.applicable_roles(emit),
-            "ENABLED_ROLES" => self.enabled_roles(emit),
-            "INNODB_TABLESPACES" => self.innodb_tablespaces(table, emit),
-            "INNODB_TABLES" => self.innodb_tables(table, emit),
-            "INNODB_TRX" => self.innodb_trx(table, emit),
-            _ => Ok(()),
+    fn overlay_rows(&self) -> Pieces<'_> {
+        let rows = self.overlay.iter().flat_map(|overlay| &overlay.rows);
+        Box::new(rows.map(|row| vec![row.clone()]))
+    }
+
+    fn information_schema(&self, wanted: Wanted) -> SqlResult<Pieces<'_>> {
+        let view = wanted.view.clone();
+        self.require_process(&view.name.table)?;
+        Ok(match view.name.table.as_str() {
+            "SCHEMATA" => whole(self.schemata(&wanted)),
+            "SCHEMATA_EXTENSIONS" => whole(self.schemata_extensions(&wanted)),
+            "TABLES" => self.tables(wanted),
+            "COLUMNS" => self.by_table(wanted, SystemTables::columns),
+            "STATISTICS" => self.by_table(wanted, SystemTables::statistics),
+            "KEY_COLUMN_USAGE" => self.by_table(wanted, SystemTables::key_column_usage),
+            "TABLE_CONSTRAINTS" => self.by_table(wanted, SystemTables::table_constraints),
+            "PARTITIONS" => self.by_table(wanted, SystemTables::partitions),
+            "ENGINES" => whole(reference::engines()),
+            "CHARACTER_SETS" => whole(reference::character_sets()),
+            "COLLATIONS" => whole(reference::collations()),
+            "COLLATION_CHARACTER_SET_APPLICABILITY" => whole(reference::collation_charsets()),
+            "KEYWORDS" => whole(reference::keywords()),
+            "PLUGINS" => whole(reference::plugins()),
+            "PROCESSLIST" => self.by_session(wanted, &["ID"], SystemTables::processlist),
+            "USER_PRIVILEGES" => self.by_account(wanted, Listed::Visible, SystemTables::user_privileges),
+            "SCHEMA_PRIVILEGES" => self.by_account(wanted, Listed::Visible, SystemTables::schema_privileges),
+            "TABLE_PRIVILEGES" => self.by_account(wanted, Listed::Visible, SystemTables::table_privileges),
+            "COLUMN_PRIVILEGES" => self.by_account(wanted, Listed::Visible, SystemTables::column_privileges),
+            "USER_ATTRIBUTES" => self.by_account(wanted, Listed::Visible, SystemTables::user_attributes),
+            "APPLICABLE_ROLES" => whole(self.applicable_roles()),
+            "ENABLED_ROLES" => whole(self.enabled_roles()),
+            "INNODB_TABLESPACES" => self.by_stored_table(wanted, SystemTables::innodb_tablespaces),
+            "INNODB_TABLES" => self.by_stored_table(wanted, SystemTables::innodb_tables),
+            "INNODB_TRX" => whole(self.innodb_trx(&view)),
+            _ => whole(Vec::new()),
+        })
+    }
+
+    fn performance_schema(&self, wanted: Wanted) -> Pieces<'_> {
+        let view = wanted.view.clone();
+        match view.name.table.as_str() {
+            "session_variables" => whole(self.variable_rows(&wanted, false)),
+            "global_variables" => whole(self.variable_rows(&wanted, true)),
+            "session_status" => whole(self.status_rows(&wanted, false)),
+            "global_status" => whole(self.status_rows(&wanted, true)),
+            "variables_info" => whole(sessions::variables_info(&wanted)),
+            "variables_metadata" => whole(sessions::variables_metadata(&wanted)),
+            "persisted_variables" => whole(self.persisted_variables(&wanted)),
+            "processlist" => self.by_session(wanted, &["ID"], SystemTables::processlist),
+            "threads" => self.by_session(wanted, &["PROCESSLIST_ID", "THREAD_ID"], SystemTables::threads),
+            "session_connect_attrs" => {
+                self.by_session(wanted, &["PROCESSLIST_ID"], SystemTables::connect_attributes)
+            }
+            "session_account_connect_attrs" => {
+                self.by_session(wanted, &["PROCESSLIST_ID"], SystemTables::own_connect_attributes)
+            }
+            "metadata_locks" => whole(self.metadata_locks(&view)),
+            _ => whole(Vec::new()),
         }
     }
 
-    fn performance_schema(&self, name: &str, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        match name {
-            "session_variables" => self.variable_rows(false, emit),
-            "global_variables" => self.variable_rows(true, emit),
-            "session_status" => self.status_rows(false, emit),
-            "global_status" => self.status_rows(true, emit),
-            "variables_info" => self.variables_info(emit),
-            "variables_metadata" => self.variables_metadata(emit),
-            "persisted_variables" => self.persisted_variables(emit),
-            "processlist" => self.processlist(table, emit),
-            "threads" => self.threads(table, emit),
-            "session_connect_attrs" => self.connect_attributes(true, emit),
-            "session_account_connect_attrs" => self.connect_attributes(false, emit),
-            "metadata_locks" => self.metadata_locks(table, emit),
-            _ => Ok(()),
-        }
-    }
-
-    fn mysql_schema(&self, name: &str, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        match name {
-            "user" => self.mysql_user(table, emit),
-            "db" => self.mysql_db(table, emit),
-            "tables_priv" => self.mysql_tables_priv(table, emit),
-            "columns_priv" => self.mysql_columns_priv(table, emit),
-            "global_grants" => self.mysql_global_grants(emit),
-            "role_edges" => self.mysql_role_edges(emit),
-            "default_roles" => self.mysql_default_roles(emit),
-            "password_history" => self.mysql_password_history(emit),
-            "time_zone_name" => self.mysql_time_zone_names(emit),
-            _ => Ok(()),
+    fn mysql_schema(&self, wanted: Wanted) -> Pieces<'_> {
+        let view = wanted.view.clone();
+        match view.name.table.as_str() {
+            "user" => self.by_account(wanted, Listed::All, SystemTables::mysql_user),
+            "db" => self.by_account(wanted, Listed::All, SystemTables::mysql_db),
+            "tables_priv" => self.by_account(wanted, Listed::All, SystemTables::mysql_tables_priv),
+            "columns_priv" => self.by_account(wanted, Listed::All, SystemTables::mysql_columns_priv),
+            "global_grants" => self.by_account(wanted, Listed::All, SystemTables::mysql_global_grants),
+            "role_edges" => self.by_account(wanted, Listed::All, SystemTables::mysql_role_edges),
+            "default_roles" => self.by_account(wanted, Listed::All, SystemTables::mysql_default_roles),
+            "password_history" => {
+                self.by_account(wanted, Listed::AllByHost, SystemTables::mysql_password_history)
+            }
+            "time_zone_name" => whole(self.mysql_time_zone_names()),
+            _ => whole(Vec::new()),
         }
     }
 
     /// The zones that SET time_zone and CONVERT_TZ take by name.
-    fn mysql_time_zone_names(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for (number, name) in (1..).zip(instance::time_zones::names(self.instance)) {
-            if !emit(vec![crate::result::text(&name), Value::UInt(number)])? {
-                break;
-            }
-        }
-        Ok(())
+    fn mysql_time_zone_names(&self) -> ViewRows {
+        let names = (1..).zip(instance::time_zones::names(self.instance));
+        names.map(|(number, name)| vec![crate::result::text(&name), Value::UInt(number)]).collect()
     }
+}
 
-    fn sys_schema(&self, name: &str, _table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        if name == "version" {
-            let row = vec![crate::result::text("2.1.3"), crate::result::text(instance::options::VERSION)];
-            emit(row)?;
+fn sys_schema(view: &str) -> ViewRows {
+    match view {
+        "version" => {
+            vec![vec![crate::result::text("2.1.3"), crate::result::text(instance::options::VERSION)]]
         }
-        Ok(())
+        _ => Vec::new(),
     }
 }

@@ -1,11 +1,12 @@
 //! Views of sessions and variables: PROCESSLIST, threads, session_variables, global_status, metadata_locks.
 
+use super::SystemTables;
+use super::cursor::{Pieces, ViewRows};
+use super::keys::Wanted;
 use super::row::RowBuilder;
-use super::{Emit, SystemTables};
 use crate::result::{optional_text, text};
 use accounts::Privileges;
 use dictionary::TableDefinition;
-use errors::SqlResult;
 use instance::SessionShared;
 use std::sync::Arc;
 use values::Value;
@@ -26,42 +27,76 @@ pub(crate) struct ProcessRow {
     pub statement: Option<String>,
 }
 
+/// Appends the rows that a view has of a session.
+pub(super) type RowsOfSession<'a> = fn(&SystemTables<'a>, &Wanted, &SessionShared, &mut ViewRows);
+
 impl SystemTables<'_> {
     /// Sessions that the user may see: all with PROCESS, else those of the same account.
-    fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
-        let all = self.user.grants.global().contains(Privileges::PROCESS);
-        let account = self.user.account.to_string();
-        let sessions = self.instance.registry().all().into_iter();
-        sessions.filter(|session| all || *session.describe().account == *account).collect()
+    fn may_see_session(&self, session: &SessionShared) -> bool {
+        self.user.grants.global().contains(Privileges::PROCESS) || self.is_own_session(session)
     }
 
-    /// PROCESSLIST.
-    pub(crate) fn processes(&self) -> Vec<ProcessRow> {
-        let now = self.instance.monotonic_microseconds();
-        let row = |session: Arc<SessionShared>| {
-            let (command, since) = session.command();
-            let description = session.describe();
-            let running = session.is_running();
-            ProcessRow {
-                id: session.id,
-                user: description.user.clone(),
-                host: description.host.clone(),
-                schema: description.schema.as_ref().map(|schema| schema.to_string()),
-                command,
-                seconds: now.saturating_sub(since) / 1_000_000,
-                state: match (running, description.state) {
-                    (true, "") => "executing",
-                    (_, state) => state,
-                },
-                statement: running.then(|| String::from_utf8_lossy(&description.statement).into_owned()),
+    fn is_own_session(&self, session: &SessionShared) -> bool {
+        *session.describe().account == *self.user.account.to_string()
+    }
+
+    /// The rows that each session gives; `id_columns` hold its number.
+    pub(super) fn by_session<'a>(
+        &'a self,
+        wanted: Wanted,
+        id_columns: &[&str],
+        rows_of: RowsOfSession<'a>,
+    ) -> Pieces<'a> {
+        let registry = self.instance.registry();
+        let named = id_columns.iter().find_map(|column| wanted.numbers(column));
+        let sessions: Vec<Arc<SessionShared>> = match named {
+            Some(ids) => {
+                let ids = ids.into_iter().filter_map(|id| u32::try_from(id).ok());
+                ids.filter_map(|id| registry.get(id)).collect()
             }
+            None => registry.all(),
         };
-        self.visible_sessions().into_iter().map(row).collect()
+        let visible = sessions.into_iter().filter(|session| self.may_see_session(session));
+        Box::new(visible.map(move |session| {
+            let mut rows = Vec::new();
+            rows_of(self, &wanted, &session, &mut rows);
+            rows
+        }))
     }
 
-    pub(super) fn processlist(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        for process in self.processes() {
-            let row = RowBuilder::new(table)
+    /// SHOW PROCESSLIST.
+    pub(crate) fn processes(&self) -> Vec<ProcessRow> {
+        let sessions = self.instance.registry().all().into_iter();
+        sessions
+            .filter(|session| self.may_see_session(session))
+            .map(|session| self.process(&session))
+            .collect()
+    }
+
+    fn process(&self, session: &SessionShared) -> ProcessRow {
+        let now = self.instance.monotonic_microseconds();
+        let (command, since) = session.command();
+        let description = session.describe();
+        let running = session.is_running();
+        ProcessRow {
+            id: session.id,
+            user: description.user.clone(),
+            host: description.host.clone(),
+            schema: description.schema.as_ref().map(|schema| schema.to_string()),
+            command,
+            seconds: now.saturating_sub(since) / 1_000_000,
+            state: match (running, description.state) {
+                (true, "") => "executing",
+                (_, state) => state,
+            },
+            statement: running.then(|| String::from_utf8_lossy(&description.statement).into_owned()),
+        }
+    }
+
+    pub(super) fn processlist(&self, wanted: &Wanted, session: &SessionShared, rows: &mut ViewRows) {
+        let process = self.process(session);
+        rows.push(
+            RowBuilder::new(&wanted.view)
                 .set("ID", Value::UInt(u64::from(process.id)))
                 .set("USER", text(process.user))
                 .set("HOST", text(process.host))
@@ -71,17 +106,14 @@ impl SystemTables<'_> {
                 .set("STATE", text(process.state))
                 .set("INFO", optional_text(process.statement))
                 .set("EXECUTION_ENGINE", text("PRIMARY"))
-                .finish();
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
+                .finish(),
+        );
     }
 
-    pub(super) fn threads(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        for process in self.processes() {
-            let row = RowBuilder::new(table)
+    pub(super) fn threads(&self, wanted: &Wanted, session: &SessionShared, rows: &mut ViewRows) {
+        let process = self.process(session);
+        rows.push(
+            RowBuilder::new(&wanted.view)
                 .set("THREAD_ID", Value::UInt(u64::from(process.id)))
                 .set("NAME", text("thread/sql/one_connection"))
                 .set("TYPE", text("FOREGROUND"))
@@ -95,19 +127,42 @@ impl SystemTables<'_> {
                 .set("PROCESSLIST_INFO", optional_text(process.statement))
                 .set("INSTRUMENTED", text("YES"))
                 .set("HISTORY", text("YES"))
-                .finish();
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
+                .finish(),
+        );
     }
 
-    /// Name and text of every variable of that scope, in order.
-    pub(crate) fn variable_texts(&self, global: bool) -> Vec<(&'static str, String)> {
+    pub(super) fn connect_attributes(&self, _wanted: &Wanted, session: &SessionShared, rows: &mut ViewRows) {
+        let attributes = session.describe().attributes.clone();
+        rows.extend((0..).zip(attributes.iter()).map(|(position, (name, value))| {
+            vec![
+                Value::UInt(u64::from(session.id)),
+                text(name.into_owned()),
+                text(value.into_owned()),
+                Value::Int(position),
+            ]
+        }));
+    }
+
+    pub(super) fn own_connect_attributes(
+        &self,
+        wanted: &Wanted,
+        session: &SessionShared,
+        rows: &mut ViewRows,
+    ) {
+        if self.is_own_session(session) {
+            self.connect_attributes(wanted, session, rows);
+        }
+    }
+
+    /// Name and text of every variable of that scope whose name is wanted, in order.
+    pub(crate) fn variable_texts(
+        &self,
+        global: bool,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<(&'static str, String)> {
         let globals = self.instance.globals();
         VariableId::all()
-            .filter(|id| !(global && id.variable().scope == Scope::Session))
+            .filter(|id| !(global && id.variable().scope == Scope::Session) && is_wanted(id.variable().name))
             .map(|id| {
                 let variable = id.variable();
                 let value = if global || variable.scope == Scope::Global {
@@ -128,102 +183,27 @@ impl SystemTables<'_> {
         }
     }
 
-    pub(super) fn variable_rows(&self, global: bool, emit: Emit<'_>) -> SqlResult<()> {
-        pairs(self.variable_texts(global), emit)
+    pub(super) fn variable_rows(&self, wanted: &Wanted, global: bool) -> ViewRows {
+        pairs(self.variable_texts(global, |name| wanted.has("VARIABLE_NAME", name)))
     }
 
-    pub(super) fn status_rows(&self, global: bool, emit: Emit<'_>) -> SqlResult<()> {
+    pub(super) fn status_rows(&self, wanted: &Wanted, global: bool) -> ViewRows {
         let session = (!global).then_some(self.shared);
-        pairs(instance::status_values::rows(self.instance, session), emit)
+        pairs(instance::status_values::rows(self.instance, session, &|name| {
+            wanted.has("VARIABLE_NAME", name)
+        }))
     }
 
-    pub(super) fn variables_info(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for variable in VariableId::all().map(VariableId::variable) {
-            let bound = |number: i128| match number {
-                i128::MIN | i128::MAX => text("0"),
-                number => text(number.to_string()),
-            };
-            let mut row = vec![text(variable.name), Value::UInt(1), text("")];
-            row.extend([
-                bound(variable.minimum),
-                bound(variable.maximum),
-                Value::Null,
-                Value::Null,
-                Value::Null,
-            ]);
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn variables_metadata(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for variable in VariableId::all().map(VariableId::variable) {
-            let scope = match variable.scope {
-                Scope::Global => 1,
-                Scope::Both => 2,
-                Scope::Session => 3,
-            };
-            // Members of DATA_TYPE: Integer, Numeric, String, Enumeration, Boolean, Set.
-            let data_type = match variable.kind {
-                Kind::Integer => 1,
-                Kind::Double => 2,
-                Kind::String => 3,
-                Kind::Enumeration => 4,
-                Kind::Boolean => 5,
-                Kind::Set | Kind::Flags => 6,
-            };
-            let bound = |number: i128| match number {
-                i128::MIN | i128::MAX => text(""),
-                number => text(number.to_string()),
-            };
-            let mut row = vec![text(variable.name), Value::UInt(scope), Value::UInt(data_type)];
-            row.extend([bound(variable.minimum), bound(variable.maximum), text("")]);
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn persisted_variables(&self, emit: Emit<'_>) -> SqlResult<()> {
+    pub(super) fn persisted_variables(&self, wanted: &Wanted) -> ViewRows {
         let persisted = self.instance.persisted().clone();
-        for (name, value) in persisted.iter() {
-            if !emit(vec![text(name), text(value)])? {
-                break;
-            }
-        }
-        Ok(())
+        let rows = persisted.iter().filter(|(name, _)| wanted.has("VARIABLE_NAME", name));
+        rows.map(|(name, value)| vec![text(name), text(value)]).collect()
     }
 
-    pub(super) fn connect_attributes(&self, all: bool, emit: Emit<'_>) -> SqlResult<()> {
-        for session in self.visible_sessions() {
-            let description = session.describe();
-            if !all && *description.account != *self.user.account.to_string() {
-                continue;
-            }
-            let attributes = description.attributes.clone();
-            drop(description);
-            for (position, (name, value)) in attributes.iter().enumerate() {
-                let row = vec![
-                    Value::UInt(u64::from(session.id)),
-                    text(name.into_owned()),
-                    text(value.into_owned()),
-                    Value::Int(position as i64),
-                ];
-                if !emit(row)? {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn metadata_locks(&self, table: &TableDefinition, emit: Emit<'_>) -> SqlResult<()> {
-        for lock in self.instance.metadata_locks().rows() {
+    pub(super) fn metadata_locks(&self, view: &TableDefinition) -> ViewRows {
+        let row = |lock: catalog::LockRow| {
             let named = |name: &'_ str| optional_text((!name.is_empty()).then_some(name));
-            let row = RowBuilder::new(table)
+            RowBuilder::new(view)
                 .set("OBJECT_TYPE", text(lock.key.namespace().name()))
                 .set("OBJECT_SCHEMA", named(lock.key.schema_name()))
                 .set("OBJECT_NAME", named(lock.key.object_name()))
@@ -231,20 +211,58 @@ impl SystemTables<'_> {
                 .set("LOCK_DURATION", text(lock.duration.name()))
                 .set("LOCK_STATUS", text(if lock.granted { "GRANTED" } else { "PENDING" }))
                 .set("OWNER_THREAD_ID", Value::UInt(u64::from(lock.session)))
-                .finish();
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
+                .finish()
+        };
+        self.instance.metadata_locks().rows().into_iter().map(row).collect()
     }
 }
 
-fn pairs(rows: Vec<(&'static str, String)>, emit: Emit<'_>) -> SqlResult<()> {
-    for (name, value) in rows {
-        if !emit(vec![text(name), text(value)])? {
-            break;
-        }
-    }
-    Ok(())
+/// variables_info.
+pub(super) fn variables_info(wanted: &Wanted) -> ViewRows {
+    let bound = |number: i128| match number {
+        i128::MIN | i128::MAX => text("0"),
+        number => text(number.to_string()),
+    };
+    let row = |variable: &variables::SystemVariable| {
+        let mut row = vec![text(variable.name), Value::UInt(1), text("")];
+        row.extend([bound(variable.minimum), bound(variable.maximum), Value::Null, Value::Null, Value::Null]);
+        row
+    };
+    wanted_variables(wanted).map(row).collect()
+}
+
+/// variables_metadata.
+pub(super) fn variables_metadata(wanted: &Wanted) -> ViewRows {
+    let bound = |number: i128| match number {
+        i128::MIN | i128::MAX => text(""),
+        number => text(number.to_string()),
+    };
+    let row = |variable: &variables::SystemVariable| {
+        let scope = match variable.scope {
+            Scope::Global => 1,
+            Scope::Both => 2,
+            Scope::Session => 3,
+        };
+        // Members of DATA_TYPE: Integer, Numeric, String, Enumeration, Boolean, Set.
+        let data_type = match variable.kind {
+            Kind::Integer => 1,
+            Kind::Double => 2,
+            Kind::String => 3,
+            Kind::Enumeration => 4,
+            Kind::Boolean => 5,
+            Kind::Set | Kind::Flags => 6,
+        };
+        let mut row = vec![text(variable.name), Value::UInt(scope), Value::UInt(data_type)];
+        row.extend([bound(variable.minimum), bound(variable.maximum), text("")]);
+        row
+    };
+    wanted_variables(wanted).map(row).collect()
+}
+
+fn wanted_variables(wanted: &Wanted) -> impl Iterator<Item = &'static variables::SystemVariable> {
+    VariableId::all().map(VariableId::variable).filter(|variable| wanted.has("VARIABLE_NAME", variable.name))
+}
+
+fn pairs(rows: Vec<(&'static str, String)>) -> ViewRows {
+    rows.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect()
 }

@@ -1,12 +1,16 @@
 //! information_schema views of schemas, tables, indexes and constraints.
 
-use super::{Emit, SystemTables, definition, names, wanted_text};
+use super::cursor::{Pieces, ViewRows};
+use super::keys::Wanted;
+use super::{SystemTables, definition, names};
 use crate::result::text;
 use accounts::Privileges;
+use charset::CollationId;
 use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition};
 use engine::Table;
-use errors::SqlResult;
 use instance::system_schemas::{is_always_readable, is_hidden};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 use values::Value;
 
@@ -54,45 +58,93 @@ fn constraint_type(kind: IndexKind) -> Option<&'static str> {
     }
 }
 
+/// Indexes that are constraints, with what kind they are.
+fn constraints(table: &TableDefinition) -> impl Iterator<Item = (&IndexDefinition, &'static str)> {
+    table.indexes.iter().filter_map(|index| Some((index, constraint_type(index.kind)?)))
+}
+
+/// The first columns of TABLES, which say no more than the name and what kind of table it is.
+const NAME_COLUMNS: usize = 6;
+
+fn name_columns(schema: &str, table: &str, is_stored: bool) -> Vec<Value> {
+    // Members of TABLE_TYPE: BASE TABLE, VIEW, SYSTEM VIEW.
+    let is_view = !is_stored && schema == "information_schema";
+    let (kind, engine) = if is_view { (3, Value::Null) } else { (1, text("InnoDB")) };
+    vec![text("def"), text(schema), text(table), Value::UInt(kind), engine, Value::Int(10)]
+}
+
+/// Schemas that the engine does not know.
+const SYSTEM_SCHEMAS: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
+
+/// Columns that hold the schema of a table.
+const SCHEMA_COLUMNS: &[&str] = &["TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "INDEX_SCHEMA"];
+
+/// Appends the rows that a view has of a table.
+pub(super) type RowsOfTable<'a> = fn(&SystemTables<'a>, &Wanted, &AnyTable, &mut ViewRows);
+
 impl SystemTables<'_> {
     /// Schemas that the user may see: (name, default collation).
-    pub(crate) fn visible_schemas(&self) -> Vec<(String, charset::CollationId)> {
-        use charset::CollationId as C;
-        let mut schemas: Vec<(String, C)> = vec![("information_schema".to_owned(), C::UTF8MB3_GENERAL_CI)];
-        for name in ["mysql", "performance_schema", "sys"] {
-            if self.user.grants.sees_schema(name) || name == "performance_schema" {
-                schemas.push((name.to_owned(), C::UTF8MB4_0900_AI_CI));
-            }
-        }
-        for schema in self.instance.engine().dictionary().schemas() {
-            if !is_hidden(&schema.name) && self.user.grants.sees_schema(&schema.name) {
-                schemas.push((schema.name.clone(), schema.collation));
-            }
-        }
+    pub(crate) fn visible_schemas(&self) -> Vec<(String, CollationId)> {
+        let stored = self.instance.engine().dictionary().schemas();
+        let names = SYSTEM_SCHEMAS.iter().map(|name| (*name).to_owned());
+        let mut schemas: Vec<(String, CollationId)> = names
+            .chain(stored.iter().map(|schema| schema.name.clone()))
+            .filter_map(|name| self.visible_schema(name))
+            .collect();
         schemas.sort();
         schemas
     }
 
-    /// Calls `visit` for every table that the user may see; `equal` may name schema (column 1) and table (column 2).
-    pub(super) fn each_table(
-        &self,
-        schema: Option<String>,
-        table: Option<String>,
-        visit: &mut dyn FnMut(&AnyTable) -> SqlResult<bool>,
-    ) -> SqlResult<()> {
-        for (name, _) in self.visible_schemas() {
-            if schema.as_ref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(&name)) {
-                continue;
+    /// The schema of that name with its default collation, if there is one and the user may see it.
+    fn visible_schema(&self, name: String) -> Option<(String, CollationId)> {
+        let collation = match name.as_str() {
+            "information_schema" => return Some((name, CollationId::UTF8MB3_GENERAL_CI)),
+            "performance_schema" => return Some((name, CollationId::UTF8MB4_0900_AI_CI)),
+            "mysql" | "sys" => CollationId::UTF8MB4_0900_AI_CI,
+            hidden if is_hidden(hidden) => return None,
+            stored => self.instance.engine().dictionary().schema(stored)?.collation,
+        };
+        self.user.grants.sees_schema(&name).then_some((name, collation))
+    }
+
+    /// The schemas that are wanted by any of those columns.
+    fn wanted_schemas(&self, wanted: &Wanted, columns: &[&str]) -> Vec<(String, CollationId)> {
+        let mut schemas = match columns.iter().find_map(|column| wanted.names(column)) {
+            Some(names) => names.into_iter().filter_map(|name| self.visible_schema(name)).collect(),
+            None => self.visible_schemas(),
+        };
+        schemas.retain(|(name, _)| columns.iter().all(|column| wanted.has(column, name)));
+        schemas
+    }
+
+    /// The tables that are wanted, schema by schema: names, and whether they are stored. Opens none.
+    fn wanted_tables<'a>(
+        &'a self,
+        wanted: &Rc<Wanted>,
+    ) -> impl Iterator<Item = (Rc<str>, String, bool)> + use<'a> {
+        let wanted = wanted.clone();
+        let schemas = self.wanted_schemas(&wanted, SCHEMA_COLUMNS);
+        schemas.into_iter().flat_map(move |(schema, _)| {
+            let names = match wanted.names("TABLE_NAME") {
+                Some(names) => self.names_among(&schema, names),
+                None => self.names_of(&schema),
+            };
+            let schema: Rc<str> = schema.into();
+            names.into_iter().map(move |(name, is_stored)| (schema.clone(), name, is_stored))
+        })
+    }
+
+    /// The rows that each table that is wanted gives.
+    pub(super) fn by_table<'a>(&'a self, wanted: Wanted, rows_of: RowsOfTable<'a>) -> Pieces<'a> {
+        let wanted = Rc::new(wanted);
+        let tables = self.wanted_tables(&wanted);
+        Box::new(tables.map(move |(schema, name, is_stored)| {
+            let mut rows = Vec::new();
+            if let Some(table) = self.opened(&schema, &name, is_stored) {
+                rows_of(self, &wanted, &table, &mut rows);
             }
-            let mut names = self.names_of(&name);
-            names.retain(|(shown, _)| table.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(shown)));
-            for found in self.tables_named(&name, names) {
-                if !visit(&found)? {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
+            rows
+        }))
     }
 
     /// Names of a schema's tables that the user may see, and whether they are stored. No table is opened for it.
@@ -101,67 +153,76 @@ impl SystemTables<'_> {
         let system = names(schema).filter(is_defined).map(|name| (name.to_owned(), false));
         let stored =
             self.instance.engine().dictionary().table_names(schema).into_iter().map(|name| (name, true));
-        let may_see = |(name, _): &(String, bool)| {
-            schema == "information_schema"
-                || is_always_readable(schema, name)
-                || self.user.grants.table_or_columns(schema, name).intersects(Privileges::ALL_TABLE)
+        system.chain(stored).filter(|(name, _)| self.may_see(schema, name)).collect()
+    }
+
+    /// The same for those among `names`.
+    fn names_among(&self, schema: &str, names: BTreeSet<String>) -> Vec<(String, bool)> {
+        let dictionary = self.instance.engine().dictionary();
+        let found = |name: String| match definition(schema, &name) {
+            Some(system) => (system.name.table == name).then_some((name, false)),
+            None => dictionary.has_table(schema, &name).then_some((name, true)),
         };
-        system.chain(stored).filter(may_see).collect()
+        names.into_iter().filter_map(found).filter(|(name, _)| self.may_see(schema, name)).collect()
     }
 
-    /// The tables of these names, opened one after the other. Those that are dropped meanwhile are left out.
-    fn tables_named(&self, schema: &str, names: Vec<(String, bool)>) -> impl Iterator<Item = AnyTable> {
-        names.into_iter().filter_map(move |(name, is_stored)| match is_stored {
-            true => self.instance.engine().dictionary().table(schema, &name).map(AnyTable::Stored),
-            false => definition(schema, &name).map(AnyTable::System),
-        })
+    fn may_see(&self, schema: &str, table: &str) -> bool {
+        schema == "information_schema"
+            || is_always_readable(schema, table)
+            || self.user.grants.table_or_columns(schema, table).intersects(Privileges::ALL_TABLE)
     }
 
-    pub(super) fn schemata(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for (name, collation) in self.visible_schemas() {
-            let row = vec![
+    /// The table of that name; None if it was dropped meanwhile, or is being filled.
+    fn opened(&self, schema: &str, name: &str, is_stored: bool) -> Option<AnyTable> {
+        match is_stored {
+            true => {
+                let table = self.instance.engine().dictionary().table(schema, name);
+                table.filter(|table| !table.is_hidden()).map(AnyTable::Stored)
+            }
+            false => definition(schema, name).map(AnyTable::System),
+        }
+    }
+
+    pub(super) fn schemata(&self, wanted: &Wanted) -> ViewRows {
+        let row = |(name, collation): (String, CollationId)| {
+            vec![
                 text("def"),
                 text(name),
                 text(collation.charset().name),
                 text(collation.get().name),
                 Value::Null,
                 Value::UInt(1),
-            ];
-            if !emit(row)? {
-                break;
-            }
-        }
-        Ok(())
+            ]
+        };
+        self.wanted_schemas(wanted, &["SCHEMA_NAME"]).into_iter().map(row).collect()
     }
 
-    pub(super) fn schemata_extensions(&self, emit: Emit<'_>) -> SqlResult<()> {
-        for (name, _) in self.visible_schemas() {
-            if !emit(vec![text("def"), text(name), text("")])? {
-                break;
-            }
-        }
-        Ok(())
+    pub(super) fn schemata_extensions(&self, wanted: &Wanted) -> ViewRows {
+        let schemas = self.wanted_schemas(wanted, &["SCHEMA_NAME"]).into_iter();
+        schemas.map(|(name, _)| vec![text("def"), text(name), text("")]).collect()
     }
 
-    pub(super) fn tables(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
-            emit(self.table_row(table))
-        })
+    /// TABLES. A statement that reads nothing but names opens no table.
+    pub(super) fn tables(&self, wanted: Wanted) -> Pieces<'_> {
+        if !wanted.reads_only(NAME_COLUMNS) {
+            return self.by_table(wanted, |tables, _, table, rows| rows.push(tables.table_row(table)));
+        }
+        let width = wanted.view.columns.len();
+        let tables = self.wanted_tables(&Rc::new(wanted));
+        Box::new(tables.map(move |(schema, name, is_stored)| {
+            let mut row = name_columns(&schema, &name, is_stored);
+            row.resize(width, Value::Null);
+            vec![row]
+        }))
     }
 
     /// The 21 columns of TABLES.
     pub(crate) fn table_row(&self, table: &AnyTable) -> Vec<Value> {
         let definition = table.definition();
         let name = &definition.name;
-        let head = |kind: u64, engine: Value| {
-            vec![text("def"), text(&*name.schema), text(&*name.table), Value::UInt(kind), engine]
-        };
+        let mut row = name_columns(&name.schema, &name.table, matches!(table, AnyTable::Stored(_)));
         let AnyTable::Stored(stored) = table else {
-            // Members of TABLE_TYPE: BASE TABLE, VIEW, SYSTEM VIEW.
-            let is_view = name.schema == "information_schema";
-            let mut row =
-                head(if is_view { 3 } else { 1 }, if is_view { Value::Null } else { text("InnoDB") });
-            row.extend([Value::Int(10), Value::Null]);
+            row.push(Value::Null);
             row.extend([0, 0, 0, 0, 0, 0].map(Value::UInt));
             row.extend((0..6).map(|_| Value::Null));
             row.extend([text(""), text("")]);
@@ -170,7 +231,6 @@ impl SystemTables<'_> {
         let statistics = self.instance.engine().statistics(stored);
         let average = statistics.data_bytes.checked_div(statistics.rows).unwrap_or(0);
         let counter = definition.auto_increment_column().map(|_| stored.auto_increment().peek());
-        let mut row = head(1, text("InnoDB"));
         // Members of ROW_FORMAT: Fixed, Dynamic, Compressed, Redundant, Compact, Paged.
         let format = match definition.options.row_format {
             RowFormat::Default | RowFormat::Dynamic => 2,
@@ -178,7 +238,7 @@ impl SystemTables<'_> {
             RowFormat::Redundant => 4,
             RowFormat::Compact => 5,
         };
-        row.extend([Value::Int(10), Value::UInt(format)]);
+        row.push(Value::UInt(format));
         let sizes = [
             statistics.rows,
             average,
@@ -201,28 +261,19 @@ impl SystemTables<'_> {
         Value::DateTime(self.time_zone().local(seconds * 1_000_000))
     }
 
-    pub(super) fn partitions(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
-            let AnyTable::Stored(_) = table else { return Ok(true) };
-            let whole = self.table_row(table);
-            let mut row: Vec<Value> = whole[..3].to_vec();
-            row.extend((0..10).map(|_| Value::Null));
-            row.extend(whole[7..13].iter().cloned());
-            row.extend([whole[14].clone(), Value::Null, Value::Null, Value::Null]);
-            row.extend([text(""), text(""), Value::Null]);
-            emit(row)
-        })
+    pub(super) fn partitions(&self, _wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
+        let AnyTable::Stored(_) = table else { return };
+        let whole = self.table_row(table);
+        let mut row: Vec<Value> = whole[..3].to_vec();
+        row.extend((0..10).map(|_| Value::Null));
+        row.extend(whole[7..13].iter().cloned());
+        row.extend([whole[14].clone(), Value::Null, Value::Null, Value::Null]);
+        row.extend([text(""), text(""), Value::Null]);
+        rows.push(row);
     }
 
-    pub(super) fn statistics(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        self.each_table(wanted_text(equal, 1), wanted_text(equal, 2), &mut |table| {
-            for row in self.index_rows(table) {
-                if !emit(row)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
+    pub(super) fn statistics(&self, _wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
+        rows.extend(self.index_rows(table));
     }
 
     /// The 18 columns of STATISTICS for each part of each index.
@@ -263,32 +314,14 @@ impl SystemTables<'_> {
         rows
     }
 
-    fn each_constraint(
-        &self,
-        schema: Option<String>,
-        table: Option<String>,
-        visit: &mut dyn FnMut(&TableDefinition, &IndexDefinition, &'static str) -> SqlResult<bool>,
-    ) -> SqlResult<()> {
-        self.each_table(schema, table, &mut |table| {
-            let definition = table.definition();
-            for index in &definition.indexes {
-                if let Some(kind) = constraint_type(index.kind)
-                    && !visit(definition, index, kind)?
-                {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
-    }
-
-    pub(super) fn key_column_usage(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        self.each_constraint(wanted_text(equal, 4), wanted_text(equal, 5), &mut |table, index, _| {
+    pub(super) fn key_column_usage(&self, _wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
+        let table = table.definition();
+        for (index, _) in constraints(table) {
             for (place, part) in index.parts.iter().enumerate() {
                 if !self.sees_column(table, part.column) {
                     continue;
                 }
-                let row = vec![
+                rows.push(vec![
                     text("def"),
                     text(&*table.name.schema),
                     text(&*index.name),
@@ -301,18 +334,15 @@ impl SystemTables<'_> {
                     Value::Null,
                     Value::Null,
                     Value::Null,
-                ];
-                if !emit(row)? {
-                    return Ok(false);
-                }
+                ]);
             }
-            Ok(true)
-        })
+        }
     }
 
-    pub(super) fn table_constraints(&self, equal: &[(usize, Value)], emit: Emit<'_>) -> SqlResult<()> {
-        self.each_constraint(wanted_text(equal, 3), wanted_text(equal, 4), &mut |table, index, kind| {
-            emit(vec![
+    pub(super) fn table_constraints(&self, _wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
+        let table = table.definition();
+        rows.extend(constraints(table).map(|(index, kind)| {
+            vec![
                 text("def"),
                 text(&*table.name.schema),
                 text(&*index.name),
@@ -320,8 +350,8 @@ impl SystemTables<'_> {
                 text(&*table.name.table),
                 text(kind),
                 text("YES"),
-            ])
-        })
+            ]
+        }));
     }
 }
 
@@ -341,7 +371,9 @@ impl SystemTables<'_> {
         const FORMATS: [&str; 7] = ["", "Fixed", "Dynamic", "Compressed", "Redundant", "Compact", "Paged"];
         let mut names = self.names_of(schema);
         names.sort();
-        self.tables_named(schema, names)
+        names
+            .into_iter()
+            .filter_map(|(name, is_stored)| self.opened(schema, &name, is_stored))
             .map(|table| {
                 let row = self.table_row(&table);
                 let mut shown = vec![row[2].clone(), row[4].clone(), row[5].clone()];

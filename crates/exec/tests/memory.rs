@@ -1,0 +1,154 @@
+//! What a statement holds in memory however much it reads: each kind of operator that keeps rows, values or keys goes on on disk, or ends
+//! with MySQL's error when it may hold no more. Temporary files are on the real disk, so that what is counted is memory alone.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::World;
+use env::{Environment, RealDisk};
+use std::path::PathBuf;
+use std::sync::Arc;
+use stdx::counting_allocator::{CountingAllocator, bytes_held_by};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+const ROWS: usize = 16_000;
+/// What a statement may hold, and one operator of it. The rows of a table are more than 2 MiB.
+const STATEMENT_BYTES_MAX: u64 = 1 << 20;
+const OPERATOR_BYTES_MAX: u64 = 128 << 10;
+/// What it may hold beside that: batches, buffers of files, pages.
+const BESIDE_BYTES_MAX: u64 = 1 << 20;
+
+struct Folder(PathBuf);
+
+impl Folder {
+    #[allow(clippy::disallowed_methods)]
+    fn new() -> Folder {
+        let folder = std::env::temp_dir().join(format!("iruka-memory-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    #[allow(clippy::disallowed_methods)]
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn world(folder: &Folder) -> World {
+    let mut environment = Environment::simulated(env::simulated::SimulatedDisk::new(1), 1);
+    environment.disk = Arc::new(RealDisk::new(&folder.0));
+    let mut world = World::of(environment);
+    for name in ["t", "s"] {
+        world.run(&format!(
+            "CREATE TABLE {name} (id INT NOT NULL, n INT, w VARCHAR(200), PRIMARY KEY (id), KEY n (n))"
+        ));
+        for start in (0..ROWS).step_by(500) {
+            let tuple = |id| format!("({id},{},'{}{}')", id % 97, "w".repeat(120), id * 7 % ROWS);
+            let tuples: Vec<String> = (start..start + 500).map(tuple).collect();
+            assert!(world.run(&format!("INSERT INTO {name} VALUES {}", tuples.join(","))).is_empty());
+        }
+    }
+    world.settings.recursion_depth_max = 100_000;
+    world
+}
+
+/// Statements that go on on disk.
+const SPILLING: &[&str] = &[
+    "SELECT * FROM t ORDER BY w DESC, id",
+    "SELECT DISTINCT w FROM t",
+    "SELECT w, COUNT(*), MAX(id) FROM t GROUP BY w",
+    "SELECT n % 3, COUNT(DISTINCT w) FROM t GROUP BY n % 3",
+    "SELECT id, GROUP_CONCAT(w) FROM t GROUP BY id",
+    "SELECT w FROM t UNION SELECT w FROM s",
+    "SELECT w FROM t INTERSECT SELECT w FROM s",
+    "SELECT w FROM t EXCEPT SELECT w FROM s WHERE id < 100",
+    "SELECT id FROM t WHERE w IN (SELECT w FROM s)",
+    "SELECT id FROM t WHERE w NOT IN (SELECT CONCAT(w, 'x') FROM s)",
+    "SELECT id FROM t WHERE (id, w) IN (SELECT id, w FROM s) OR id < 0",
+    "SELECT COUNT(*) FROM t JOIN s ON t.w = s.w",
+    "SELECT COUNT(*), COUNT(s.id) FROM t LEFT JOIN s ON t.w = CONCAT(s.w, IF(s.id % 2, 'x', ''))",
+    "SELECT COUNT(*) FROM t WHERE NOT EXISTS (SELECT * FROM s WHERE s.w = t.w AND s.n < 50)",
+    "WITH c AS (SELECT id, w FROM t WHERE id >= 0) SELECT COUNT(*) FROM c a JOIN c b ON a.id = b.id + 1",
+    "WITH RECURSIVE c (i, w) AS (SELECT 1, CAST(REPEAT('r', 150) AS CHAR(150)) UNION ALL SELECT i + 1, w FROM c WHERE i < 20000) \
+     SELECT COUNT(*), MAX(i) FROM c",
+    "WITH RECURSIVE c (i, w) AS (SELECT 1, CAST(REPEAT('r', 150) AS CHAR(150)) UNION SELECT i + 1, w FROM c WHERE i < 20000) \
+     SELECT COUNT(*), MAX(i) FROM c",
+    "SELECT id FROM t WHERE id < 9000 OR n < 60",
+];
+
+/// Statements that must have it in memory.
+const FAILING: &[&str] = &[
+    "SELECT GROUP_CONCAT(w) FROM t",
+    "SELECT w FROM t INTERSECT ALL SELECT w FROM s",
+    "SELECT w FROM t EXCEPT ALL SELECT w FROM s",
+    "SELECT REPEAT(w, 100000) FROM t",
+];
+
+/// Statements that change rows; each leaves as many as there were.
+const CHANGES: &[&str] = &[
+    "INSERT INTO t SELECT id + 100000, n, w FROM t",
+    "UPDATE t JOIN s ON s.w = t.w SET t.n = t.n + 1",
+    "UPDATE t SET id = id + 1000000 WHERE id >= 100000 ORDER BY w",
+    "DELETE t FROM t JOIN s ON s.w = t.w WHERE t.id >= 100000",
+    "REPLACE INTO s SELECT id, n, w FROM t",
+];
+
+fn limit(world: &mut World) {
+    let settings = &mut world.settings;
+    settings.memory_bytes_max = STATEMENT_BYTES_MAX;
+    settings.sort_bytes_max = OPERATOR_BYTES_MAX;
+    settings.kept_bytes_max = OPERATOR_BYTES_MAX;
+    settings.join_bytes_max = OPERATOR_BYTES_MAX;
+}
+
+#[test]
+fn what_statements_hold_does_not_grow_with_their_rows() {
+    let folder = Folder::new();
+    let mut world = world(&folder);
+    let free = world.settings.clone();
+    let mut found = Vec::new();
+    for sql in SPILLING {
+        world.settings = free.clone();
+        world.channel.sends = false;
+        let expected = world.run(sql);
+        limit(&mut world);
+        assert!(world.run(sql) == expected, "{sql}");
+        world.channel.sends = true;
+        let held = bytes_held_by(|| assert!(world.run(sql).is_empty()));
+        if held > STATEMENT_BYTES_MAX + BESIDE_BYTES_MAX {
+            found.push(format!("{sql}: {held}"));
+        }
+    }
+    for sql in FAILING.iter().chain(CHANGES) {
+        let mut answer = Vec::new();
+        let held = bytes_held_by(|| answer = world.run(sql));
+        let fails = answer.first().is_some_and(|line| line.contains("1114"));
+        assert_eq!(fails, FAILING.contains(sql), "{sql}: {answer:?}");
+        if held > STATEMENT_BYTES_MAX + BESIDE_BYTES_MAX {
+            found.push(format!("{sql}: {held}"));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Statements take from what the server has for all: who finds nothing left goes to disk early, or fails.
+#[test]
+fn statements_share_what_the_server_has() {
+    let folder = Folder::new();
+    let mut world = world(&folder);
+    let sorted = "SELECT id FROM t ORDER BY w DESC, id";
+    let expected = world.run(sorted);
+    assert_eq!((world.spilled.files, world.server_memory.reserved_bytes()), (0, 0));
+    world.server_memory.set_bytes_max(1 << 20);
+    assert!(world.run(sorted) == expected);
+    assert!(world.spilled.merge_passes > 0 && world.spilled.files > 0, "{:?}", world.spilled);
+    let failed = world.run("SELECT GROUP_CONCAT(w) FROM t");
+    assert!(failed.len() == 1 && failed[0].contains("1114"), "{failed:?}");
+    assert_eq!(world.server_memory.reserved_bytes(), 0);
+    world.server_memory.set_bytes_max(u64::MAX);
+    assert_eq!(world.run("SELECT COUNT(*) FROM (SELECT GROUP_CONCAT(w) FROM t) d"), ["1"]);
+}
