@@ -18,7 +18,7 @@ step load;    "$python" tests/load/run.py --binary "$binary"
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all --rounds 3 {target}
 step plan;    "$python" tests/with_server.py --binary "$binary" -- "$python" tests/plan/run.py check {target}
 "$python" tests/with_server.py --binary "$binary" -- "$python" tests/plan/time.py {target} --slow 4
-step queries; "$python" benches/queries/test_answers.py
+step queries; "$python" benches/queries/test_answers.py; "$python" benches/queries/test_clocks.py
 "$python" tests/with_server.py --binary "$binary" -- "$python" benches/queries/run.py check {target}
 step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}
 step differential; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/run.py check {target}

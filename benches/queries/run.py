@@ -77,7 +77,7 @@ def explain(queries, lines, pair):
 
 def compare(options, files):
     queries = catalogue.queries(options.scale, options.only)
-    iruka, mysql = servers.Server("Iruka", options.servers[0]), servers.Server("MySQL", options.servers[1])
+    iruka, mysql = (servers.Server(name, address, options.clock) for name, address in zip(("Iruka", "MySQL"), options.servers))
     for server in (iruka, mysql):
         server.use(files, options.scale, options.reload)
     print("query   rows    MySQL ms    Iruka ms    ratio")
@@ -85,7 +85,7 @@ def compare(options, files):
     for query in queries:
         lines.append(measure(query, mysql, iruka, options))
         print(row_text(lines[-1]), flush=True)
-    print(f"load average of the last minute: {os.getloadavg()[0]:.2f}")
+    print(f"{options.clock} time; load average of the last minute: {os.getloadavg()[0]:.2f}")
     equal = report(lines)
     if options.explain:
         explain(queries, lines, (iruka, mysql))
@@ -93,7 +93,8 @@ def compare(options, files):
         for server in (iruka, mysql):
             server.drop()
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps({"scale": options.scale, "runs": options.runs, "queries": lines}, indent=1) + "\n")
+        figures = {"scale": options.scale, "clock": options.clock, "runs": options.runs, "queries": lines}
+        pathlib.Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
     return equal
 
 
@@ -146,7 +147,7 @@ def check(options, files):
 
 
 def regret(options, files):
-    server = servers.Server("Iruka", options.servers[0])
+    server = servers.Server("Iruka", options.servers[0], options.clock)
     server.use(files, options.scale, options.reload)
     print("query   chosen ms     best ms    ratio")
     over = 0
@@ -157,7 +158,7 @@ def regret(options, files):
         print(f"{query.name:5} {1e3 * chosen:11.2f} {1e3 * best:11.2f} {ratio:8.2f}{' *' if ratio > REGRET_MAX else ''}", flush=True)
         if ratio > REGRET_MAX and options.explain:
             print(f"{by}\n--- chosen\n{server.explain(query.text)}\n--- forced\n{server.explain(by)}")
-    print(f"load average of the last minute: {os.getloadavg()[0]:.2f}; {over} above {REGRET_MAX}")
+    print(f"{options.clock} time; load average of the last minute: {os.getloadavg()[0]:.2f}; {over} above {REGRET_MAX}")
     return over <= REGRETS_MAX
 
 
@@ -169,6 +170,7 @@ def main():
     parser.add_argument("--only", help="names of queries, with commas")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--limit", type=float, default=20.0, help="seconds of a query before it is killed")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall", help="cpu: the time that the server's process used, if it is local")
     parser.add_argument("--json", help="file for the figures")
     parser.add_argument("--explain", action="store_true", help=f"print both plans of queries above {RATIO_MAX}")
     parser.add_argument("--reload", action="store_true", help="fill the schemas even if they are full")

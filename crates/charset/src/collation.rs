@@ -335,9 +335,12 @@ impl Collation {
                 Order::Bytes | Order::Unsupported => false,
                 Order::SingleByte(order) => self.byte_weight(order, a) == self.byte_weight(order, b),
                 Order::MultiByte(listed) => listed.weight(a) == listed.weight(b),
-                Order::Weights { table, levels, .. } => (1..=levels).all(|level| {
-                    table.weights_of(a, level).as_slice() == table.weights_of(b, level).as_slice()
-                }),
+                Order::Weights { table, levels, .. } => {
+                    match (table.ascii_weight(a), table.ascii_weight(b)) {
+                        (Some(a), Some(b)) if levels == 1 || a != b => a == b,
+                        _ => weights_equal(table, levels, a, b),
+                    }
+                }
             }
     }
 
@@ -381,6 +384,12 @@ fn weight_bytes(listed: &MultiByte, text: &[u8]) -> Vec<u8> {
     let mut weights = Vec::with_capacity(text.len());
     listed.append_weights(text, &mut weights);
     weights
+}
+
+/// Whether two characters have the same weights on all levels.
+pub(crate) fn weights_equal(table: &WeightTable, levels: u8, a: u32, b: u32) -> bool {
+    let same = |level| table.weights_of(a, level).as_slice() == table.weights_of(b, level).as_slice();
+    (1..=levels).all(same)
 }
 
 /// The order of what one text has more than the other, against endless spaces.

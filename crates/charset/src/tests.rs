@@ -1,6 +1,7 @@
 //! Properties of sort keys against comparison, and cases recorded from MySQL 9.7.4.
 
 use super::*;
+use crate::collation::{Order, weights_equal};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
@@ -31,6 +32,17 @@ fn registry_knows_what_mysql_knows() {
     assert!(!named("utf8mb4_de_pb_0900_ai_ci").is_supported());
     assert!(collation_by_name("klingon_ci").is_none());
     assert_eq!(collation(CollationId(9999)).map(|c| c.id), None);
+}
+
+#[test]
+fn ascii_characters_are_equal_by_all_their_weights() {
+    for collation in supported() {
+        let Order::Weights { table, levels, .. } = collation.order else { continue };
+        for (a, b) in (0..128).flat_map(|a| (0..128).map(move |b| (a, b))) {
+            let expected = a == b || weights_equal(table, levels, a, b);
+            assert_eq!(collation.characters_equal(a, b), expected, "{} {a} {b}", collation.name);
+        }
+    }
 }
 
 /// Characters of several bytes, as MySQL converts them: text in the set, the same in UTF-8, and its weights.

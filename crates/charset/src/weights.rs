@@ -162,6 +162,12 @@ impl WeightTable {
         }
     }
 
+    /// The one weight of an ASCII character on level 1.
+    #[inline]
+    pub(crate) fn ascii_weight(&self, character: u32) -> Option<u16> {
+        self.ascii.get(character as usize).copied().filter(|weight| *weight != 0)
+    }
+
     /// The weights of a code point on level 1, 2 or 3.
     #[inline]
     pub(crate) fn weights_of(&self, character: u32, level: u8) -> CharacterWeights {

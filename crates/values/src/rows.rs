@@ -82,6 +82,15 @@ impl Storage {
         }
     }
 
+    /// A cell of other rows: what it points to is copied.
+    #[inline]
+    fn taken_over(&mut self, cell: Cell, from: &Storage) -> Cell {
+        match cell {
+            Cell::Bytes { .. } | Cell::Long(_) | Cell::Decimal(_) => self.copied(from.value(cell)),
+            plain => plain,
+        }
+    }
+
     #[inline]
     fn copied_bytes(&mut self, bytes: &[u8]) -> Cell {
         match u32::try_from(self.bytes.len()) {
@@ -106,6 +115,7 @@ impl Storage {
         bytes
     }
 
+    #[inline]
     fn decimal(&mut self, number: Decimal) -> Cell {
         self.decimals.push(number);
         Cell::Decimal(self.decimals.len() as u32 - 1)
@@ -207,12 +217,7 @@ impl Rows {
         let kept = &mut self.storage;
         match row {
             RowRef::Cells { cells, storage } => {
-                self.cells.extend(cells.0[..count].iter().map(|cell| match cell {
-                    Cell::Bytes { .. } | Cell::Long(_) | Cell::Decimal(_) => {
-                        kept.copied(storage.0.value(*cell))
-                    }
-                    plain => *plain,
-                }))
+                self.cells.extend(cells.0[..count].iter().map(|cell| kept.taken_over(*cell, storage.0)));
             }
             RowRef::Values(values) => {
                 self.cells.extend(values[..count].iter().map(|value| kept.copied(value.as_ref())));
@@ -220,6 +225,41 @@ impl Rows {
         }
         self.rows += 1;
         self.cells.resize(self.rows * self.width, Cell::Null);
+    }
+
+    /// Appends the values that a row has in those slots.
+    pub fn push_slots(&mut self, row: RowRef<'_>, slots: &[usize]) {
+        debug_assert_eq!(slots.len(), self.width);
+        self.last = self.storage.mark();
+        let kept = &mut self.storage;
+        match row {
+            RowRef::Cells { cells, storage } => {
+                self.cells.extend(slots.iter().map(|slot| kept.taken_over(cells.0[*slot], storage.0)));
+            }
+            RowRef::Values(values) => {
+                self.cells.extend(slots.iter().map(|slot| kept.copied(values[*slot].as_ref())));
+            }
+        }
+        self.rows += 1;
+    }
+
+    /// Puts the values of a row into those slots of the last row.
+    pub fn set_slots(&mut self, slots: &[usize], row: RowRef<'_>) {
+        let start = self.cells.len() - self.width;
+        let cells_of_row = &mut self.cells[start..];
+        let kept = &mut self.storage;
+        match row {
+            RowRef::Cells { cells, storage } => {
+                for (slot, cell) in slots.iter().zip(cells.0) {
+                    cells_of_row[*slot] = kept.taken_over(*cell, storage.0);
+                }
+            }
+            RowRef::Values(values) => {
+                for (slot, value) in slots.iter().zip(values) {
+                    cells_of_row[*slot] = kept.copied(value.as_ref());
+                }
+            }
+        }
     }
 
     /// Appends the first values of a row of other rows; long ones are taken away from there.
@@ -272,6 +312,13 @@ impl Rows {
     #[inline]
     pub fn set_bytes(&mut self, slot: usize, bytes: &[u8]) {
         let cell = self.storage.copied_bytes(bytes);
+        self.set_cell(slot, cell);
+    }
+
+    /// Puts an exact number into the last row.
+    #[inline]
+    pub fn set_decimal(&mut self, slot: usize, number: Decimal) {
+        let cell = self.storage.decimal(number);
         self.set_cell(slot, cell);
     }
 
@@ -507,6 +554,18 @@ mod tests {
         assert_eq!(rows.row(1).to_values(), values);
         assert_eq!(copy.row(0).first(values.len()).to_values(), values);
         assert_eq!(copy.value(0, values.len()), ValueRef::Null);
+        let slots: Vec<usize> = (0..values.len()).rev().collect();
+        let mut turned = Rows::default();
+        turned.reset(values.len());
+        for row in [RowRef::Values(&values), copy.row(0)] {
+            turned.push_slots(row, &slots);
+        }
+        turned.push_empty();
+        turned.set_slots(&slots, RowRef::Values(&values));
+        turned.push_empty();
+        turned.set_slots(&slots, copy.row(0).first(values.len()));
+        let expected: Vec<Value> = values.iter().rev().cloned().collect();
+        assert!((0..4).all(|row| turned.row(row).to_values() == expected));
         assert_eq!(rows.take(0, 7), values[..7]);
         assert!(rows.value(0, 6).is_null(), "a long value is moved out");
     }

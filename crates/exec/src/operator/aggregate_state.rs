@@ -158,11 +158,19 @@ impl Accumulator {
                 *count += 1;
             }
             State::Exact { sum, count } => {
-                if let Some(exact) = convert::to_decimal(value, column_type, run)? {
-                    *sum =
-                        sum.add(&exact).map_err(|_| sql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum()"))?;
-                    *count += 1;
-                }
+                let converted;
+                let exact = match value {
+                    ValueRef::Decimal(exact) => exact,
+                    _ => match convert::to_decimal(value, column_type, run)? {
+                        Some(exact) => {
+                            converted = exact;
+                            &converted
+                        }
+                        None => return Ok(()),
+                    },
+                };
+                *sum = sum.add(exact).map_err(|_| sql_error!(ER_DATA_OUT_OF_RANGE, "DECIMAL", "sum()"))?;
+                *count += 1;
             }
             State::Double { sum, count } => {
                 *sum += convert::to_double(value, column_type, run)?.unwrap_or(0.0);

@@ -108,10 +108,7 @@ impl BuildSide {
         }
         let Some(piece) = self.pieces.last_mut() else { return 0 };
         let before = piece.bytes();
-        piece.push_empty();
-        for (at, slot) in slots.iter().enumerate() {
-            piece.set(at, row.get(*slot));
-        }
+        piece.push_slots(row, slots);
         self.rows += 1;
         piece.bytes() - before
     }
@@ -290,10 +287,7 @@ impl<'p> HashJoinRun<'p> {
     fn next_match(&mut self, batch: &mut RowBatch) -> bool {
         let Some(table) = self.table.as_ref().filter(|_| self.candidate != END) else { return false };
         batch.rows_mut().push(self.rows.row(self.at - 1));
-        let kept = table.row(self.candidate as usize);
-        for (slot, value) in self.join.build_slots.iter().zip(kept.iter()) {
-            batch.set(*slot, value);
-        }
+        batch.rows_mut().set_slots(&self.join.build_slots, table.row(self.candidate as usize));
         self.candidate = table.next[self.candidate as usize];
         true
     }

@@ -134,6 +134,9 @@ impl<'a> Call<'a> {
 
     /// An argument as an integer that is signed or unsigned as its type is.
     pub fn wide_integer(&mut self, index: usize) -> SqlResult<Option<i128>> {
+        if let Some(Value::Int(number)) = self.call.arguments[index].literal() {
+            return Ok(Some(i128::from(*number)));
+        }
         let Some(chosen) = self.chosen(index)? else { return Ok(None) };
         let operand = chosen.operand(self.row, self.context)?;
         convert::operand_integer(operand.as_ref(), chosen, self.context)

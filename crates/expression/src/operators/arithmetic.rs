@@ -8,7 +8,7 @@ use crate::facts::SqlMode;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use errors::{SqlError, SqlResult, sql_error};
-use values::{Decimal, RowRef, Value};
+use values::{Decimal, RowRef, Value, ValueRef};
 
 /// The operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,6 +205,9 @@ impl Arithmetic {
                 }
             }
             ArithmeticMode::Decimal => {
+                if let (ValueRef::Decimal(left), ValueRef::Decimal(right)) = (left.as_ref(), right.as_ref()) {
+                    return self.decimals(whole, left, right, context);
+                }
                 let left = convert::operand_to_decimal(&self.left, left.as_ref(), context)?;
                 let right = convert::operand_to_decimal(&self.right, right.as_ref(), context)?;
                 match (left, right) {

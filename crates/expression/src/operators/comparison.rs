@@ -246,6 +246,9 @@ pub fn compare_values(
         (ComparisonMode::Double, ValueRef::Double(left), ValueRef::Double(right)) => {
             return Ok(left.partial_cmp(&right));
         }
+        (ComparisonMode::Decimal, ValueRef::Decimal(left), ValueRef::Decimal(right)) => {
+            return Ok(Some(left.cmp(right)));
+        }
         _ => {}
     }
     compare_converted(mode, left, left_type, right, right_type, context)

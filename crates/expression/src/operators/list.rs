@@ -4,7 +4,9 @@ use super::comparison::{Comparison, ComparisonMode, ComparisonOperator, as_numbe
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::operand::Operand;
 use crate::result_type::TypeClass;
+use crate::text;
 use crate::tree::{Expression, ExpressionKind};
+use charset::CollationId;
 use errors::SqlResult;
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -58,7 +60,7 @@ impl Between {
     }
 }
 
-/// From this many integer constants on, IN looks the operand up in a set.
+/// From this many constants on, IN looks the operand up instead of walking the list.
 const LOOKUP_LENGTH_MIN: usize = 4;
 
 /// After so many comparisons a walk looks for a kill.
@@ -80,10 +82,18 @@ pub struct InList {
     converts_first: bool,
 }
 
+/// Constants of one kind.
 #[derive(Debug)]
 struct Lookup {
-    integers: HashSet<i128>,
+    members: LookupMembers,
     has_null: bool,
+}
+
+#[derive(Debug)]
+enum LookupMembers {
+    Integers(HashSet<i128>),
+    /// In the order of the collation in which they are compared.
+    Texts(CollationId, Vec<Vec<u8>>),
 }
 
 impl InList {
@@ -111,13 +121,11 @@ impl InList {
             *context.diagnostics() = before;
         }
         let operand = self.operand.operand(row, context)?;
-        let exact = match (operand.as_ref(), &self.lookup) {
-            (ValueRef::Null, _) => return Ok(None),
-            (ValueRef::Int(value), Some(lookup)) => Some(lookup.find(i128::from(value))),
-            (ValueRef::UInt(value), Some(lookup)) => Some(lookup.find(i128::from(value))),
-            _ => None,
-        };
-        let found = match exact {
+        if operand.is_null() {
+            return Ok(None);
+        }
+        let known = self.lookup.as_ref().and_then(|lookup| lookup.find(operand.as_ref()));
+        let found = match known {
             Some(found) => found,
             None => self.walk(operand.as_ref(), waiting_bytes(&operand), row, context)?,
         };
@@ -206,28 +214,67 @@ fn bits(value: ValueRef<'_>) -> Option<u64> {
 
 impl Lookup {
     fn build(operand: &Expression, list: &[(ComparisonMode, Expression)]) -> Option<Lookup> {
-        if list.len() < LOOKUP_LENGTH_MIN || operand.result.class() != TypeClass::Integer {
+        if list.len() < LOOKUP_LENGTH_MIN {
             return None;
         }
-        let mut lookup = Lookup { integers: HashSet::with_capacity(list.len()), has_null: false };
-        for (_, member) in list {
-            match member.literal()? {
-                Value::Int(value) => lookup.integers.insert(i128::from(*value)),
-                Value::UInt(value) => lookup.integers.insert(i128::from(*value)),
-                Value::Null => {
-                    lookup.has_null = true;
-                    true
-                }
-                _ => return None,
-            };
-        }
-        Some(lookup)
+        let literals: Vec<&Value> = list.iter().map(|(_, member)| member.literal()).collect::<Option<_>>()?;
+        let has_null = literals.contains(&&Value::Null);
+        let members = match operand.result.class() {
+            TypeClass::Integer => integers(&literals),
+            TypeClass::Text => texts(list),
+            _ => None,
+        };
+        Some(Lookup { members: members?, has_null })
     }
 
-    fn find(&self, value: i128) -> Option<bool> {
-        if self.integers.contains(&value) {
-            return Some(true);
-        }
-        if self.has_null { None } else { Some(false) }
+    /// Whether a value is in the list, unknown as the inner None; None if it is of another kind than the members.
+    fn find(&self, value: ValueRef<'_>) -> Option<Option<bool>> {
+        let is_there = match (&self.members, value) {
+            (LookupMembers::Integers(integers), ValueRef::Int(number)) => {
+                integers.contains(&i128::from(number))
+            }
+            (LookupMembers::Integers(integers), ValueRef::UInt(number)) => {
+                integers.contains(&i128::from(number))
+            }
+            (LookupMembers::Texts(collation, texts), ValueRef::Bytes(bytes)) => {
+                texts.binary_search_by(|text| text::compare(*collation, text, bytes)).is_ok()
+            }
+            _ => return None,
+        };
+        Some(if is_there || !self.has_null { Some(is_there) } else { None })
     }
+}
+
+fn integers(literals: &[&Value]) -> Option<LookupMembers> {
+    let mut integers = HashSet::with_capacity(literals.len());
+    for literal in literals {
+        match literal {
+            Value::Int(value) => integers.insert(i128::from(*value)),
+            Value::UInt(value) => integers.insert(i128::from(*value)),
+            Value::Null => continue,
+            _ => return None,
+        };
+    }
+    Some(LookupMembers::Integers(integers))
+}
+
+/// None unless all are texts that are compared in one collation.
+fn texts(list: &[(ComparisonMode, Expression)]) -> Option<LookupMembers> {
+    let mut collation = None;
+    let mut texts = Vec::with_capacity(list.len());
+    for (mode, member) in list {
+        match (mode, member.literal()?) {
+            (_, Value::Null) => {}
+            (ComparisonMode::Text(own), Value::Bytes(bytes)) => {
+                if *collation.get_or_insert(*own) != *own {
+                    return None;
+                }
+                texts.push(bytes.clone());
+            }
+            _ => return None,
+        }
+    }
+    let collation = collation?;
+    texts.sort_by(|left, right| text::compare(collation, left, right));
+    Some(LookupMembers::Texts(collation, texts))
 }

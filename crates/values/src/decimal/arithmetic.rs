@@ -6,6 +6,12 @@ use std::cmp::Ordering;
 /// Digits of a word of MySQL's exact numbers.
 const WORD_DIGITS: u8 = 9;
 
+/// 10^digits, if a limb times it is within i128 with a bit to spare.
+#[inline]
+pub(super) fn small_power(digits: u8) -> Option<i128> {
+    (digits <= 18).then(|| i128::from(limbs::SMALL_POWERS[usize::from(digits)]))
+}
+
 /// A signed number of up to eight limbs between operation and rounding.
 struct Wide {
     negative: bool,
@@ -40,9 +46,10 @@ fn widen(number: &Decimal, scale: u8) -> [u64; 8] {
 impl Decimal {
     /// The sum; its scale is the larger of the two.
     pub fn add(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
-        if let Some(sum) = self.add_small(other) {
-            return Ok(sum);
-        }
+        self.add_small(other).map_or_else(|| self.add_wide(other), Ok)
+    }
+
+    pub(super) fn add_wide(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
         let scale = self.scale.max(other.scale);
         let (mut a, mut b) = (widen(self, scale), widen(other, scale));
         let mut negative = self.negative;
@@ -58,17 +65,19 @@ impl Decimal {
         Wide { negative, scale: u32::from(scale), limbs: a }.narrow()
     }
 
-    /// The common case of a sum: one scale, one limb each.
-    fn add_small(&self, other: &Decimal) -> Option<Decimal> {
-        let one_limb = |number: &Decimal| number.limbs[1] | number.limbs[2] | number.limbs[3] == 0;
-        if self.scale != other.scale || !one_limb(self) || !one_limb(other) {
-            return None;
+    /// The common case of a sum: two limbs each of one scale, or one limb each.
+    #[inline]
+    pub(super) fn add_small(&self, other: &Decimal) -> Option<Decimal> {
+        if self.scale == other.scale {
+            let sum = self.unscaled_i128()?.checked_add(other.unscaled_i128()?)?;
+            return Decimal::from_i128(sum, self.scale);
         }
-        let signed = |number: &Decimal| match number.negative {
-            true => -i128::from(number.limbs[0]),
-            false => i128::from(number.limbs[0]),
+        let scale = self.scale.max(other.scale);
+        let signed = |number: &Decimal| {
+            let magnitude = i128::from(number.one_limb()?) * small_power(scale - number.scale)?;
+            Some(if number.negative { -magnitude } else { magnitude })
         };
-        Decimal::from_i128(signed(self) + signed(other), self.scale)
+        Decimal::from_i128(signed(self)? + signed(other)?, scale)
     }
 
     /// The difference; its scale is the larger of the two.
@@ -78,12 +87,35 @@ impl Decimal {
 
     /// The product; its scale is the sum of the two, at most 30.
     pub fn multiply(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
+        self.multiply_small(other).map_or_else(|| self.multiply_wide(other), Ok)
+    }
+
+    pub(super) fn multiply_wide(&self, other: &Decimal) -> Result<Decimal, DecimalError> {
         Wide {
             negative: self.negative != other.negative,
             scale: u32::from(self.scale) + u32::from(other.scale),
             limbs: limbs::multiply(&self.limbs, &other.limbs),
         }
         .narrow()
+    }
+
+    /// The common case of a product: one limb each, and no digits to round.
+    #[inline]
+    pub(super) fn multiply_small(&self, other: &Decimal) -> Option<Decimal> {
+        let scale = self.scale + other.scale;
+        let product = u128::from(self.one_limb()?) * u128::from(other.one_limb()?);
+        (scale <= SCALE_MAX).then_some(Decimal {
+            negative: self.negative != other.negative && product != 0,
+            scale,
+            limbs: [product as u64, (product >> 64) as u64, 0, 0],
+        })
+    }
+
+    /// The unscaled magnitude, if it takes one limb.
+    #[inline]
+    pub(super) fn one_limb(&self) -> Option<u64> {
+        let [low, high @ ..] = self.limbs;
+        (high == [0; 3]).then_some(low)
     }
 
     /// The quotient as MySQL's `/` and AVG compute it. Their numbers are words of nine digits: the quotient has as many behind the

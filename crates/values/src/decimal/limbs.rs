@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 pub(super) const TEN_TO_65: [u64; 4] = const_power_of_ten(65);
 
 /// Powers of ten that fit one limb.
-const SMALL_POWERS: [u64; 20] = {
+pub(super) const SMALL_POWERS: [u64; 20] = {
     let mut powers = [1u64; 20];
     let mut at = 1;
     while at < 20 {

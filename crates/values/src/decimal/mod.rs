@@ -11,6 +11,7 @@ mod text;
 
 pub use text::ParsedDecimal;
 
+use arithmetic::small_power;
 use std::cmp::Ordering;
 
 /// Most digits of a number.
@@ -219,6 +220,10 @@ fn compare_magnitudes(a: &Decimal, b: &Decimal) -> Ordering {
     if a.scale == b.scale {
         return limbs::compare(&a.limbs, &b.limbs);
     }
+    compare_small(a, b).unwrap_or_else(|| compare_wide(a, b))
+}
+
+fn compare_wide(a: &Decimal, b: &Decimal) -> Ordering {
     // 65 digits scaled by 10^30 take up to 316 bits.
     let widen = |number: &Decimal, digits: u8| {
         let mut wide = [0; 8];
@@ -228,6 +233,14 @@ fn compare_magnitudes(a: &Decimal, b: &Decimal) -> Ordering {
     };
     let scale = a.scale.max(b.scale);
     limbs::compare(&widen(a, scale - a.scale), &widen(b, scale - b.scale))
+}
+
+/// The common case: magnitudes of one limb each.
+#[inline]
+fn compare_small(a: &Decimal, b: &Decimal) -> Option<Ordering> {
+    let scale = a.scale.max(b.scale);
+    let scaled = |number: &Decimal| Some(i128::from(number.one_limb()?) * small_power(scale - number.scale)?);
+    Some(scaled(a)?.cmp(&scaled(b)?))
 }
 
 impl std::hash::Hash for Decimal {

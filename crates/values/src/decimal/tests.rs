@@ -14,6 +14,15 @@ fn small() -> impl Strategy<Value = (i128, u8)> {
     (prop_oneof![any::<i64>().prop_map(i128::from), -1000i128..1000], 0u8..12)
 }
 
+/// A number of one or two limbs, also at their borders, of any scale.
+fn few_limbs() -> impl Strategy<Value = Decimal> {
+    let limb = || prop_oneof![Just(0), Just(1), Just(u64::MAX), Just(1 << 63), any::<u64>()];
+    let high = prop_oneof![4 => Just(0), 1 => limb()];
+    (any::<bool>(), limb(), high, 0..=SCALE_MAX).prop_map(|(negative, low, high, scale)| {
+        Decimal::from_parts(negative, [low, high, 0, 0], scale).unwrap()
+    })
+}
+
 fn scaled((unscaled, scale): (i128, u8), to: u8) -> i128 {
     unscaled * 10i128.pow(u32::from(to - scale))
 }
@@ -40,6 +49,16 @@ proptest! {
             prop_assert!(same(a.remainder(&b).unwrap(), expect(p % q, scale)));
             prop_assert_eq!(a.divide_to_integer(&b).unwrap(), expect(p / q, 0));
         }
+    }
+
+    #[test]
+    fn the_ways_of_few_limbs_are_the_general_one(a in few_limbs(), b in few_limbs()) {
+        let same = |small: Decimal, wide: Decimal| {
+            (small.negative, small.scale, small.limbs) == (wide.negative, wide.scale, wide.limbs)
+        };
+        prop_assert!(a.add_small(&b).is_none_or(|sum| same(sum, a.add_wide(&b).unwrap())));
+        prop_assert!(a.multiply_small(&b).is_none_or(|product| same(product, a.multiply_wide(&b).unwrap())));
+        prop_assert!(compare_small(&a, &b).is_none_or(|order| order == compare_wide(&a, &b)));
     }
 
     #[test]

@@ -4,9 +4,11 @@
 
 use super::outside::{OUTSIDE, REFERENCE_BYTES};
 use super::{Column, Form, Place, RowError, RowLayout, WIDE_OFFSETS};
+use crate::decimal::Decimal;
 use crate::packed;
 use crate::rows::Rows;
 use crate::value::Value;
+use crate::value_ref::ValueRef;
 
 /// A stored row: its layout and its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +82,8 @@ impl<'a> RowView<'a> {
             Form::Int(_) => rows.set_int(slot, packed::signed(raw)),
             Form::UInt(_) => rows.set_uint(slot, packed::unsigned(raw)),
             Form::Bytes => rows.set_bytes(slot, raw),
+            Form::Decimal { scale, .. } => rows.set_decimal(slot, Decimal::from_le_bytes(raw, scale)),
+            Form::Date => rows.set(slot, ValueRef::Date(packed::date_from(packed::unsigned(raw) as u32))),
             form => rows.set_value(slot, form.value(raw)),
         }
     }
