@@ -1,7 +1,7 @@
 //! Development tasks, run as `cargo xtask NAME`.
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
 //! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked instructions,
-//! `differential` compares with a MySQL.
+//! `metamorphic` asks in two ways, `differential` compares with a MySQL.
 
 mod contention;
 mod differential;
@@ -10,11 +10,13 @@ mod fuzz;
 mod generate;
 mod generate_session;
 mod instructions;
+mod metamorphic;
 mod package;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
        cargo xtask instructions [--write] [--runs N] | contention [--write] |
+       cargo xtask metamorphic [--rule R] [--oracle O] [--count N] [--seed S] |
        cargo xtask inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
 
@@ -25,6 +27,7 @@ fn main() -> std::process::ExitCode {
         Some("tidy") => tidy::run(),
         Some("fuzz") => fuzz::run(&arguments[1..]),
         Some("instructions") => instructions::run(&arguments[1..]),
+        Some("metamorphic") => metamorphic::run(&arguments[1..]),
         Some("contention") => contention::run(&arguments[1..]),
         Some("inspect") => package::run("quick", "inspect", &arguments[1..], "inspect failed"),
         Some("differential") => differential::run(&arguments[1..]),

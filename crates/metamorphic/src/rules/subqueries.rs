@@ -1,0 +1,181 @@
+//! Subqueries in conditions.
+
+use super::{From, joined, plain};
+use crate::conditions::{Reference, Scope};
+use crate::query::Query;
+use crate::random::Random;
+use crate::tables::{Table, Tables};
+
+/// FROM of one or two tables, with aliases of its own.
+fn inner(random: &mut Random, tables: &Tables) -> (String, Scope) {
+    let first = tables.any(random).clone();
+    let scope = Scope::of("q", &first);
+    if random.percent(70) {
+        return (format!("{} q", first.name), scope);
+    }
+    let second: Table = tables.any(random).clone();
+    let own = Scope::of("r", &second);
+    let on = scope.equality(random, &own);
+    let word = *random.choose(&["JOIN", "JOIN", "LEFT JOIN"]);
+    (format!("{} q {word} {} r ON {on}", first.name, second.name), scope.and(own))
+}
+
+/// Conditions of a subquery: on its rows, and sometimes on those around.
+fn within(random: &mut Random, outer: &Scope, own: &Scope, depends_percent: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    if random.percent(50) {
+        found.push(own.condition(random, 1));
+    }
+    if random.percent(depends_percent) {
+        found.push(own.equality(random, outer));
+    }
+    if random.percent(10) {
+        let both = own.clone().and(outer.clone());
+        found.push(both.condition(random, 0));
+    }
+    found
+}
+
+fn pair(random: &mut Random, outer: &Scope, own: &Scope) -> (Reference, Reference) {
+    for _ in 0..8 {
+        let column = outer.any(random);
+        if let Some(other) = own.like(random, column.family) {
+            return (column.clone(), other.clone());
+        }
+    }
+    (outer.columns[0].clone(), own.columns[0].clone())
+}
+
+fn where_of(conditions: &[String]) -> String {
+    if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
+}
+
+/// IN, EXISTS or = ANY, or their negations.
+fn membership(random: &mut Random, tables: &Tables, outer: &Scope) -> String {
+    let (from, own) = inner(random, tables);
+    if random.percent(40) {
+        let conditions = where_of(&within(random, outer, &own, 90));
+        let distinct = if random.percent(10) { "DISTINCT " } else { "" };
+        return format!(
+            "{}EXISTS (SELECT {distinct}{} FROM {from}{conditions})",
+            random.choose(&["", "NOT "]),
+            own.columns[0].text
+        );
+    }
+    let (column, shown) = pair(random, outer, &own);
+    let conditions = where_of(&within(random, outer, &own, 25));
+    if random.percent(15) {
+        let (second, other) = pair(random, outer, &own);
+        let word = *random.choose(&["IN", "IN", "NOT IN"]);
+        return format!(
+            "({}, {}) {word} (SELECT {}, {} FROM {from}{conditions})",
+            column.text, second.text, shown.text, other.text
+        );
+    }
+    let word = *random.choose(&["IN", "IN", "IN", "NOT IN", "= ANY", "<> ALL"]);
+    format!("{} {word} (SELECT {} FROM {from}{conditions})", column.text, shown.text)
+}
+
+fn over(random: &mut Random, tables: &Tables) -> From {
+    let count = random.between(1, 2);
+    joined(random, tables, count, 25)
+}
+
+/// Conditions that ask for a row of a subquery, or for none.
+pub fn asked(random: &mut Random, tables: &Tables) -> Query {
+    let from = over(random, tables);
+    let mut query = plain(random, &from);
+    for _ in 0..random.between(1, 2) {
+        query.conditions.push(membership(random, tables, &from.scope));
+    }
+    if random.percent(50) {
+        query.conditions.push(from.scope.condition(random, 1));
+    }
+    random.shuffle(&mut query.conditions);
+    query
+}
+
+/// IN over groups, or over few values.
+pub fn values(random: &mut Random, tables: &Tables) -> Query {
+    let from = over(random, tables);
+    let mut query = plain(random, &from);
+    let (inner, own) = inner(random, tables);
+    let (column, shown) = pair(random, &from.scope, &own);
+    let mut conditions = Vec::new();
+    if random.percent(60) {
+        conditions.push(own.condition(random, 1));
+    }
+    let conditions = where_of(&conditions);
+    let text = match random.below(4) {
+        0 | 1 => {
+            let having = *random.choose(&["", " HAVING COUNT(*) > 1", " HAVING COUNT(*) < 3"]);
+            format!("SELECT {0} FROM {inner}{conditions} GROUP BY {0}{having}", shown.text)
+        }
+        2 => {
+            let key = own.any(random).text.clone();
+            let function = *random.choose(&["MIN", "MAX"]);
+            let is_listed = shown.family == 'e';
+            let shown = if is_listed { own.columns[0].text.clone() } else { shown.text.clone() };
+            let column = if is_listed { "a.id" } else { &column.text };
+            query.conditions.push(format!(
+                "{column} IN (SELECT {function}({shown}) FROM {inner}{conditions} GROUP BY {key})"
+            ));
+            return query;
+        }
+        _ => format!("SELECT {} FROM {inner}{conditions}", shown.text),
+    };
+    query.conditions.push(format!("{} IN ({text})", column.text));
+    if random.percent(40) {
+        query.conditions.push(from.scope.condition(random, 1));
+    }
+    query
+}
+
+/// EXISTS and IN over groups of which nothing is computed.
+pub fn idle_groups(random: &mut Random, tables: &Tables) -> Query {
+    let from = over(random, tables);
+    let mut query = plain(random, &from);
+    let (inner, own) = inner(random, tables);
+    let conditions = where_of(&within(random, &from.scope, &own, 70));
+    let not = *random.choose(&["", "NOT "]);
+    query.conditions.push(match random.percent(50) {
+        true => {
+            let key = own.any(random).text.clone();
+            format!("{not}EXISTS (SELECT {key} FROM {inner}{conditions} GROUP BY {key})")
+        }
+        false => {
+            let (column, shown) = pair(random, &from.scope, &own);
+            format!("{} {not}IN (SELECT {1} FROM {inner}{conditions} GROUP BY {1})", column.text, shown.text)
+        }
+    });
+    query
+}
+
+/// Columns compared with a value that a subquery gives, which asks nothing of the rows around.
+pub fn scalar(random: &mut Random, tables: &Tables) -> Query {
+    let from = over(random, tables);
+    let mut query = plain(random, &from);
+    let (inner, own) = inner(random, tables);
+    let (column, shown) = pair(random, &from.scope, &own);
+    let conditions =
+        if random.percent(60) { format!(" WHERE {}", own.condition(random, 0)) } else { String::new() };
+    let shown = if shown.family == 'e' { "q.id".to_owned() } else { shown.text };
+    let column = if column.family == 'e' { "a.id".to_owned() } else { column.text };
+    let function = *random.choose(&["MIN", "MAX"]);
+    let operator = *random.choose(&["=", "=", "<", ">", ">=", "<>"]);
+    let value = format!("(SELECT {function}({shown}) FROM {inner}{conditions})");
+    query.conditions.push(match random.below(5) {
+        0 => format!("NOT EXISTS (SELECT 1 FROM {inner}{conditions})"),
+        1 => format!("{column} BETWEEN {value} AND {value}"),
+        _ => format!("{column} {operator} {value}"),
+    });
+    if random.percent(50) {
+        query.conditions.push(from.scope.condition(random, 1));
+    }
+    // MySQL shows types of kept columns by what it found; groups and orders keep them.
+    if random.percent(40) {
+        let ids: Vec<(usize, bool)> = (0..from.tables.len()).map(|at| (at, random.percent(50))).collect();
+        query.order = ids;
+    }
+    query
+}

@@ -1,0 +1,94 @@
+//! A server without sockets, on a simulated disk. Main types: [`World`], [`Client`].
+
+use crate::answers::{Answer, Answers};
+use env::Environment;
+use env::simulated::SimulatedDisk;
+use errors::{SqlResult, sql_error};
+use session::{ClientHost, ConnectionControl, ConnectionInfo, Instance, InstanceOptions, Session};
+use session::{OptionSetting, OptionSource};
+use std::sync::Arc;
+
+/// CLIENT_PROTOCOL_41 and CLIENT_DEPRECATE_EOF.
+const CAPABILITIES: u64 = 1 << 9 | 1 << 24;
+
+struct NoControl;
+
+impl ConnectionControl for NoControl {
+    fn close(&self) {}
+}
+
+/// A server.
+pub struct World {
+    instance: Arc<Instance>,
+}
+
+/// A session and its answers.
+pub struct Client {
+    session: Box<Session>,
+    answers: Answers,
+}
+
+impl World {
+    /// A new one without tables.
+    pub fn new() -> SqlResult<World> {
+        let environment = Environment::simulated(SimulatedDisk::new(7), 7);
+        let setting = |(name, value): (&str, &str)| OptionSetting {
+            name: name.to_owned(),
+            value: Some(value.to_owned()),
+            source: OptionSource::CommandLine,
+        };
+        let sizes = [("innodb-buffer-pool-size", "16M"), ("innodb_redo_log_capacity", "16M")];
+        let options = InstanceOptions {
+            settings: sizes.into_iter().map(setting).collect(),
+            data_directory: "/data".to_owned(),
+            loopback_only: true,
+            descriptors_max: None,
+        };
+        Ok(World { instance: Instance::open(environment, options)? })
+    }
+
+    /// A client, with a schema if one is named.
+    pub fn connect(&self, schema: &str) -> SqlResult<Client> {
+        let host = ClientHost::local();
+        let account = self.instance.find_account("root", &host);
+        let account =
+            account.ok_or_else(|| sql_error!(ER_INTERNAL_ERROR, "a new server has no root account"))?;
+        let info = ConnectionInfo {
+            id: self.instance.next_connection_id(),
+            user: "root".to_owned(),
+            host,
+            schema: schema.to_owned(),
+            capabilities: CAPABILITIES,
+            collation: 255,
+            tls: None,
+            attributes: wire::connection_attributes::ConnectionAttributes::default(),
+            control: Arc::new(NoControl),
+        };
+        Ok(Client { session: Session::open(&self.instance, info, &account)?, answers: Answers::default() })
+    }
+
+    /// Ends it.
+    pub fn close(self) {
+        // What it held is thrown away with its disk.
+        let _ = self.instance.engine().shutdown();
+    }
+}
+
+impl Client {
+    /// What a statement answers.
+    pub fn ask(&mut self, sql: &str) -> Answer {
+        let lsn = self.session.query(sql.as_bytes(), &mut self.answers);
+        if let Err(reason) = self.session.instance().flush_log(lsn) {
+            return Answer { error: Some((0, reason.to_string())), ..Answer::default() };
+        }
+        self.answers.take()
+    }
+
+    /// Runs a statement that does not fail.
+    pub fn run(&mut self, sql: &str) -> Result<(), String> {
+        match self.ask(sql).error {
+            Some((number, text)) => Err(format!("{number} {text}: {sql}")),
+            None => Ok(()),
+        }
+    }
+}
