@@ -56,16 +56,12 @@ pub const FLOAT_TEXT_WIDTH: usize = 12;
 /// Appends a double as a result set shows it: the shortest digits that name it, in plain form for
 /// magnitudes from 1e-15 to below 1e15 and wherever digits remain after the point.
 pub fn append_f64(number: f64, out: &mut Vec<u8>) {
-    let mut digits = Digits::default();
-    let _ = write!(digits.text(), "{number:e}");
-    digits.append(usize::MAX, out);
+    Digits::shortest(number).append(usize::MAX, out);
 }
 
 /// Appends a double as a string function sees it: exponent form also when the plain form is too wide.
 pub fn append_f64_narrow(number: f64, out: &mut Vec<u8>) {
-    let mut digits = Digits::default();
-    let _ = write!(digits.text(), "{number:e}");
-    digits.append(DOUBLE_TEXT_WIDTH + usize::from(number < 0.0), out);
+    Digits::shortest(number).append(DOUBLE_TEXT_WIDTH + usize::from(number < 0.0), out);
 }
 
 /// Appends a FLOAT as a result set shows it: six significant digits.
@@ -125,7 +121,26 @@ impl Write for DigitWriter<'_> {
 /// Largest decimal exponent (position of the point) that is shown in plain form.
 const POINT_MAX: i32 = 15;
 
+/// How many digits after the first one name the number, if it lies in the middle between two texts of so many: MySQL shows the even
+/// one. Only numbers that end in an eighth, a quarter or a half are long enough for that.
+pub(crate) fn decimals_if_between(number: f64) -> Option<usize> {
+    let may_be = number.abs() >= 1e14 && (number * 8.0).fract() == 0.0 && number.fract() != 0.0;
+    let digits =
+        || format!("{number:e}").bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    may_be.then(|| digits() - 1)
+}
+
 impl Digits {
+    /// The shortest digits that name a number.
+    fn shortest(number: f64) -> Digits {
+        let mut digits = Digits::default();
+        let _ = match decimals_if_between(number) {
+            None => write!(digits.text(), "{number:e}"),
+            Some(decimals) => write!(digits.text(), "{number:.decimals$e}"),
+        };
+        digits
+    }
+
     fn text(&mut self) -> DigitWriter<'_> {
         DigitWriter(self)
     }
@@ -338,6 +353,11 @@ mod tests {
             (1e-15, "0.000000000000001"),
             (1e-16, "1e-16"),
             (0.1 + 0.2, "0.30000000000000004"),
+            (123456789012345.125, "123456789012345.12"),
+            (123456789012345.375, "123456789012345.38"),
+            (2222222221777778.25, "2222222221777778.2"),
+            (-2222222221777778.75, "-2222222221777778.8"),
+            (4503599627370495.5, "4503599627370495.5"),
             (-0.0, "-0"),
             (0.0, "0"),
             (5e-324, "5e-324"),

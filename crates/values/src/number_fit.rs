@@ -2,6 +2,8 @@
 //! exponent form, whichever keeps more of them. Main function: [`append_f64_within`], which columns of text store by.
 //! The rules are those of MySQL's `my_gcvt`.
 
+use crate::number::decimals_if_between;
+
 /// Largest position of the point that is shown in plain form when digits do not reach it.
 const POINT_MAX: i64 = 15;
 
@@ -23,7 +25,10 @@ impl Digits {
 
     /// The shortest digits that name the number, if they are no more than `digits_max`; else that many.
     fn shortest(number: f64, digits_max: usize) -> Digits {
-        let shortest = Digits::of_scientific(&format!("{number:e}"));
+        let shortest = match decimals_if_between(number) {
+            None => Digits::of_scientific(&format!("{number:e}")),
+            Some(decimals) => Digits::of_scientific(&format!("{number:.decimals$e}")),
+        };
         if shortest.text.len() <= digits_max { shortest } else { Digits::significant(number, digits_max) }
     }
 

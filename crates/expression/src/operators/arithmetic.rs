@@ -125,7 +125,8 @@ impl Arithmetic {
             }
             (Divide, _) => {
                 let scale = (u32::from(scale_left) + u32::from(division_precision_increment)).min(30);
-                let precision = digits_left + u32::from(scale_right) + scale;
+                let increment = u32::from(scale_left) + u32::from(division_precision_increment);
+                let precision = digits_left + u32::from(scale_right) + increment;
                 (ArithmeticMode::Decimal, decimal_of(left, right, precision, scale as u8).nullable())
             }
             (Modulo, ArithmeticMode::Integer | ArithmeticMode::Double) => {
@@ -341,7 +342,10 @@ fn decimal_of(left: &ResultType, right: &ResultType, precision: u32, scale: u8) 
 
 /// The type of a remainder: MySQL makes room for a sign in any case.
 fn remainder_of(left: &ResultType, precision: u32, scale: u8) -> ResultType {
-    decimal_of(left, left, precision + u32::from(left.column_type.unsigned), scale)
+    let is_unsigned = is_bit_or_unsigned(left);
+    let mut result = decimal_of(left, left, precision + u32::from(is_unsigned), scale);
+    result.column_type.unsigned = is_unsigned;
+    result
 }
 
 /// The type of a sum: it is shown with the digits that it may have, more than a DECIMAL holds.

@@ -175,8 +175,9 @@ impl Binder<'_> {
             },
             (AggregateKind::Average, Some(argument)) => match exact_digits(argument) {
                 Some((digits, scale)) => {
-                    let scale = (scale + self.facts.division_precision_increment).min(30);
-                    ResultType::decimal(digits + u32::from(scale), scale).nullable()
+                    // The digits that do not fit behind the point are not taken from those before it.
+                    let behind = scale + self.facts.division_precision_increment;
+                    ResultType::decimal(digits + u32::from(behind), behind.min(30)).nullable()
                 }
                 None => {
                     let scale = argument.scale().saturating_add(self.facts.division_precision_increment);

@@ -1,6 +1,7 @@
 //! Conversions between [`Decimal`], integers, floats and the stored form.
 
 use super::{Decimal, DecimalError, Rounding, SCALE_MAX, limbs};
+use crate::number::decimals_if_between;
 
 impl From<i64> for Decimal {
     fn from(number: i64) -> Decimal {
@@ -71,7 +72,10 @@ impl Decimal {
         if !number.is_finite() {
             return Err(DecimalError::Overflow);
         }
-        let text = format!("{number:e}");
+        let text = match decimals_if_between(number) {
+            None => format!("{number:e}"),
+            Some(decimals) => format!("{number:.decimals$e}"),
+        };
         let parsed = Decimal::parse(text.as_bytes());
         if parsed.overflow { Err(DecimalError::Overflow) } else { Ok(parsed.number) }
     }
