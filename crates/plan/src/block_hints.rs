@@ -13,18 +13,27 @@ pub struct BlockHints {
 
 /// Whether a hint of a block cannot stand beside one that came before.
 fn conflict(known: &Hint, hint: &Hint) -> bool {
-    use HintKind::{Icp, JoinFixedOrder, JoinOrder, Mrr, RangeOptimization, Semijoin, SkipScan, Subquery};
-    let about = |hint: &Hint| hint.tables.first().map(|table| table.name.to_lowercase());
+    use HintKind::{
+        Icp, Index, JoinFixedOrder, JoinOrder, Mrr, RangeOptimization, Semijoin, SkipScan, Subquery,
+    };
+    let shares = |word: &String| known.words.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let about = |hint: &Hint| hint.tables.first().map(|table| table.name.clone());
     match (known.kind, hint.kind) {
         (Semijoin | Subquery, Semijoin | Subquery) => true,
         (JoinFixedOrder, kind) | (kind, JoinFixedOrder) => kind.is_order(),
         (JoinOrder, JoinOrder) => false,
-        (one, other) if one != other => false,
+        // Hints for one use of an index and for all of them.
+        (one, other) if one != other => {
+            (one == Index && other.is_of_index_use() || other == Index && one.is_of_index_use())
+                && about(known) == about(hint)
+                && (hint.words.is_empty() || hint.words.iter().any(shares))
+        }
         (kind, _) if kind.is_order() || kind == HintKind::QueryBlockName => true,
         _ if known.tables.is_empty() || hint.tables.is_empty() => true,
         _ if about(known) != about(hint) => false,
+        // What was said of single indexes stands beside what is said of the table.
+        (Mrr | Icp | RangeOptimization, _) if hint.words.is_empty() => known.words.is_empty(),
         (Mrr | Icp | RangeOptimization | SkipScan, _) => {
-            let shares = |word: &String| known.words.iter().any(|known| known.eq_ignore_ascii_case(word));
             known.words.is_empty() || hint.words.is_empty() || hint.words.iter().any(shares)
         }
         _ => true,
@@ -58,9 +67,8 @@ impl BlockHints {
 
     /// Whether a hint says yes or no to what is done with a table of the block.
     pub fn of_table(&self, kind: HintKind, alias: &str) -> Option<bool> {
-        let is_meant = |hint: &&Hint| {
-            hint.kind == kind && hint.tables.iter().all(|table| table.name.eq_ignore_ascii_case(alias))
-        };
+        let is_meant =
+            |hint: &&Hint| hint.kind == kind && hint.tables.iter().all(|table| table.name == alias);
         self.hints.iter().find(is_meant).map(|hint| hint.on)
     }
 
@@ -96,7 +104,7 @@ impl BlockHints {
                 _ => return None,
             };
             let table = hint.tables.first()?;
-            if !table.name.eq_ignore_ascii_case(alias) {
+            if table.name != alias {
                 return None;
             }
             let is_there = |word: &&String| all().iter().any(|name| name.eq_ignore_ascii_case(word));
@@ -118,7 +126,7 @@ impl BlockHints {
     pub fn order_needs(&self, aliases: &[&str], among: u64) -> Vec<u64> {
         let mut needs = vec![0; aliases.len()];
         for hint in self.hints.iter().filter(|hint| hint.kind.is_order()) {
-            let number = |name: &str| aliases.iter().position(|alias| alias.eq_ignore_ascii_case(name));
+            let number = |name: &str| aliases.iter().position(|alias| *alias == name);
             let named = hint.tables.iter().filter_map(|table| number(&table.name));
             let listed: Vec<usize> = named.filter(|number| among >> number & 1 == 1).collect();
             let bits = listed.iter().fold(0, |bits, number| bits | 1 << number);

@@ -22,9 +22,14 @@ impl HintKind {
         matches!(self, JoinFixedOrder | JoinOrder | JoinPrefix | JoinSuffix)
     }
 
+    /// Whether it is about one use of an index.
+    pub fn is_of_index_use(self) -> bool {
+        matches!(self, HintKind::JoinIndex | HintKind::GroupIndex | HintKind::OrderIndex)
+    }
+
     /// Whether it is about an index as such, and MySQL keeps one hint of a kind for each index.
     fn is_of_each_index(self) -> bool {
-        matches!(self, HintKind::Mrr | HintKind::Icp | HintKind::RangeOptimization | HintKind::SkipScan)
+        matches!(self, HintKind::Mrr | HintKind::Icp | HintKind::RangeOptimization)
     }
 }
 
@@ -59,7 +64,8 @@ impl Hint {
             let shown = |word: &String| if strategies { word.clone() } else { quoted(word) };
             let words: Vec<String> = self.words.iter().map(shown).collect();
             arguments.push(' ');
-            arguments.push_str(&words.join(if strategies { ", " } else { "," }));
+            let is_apart = strategies || self.kind == HintKind::SkipScan;
+            arguments.push_str(&words.join(if is_apart { ", " } else { "," }));
         }
         format!("{name}({target} {arguments})")
     }

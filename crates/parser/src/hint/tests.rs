@@ -43,8 +43,8 @@ fn a_comment_counts_up_to_its_first_mistake() {
     for (hint, near) in [
         ("FOO(t)", "FOO(t) */ 1"),
         ("QB_NAME(a), INDEX(t)", ", INDEX(t) */ 1"),
-        ("INDEX(t a ", "*/ 1"),
-        ("", "*/ 1"),
+        ("INDEX(t a ", "*/"),
+        ("", "*/"),
         ("SUBQUERY()", ") */ 1"),
         ("MAX_EXECUTION_TIME(1.5)", "1.5) */ 1"),
         ("SET_VAR(a=-1)", "-1) */ 1"),

@@ -1,7 +1,7 @@
 //! Optimizer hints of a block: which of the statement's are for it, and what they say of its tables. Main function:
 //! [`enter`]. What is said twice and names that nothing has are warnings (3126, 3127, 3128), as in MySQL.
 
-use super::Binder;
+use super::{Binder, ParameterTypes};
 use errors::{DiagnosticsMark, SqlError, sql_error};
 use optimizer::{BoundTable, Source};
 use parser::ast::{Hint, HintKind};
@@ -39,6 +39,9 @@ pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) {
 
 /// Warns of hints for blocks that the statement has not got, before all that was reported since the mark.
 pub(crate) fn warn_of_unknown_blocks(binder: &mut Binder<'_>, mark: DiagnosticsMark) {
+    if is_known_mistake(binder) {
+        return;
+    }
     let unknown = binder.input.hints.iter().enumerate().filter(|(at, _)| !binder.hints_found.contains(at));
     let warning = |(_, hint): (usize, &Hint)| {
         let block = quoted(hint.block.as_deref().unwrap_or_default());
@@ -62,7 +65,7 @@ pub(super) fn check_names(binder: &mut Binder<'_>) {
         let kind = hint.kind.name(hint.on);
         let mut unresolved = |name: String| warnings.push(sql_error!(ER_UNRESOLVED_HINT_NAME, name, &kind));
         for table in &hint.tables {
-            let found = block.tables.iter().find(|known| known.alias.eq_ignore_ascii_case(&table.name));
+            let found = block.tables.iter().find(|known| known.alias == table.name);
             let is_order = hint.kind.is_order();
             if found.is_none() {
                 let own = table.block.as_ref().map(|block| format!("@{}", quoted(block)));
@@ -77,7 +80,15 @@ pub(super) fn check_names(binder: &mut Binder<'_>) {
     warn(binder, warnings);
 }
 
+/// Whether PREPARE has told of the statement's hints: its executions say nothing of them, even where they are planned anew.
+fn is_known_mistake(binder: &Binder<'_>) -> bool {
+    binder.input.runs && matches!(binder.input.parameter_types, ParameterTypes::Context { .. })
+}
+
 fn warn(binder: &mut Binder<'_>, warnings: Vec<SqlError>) {
+    if is_known_mistake(binder) {
+        return;
+    }
     for warning in warnings {
         binder.input.context.diagnostics().warning(warning);
     }

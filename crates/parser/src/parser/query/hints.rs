@@ -31,7 +31,10 @@ impl HintsRead {
                 true => "Unsupported MAX_EXECUTION_TIME",
                 false => errors::code::ER_WARN_OPTIMIZER_HINT_SYNTAX_ERROR.format,
             };
-            self.warnings.push(parse_error(what, source, mistake.at, options));
+            // Where the comment ends too early, MySQL shows its end and nothing behind it.
+            let is_end = source[mistake.at..].starts_with(b"*/");
+            let shown = if is_end { &source[..mistake.at + 2] } else { source };
+            self.warnings.push(parse_error(what, shown, mistake.at, options));
         }
         for time in comment.execution_times.iter().skip(1) {
             let shown = format!("MAX_EXECUTION_TIME({time})");
