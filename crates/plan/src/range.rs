@@ -231,19 +231,17 @@ impl Builder<'_> {
                 if start.is_empty() && !whole {
                     return self.push(&prefix, Limit::NotNull, Limit::None);
                 }
-                let range = self
-                    .index
-                    .key_layout()
-                    .starting_with(&prefix, &start)
-                    .map_err(|error| key_error(&error))?;
-                self.add(range);
+                // No entry has a key that is too long for the index, or NULL where a part has none.
+                if let Ok(range) = self.index.key_layout().starting_with(&prefix, &start) {
+                    self.add(range);
+                }
                 Ok(())
             }
         }
     }
 
     fn push(&mut self, prefix: &[Value], low: Limit<'_>, high: Limit<'_>) -> SqlResult<()> {
-        // A key that is too long for the index cannot be in it.
+        // As above.
         let Ok(range) = self.index.key_layout().range(prefix, low, high) else { return Ok(()) };
         self.add(range);
         Ok(())
@@ -268,10 +266,6 @@ fn limit(bound: &Option<(Value, bool)>) -> Limit<'_> {
         Some((value, true)) => Limit::Including(value),
         Some((value, false)) => Limit::Excluding(value),
     }
-}
-
-fn key_error(error: &values::key::KeyError) -> errors::SqlError {
-    sql_error!(ER_GET_ERRNO, 126, error)
 }
 
 /// The value of an expression as a column holds it, or where it lies among the column's values.
