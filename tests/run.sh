@@ -23,6 +23,7 @@ step queries; "$python" benches/queries/test_answers.py; "$python" benches/queri
 step privileges; "$python" tests/with_server.py --binary "$binary" --option=--secure-file-priv= -- "$python" tests/privileges/run.py check {target}
 step differential; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/run.py check {target}
 step metamorphic; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/differential/metamorphic.py {target} --count 2000
+step rules;   cargo xtask metamorphic --count 500
 step isolation; "$python" tests/isolation/test_checker.py
 "$python" tests/isolation/run.py --binary "$binary" --kills --seconds 60
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}

@@ -7,7 +7,7 @@ use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
 use expression::{Routine, SessionView, StatementFacts, TypedValue};
 use parser::ast::Hint;
-use plan::{PrivilegeCheck, VirtualTables};
+use plan::{PrivilegeCheck, Rules, VirtualTables};
 use std::sync::Arc;
 use values::Value;
 
@@ -130,6 +130,8 @@ pub struct ExecutionSettings {
     pub unique_checks: bool,
     /// Use of the fast plans. Off: every statement takes the generic path (differential tests).
     pub fast_plans: bool,
+    /// Rules of the optimizer, and fast ways with a switch of their own, that may be used.
+    pub rules: Rules,
 }
 
 impl Default for ExecutionSettings {
@@ -148,6 +150,7 @@ impl Default for ExecutionSettings {
             join_bytes_max: OPERATOR_BYTES_MAX,
             unique_checks: true,
             fast_plans: true,
+            rules: Rules::ALL,
         }
     }
 }

@@ -14,7 +14,7 @@ use expression::{
     CallState, EvaluationContext, Operand, Routine, SessionView, StatementFacts, SubqueryValue, TypedValue,
 };
 use plan::physical::RowLock;
-use plan::{Plan, PlanningSurroundings};
+use plan::{Plan, PlanningSurroundings, Rules};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -311,6 +311,10 @@ impl PlanningSurroundings for PlanningContext<'_, '_> {
             SubqueryValue::Scalar(value) => Ok(value),
             SubqueryValue::Row(_) => Ok(Value::Null),
         }
+    }
+
+    fn rules(&self) -> Rules {
+        self.statement.settings.rules
     }
 }
 

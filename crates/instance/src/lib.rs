@@ -10,6 +10,7 @@ pub mod files;
 mod growth;
 mod instance;
 mod login_attempt;
+mod optimizer_switches;
 pub mod options;
 mod plan_cache;
 mod plan_settings;

@@ -11,15 +11,17 @@ use variables::{VariableId, id};
 use wire::capabilities::client;
 
 /// Variables that decide what a text means, what types expressions have, or what constants are worth.
-pub const READ_BY_PLANNING: [VariableId; 12] = [
+pub const READ_BY_PLANNING: [VariableId; 14] = [
     id::CHARACTER_SET_CLIENT,
     id::CHARACTER_SET_RESULTS,
     id::COLLATION_CONNECTION,
     id::DEFAULT_WEEK_FORMAT,
     id::DIV_PRECISION_INCREMENT,
     id::GROUP_CONCAT_MAX_LEN,
+    id::IRUKA_OPTIMIZER_SWITCH,
     id::LC_TIME_NAMES,
     id::MAX_ALLOWED_PACKET,
+    id::OPTIMIZER_SWITCH,
     id::SQL_AUTO_IS_NULL,
     id::SQL_MODE,
     id::SQL_SELECT_LIMIT,

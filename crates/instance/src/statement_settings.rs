@@ -9,6 +9,7 @@ use engine::Isolation;
 use exec::ExecutionSettings;
 use expression::{SqlMode, StatementFacts, TimeZone, locale};
 use parser::ParseOptions;
+use plan::Rule;
 use std::sync::Arc;
 use std::time::Duration;
 use values::temporal::DateTime;
@@ -81,6 +82,7 @@ impl StatementSettings {
         let sql_mode = SqlMode(number(id::SQL_MODE));
         let defaults = ExecutionSettings::default();
         let limit_ms = number(id::MAX_EXECUTION_TIME);
+        let rules = crate::optimizer_switches::rules(variables);
         StatementSettings {
             fingerprint: crate::plan_settings::fingerprint(source),
             parse: parse_options(source, sql_mode),
@@ -97,6 +99,8 @@ impl StatementSettings {
                 kept_bytes_max: share(variables, id::TMP_TABLE_SIZE).unwrap_or(defaults.kept_bytes_max),
                 memory_bytes_max: defaults.memory_bytes_max.min(number(id::CONNECTION_MEMORY_LIMIT)),
                 join_bytes_max: share(variables, id::JOIN_BUFFER_SIZE).unwrap_or(defaults.join_bytes_max),
+                fast_plans: rules.has(Rule::FastExecution),
+                rules,
                 ..defaults
             },
             autocommit: is_on(id::AUTOCOMMIT),

@@ -10,6 +10,8 @@ pub struct Reference {
     pub text: String,
     /// See [`Column::family`](crate::tables::Column::family).
     pub family: char,
+    /// See [`Column::collation`](crate::tables::Column::collation).
+    pub collation: &'static str,
     /// Whether it may be NULL.
     pub nullable: bool,
 }
@@ -29,6 +31,7 @@ impl Scope {
         let reference = |column: &crate::tables::Column| Reference {
             text: format!("{alias}.{}", column.name),
             family: column.family(),
+            collation: column.collation(),
             nullable: column.nullable,
         };
         Scope { columns: table.columns.iter().map(reference).collect() }

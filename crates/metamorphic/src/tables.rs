@@ -49,6 +49,8 @@ pub struct Table {
 pub enum Size {
     /// Up to 40 rows.
     Small,
+    /// Some hundred rows, so that it matters how they are found.
+    Medium,
     /// Some hundred rows of few different values.
     Repeating,
 }
@@ -81,6 +83,13 @@ impl Column {
             Some(letter) => letter,
             None => 'i',
         }
+    }
+}
+
+impl Column {
+    /// What decides whether two texts are equal.
+    pub fn collation(&self) -> &'static str {
+        self.kind.split_once(" C").map_or("", |(_, collation)| collation)
     }
 }
 
@@ -161,6 +170,7 @@ fn table(random: &mut Random, name: &'static str, size: Size) -> Table {
     let rows = match size {
         Size::Small if random.percent(3) => 0,
         Size::Small => random.between(5, 40),
+        Size::Medium => random.between(60, 160),
         Size::Repeating => random.between(250, 600),
     };
     if rows > 0 {
@@ -177,10 +187,13 @@ fn declared(column: &Column) -> String {
 fn indexes(random: &mut Random, columns: &[Column], size: Size) -> Vec<Vec<&'static str>> {
     let part = |random: &mut Random, column: &Column| -> &'static str {
         let is_text = column.name.starts_with('s');
-        match (column.name, is_text && (column.kind == "TEXT" || size == Size::Small && random.percent(20))) {
+        match (
+            column.name,
+            is_text && (column.kind == "TEXT" || size != Size::Repeating && random.percent(20)),
+        ) {
             ("s0", true) => "s0(2)",
             ("s1", true) => "s1(1)",
-            (name, _) if size == Size::Small && random.percent(10) => descending(name),
+            (name, _) if size != Size::Repeating && random.percent(10) => descending(name),
             (name, _) => name,
         }
     };
@@ -218,7 +231,7 @@ fn filling(random: &mut Random, name: &str, columns: &[Column], rows: usize, siz
         let _ = write!(text, "{separator}({id}");
         for (column, kept) in columns.iter().zip(&kept).skip(1) {
             let value = match size {
-                Size::Small => value(random, column),
+                Size::Small | Size::Medium => value(random, column),
                 Size::Repeating => random.choose(kept).clone(),
             };
             let _ = write!(text, ",{value}");

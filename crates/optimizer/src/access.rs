@@ -7,6 +7,7 @@ use crate::{Optimizer, Source, needs_row};
 use dictionary::IndexDefinition;
 use engine::{Distribution, Table};
 use expression::{Expression, ExpressionKind};
+use plan::Rule;
 use plan::physical::{AccessPath, KeyCondition, KeyConditions};
 use plan::range::key_ranges;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ impl Optimizer<'_> {
         let statistics = self.statistics(&table);
         let rows = table_rows(&statistics);
         let needs_row = needs_row(self.block, number);
+        let rules = self.context.rules();
         let mut found =
             vec![Candidate { path: AccessPath::whole(0), rows, cost: rows + DESCENT_COST, dependent: false }];
         let terms: Vec<Terms> = {
@@ -82,12 +84,17 @@ impl Optimizer<'_> {
                     dependent: false,
                 });
             }
-            let alternatives = range_alternatives(&definition, &terms, &all);
+            let alternatives = match rules.has(Rule::IndexRanges) {
+                true => range_alternatives(&definition, &terms, &all),
+                false => Vec::new(),
+            };
             for ranges in alternatives {
                 found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
             }
         }
-        found.extend(union_candidates(self, number, &terms, &all));
+        if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {
+            found.extend(union_candidates(self, number, &terms, &all));
+        }
         if limits.forces && found.len() > 1 {
             found.remove(0);
         }

@@ -8,6 +8,7 @@ use crate::{Block, tables_of};
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, TypeClass};
+use plan::{Rule, Rules};
 use values::TypeKind;
 
 /// Most columns of a class for which all pairs are looked at.
@@ -35,8 +36,11 @@ pub struct EqualColumns {
 
 impl EqualColumns {
     /// The classes that equalities among these conditions make, which all hold.
-    pub fn of<'e>(conditions: impl Iterator<Item = &'e Expression>) -> EqualColumns {
+    pub fn of<'e>(rules: Rules, conditions: impl Iterator<Item = &'e Expression>) -> EqualColumns {
         let mut found = EqualColumns::default();
+        if !rules.has(Rule::EqualColumns) {
+            return found;
+        }
         for (left, right) in conditions.filter_map(equal_columns) {
             let (at_left, at_right) = (found.class_of(left), found.class_of(right));
             match (at_left, at_right) {
@@ -125,8 +129,8 @@ impl EqualColumns {
 }
 
 /// Conditions that all hold, with what follows from them.
-pub(crate) fn with_implied(block: &Block, conditions: Vec<Expression>) -> Vec<Condition> {
-    let equal = EqualColumns::of(conditions.iter());
+pub(crate) fn with_implied(block: &Block, rules: Rules, conditions: Vec<Expression>) -> Vec<Condition> {
+    let equal = EqualColumns::of(rules, conditions.iter());
     let said: Vec<&Expression> = conditions.iter().collect();
     let further = equal.said_of_others(&said);
     let fixed: Vec<usize> = said.iter().filter_map(|condition| equal.fixed_by(condition)).collect();

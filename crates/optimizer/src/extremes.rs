@@ -11,6 +11,7 @@ use super::terms::{TermReader, Terms};
 use crate::{Block, JoinTree, LogicalSelect, Optimizer, Source, whole_table};
 use expression::Expression;
 use expression::result_type::{TypeClass, class_of};
+use plan::Rule;
 use plan::physical::{
     AggregateCall, AggregateKind, KeyCondition, Node, RowLimit, RowLock, SortKey, TableAccess,
 };
@@ -22,7 +23,8 @@ pub fn extreme_rows(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Op
     let block = &*optimizer.block;
     let calls = block.aggregates.clone();
     let is_plain = select.groups && select.semijoins.is_empty() && block.group_keys.is_empty();
-    if !is_plain || calls.is_empty() || block.tables[0].lock != RowLock::None {
+    let may = optimizer.context.rules().has(Rule::MinMax);
+    if !may || !is_plain || calls.is_empty() || block.tables[0].lock != RowLock::None {
         return None;
     }
     let mut rows = Vec::with_capacity(calls.len());
@@ -70,7 +72,8 @@ fn extreme_access(
     if candidates.iter().any(|candidate| candidate.path.single_row) {
         return None;
     }
-    let (order, said) = ([key], with_implied(optimizer.block, conditions.to_vec()));
+    let (order, said) =
+        ([key], with_implied(optimizer.block, optimizer.context.rules(), conditions.to_vec()));
     let mut best: Option<Candidate> = None;
     for mut candidate in candidates {
         if answers_all(optimizer.block, &candidate, conditions)

@@ -8,6 +8,7 @@ use super::order::choose_steps;
 use crate::{Block, JoinGoal, JoinTree, Joined, Optimizer, SemiJoin, Source, is_never, tables_of, width};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
+use plan::Rule;
 use plan::physical::{ExplainRow, JoinKind, Node};
 
 /// One operand of a group of inner joins.
@@ -95,10 +96,14 @@ pub fn plan_joins(
         let node = filtered(Node::OneRow { width }, conditions);
         return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row], first: None });
     };
+    let rules = optimizer.context.rules();
+    let straight = straight || !rules.has(Rule::JoinOrder);
     let mut group = Group { straight, ..Group::default() };
     flatten(optimizer.block, tree, &mut group);
     group.conditions.extend(conditions);
-    find_antijoins(optimizer.block, &mut group);
+    if rules.has(Rule::NullAntijoin) {
+        find_antijoins(optimizer.block, &mut group);
+    }
     semijoins.into_iter().for_each(|semijoin| add_semijoin(optimizer.block, semijoin, &mut group));
     group.obey(optimizer.block);
     plan_group(optimizer, group, &goal)
@@ -189,7 +194,8 @@ fn add_semijoin(block: &Block, semijoin: SemiJoin, group: &mut Group) {
 
 fn plan_group(optimizer: &mut Optimizer<'_>, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {
     optimizer.context.check_killed()?;
-    let conditions = with_implied(optimizer.block, std::mem::take(&mut group.conditions));
+    let conditions =
+        with_implied(optimizer.block, optimizer.context.rules(), std::mem::take(&mut group.conditions));
     // A nest is planned once; it is read whole and hashed.
     let mut nests: Vec<Option<Joined>> = Vec::with_capacity(group.members.len());
     for member in &mut group.members {

@@ -5,10 +5,11 @@ use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::join::{Content, Group, Member, Step};
 use super::join_rows::{MemberRows, is_equality};
-use crate::{Optimizer, tables_of};
+use crate::{Optimizer, Source, tables_of};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ExpressionKind};
+use plan::Rule;
 use plan::physical::JoinKind;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -151,7 +152,11 @@ impl Optimizer<'_> {
             Method::LookUp(at) => self.look_ups_of(search, number, placed).get(at).cloned(),
             Method::Whole => None,
         };
-        let hash = placed != 0 && !matches!(choice.method, Method::LookUp(_));
+        // Only base tables can be read again for each row.
+        let is_base = matches!(search.facts[number].member.content, Content::Table(table)
+            if matches!(self.block.tables[table].source, Source::Base(_)));
+        let may_hash = !is_base || self.context.rules().has(Rule::HashJoin);
+        let hash = placed != 0 && may_hash && !matches!(choice.method, Method::LookUp(_));
         let own_rows = search.facts[number].rows.own;
         (choice.cost, Step { member: number, candidate, hash, own_rows, rows_after: choice.rows_after })
     }

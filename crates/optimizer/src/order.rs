@@ -8,6 +8,7 @@ use super::join::{Content, Group, Member, Step};
 use super::join_order::{ROW_COST, Search, Steps};
 use crate::{JoinGoal, Optimizer, Source, needs_row};
 use errors::SqlResult;
+use plan::Rule;
 use plan::physical::AccessPath;
 
 /// Cost of sorting a row.
@@ -51,6 +52,10 @@ pub(super) fn choose_steps(
     let mut chosen = with_order(optimizer, group, list, goal, conditions);
     let is_ordered = chosen.order != StepOrder::None;
     let is_row = leading_step(&chosen.steps).is_none();
+    let rules = optimizer.context.rules();
+    if !(rules.has(Rule::IndexOrder) && rules.has(Rule::PreferOrderingIndex)) {
+        return Ok(chosen);
+    }
     if is_row || goal.rows_wanted.is_none() && (is_ordered || group.members.len() > 1) {
         return Ok(chosen);
     }
@@ -101,6 +106,9 @@ fn put_in_order(
     conditions: &[Condition],
     constant: u64,
 ) -> bool {
+    if !optimizer.context.rules().has(Rule::IndexOrder) {
+        return false;
+    }
     let backward = order_of_path(optimizer.block, table, &candidate.path, &goal.order, conditions, constant);
     if let Some(backward) = backward {
         candidate.path.backward = backward;

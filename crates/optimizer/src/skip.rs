@@ -9,6 +9,7 @@ use super::order::whole_indexes;
 use crate::{Block, JoinTree, LogicalSelect, Optimizer, Source, needs_row};
 use engine::Table;
 use expression::{Expression, ExpressionKind};
+use plan::Rule;
 use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node};
 
 /// Cost of finding the next value. Entries of an index are read so fast that a few of them are no reason to leave them out.
@@ -21,7 +22,8 @@ pub fn skipping_rows(
     select: &LogicalSelect,
 ) -> Option<(Node, ExplainRow, f64)> {
     let Some(JoinTree::Table(0)) = select.tree else { return None };
-    if !asks_for_values(optimizer.block, select) || needs_row(optimizer.block, 0) {
+    let may = optimizer.context.rules().has(Rule::SkipScan);
+    if !may || !asks_for_values(optimizer.block, select) || needs_row(optimizer.block, 0) {
         return None;
     }
     let (ends, elsewhere) = ends_beside(optimizer, select);
@@ -42,7 +44,8 @@ pub fn skipping_rows(
 /// The rows that have the extremes that are asked for beside other values, and the slots that nothing else reads. An extreme row
 /// does no harm to the rest: it is one of the rows.
 fn ends_beside(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> (Vec<Node>, Vec<usize>) {
-    if !select.groups || select.has_group_keys {
+    let may = optimizer.context.rules().has(Rule::MinMax);
+    if !may || !select.groups || select.has_group_keys {
         return (Vec::new(), Vec::new());
     }
     let (mut ends, mut apart, mut read) = (Vec::new(), Vec::new(), Vec::new());

@@ -15,6 +15,7 @@ pub mod physical_walk;
 mod privileges_needed;
 pub mod range;
 mod repeatable;
+mod rules;
 
 pub use access::check as check_tables;
 pub use asked_first::{differs_between_rows, is_asked_first};
@@ -32,6 +33,7 @@ pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
 pub use repeatable::is_repeatable;
+pub use rules::{Rule, Rules};
 
 use engine::Table;
 use errors::SqlResult;
@@ -135,4 +137,7 @@ pub enum Reading {
 pub trait PlanningSurroundings: EvaluationContext {
     /// Runs a subquery of a plan, which reads nothing of the rows around it: MySQL runs some while it optimises.
     fn run_subquery(&mut self, plan: &Plan, id: usize) -> SqlResult<Value>;
+
+    /// The rules that may be used.
+    fn rules(&self) -> Rules;
 }

@@ -10,6 +10,7 @@ use optimizer::{
     extreme_rows, holds_for_no_group, is_never, keep_in_table, keep_what_is_read, known_rows,
     leave_out_unasked, plan_joins, skipping_rows, tables_of, whole_table,
 };
+use plan::Rule;
 use plan::physical::{
     Aggregate, AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn, RowLimit, RowLock, SortKey,
 };
@@ -91,7 +92,9 @@ impl Binder<'_> {
         let shown = &columns[..columns.len() - select.handed_on];
         let node = finish(node, shown, &mut select, needs_sort);
         let mut node = if last { project(node, &select.items, &mut [], true) } else { node };
-        keep_what_is_read(&mut node);
+        if self.input.context.rules().has(Rule::KeptSlots) {
+            keep_what_is_read(&mut node);
+        }
         Ok(Lowered { node, columns, explain, rows })
     }
 
@@ -249,8 +252,12 @@ impl Binder<'_> {
 
     /// COUNT(*) of a whole table needs no rows.
     fn count_only(&mut self, select: &LogicalSelect) -> Option<Node> {
-        let plain =
-            select.groups && !select.has_group_keys && !select.has_having && select.conditions.is_empty();
+        let may = self.input.context.rules().has(Rule::RowCount);
+        let plain = may
+            && select.groups
+            && !select.has_group_keys
+            && !select.has_having
+            && select.conditions.is_empty();
         let Some(JoinTree::Table(0)) = select.tree else { return None };
         let block = self.block();
         let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);

@@ -14,6 +14,7 @@ use crate::spill::{Held, Sorter};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{EvaluationContext, convert};
+use plan::Rule;
 use plan::physical::{HashJoin, JoinKey, JoinKind};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -237,7 +238,8 @@ impl<'p> HashJoinRun<'p> {
         let slot = key.probe.column_slot()?;
         let is_plain = key.mode == ComparisonMode::Integer && !key.null_safe;
         let drops = matches!(join.kind, JoinKind::Inner | JoinKind::Semi);
-        let is_fast = run.statement.settings.fast_plans;
+        let settings = &run.statement.settings;
+        let is_fast = settings.fast_plans && settings.rules.has(Rule::HashKeysAtScans);
         (drops && is_plain && is_fast && may_narrow(&join.probe, slot, run)).then_some(slot)
     }
 

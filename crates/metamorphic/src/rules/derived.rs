@@ -10,7 +10,7 @@ use crate::tables::Tables;
 fn selecting(random: &mut Random, tables: &Tables, alias: &str) -> (String, Scope) {
     let count = random.between(1, 2);
     let from = joined(random, tables, count, 30);
-    let mut shown = vec![Reference { text: "a.id".to_owned(), family: 'i', nullable: true }];
+    let mut shown = vec![Reference { text: "a.id".to_owned(), family: 'i', collation: "", nullable: true }];
     for _ in 0..random.between(1, 3) {
         shown.push(from.scope.any(random).clone());
     }
@@ -39,7 +39,14 @@ fn computed(random: &mut Random, from: &From) -> Reference {
         'i' if random.percent(50) => format!("COALESCE({}, 3)", one.text),
         's' => format!("CONCAT({}, 'b')", one.text),
         'd' => format!("{} + 1", one.text),
-        _ => return Reference { text: format!("{} IS NULL", one.text), family: 'i', nullable: false },
+        _ => {
+            return Reference {
+                text: format!("{} IS NULL", one.text),
+                family: 'i',
+                collation: "",
+                nullable: false,
+            };
+        }
     };
     Reference { text, ..one }
 }
@@ -131,7 +138,7 @@ fn grouping(random: &mut Random, tables: &Tables) -> (String, Scope) {
     let from = joined(random, tables, count, 20);
     let keys: Vec<Reference> = (0..random.between(1, 2)).map(|_| from.scope.any(random).clone()).collect();
     let list: Vec<String> = keys.iter().map(|key| key.text.clone()).collect();
-    let number = Reference { text: "COUNT(*)".to_owned(), family: 'i', nullable: false };
+    let number = Reference { text: "COUNT(*)".to_owned(), family: 'i', collation: "", nullable: false };
     let shown: Vec<Reference> = keys.iter().cloned().chain([number]).collect();
     let condition = if random.percent(40) {
         format!(" WHERE {}", from.scope.condition(random, 0))

@@ -15,7 +15,7 @@ pub fn alternatives(random: &mut Random, tables: &Tables) -> Query {
     let mut branches = Vec::new();
     for _ in 0..random.between(2, 3) {
         let mut terms = vec![common.clone()];
-        if random.percent(15) {
+        if random.percent(4) {
             terms.clear();
         }
         terms.push(left.with_constants(random));

@@ -15,58 +15,71 @@ use crate::tables::{Size, Table, Tables};
 pub struct Rule {
     /// Its name on the command line.
     pub name: &'static str,
-    /// The statement that switches it off.
-    pub off: &'static str,
+    /// Its flag of optimizer_switch; empty: it is one of iruka_optimizer_switch by its name.
+    flag: &'static str,
     /// The tables that its queries want.
     pub size: Size,
     /// Makes a query for it.
     pub make: fn(&mut Random, &Tables) -> Query,
+    /// What its plan says where the rule does something; empty: another one than without the rule.
+    pub sign: &'static str,
 }
 
-macro_rules! rule {
-    ($name:literal, mysql $switch:literal, $size:ident, $make:path) => {
-        Rule {
-            name: $name,
-            off: concat!("SET optimizer_switch = '", $switch, "=off'"),
-            size: Size::$size,
-            make: $make,
+impl Rule {
+    /// The statement that switches it off.
+    pub fn off(&self) -> String {
+        match self.flag {
+            "" => format!("SET iruka_optimizer_switch = '{}=off'", self.name),
+            flag => format!("SET optimizer_switch = '{flag}=off'"),
         }
-    };
-    ($name:literal, $size:ident, $make:path) => {
-        Rule {
-            name: $name,
-            off: concat!("SET iruka_optimizer_switch = '", $name, "=off'"),
-            size: Size::$size,
-            make: $make,
-        }
-    };
+    }
+
+    const fn own(
+        name: &'static str,
+        size: Size,
+        make: fn(&mut Random, &Tables) -> Query,
+        sign: &'static str,
+    ) -> Rule {
+        Rule { name, flag: "", size, make, sign }
+    }
+
+    const fn of_mysql(
+        name: &'static str,
+        flag: &'static str,
+        size: Size,
+        make: fn(&mut Random, &Tables) -> Query,
+    ) -> Rule {
+        Rule { name, flag, size, make, sign: "" }
+    }
 }
+
+use Size::{Medium, Repeating, Small};
 
 /// All of them.
 pub const RULES: &[Rule] = &[
-    rule!("derived_merge", mysql "derived_merge", Small, derived::merged),
-    rule!("derived_condition_pushdown", mysql "derived_condition_pushdown", Small, derived::grouped),
-    rule!("semijoin", mysql "semijoin", Small, subqueries::asked),
-    rule!("materialization", mysql "materialization", Small, subqueries::values),
-    rule!("idle_groups", Small, subqueries::idle_groups),
-    rule!("early_subqueries", Small, subqueries::scalar),
-    rule!("or_factoring", Small, joins::alternatives),
-    rule!("equal_columns", Small, joins::equal_columns),
-    rule!("outer_to_inner", Small, joins::outer_to_inner),
-    rule!("null_antijoin", Small, joins::null_antijoin),
-    rule!("join_order", Small, joins::reordered),
-    rule!("hash_join", mysql "block_nested_loop", Small, joins::hashed),
-    rule!("hash_keys_at_scans", Small, joins::by_integers),
-    rule!("kept_slots", Small, joins::few_columns),
-    rule!("known_conditions", Small, ranges::known_conditions),
-    rule!("index_ranges", Small, ranges::by_index),
-    rule!("index_merge", mysql "index_merge", Small, ranges::union),
-    rule!("index_order", Small, ranges::ordered),
-    rule!("prefer_ordering_index", mysql "prefer_ordering_index", Small, ranges::ordered_join),
-    rule!("min_max", Small, groups::extremes),
-    rule!("row_count", Small, groups::count_only),
-    rule!("skip_scan", mysql "skip_scan", Repeating, groups::skipping),
-    rule!("fast_execution", Small, groups::anything),
+    Rule::of_mysql("derived_merge", "derived_merge", Small, derived::merged),
+    Rule::of_mysql("derived_condition_pushdown", "derived_condition_pushdown", Small, derived::grouped),
+    Rule::of_mysql("semijoin", "semijoin", Small, subqueries::asked),
+    Rule::of_mysql("materialization", "materialization", Small, subqueries::values),
+    Rule::own("idle_groups", Small, subqueries::idle_groups, ""),
+    Rule::own("early_subqueries", Small, subqueries::scalar, "run only once"),
+    Rule::own("or_factoring", Small, joins::alternatives, ""),
+    Rule::own("equal_columns", Small, joins::equal_columns, ""),
+    Rule::own("outer_to_inner", Small, joins::outer_to_inner, ""),
+    Rule::own("null_antijoin", Small, joins::null_antijoin, ""),
+    Rule::own("join_order", Small, joins::reordered, ""),
+    Rule::of_mysql("hash_join", "block_nested_loop", Small, joins::hashed),
+    Rule::own("hash_keys_at_scans", Small, joins::by_integers, "hash"),
+    Rule::own("kept_slots", Small, joins::few_columns, "hash"),
+    Rule::own("known_conditions", Small, ranges::known_conditions, ""),
+    Rule::own("index_ranges", Small, ranges::by_index, ""),
+    Rule::of_mysql("index_merge", "index_merge", Medium, ranges::union),
+    Rule::own("index_order", Medium, ranges::ordered, ""),
+    Rule::of_mysql("prefer_ordering_index", "prefer_ordering_index", Medium, ranges::ordered_join),
+    Rule::own("min_max", Small, groups::extremes, ""),
+    Rule::own("row_count", Small, groups::count_only, ""),
+    Rule::of_mysql("skip_scan", "skip_scan", Repeating, groups::skipping),
+    Rule::own("fast_execution", Small, groups::anything, "->"),
 ];
 
 /// FROM of some tables, and what is in scope.

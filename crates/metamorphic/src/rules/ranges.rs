@@ -41,7 +41,7 @@ pub fn by_index(random: &mut Random, tables: &Tables) -> Query {
 
 /// OR over several indexes.
 pub fn union(random: &mut Random, tables: &Tables) -> Query {
-    let count = random.between(1, 2);
+    let count = if random.percent(80) { 1 } else { 2 };
     let from = joined(random, tables, count, 30);
     let mut query = plain(random, &from);
     let (alias, table) = random.choose(&from.tables).clone();
@@ -56,8 +56,8 @@ pub fn union(random: &mut Random, tables: &Tables) -> Query {
 
 /// Conditions that leave few rows of an index, the primary key among them.
 fn pointed(random: &mut Random, table: &Table, scope: &Scope) -> String {
-    if random.percent(35) {
-        let number = random.between(0, 30);
+    if random.percent(50) {
+        let number = random.between(0, 60);
         return match random.percent(50) {
             true => format!("{} = {number}", scope.columns[0].text),
             false => format!("{0} BETWEEN {number} AND {1}", scope.columns[0].text, number + 2),
@@ -77,40 +77,45 @@ fn pointed(random: &mut Random, table: &Table, scope: &Scope) -> String {
 /// The order of an index, with LIMIT or without.
 pub fn ordered(random: &mut Random, tables: &Tables) -> Query {
     let from = joined(random, tables, 1, 0);
-    in_order(random, &from)
+    let conditions = random.below(2);
+    in_order(random, &from, conditions)
 }
 
-/// The same below joins.
+/// The same with LIMIT, and with other tables of which each row has one at most.
 pub fn ordered_join(random: &mut Random, tables: &Tables) -> Query {
-    let count = random.between(1, 3);
-    let from = joined(random, tables, count, 30);
-    let mut query = in_order(random, &from);
-    if random.percent(85) {
-        query.limit = Some((random.between(1, 3), 0));
+    let mut from = joined(random, tables, 1, 0);
+    for alias in ["b", "c"] {
+        if random.percent(35) {
+            let table = tables.any(random).clone();
+            let word = *random.choose(&["JOIN", "LEFT JOIN"]);
+            from.text = format!("{} {word} {} {alias} ON {alias}.id = a.i0", from.text, table.name);
+            from.scope = from.scope.and(Scope::of(alias, &table));
+        }
     }
+    let conditions = usize::from(random.percent(30));
+    let mut query = in_order(random, &from, conditions);
+    query.limit = Some((random.between(1, 3), random.below(2)));
     query
 }
 
-fn in_order(random: &mut Random, from: &From) -> Query {
+fn in_order(random: &mut Random, from: &From, conditions: usize) -> Query {
     let (alias, table) = from.tables[0].clone();
     let own = Scope::of(alias, &table);
-    let mut query = plain(random, from);
-    let ids = query.items.len().min(from.tables.len());
-    let index = random.choose(&table.indexes).clone();
+    let mut query = Query { items: vec!["a.id".to_owned()], from: from.text.clone(), ..Query::default() };
     let descends = random.percent(50);
-    let mut order = Vec::new();
-    // ENUM has the order of its members, but not what is made of it.
-    for part in parts(&table, &own, &index).into_iter().filter(|part| part.family != 'e') {
-        order.push((query.items.len(), descends ^ random.percent(10)));
-        query.items.push(part.text.clone());
+    if random.percent(85) {
+        let index = random.choose(&table.indexes).clone();
+        // ENUM has the order of its members, but not what is made of it.
+        let parts = parts(&table, &own, &index);
+        for part in parts.into_iter().take_while(|part| part.family != 'e') {
+            query.order.push((query.items.len(), descends ^ random.percent(4)));
+            query.items.push(part.text.clone());
+        }
     }
-    if random.percent(20) {
-        order.clear();
-    }
-    order.extend((0..ids).map(|at| (at, descends)));
-    query.order = order;
-    query.limit = random.percent(60).then(|| (random.between(0, 6), random.below(3)));
-    for _ in 0..random.below(3) {
+    query.order.push((0, descends));
+    query.items.extend((0..random.below(2)).map(|_| from.scope.any(random).text.clone()));
+    query.limit = random.percent(80).then(|| (random.between(0, 6), random.below(3)));
+    for _ in 0..conditions {
         let condition =
             if random.percent(50) { on_index(random, &table, &own) } else { from.scope.condition(random, 1) };
         query.conditions.push(condition);

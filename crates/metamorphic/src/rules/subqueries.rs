@@ -46,6 +46,15 @@ fn pair(random: &mut Random, outer: &Scope, own: &Scope) -> (Reference, Referenc
     (outer.columns[0].clone(), own.columns[0].clone())
 }
 
+/// The same, of texts with one collation: which of several equal texts stands for a group matters beside another one.
+fn exact_pair(random: &mut Random, outer: &Scope, own: &Scope) -> (Reference, Reference) {
+    let (one, other) = pair(random, outer, own);
+    match one.family == 's' && one.collation != other.collation {
+        true => (outer.columns[0].clone(), own.columns[0].clone()),
+        false => (one, other),
+    }
+}
+
 fn where_of(conditions: &[String]) -> String {
     if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
 }
@@ -100,7 +109,7 @@ pub fn values(random: &mut Random, tables: &Tables) -> Query {
     let from = over(random, tables);
     let mut query = plain(random, &from);
     let (inner, own) = inner(random, tables);
-    let (column, shown) = pair(random, &from.scope, &own);
+    let (column, shown) = exact_pair(random, &from.scope, &own);
     let mut conditions = Vec::new();
     if random.percent(60) {
         conditions.push(own.condition(random, 1));
@@ -144,7 +153,7 @@ pub fn idle_groups(random: &mut Random, tables: &Tables) -> Query {
             format!("{not}EXISTS (SELECT {key} FROM {inner}{conditions} GROUP BY {key})")
         }
         false => {
-            let (column, shown) = pair(random, &from.scope, &own);
+            let (column, shown) = exact_pair(random, &from.scope, &own);
             format!("{} {not}IN (SELECT {1} FROM {inner}{conditions} GROUP BY {1})", column.text, shown.text)
         }
     });
@@ -156,7 +165,7 @@ pub fn scalar(random: &mut Random, tables: &Tables) -> Query {
     let from = over(random, tables);
     let mut query = plain(random, &from);
     let (inner, own) = inner(random, tables);
-    let (column, shown) = pair(random, &from.scope, &own);
+    let (column, shown) = exact_pair(random, &from.scope, &own);
     let conditions =
         if random.percent(60) { format!(" WHERE {}", own.condition(random, 0)) } else { String::new() };
     let shown = if shown.family == 'e' { "q.id".to_owned() } else { shown.text };

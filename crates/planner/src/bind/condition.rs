@@ -7,6 +7,7 @@ use ::expression::operators::{Comparison, ComparisonOperator};
 use ::expression::{Expression, ExpressionKind, SubqueryUse};
 use errors::SqlResult;
 use optimizer::{JoinTree, Source, is_always, is_known, is_never, node_rejects_null, tables_of};
+use plan::Rule;
 use plan::physical::Node;
 use values::temporal::{Date, DateTime};
 use values::{ColumnType, RowRef, TypeKind, Value};
@@ -135,7 +136,9 @@ impl Binder<'_> {
             nullable = tree.optional_tables();
             let mut filters = conditions.clone();
             filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
-            self.block().make_inner(tree, &filters);
+            if self.input.context.rules().has(Rule::OuterToInner) {
+                self.block().make_inner(tree, &filters);
+            }
         }
         let mut conditions = conditions;
         if let [only] = conditions.as_slice()
@@ -367,7 +370,7 @@ impl Binder<'_> {
             }
             _ => None,
         };
-        if let Some(truth) = known {
+        if let Some(truth) = known.filter(|_| self.input.context.rules().has(Rule::KnownConditions)) {
             return Ok(Expression::boolean(truth));
         }
         match condition.kind {

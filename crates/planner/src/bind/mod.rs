@@ -39,8 +39,8 @@ use optimizer::{Block, BoundTable, Derived, EarlyRuns, OpenSelect, Optimizer, Su
 use parser::ast;
 use plan::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
 use plan::{
-    CheckedParameter, ParameterUse, PlanningSurroundings, PrivilegeCheck, PrivilegeRequest, SubqueryPlan,
-    VirtualTables, check_depth,
+    CheckedParameter, ParameterUse, PlanningSurroundings, PrivilegeCheck, PrivilegeRequest, Rule,
+    SubqueryPlan, VirtualTables, check_depth,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -272,7 +272,8 @@ impl<'a> Binder<'a> {
 
     /// What may be read and run before the query of the block that is being bound.
     pub fn survey(&mut self) -> Survey<'_> {
-        let may_run = self.input.transaction.is_some()
+        let may_run = self.input.context.rules().has(Rule::EarlySubqueries)
+            && self.input.transaction.is_some()
             && !self.escalates
             && self.denied.is_none()
             && self.common_table_uses.is_empty()

@@ -14,6 +14,7 @@ use optimizer::{
     shown_column,
 };
 use parser::ast;
+use plan::Rule;
 use plan::physical::{QueryPlan, RowLimit, RowLock, SortKey};
 use std::sync::Arc;
 
@@ -192,8 +193,9 @@ impl Binder<'_> {
     /// For who only asks whether there is a row, groups of which nothing is computed are as good as their rows: there are none then.
     fn leaves_out_groups(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> bool {
         let is_plain = select.having.is_none() && !select.rollup && around.limit.is_none();
+        let may = self.input.context.rules().has(Rule::IdleGroups);
         let block = self.block();
-        let leaves_out = around.only_asks && is_plain && block.aggregates.is_empty();
+        let leaves_out = may && around.only_asks && is_plain && block.aggregates.is_empty();
         if leaves_out {
             block.group_keys.clear();
         }

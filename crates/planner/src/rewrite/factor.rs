@@ -6,6 +6,7 @@ use crate::bind::Binder;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
 use optimizer::{Block, conjuncts, tables_of};
+use plan::Rule;
 
 /// Most alternatives that are looked at.
 const ALTERNATIVES_MAX: usize = 16;
@@ -13,6 +14,9 @@ const ALTERNATIVES_MAX: usize = 16;
 impl Binder<'_> {
     /// Takes apart the alternatives among conditions that all must hold, in the block on top of the stack.
     pub(crate) fn factor_alternatives(&mut self, conditions: Vec<Expression>) -> Vec<Expression> {
+        if !self.input.context.rules().has(Rule::OrFactoring) {
+            return conditions;
+        }
         let block = &*self.block();
         conditions.into_iter().flat_map(|condition| factored(block, condition)).collect()
     }

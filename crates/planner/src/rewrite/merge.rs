@@ -12,6 +12,7 @@ use optimizer::{
     Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source, TABLES_MAX, conjuncts, tables_of,
 };
 use parser::ast::HintKind;
+use plan::Rule;
 use std::sync::Arc;
 use values::TypeKind;
 
@@ -58,6 +59,7 @@ impl Binder<'_> {
     fn mergeable_table(&mut self, select: &LogicalSelect) -> Option<(usize, Arc<OpenSelect>)> {
         let tree = select.tree.as_ref()?;
         let optional = tree.optional_tables();
+        let by_default = self.input.context.rules().has(Rule::DerivedMerge);
         let block = self.blocks.last()?;
         block.tables.iter().enumerate().find_map(|(number, table)| {
             let Source::Derived(Derived::Open(open), common) = &table.source else { return None };
@@ -67,7 +69,7 @@ impl Binder<'_> {
             let may_be_missing = optional >> number & 1 == 1;
             let stays_null = || shows_columns(open, &table.slots);
             let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
-            let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias) != Some(false);
+            let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias).unwrap_or(by_default);
             let merges = is_wanted && fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
             merges.then(|| (number, open.clone()))
         })

@@ -15,7 +15,7 @@ use optimizer::{
     Block, Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of, tables_of,
 };
 use parser::ast::HintKind;
-use plan::differs_between_rows;
+use plan::{Rule, differs_between_rows};
 use plan::physical::{Node, OutputColumn, QueryPlan};
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Binder<'_> {
         let mut all = select.conditions.clone();
         add_inner_conditions(tree, &mut all);
         let said: Vec<&Expression> = all.iter().collect();
-        let further = EqualColumns::of(all.iter()).said_of_others(&said);
+        let further = EqualColumns::of(self.input.context.rules(), all.iter()).said_of_others(&said);
         let mut left: Vec<usize> = Vec::new();
         for number in 0..self.block().tables.len() {
             if optional >> number & 1 == 1 {
@@ -101,7 +101,9 @@ impl Binder<'_> {
         let table = &self.block().tables[number];
         let Source::Derived(Derived::Planned(plan), common) = &table.source else { return None };
         let (common, plan, alias) = (*common, plan.clone(), table.alias.clone());
-        if self.block().hints.of_table(HintKind::DerivedConditionPushdown, &alias) == Some(false) {
+        let goes_down = self.input.context.rules().has(Rule::DerivedConditionPushdown);
+        let hint = self.block().hints.of_table(HintKind::DerivedConditionPushdown, &alias);
+        if !hint.unwrap_or(goes_down) {
             return None;
         }
         if common.is_some_and(|common| self.common_table_uses[common].uses > 1) {

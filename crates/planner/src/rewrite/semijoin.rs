@@ -15,6 +15,7 @@ use optimizer::{
     Block, BoundTable, Derived, EqualColumns, IndexLimits, JoinTree, LogicalSelect, OpenSelect, SemiJoin,
     Source, TABLES_MAX, asked_subquery, is_never, tables_of,
 };
+use plan::Rule;
 use plan::physical::{AggregateCall, AggregateKind, Node, OutputColumn};
 use std::sync::Arc;
 use values::TypeKind;
@@ -70,7 +71,8 @@ pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
 impl Binder<'_> {
     /// Makes joins of the conditions of WHERE that ask for a row of a subquery, in the block on top of the stack.
     pub(crate) fn join_subqueries(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
-        if self.open_subqueries.is_empty() || select.is_straight || select.tree.is_none() {
+        let may = self.input.context.rules().has(Rule::Semijoin);
+        if !may || self.open_subqueries.is_empty() || select.is_straight || select.tree.is_none() {
             return Ok(());
         }
         let mut left = Vec::with_capacity(select.conditions.len());
@@ -120,7 +122,8 @@ impl Binder<'_> {
         negated: bool,
     ) -> SqlResult<bool> {
         if open.select.groups {
-            return match call.outer.is_empty() && !self.assigns {
+            let may = self.input.context.rules().has(Rule::Materialization);
+            return match may && call.outer.is_empty() && !self.assigns {
                 true => self.join_values(select, call, open.block.number),
                 false => Ok(false),
             };
@@ -176,7 +179,7 @@ impl Binder<'_> {
         conditions: &[Expression],
         first: usize,
     ) -> (Vec<Expression>, Vec<Expression>) {
-        let equal = EqualColumns::of(conditions.iter());
+        let equal = EqualColumns::of(self.input.context.rules(), conditions.iter());
         if equal.is_empty() {
             return (Vec::new(), Vec::new());
         }
@@ -240,7 +243,8 @@ impl Binder<'_> {
         further: &[Expression],
         call: &SubqueryCall,
     ) -> bool {
-        if call.wanted != SubqueryUse::In || !call.outer.is_empty() {
+        let may = self.input.context.rules().has(Rule::Materialization);
+        if !may || call.wanted != SubqueryUse::In || !call.outer.is_empty() {
             return false;
         }
         let block = &*self.block();
