@@ -18,7 +18,7 @@ use stdx::sync::lock;
 const LOOKED_AT: usize = 8;
 
 /// Schemas and tables by name, and tables by index.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Dictionary {
     maps: RwLock<Maps>,
     /// Open tables, in the order in which they come up for being packed.
@@ -47,15 +47,8 @@ struct SchemaEntry {
 
 impl Dictionary {
     /// An empty one. So many tables stay open though nobody uses them.
-    pub(super) fn new(open_max: usize, skips_damage: bool) -> Dictionary {
-        Dictionary {
-            maps: RwLock::default(),
-            ring: Mutex::default(),
-            open_max: AtomicUsize::new(open_max),
-            opened_count: AtomicU64::new(0),
-            skips_damage,
-            tables: OnceLock::new(),
-        }
+    pub(crate) fn new(open_max: usize, skips_damage: bool) -> Dictionary {
+        Dictionary { open_max: AtomicUsize::new(open_max), skips_damage, ..Dictionary::default() }
     }
 
     /// Says who looks at the files of tables that are opened.
@@ -93,11 +86,7 @@ impl Dictionary {
 
     /// All tables of a schema by name, but for those that are being filled; empty if there is no such schema. Opens them all.
     pub fn tables(&self, schema: &str) -> Vec<Arc<Table>> {
-        let maps = self.read();
-        let tables = maps.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values());
-        let entries: Vec<Arc<TableEntry>> = tables.filter(|entry| !entry.is_hidden()).cloned().collect();
-        drop(maps);
-        entries.iter().map(|entry| self.opened(entry)).collect()
+        self.table_names(schema).iter().filter_map(|name| self.table(schema, name)).collect()
     }
 
     /// How many tables are open: in use, or not packed yet.

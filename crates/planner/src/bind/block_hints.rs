@@ -1,7 +1,7 @@
 //! Optimizer hints of a block: which of the statement's are for it, and what they say of its tables. Main function:
 //! [`enter`]. What is said twice and names that nothing has are warnings (3126, 3127, 3128), as in MySQL.
 
-use super::{Binder, ParameterTypes};
+use super::Binder;
 use errors::{DiagnosticsMark, SqlError, sql_error};
 use optimizer::{BoundTable, Source};
 use parser::ast::{Hint, HintKind};
@@ -39,7 +39,7 @@ pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) {
 
 /// Warns of hints for blocks that the statement has not got, before all that was reported since the mark.
 pub(crate) fn warn_of_unknown_blocks(binder: &mut Binder<'_>, mark: DiagnosticsMark) {
-    if is_known_mistake(binder) {
+    if !binder.input.warns_of_hints {
         return;
     }
     let unknown = binder.input.hints.iter().enumerate().filter(|(at, _)| !binder.hints_found.contains(at));
@@ -80,13 +80,8 @@ pub(super) fn check_names(binder: &mut Binder<'_>) {
     warn(binder, warnings);
 }
 
-/// Whether PREPARE has told of the statement's hints: its executions say nothing of them, even where they are planned anew.
-fn is_known_mistake(binder: &Binder<'_>) -> bool {
-    binder.input.runs && matches!(binder.input.parameter_types, ParameterTypes::Context { .. })
-}
-
 fn warn(binder: &mut Binder<'_>, warnings: Vec<SqlError>) {
-    if is_known_mistake(binder) {
+    if !binder.input.warns_of_hints {
         return;
     }
     for warning in warnings {

@@ -9,6 +9,7 @@ use optimizer::{
     BoundColumn, BoundTable, Clause, Derived, IndexLimits, JoinTree, Source, TABLES_MAX, conjuncts,
 };
 use parser::ast;
+use plan::Rule;
 use plan::physical::{CommonTableUse, RowLock};
 use std::sync::Arc;
 
@@ -341,6 +342,7 @@ impl Binder<'_> {
         columns: Vec<BoundColumn>,
         limits: IndexLimits,
     ) -> SqlResult<(JoinTree, Visible)> {
+        let may_hash = self.input.context.rules().has(Rule::HashJoin);
         let block = self.block();
         if block.tables.iter().any(|table| table.alias == alias && table.schema == schema) {
             return Err(sql_error!(ER_NONUNIQ_TABLE, alias));
@@ -349,6 +351,8 @@ impl Binder<'_> {
             return Err(sql_error!(ER_TOO_MANY_TABLES, TABLES_MAX));
         }
         let number = block.tables.len();
+        let is_read_in_place = matches!(source, Source::Base(_) | Source::Virtual(_));
+        let is_looped = is_read_in_place && (!may_hash || block.hints.refuses_join_buffer(&alias));
         let visible = columns
             .iter()
             .enumerate()
@@ -363,6 +367,7 @@ impl Binder<'_> {
             columns,
             key_slot: None,
             key_columns: Vec::new(),
+            is_looped,
             limits,
             lock: RowLock::None,
             derived_number: None,
