@@ -191,6 +191,31 @@ impl From<buffer::RedoError> for EngineError {
     }
 }
 
+impl From<entry::EntryError> for EngineError {
+    #[cold]
+    fn from(error: entry::EntryError) -> EngineError {
+        match error {
+            entry::EntryError::BadHeader => EngineError::Corrupt("index entry with a bad header".to_owned()),
+            entry::EntryError::TooManyChanges => {
+                EngineError::OutOfResources("too many changes in one transaction")
+            }
+            entry::EntryError::TooBig { bytes, bytes_max } => EngineError::TooBig { bytes, bytes_max },
+        }
+    }
+}
+
+impl From<undo::UndoError> for EngineError {
+    fn from(error: undo::UndoError) -> EngineError {
+        match error {
+            undo::UndoError::Storage(error) => EngineError::from(error),
+            undo::UndoError::Spill(error) => EngineError::from(error),
+            undo::UndoError::Entry(error) => EngineError::from(error),
+            undo::UndoError::Corrupt(text) => EngineError::Corrupt(text),
+            undo::UndoError::TooLong => EngineError::OutOfResources("an undo record is too long to be saved"),
+        }
+    }
+}
+
 impl From<txn::SpillError> for EngineError {
     fn from(error: txn::SpillError) -> EngineError {
         match error {

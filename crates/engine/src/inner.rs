@@ -12,13 +12,13 @@ use crate::rollback::Rollback;
 use crate::shared::{Settings, Shared};
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
-use crate::undo::{UndoLimits, UndoLog, UndoStore};
 use buffer::BufferPool;
 use env::Environment;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use stdx::ids::TransactionId;
 use txn::{SpillFile, VersionStore};
+use undo::{UndoLimits, UndoLog, UndoStore};
 
 /// The parts.
 pub(crate) struct EngineInner {

@@ -8,7 +8,6 @@ mod check;
 mod ddl;
 mod dictionary;
 mod engine;
-mod entry;
 mod error;
 mod inner;
 mod lob;
@@ -22,7 +21,6 @@ mod statistics;
 mod tables;
 mod transaction;
 mod transaction_system;
-mod undo;
 mod write;
 
 pub use ddl::ConvertRow;

@@ -1,17 +1,17 @@
 //! Purge: drops old versions and delete-marked entries that no snapshot needs. Main type: [`Purge`].
 //! Finished writers are queued in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
 
-use crate::entry::{Head, load_head};
 use crate::error::{EngineError, EngineResult};
 use crate::lob::LongValues;
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
-use crate::undo::{Finished, UndoLog};
 use buffer::BufferPool;
+use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
 use stdx::sync::lock;
 use txn::UndoRecord;
+use undo::{Finished, UndoLog};
 
 /// Strays of a round that may fail before the others are left to the next one.
 const FAILURES_MAX: u32 = 16;
@@ -132,7 +132,7 @@ impl Purge {
         let mut edit = open.tree.edit(&mut mini, key)?;
         let mut value = Vec::new();
         let is_it = |head: &Head| head.deleted && head.writer == writer;
-        if load_head(&edit, &mut value)?.filter(is_it).is_none() {
+        if load_head(&edit, &mut value)?.transpose()?.filter(is_it).is_none() {
             return Ok(false);
         }
         let underfull = edit.remove(0)?;

@@ -3,13 +3,13 @@
 
 use crate::dictionary::{Change, DictionaryStore, StoredStatistics};
 use crate::engine::Engine;
-use crate::entry::parse_head;
 use crate::error::{EngineError, EngineResult};
 use crate::options::TransactionOptions;
 use crate::read::KeyRange;
 use crate::tables::{Index, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
+use entry::parse_head;
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
 

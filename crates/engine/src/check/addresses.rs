@@ -1,13 +1,13 @@
-//! Whether rows of unfinished writers lead to what they were before (rule H3 in README.md).
+//! Whether rows of unfinished writers lead to what they were before (rule H3 in entry's README).
 
 use super::FAULTS_MAX;
-use crate::entry::{Entry, EntryKind, Head, bad_header};
 use crate::error::EngineResult;
 use crate::inner::EngineInner;
-use crate::read::Before;
 use btree::LeafView;
+use entry::{Entry, EntryKind, Head, bad_header};
 use stdx::ids::{CommitTimestamp, IndexId};
 use txn::TransactionState;
+use undo::Before;
 
 /// Checks the rows of unfinished writers in a leaf.
 pub(super) fn check_leaf(
@@ -29,7 +29,7 @@ pub(super) fn check_leaf(
         }
         let mut key = Vec::new();
         leaf.key_into(at, &mut key)?;
-        let before = engine.reads.state_before(&writer, index, &key, entry)?;
+        let before = engine.undo.state_before(&writer, index, &key, entry)?;
         let is_right = if writer.id < engine.system.first_id {
             // The version store knows nothing of what was before the start.
             is_committed_state(engine, &before)?

@@ -11,7 +11,6 @@ mod values;
 
 use crate::dictionary::SYSTEM_SPACE;
 use crate::engine::Engine;
-use crate::entry::{RowForm, StoredRow, append_clustered_key};
 use crate::error::{EngineError, EngineResult};
 use crate::lob::{Wanted, references_of};
 use crate::options::TransactionOptions;
@@ -20,6 +19,7 @@ use crate::tables::Table;
 use crate::transaction::Transaction;
 use ::values::row::ColumnSet;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree, TreeReport, check_space};
+use entry::{RowForm, StoredRow, append_clustered_key};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stdx::ids::{PageNumber, SpaceId};

@@ -1,14 +1,13 @@
 //! [`SortedLoad`] fills an index that nobody else sees yet (ADD INDEX, ALTER by copy) from entries in any order.
 
-use crate::entry::{
-    FittingRow, UndoAddress, append_clustered_key, clustered_header, row_bytes_max, secondary_header,
-};
 use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::lob::ChunkWriter;
 use crate::tables::{Index, Table};
-use crate::write::SortedEntries;
-use btree::BulkAppend;
+use btree::{BulkAppend, SortedEntries};
+use entry::{
+    FittingRow, UndoAddress, append_clustered_key, clustered_header, row_bytes_max, secondary_header,
+};
 use stdx::ids::TransactionId;
 use txn::KillFlag;
 use values::row::RowView;

@@ -35,7 +35,7 @@ pub(crate) fn tree_count(definition: &TableDefinition) -> usize {
     let hidden = usize::from(definition.primary_key().is_none());
     let layout = layout_of(definition);
     // A row whose fixed part does not fit its entry stands outside itself.
-    let has_long_rows = layout.fixed_bytes() > crate::entry::row_bytes_min();
+    let has_long_rows = layout.fixed_bytes() > entry::row_bytes_min();
     definition.indexes.len() + hidden + usize::from(layout.has_variable_columns() || has_long_rows)
 }
 

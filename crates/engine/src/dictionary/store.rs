@@ -18,11 +18,11 @@
 //! big-endian).
 
 use super::{DamageMark, StoredStatistics, TableRecord};
-use crate::entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use crate::error::{EngineError, EngineResult};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use dictionary::{SchemaDefinition, TableName};
+use entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use std::ops::Bound;
 use std::sync::Arc;
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};

@@ -1,11 +1,11 @@
 //! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views. Main type: [`EngineStatus`].
 
 use super::Engine;
-use crate::undo::Writer;
 use buffer::LogRoomWaits;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::locks::LockInfo;
+use undo::Writer;
 
 /// The engine's figures at one moment (read one by one: not a snapshot).
 #[derive(Clone, Debug, Default)]

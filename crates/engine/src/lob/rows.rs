@@ -2,9 +2,9 @@
 
 use super::chunks::Gone;
 use super::{LobReference, LongValues};
-use crate::entry::{FittingRow, RowForm, StoredRow};
 use crate::error::{EngineError, EngineResult};
 use crate::tables::Table;
+use entry::{FittingRow, RowForm, StoredRow};
 use std::borrow::Cow;
 use std::ops::Range;
 use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};

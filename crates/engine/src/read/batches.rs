@@ -4,11 +4,11 @@
 
 use super::filling::Filling;
 use super::{Candidate, ConsistentReads, RowBatch, Scan, View};
-use crate::entry::{EntryKind, parse_entry, parse_head};
 use crate::error::{EngineError, EngineResult};
 use crate::lob::Wanted;
 use crate::tables::{Index, Table};
 use btree::Taken;
+use entry::{EntryKind, parse_entry, parse_head};
 use values::row::ColumnSet;
 
 /// Bytes of entries that are copied out of a secondary leaf at once.

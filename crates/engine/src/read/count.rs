@@ -1,10 +1,10 @@
 //! Counting rows that a view sees, without decoding them: whole leaves that everyone sees are counted by their header.
 
 use super::{ConsistentReads, KeyRange, Scan, View};
-use crate::entry::parse_head;
 use crate::error::EngineResult;
 use crate::tables::Index;
 use btree::{Cursor, LeafSums, LeafView, Taken};
+use entry::parse_head;
 use values::row::ColumnSet;
 
 /// What was counted of a leaf.

@@ -2,11 +2,11 @@
 //! is latched; their values are fetched afterwards, and counted from the start.
 
 use super::{ConsistentReads, RowBatch, View};
-use crate::entry::{RowForm, StoredRow};
 use crate::error::EngineResult;
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::tables::Table;
 use buffer::StorageError;
+use entry::{RowForm, StoredRow};
 use values::row::ColumnSet;
 
 /// The rows that a leaf adds to a batch.

@@ -2,7 +2,6 @@
 //! are those of locking reads as well (`transaction`); [`Reader`] is for other threads.
 
 mod batches;
-mod before;
 mod count;
 mod filling;
 mod reader;
@@ -11,7 +10,6 @@ mod scan;
 mod visit;
 
 pub(crate) use batches::{entry_key_matches, push_row};
-pub(crate) use before::Before;
 pub(crate) use filling::Filling;
 pub use reader::Reader;
 pub(crate) use row::View;
@@ -22,9 +20,9 @@ pub(crate) use visit::VisitRow;
 use crate::lob::LongValues;
 use crate::shared::Shared;
 use crate::transaction_system::TransactionSystem;
-use crate::undo::UndoLog;
 use buffer::BufferPool;
 use std::sync::Arc;
+use undo::UndoLog;
 
 /// Reads what snapshots see.
 pub(crate) struct ConsistentReads {

@@ -2,13 +2,14 @@
 //! Visibility is always decided under the leaf's latch; rollback needs that latch to take a row back.
 
 use super::ConsistentReads;
-use crate::entry::{EntryKind, Head, OwnedRow, RowForm, StoredRow, is_live, parse_entry};
 use crate::error::{EngineError, EngineResult};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::tables::{Index, Table};
 use btree::LeafView;
+use entry::{Entry, EntryKind, Head, OwnedRow, RowForm, StoredRow, bad_header, is_live, parse_entry};
 use std::sync::Arc;
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
+use undo::Before;
 
 /// What a read sees.
 #[derive(Clone, Copy, Debug)]
@@ -169,6 +170,25 @@ impl ConsistentReads {
             Ok(row.is_some())
         })?;
         result.unwrap_or(Ok(false))
+    }
+
+    /// A row as it was before a loser changed it: no snapshot sees losers, and what was there before is committed. Called under the
+    /// entry's latch, so that its record cannot be undone meanwhile. None if there was no row.
+    fn row_before_loser(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        entry: Entry<'_>,
+    ) -> EngineResult<Option<OwnedRow>> {
+        let astray = || EngineError::Corrupt(format!("the undo of a row of transaction {}", entry.writer));
+        let writer = self.undo.writers.get(entry.writer).ok_or_else(astray)?;
+        let before = match self.undo.state_before(&writer, index, key, entry)? {
+            Before::Entry(value) => value,
+            Before::Nothing => return Ok(None),
+            Before::Astray => return Err(astray()),
+        };
+        let entry = Entry::parse(EntryKind::Clustered, &before).ok_or_else(bad_header)?;
+        Ok((!entry.deleted).then(|| entry.stored_row().to_owned()))
     }
 
     /// Whether every snapshot sees all that was ever written to a leaf.

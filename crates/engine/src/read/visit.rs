@@ -3,11 +3,11 @@
 
 use super::filling::Filling;
 use super::{ConsistentReads, RowBatch, Scan, View};
-use crate::entry::{EntryKind, StoredRow, parse_entry};
 use crate::error::EngineResult;
 use crate::lob::bytes_to_fetch;
 use crate::tables::{Index, Table};
 use btree::{LeafView, Taken};
+use entry::{EntryKind, StoredRow, parse_entry};
 
 /// Rows of a leaf that are shown when its latch is given back: they have long values that are wanted, or stand behind such a row.
 #[derive(Default)]

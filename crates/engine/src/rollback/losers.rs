@@ -5,12 +5,12 @@ use super::Rollback;
 use crate::dictionary::DICTIONARY_INDEX;
 use crate::error::{EngineError, EngineResult};
 use crate::tables::{Table, TableEntry};
-use crate::undo::{Loser, Losers, Touched, Writer};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::IndexId;
 use stdx::sync::lock;
 use txn::KillFlag;
+use undo::{Losers, Touched, Writer};
 
 /// Records that are undone before others get their turn.
 const RECORDS_A_TURN: usize = 64;
@@ -25,31 +25,10 @@ pub(crate) struct Unfinished {
 impl Rollback {
     /// Makes writers of the losers: their rows are locked from now on.
     pub(crate) fn register_losers(&self, losers: Losers) -> Vec<Unfinished> {
-        let mut writers = Vec::new();
-        for (id, Loser { list, first_lsn, is_in_tree, saved, touched, saved_changes, .. }) in losers.by_id {
-            let owner = self.system.locks.owner(0);
-            owner.transaction.store(id.0, Ordering::Release);
-            owner.rows_changed.store(touched.entries, Ordering::Relaxed);
-            let writer = Arc::new(Writer::new(id, owner, first_lsn.min(self.pool.redo().end_lsn())));
-            {
-                let mut undo = writer.undo();
-                undo.list = list.unwrap_or_default();
-                undo.saved = undo.list.first().max(saved).min(undo.list.len());
-                undo.tree_end = if is_in_tree { u64::MAX } else { 0 };
-                undo.in_tree = is_in_tree;
-                undo.saved_changes = saved_changes;
-                writer.add_unsaved(undo.list.bytes_from(undo.saved));
-            }
-            if is_in_tree {
-                self.undo.log_saved(&writer, None);
-            }
-            self.undo.writers.insert(writer.clone());
-            writers.push(Unfinished { writer, touched: Arc::new(touched) });
-        }
-        for (id, needed) in losers.ended {
-            self.undo.store.discard_later(Arc::new(Writer::new(id, self.system.locks.owner(0), needed)));
-        }
-        writers
+        let writers = self.undo.register(losers, || self.system.locks.owner(0));
+        let unfinished =
+            writers.into_iter().map(|(writer, touched)| Unfinished { writer, touched: Arc::new(touched) });
+        unfinished.collect()
     }
 
     /// Undoes what unfinished transactions have changed in the dictionary, which is read only then: their last changes, for one that
@@ -206,7 +185,7 @@ impl Rollback {
         }
     }
 
-    /// As [`EngineInner::finish_losers_of`], for DDL that drops the tables: it goes on, on a full disk to make room, where undo
+    /// As [`Rollback::finish_losers_of`], for DDL that drops the tables: it goes on, on a full disk to make room, where undo
     /// is damaged to be rid of it. What a loser has changed in a table that is gone needs no undoing.
     pub(crate) fn finish_losers_of_dropped(
         &self,

@@ -1,25 +1,25 @@
 //! Undoing: records of a writer, newest first, each in a mini-transaction that logs it. Main type: [`Rollback`]. What a crash left
-//! unfinished is in `losers.rs`. See rules H1 to H4, B2, L2 and R9 in README.md.
+//! unfinished is in `losers.rs`. See rules H1 to H4 in entry's README, B2, L2 and R9 in README.md.
 
 mod losers;
 mod rows;
 
 pub(crate) use losers::Unfinished;
 
-use crate::entry::{Head, load_head};
 use crate::error::{EngineError, EngineResult};
 use crate::lob::LongValues;
 use crate::shared::Shared;
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
-use crate::undo::{UndoLog, Writer, bad_record};
 use btree::{LeafEdit, Placed};
 use buffer::BufferPool;
+use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stdx::ids::{IndexId, SpaceId};
 use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
+use undo::{UndoLog, Writer, bad_record};
 
 /// The page's newest writer stays: what it was before is not known, and it only makes readers look closer.
 pub(crate) const NO_WRITER: u64 = 0;
@@ -127,7 +127,8 @@ impl Rollback {
         loop {
             let mut mini = self.pool.mini_transaction();
             let edit = index.tree.edit(&mut mini, record.key)?;
-            let current = load_head(&edit, &mut current_value)?.filter(|head| head.writer == writer.id);
+            let current =
+                load_head(&edit, &mut current_value)?.transpose()?.filter(|head| head.writer == writer.id);
             let underfull = match current {
                 // Not ours: the change never reached the page.
                 None => false,

@@ -2,13 +2,13 @@
 //! cut short anywhere and begun again: what is gone or belongs to another writer is passed over.
 
 use super::{NO_WRITER, Rollback};
-use crate::entry::{Entry, EntryKind, bad_header, load_head};
 use crate::error::{EngineError, EngineResult};
 use crate::tables::Table;
-use crate::undo::Writer;
 use btree::Tree;
+use entry::{Entry, EntryKind, bad_header, load_head};
 use stdx::ids::TransactionId;
 use txn::{KeyList, UndoRecord};
+use undo::Writer;
 
 impl Rollback {
     /// Undoes the insertion of the rows of a record and takes the record off the list.
@@ -70,7 +70,7 @@ impl Rollback {
         let mut value = Vec::new();
         let mut mini = self.pool.mini_transaction();
         let mut edit = tree.edit(&mut mini, key)?;
-        if load_head(&edit, &mut value)?.is_none_or(|head| head.writer != writer) {
+        if load_head(&edit, &mut value)?.transpose()?.is_none_or(|head| head.writer != writer) {
             return Ok(());
         }
         let underfull = edit.remove(NO_WRITER)?;

@@ -3,12 +3,12 @@
 
 use crate::error::{EngineError, EngineResult};
 use crate::options::{EngineOptions, ForceRecovery};
-use crate::undo::Losers;
 use buffer::{BufferPool, Forced, PAGE_BYTES, PoolOptions, StorageError};
 use env::Environment;
 use std::sync::Arc;
 use stdx::ids::TransactionId;
 use txn::SpillFile;
+use undo::Losers;
 
 /// Log is cut into files of at most this many bytes.
 const LOG_SEGMENT_BYTES_MAX: u64 = 64 << 20;

@@ -7,15 +7,14 @@ mod threads;
 
 use crate::dictionary::{Contents, DICTIONARY_INDEX, DictionaryStore, SYSTEM_SPACE};
 use crate::engine::{EndOfThreads, Engine};
-use crate::entry::is_live;
 use crate::error::{EngineError, EngineResult};
 use crate::inner::{EngineInner, Found};
 use crate::lob::GarbageNotes;
 use crate::options::{EngineOptions, ForceRecovery};
 use crate::tables::TableEntry;
-use crate::undo::{LogNeeds, Losers, UndoStore};
 use btree::{Tree, TreeId};
 use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
+use entry::is_live;
 use env::Environment;
 use forced::{FIRST_ID_WITHOUT_LOG, OpenedPool, open_pool};
 use start_times::StartTimes;
@@ -27,6 +26,7 @@ use stdx::ids::{IndexId, PageId, PageNumber, TransactionId};
 use stdx::sync::lock;
 use table_files::{KnownTable, Reconciliation};
 use threads::start_threads;
+use undo::{LogNeeds, Losers, UndoStore};
 
 const SYSTEM_FILE: &str = "iruka_system.ibd";
 const DICTIONARY_ROOT: PageNumber = PageNumber(1);

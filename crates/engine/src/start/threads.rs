@@ -60,10 +60,10 @@ mod tests {
         // As if a transaction were in the way of the log.
         inner.undo.store.want_saved_before(stdx::ids::Lsn(1));
         inner.background.undo.wake();
-        assert!(within_seconds(5, || !inner.undo.store.is_wanted()), "undo is saved beside a long purge");
+        assert!(within_seconds(5, || !inner.undo.store.is_saving(true)), "undo is saved beside a long purge");
         let saving = inner.undo.saver.lock().unwrap_or_else(PoisonError::into_inner);
         let mut mini = inner.pool.mini_transaction();
-        mini.log(crate::undo::KIND_ROLLED_BACK, &crate::undo::encode_id(stdx::ids::TransactionId(1)));
+        undo::log_rolled_back(&mut mini, stdx::ids::TransactionId(1));
         let lsn = mini.commit();
         let redo = inner.pool.redo();
         assert!(within_seconds(5, || redo.durable_lsn() >= lsn), "the log is flushed beside both");

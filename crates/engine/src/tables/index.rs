@@ -2,10 +2,10 @@
 
 use super::Table;
 use super::cut_keys::KeyRoom;
-use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::{EngineError, EngineResult};
 use btree::Tree;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use entry::SECONDARY_HEADER_BYTES;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId};

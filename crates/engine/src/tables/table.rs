@@ -54,7 +54,7 @@ impl Table {
             .enumerate()
             .map(|(number, root)| {
                 let position = if hidden { number.checked_sub(1) } else { Some(number) };
-                let tree = Tree::open(tree_id(root), crate::entry::is_live);
+                let tree = Tree::open(tree_id(root), entry::is_live);
                 Index::open(&definition, &layout, position, number == 0, Arc::new(tree))
             })
             .collect();

@@ -1,17 +1,17 @@
 //! Row locks of a transaction: asking under a latch, waiting without one. See rules L1 to L6 in txn's README.
 
 use super::Transaction;
-use crate::entry::Entry;
 use crate::error::{EngineError, EngineResult};
 use crate::options::ForceRecovery;
 use crate::read::{ReadMode, WaitPolicy};
 use crate::tables::Table;
-use crate::undo::Writer;
+use entry::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, TransactionId};
 use txn::TransactionState;
 use txn::locks::{LockMode, Owner, Request, WaitEnd, WaitOptions};
+use undo::Writer;
 
 /// What stands between a transaction and a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use crate::inner::EngineInner;
 use crate::options::{Isolation, TransactionOptions};
 use crate::read::{Reader, View};
 use crate::tables::Index;
-use crate::undo::Writer;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use stdx::ids::{Lsn, TransactionId};
 use txn::Snapshot;
 use txn::locks::Owner;
+use undo::Writer;
 
 /// A transaction. See the module's text.
 #[derive(Debug)]

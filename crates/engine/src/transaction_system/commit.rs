@@ -1,16 +1,16 @@
 //! The end of a writer: commit in one total order, the end of a rollback. See rules C1 to C4 in README.md.
 
 use super::TransactionSystem;
-use crate::undo::{Finished, KIND_COMMIT, KIND_ROLLED_BACK, Left, Writer, encode_id};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn};
+use undo::{Finished, Left, Writer, log_commit, log_rolled_back};
 
 impl TransactionSystem {
     /// Commits a writer: the commit record enters the log and the commit table in the same order.
     pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
         let mut mini = self.shared.pool.mini_transaction();
-        mini.log(KIND_COMMIT, &encode_id(writer.id));
+        log_commit(&mut mini, writer.id);
         let in_undo_tree = writer.end();
         let left = Left::take(&mut writer.undo());
         let lsn = {
@@ -32,7 +32,7 @@ impl TransactionSystem {
     pub(crate) fn end_rollback(&self, writer: &Arc<Writer>) {
         let mut mini = self.shared.pool.mini_transaction();
         let in_undo_tree = writer.end();
-        mini.log(KIND_ROLLED_BACK, &encode_id(writer.id));
+        log_rolled_back(&mut mini, writer.id);
         mini.commit();
         self.commits.set_rolled_back(writer.id);
         self.forget_writer(writer, in_undo_tree);

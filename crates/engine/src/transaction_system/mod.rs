@@ -10,12 +10,12 @@ use crate::error::{EngineError, EngineResult};
 use crate::options::FlushLevel;
 use crate::shared::Shared;
 use crate::tables::Tables;
-use crate::undo::{PurgeQueue, UndoLog};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::locks::{LockManager, Owner};
 use txn::{CommitTable, SnapshotRegistry, TransactionState, VersionStore};
+use undo::{PurgeQueue, UndoLog};
 
 /// Ids that one write of the dictionary's limit covers.
 const ID_RESERVE: u64 = 1 << 16;

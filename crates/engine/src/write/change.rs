@@ -4,9 +4,9 @@ use super::entry::{Action, EntryChange};
 use super::insert::RowWriter;
 use super::long_rows::merge;
 use super::rows::UpdateOutcome;
-use crate::entry::{Entry, StoredRow, append_clustered_key, row_bytes_max};
 use crate::error::{EngineError, EngineResult};
 use crate::tables::Index;
+use entry::{Entry, StoredRow, append_clustered_key, row_bytes_max};
 use std::cell::RefCell;
 use values::row::{ColumnSet, RowView};
 

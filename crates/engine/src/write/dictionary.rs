@@ -2,10 +2,10 @@
 
 use super::entry::{Action, EntryChange};
 use crate::dictionary::{Change, DictionaryStore, has_parts, part_key, parts_of};
-use crate::entry::StoredRow;
 use crate::error::{EngineError, EngineResult};
 use crate::tables::Table;
 use crate::transaction::Transaction;
+use entry::StoredRow;
 
 impl Transaction {
     /// Puts a hidden table into the dictionary, for when the transaction commits.

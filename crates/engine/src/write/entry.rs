@@ -1,19 +1,19 @@
 //! Writing one index entry: lock, look, decide, change, log, remember. Main type: [`EntryChange`].
 //! Each write is one mini-transaction on one leaf; its undo record rides in the same redo group (rule W1 in README.md).
 
-use crate::entry::{
-    DELETED, Entry, EntryKind, SECONDARY_HEADER_BYTES, StoredRow, UndoAddress, bad_header, clustered_header,
-    secondary_header,
-};
 use crate::error::{EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction, WriteBuffers};
-use crate::undo::Writer;
 use btree::{LeafEdit, Placed, Tree};
 use buffer::MiniTransaction;
+use entry::{
+    DELETED, Entry, EntryKind, SECONDARY_HEADER_BYTES, StoredRow, UndoAddress, clustered_header, parse_entry,
+    secondary_header,
+};
 use std::sync::Arc;
 use txn::{Old, UndoRecord};
+use undo::Writer;
 
 /// What shall become of an entry.
 #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ fn load_current<'b>(
     old.clear();
     let Some(value) = edit.value()? else { return Ok(None) };
     old.extend_from_slice(value);
-    Entry::parse(kind, old).ok_or_else(bad_header).map(Some)
+    Ok(Some(parse_entry(kind, old)?))
 }
 
 fn is_mark(action: &Action<'_>) -> bool {

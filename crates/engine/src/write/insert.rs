@@ -2,11 +2,11 @@
 //! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
 
 use super::entry::{Action, EntryChange};
-use crate::entry::{Entry, StoredRow, append_clustered_key, parse_head};
 use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::read::WaitPolicy;
 use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction};
+use entry::{Entry, StoredRow, append_clustered_key, parse_head};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use txn::locks::LockMode;

@@ -2,11 +2,11 @@
 //! index are sorted and put into the tree leaf by leaf (`run.rs`). See rules B1 to B4 in README.md.
 
 use super::insert::RowWriter;
-use super::sorted_entries::SortedEntries;
-use crate::entry::{UndoAddress, append_clustered_key, clustered_header, secondary_header};
 use crate::error::{EngineError, EngineResult};
 use crate::tables::{Index, Table};
-use crate::undo::Writer;
+use btree::SortedEntries;
+use entry::{UndoAddress, append_clustered_key, clustered_header, secondary_header};
+use undo::Writer;
 
 /// Rows that are sorted together.
 const BATCH_ROWS_MAX: usize = 1 << 18;

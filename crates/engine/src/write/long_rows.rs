@@ -5,17 +5,17 @@ use super::change::live;
 use super::entry::{Action, EntryChange};
 use super::insert::RowWriter;
 use super::rows::UpdateOutcome;
-use crate::entry::{FittingRow, OwnedRow, RowForm, row_bytes_max};
 use crate::error::{EngineError, EngineResult};
 use crate::lob::{ChunkWriter, LobReference, Wanted, references_of};
 use crate::read::WaitPolicy;
 use crate::tables::Table;
 use crate::transaction::Transaction;
-use crate::undo::Writer;
+use entry::{FittingRow, OwnedRow, RowForm, row_bytes_max};
 use std::borrow::Cow;
 use std::sync::Arc;
 use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
+use undo::Writer;
 use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
 
 /// A long value that a transaction writes, piece by piece.
@@ -32,7 +32,7 @@ impl ValueWriter<'_> {
         self.chunks.push(bytes, &mut || {
             transaction.check_kill()?;
             transaction.engine.pool.check_writable()?;
-            transaction.engine.undo.save_long_undo(writer)
+            Ok(transaction.engine.undo.save_long_undo(writer)?)
         })
     }
 

@@ -8,9 +8,7 @@ mod insert_many;
 mod long_rows;
 mod rows;
 mod run;
-mod sorted_entries;
 
 pub(crate) use self::dictionary::change_dictionary;
 pub use long_rows::ValueWriter;
 pub use rows::UpdateOutcome;
-pub(crate) use sorted_entries::SortedEntries;

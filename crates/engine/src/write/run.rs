@@ -1,18 +1,17 @@
 //! Inserting sorted entries leaf by leaf: one latch, one redo group and one page record for the entries of a leaf.
-//! What is not plain (a key that is there, a lock, a long value, a busy stripe) goes entry by entry through `write.rs`.
+//! What is not plain (a key that is there, a lock, a long value, a busy stripe) goes entry by entry through `entry.rs`.
 
 use super::insert::RowWriter;
-use super::sorted_entries::SortedEntries;
-use crate::entry::SECONDARY_HEADER_BYTES;
 use crate::error::EngineResult;
 use crate::tables::Index;
 use crate::transaction_system::{TransactionSystem, UNIQUE_STRIPES};
-use crate::undo::{UndoLog, Writer};
-use btree::{RunEntry, RunStop};
+use btree::{RunEntry, RunStop, SortedEntries};
 use buffer::MiniTransaction;
+use entry::SECONDARY_HEADER_BYTES;
 use std::sync::{Arc, MutexGuard};
 use stdx::ids::IndexId;
 use txn::{KeyList, Old, UndoRecord};
+use undo::{UndoLog, Writer};
 
 /// Most entries of one run: bounds the redo group.
 const RUN_ENTRIES_MAX: usize = 1024;

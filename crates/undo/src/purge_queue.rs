@@ -16,10 +16,13 @@ const STRAY_BYTES_MAX: usize = 1 << 20;
 
 /// A delete mark without an undo list: left from before a restart, or brought back by a rollback.
 #[derive(Debug)]
-pub(crate) struct Stray {
-    pub(crate) index: IndexId,
-    pub(crate) key: Box<[u8]>,
-    pub(crate) writer: TransactionId,
+pub struct Stray {
+    /// Of the entry.
+    pub index: IndexId,
+    /// Of the entry.
+    pub key: Box<[u8]>,
+    /// Who has marked it.
+    pub writer: TransactionId,
 }
 
 /// Strays in the order in which they came.
@@ -31,7 +34,7 @@ struct Strays {
 
 /// What purge has still to do.
 #[derive(Debug, Default)]
-pub(crate) struct PurgeQueue {
+pub struct PurgeQueue {
     finished: Mutex<Leavings>,
     strays: Mutex<Strays>,
     /// Undo records in `finished` that purge has work with (the history list).
@@ -40,48 +43,48 @@ pub(crate) struct PurgeQueue {
 
 impl PurgeQueue {
     /// Queues a committed writer. Called in commit order.
-    pub(crate) fn add(&self, finished: Finished) {
+    pub fn add(&self, finished: Finished) {
         self.backlog.fetch_add(finished.left.count(), Ordering::Relaxed);
         lock(&self.finished).add(finished);
     }
 
     /// Notes a delete mark that a reader or a rollback came across.
-    pub(crate) fn add_stray(&self, index: IndexId, key: &[u8], writer: TransactionId) {
+    pub fn add_stray(&self, index: IndexId, key: &[u8], writer: TransactionId) {
         lock(&self.strays).add(Stray { index, key: key.into(), writer });
     }
 
     /// Takes the oldest commit out, if every snapshot sees it.
-    pub(crate) fn next_finished(&self, horizon: CommitTimestamp) -> Option<Finished> {
+    pub fn next_finished(&self, horizon: CommitTimestamp) -> Option<Finished> {
         lock(&self.finished).next(horizon)
     }
 
     /// Puts back what was taken out and not done: it stays the next in line.
-    pub(crate) fn put_back(&self, finished: Finished) {
+    pub fn put_back(&self, finished: Finished) {
         lock(&self.finished).put_back(finished);
     }
 
     /// Counts what was taken out as done.
-    pub(crate) fn end(&self, finished: &Finished) {
+    pub fn end(&self, finished: &Finished) {
         self.backlog.fetch_sub(finished.left.count(), Ordering::Relaxed);
     }
 
     /// Takes the oldest delete mark out.
-    pub(crate) fn take_stray(&self) -> Option<Stray> {
+    pub fn take_stray(&self) -> Option<Stray> {
         lock(&self.strays).take()
     }
 
     /// Puts back a delete mark that was taken out: it goes to the end.
-    pub(crate) fn put_back_stray(&self, stray: Stray) {
+    pub fn put_back_stray(&self, stray: Stray) {
         lock(&self.strays).add(stray);
     }
 
     /// How many delete marks are noted.
-    pub(crate) fn stray_count(&self) -> usize {
+    pub fn stray_count(&self) -> usize {
         lock(&self.strays).marks.len()
     }
 
     /// Records waiting for purge: history list length.
-    pub(crate) fn backlog(&self) -> u64 {
+    pub fn backlog(&self) -> u64 {
         self.backlog.load(Ordering::Relaxed)
     }
 }

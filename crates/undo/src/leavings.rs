@@ -3,18 +3,17 @@
 //! that is partly in the spill file is kept as it is and read when its turn comes.
 
 use super::writer::Undo;
-use crate::error::EngineResult;
 use std::collections::VecDeque;
 use stdx::ids::{CommitTimestamp, TransactionId};
 use txn::undo::{put_varint, take_bytes, take_varint};
-use txn::{Old, UndoList, UndoRecord};
+use txn::{Old, SpillError, UndoList, UndoRecord};
 
 /// Blocks of packed records are about this large.
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// What one writer left.
 #[derive(Debug)]
-pub(crate) enum Left {
+pub enum Left {
     /// Records, each with its length before it.
     Packed {
         /// How many.
@@ -28,10 +27,13 @@ pub(crate) enum Left {
 
 /// A committed writer and what it left.
 #[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) timestamp: CommitTimestamp,
-    pub(crate) writer: TransactionId,
-    pub(crate) left: Left,
+pub struct Finished {
+    /// When it committed.
+    pub timestamp: CommitTimestamp,
+    /// Its id.
+    pub writer: TransactionId,
+    /// What it left.
+    pub left: Left,
 }
 
 /// A queue of these.
@@ -52,7 +54,7 @@ enum Block {
 
 impl Left {
     /// Takes the list of a writer that is about to commit; None if purge has no work with it.
-    pub(crate) fn take(undo: &mut Undo) -> Option<Left> {
+    pub fn take(undo: &mut Undo) -> Option<Left> {
         let list = std::mem::take(&mut undo.list);
         if list.purgeable() == 0 {
             return None;
@@ -74,7 +76,7 @@ impl Left {
     }
 
     /// Number of records.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         match self {
             Left::Packed { count, .. } => *count,
             Left::List(list) => list.purgeable(),
@@ -82,10 +84,10 @@ impl Left {
     }
 
     /// Calls `visit` with each record, oldest first, up to an error; its old value is not to be looked at.
-    pub(crate) fn visit(
+    pub fn visit<E: From<SpillError>>(
         &self,
-        mut visit: impl FnMut(UndoRecord<'_>) -> EngineResult<()>,
-    ) -> EngineResult<()> {
+        mut visit: impl FnMut(UndoRecord<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
             Left::List(list) => {
                 let mut result = Ok(());
@@ -217,7 +219,7 @@ mod tests {
             let mut keys = Vec::new();
             let visited = finished.left.visit(|record| {
                 keys.push(record.key.to_vec());
-                Ok(())
+                Ok::<(), SpillError>(())
             });
             visited.unwrap();
             let expected: Vec<_> =

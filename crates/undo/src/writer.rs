@@ -13,9 +13,11 @@ const SHARDS: usize = 64;
 
 /// A transaction with an id.
 #[derive(Debug)]
-pub(crate) struct Writer {
-    pub(crate) id: TransactionId,
-    pub(crate) owner: Arc<Owner>,
+pub struct Writer {
+    /// Of the transaction.
+    pub id: TransactionId,
+    /// The transaction in the lock table.
+    pub owner: Arc<Owner>,
     undo: Mutex<Undo>,
     /// The log from here on holds undo records that are nowhere else.
     needed_lsn: AtomicU64,
@@ -31,10 +33,11 @@ pub(crate) struct Writer {
 
 /// A writer's undo list and how much of it the undo tree holds.
 #[derive(Debug, Default)]
-pub(crate) struct Undo {
-    pub(crate) list: UndoList,
+pub struct Undo {
+    /// The records.
+    pub list: UndoList,
     /// Records before this position are in the undo tree.
-    pub(crate) saved: u64,
+    pub saved: u64,
     /// The undo tree holds nothing from this position on. What it holds between `saved` and this is out of date.
     pub(crate) tree_end: u64,
     /// Least length that the list has had since it was last looked at to be saved.
@@ -58,7 +61,8 @@ impl Undo {
 }
 
 impl Writer {
-    pub(crate) fn new(id: TransactionId, owner: Arc<Owner>, needed: Lsn) -> Writer {
+    /// A writer whose records enter the log behind `needed`.
+    pub fn new(id: TransactionId, owner: Arc<Owner>, needed: Lsn) -> Writer {
         Writer {
             id,
             owner,
@@ -73,13 +77,13 @@ impl Writer {
 
     /// The undo list. Held while a change and its undo record enter the log, so that whoever saves the list elsewhere
     /// sees every record that is in the log before a given LSN.
-    pub(crate) fn undo(&self) -> MutexGuard<'_, Undo> {
+    pub fn undo(&self) -> MutexGuard<'_, Undo> {
         self.undo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Closes the undo list to whoever saves it. Called before the end record enters the log, so that the log that
     /// the writer needs always reaches up to that record. Returns whether the undo tree may hold chunks of it.
-    pub(crate) fn end(&self) -> bool {
+    pub fn end(&self) -> bool {
         let mut undo = self.undo();
         undo.ended = true;
         self.unsaved_bytes.store(0, Ordering::Relaxed);
@@ -92,19 +96,19 @@ impl Writer {
     }
 
     /// Notes of what kind its changes are from now on.
-    pub(crate) fn set_frees_room(&self, frees_room: bool) {
+    pub fn set_frees_room(&self, frees_room: bool) {
         if self.frees_room() != frees_room {
             self.frees_room.store(frees_room, Ordering::Relaxed);
         }
     }
 
     /// The number that the next long value will get.
-    pub(crate) fn next_value(&self) -> u32 {
+    pub fn next_value(&self) -> u32 {
         self.next_value.load(Ordering::Relaxed)
     }
 
     /// Takes the number of a long value. None if they are used up.
-    pub(crate) fn take_value_number(&self) -> Option<u32> {
+    pub fn take_value_number(&self) -> Option<u32> {
         let taken =
             self.next_value.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| next.checked_add(1));
         taken.ok()
@@ -147,7 +151,7 @@ type WritersById = HashMap<u64, Arc<Writer>>;
 
 /// All unfinished writers by id.
 #[derive(Debug)]
-pub(crate) struct WriterRegistry {
+pub struct WriterRegistry {
     shards: Box<[Mutex<WritersById>]>,
 }
 
@@ -156,20 +160,23 @@ impl WriterRegistry {
         WriterRegistry { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
-    pub(crate) fn insert(&self, writer: Arc<Writer>) {
+    /// Adds one.
+    pub fn insert(&self, writer: Arc<Writer>) {
         self.shard(writer.id).insert(writer.id.0, writer);
     }
 
-    pub(crate) fn get(&self, id: TransactionId) -> Option<Arc<Writer>> {
+    /// The one with that id.
+    pub fn get(&self, id: TransactionId) -> Option<Arc<Writer>> {
         self.shard(id).get(&id.0).cloned()
     }
 
-    pub(crate) fn remove(&self, id: TransactionId) {
+    /// Takes one out.
+    pub fn remove(&self, id: TransactionId) {
         self.shard(id).remove(&id.0);
     }
 
     /// All of them, one shard after the other.
-    pub(crate) fn all(&self) -> Vec<Arc<Writer>> {
+    pub fn all(&self) -> Vec<Arc<Writer>> {
         let mut all = Vec::new();
         for shard in &self.shards {
             all.extend(shard.lock().unwrap_or_else(PoisonError::into_inner).values().cloned());

@@ -1,12 +1,13 @@
-//! The value of an index entry: writer id, flags, undo address (clustered entries only), row. Main type: [`Entry`].
-//! The byte table is in README.md.
+//! The value of an index entry: writer id, flags, undo address (clustered entries only), row. Main types: [`Entry`], [`StoredRow`].
+//! The byte table is in README.md. Knows neither tables nor who sees what.
+#![forbid(unsafe_code)]
 
 mod row;
 
-pub(crate) use row::{FittingRow, OwnedRow, RowForm, StoredRow};
+pub use row::{FittingRow, OwnedRow, RowForm, StoredRow};
 
-use crate::error::{EngineError, EngineResult};
 use btree::LeafEdit;
+use buffer::StorageError;
 use stdx::ids::TransactionId;
 
 /// Bytes before the row of a secondary entry, and what every header begins with: writer and flags.
@@ -19,7 +20,7 @@ const FLAGS_AT: usize = 6;
 const UNDO_RECORDS_MAX: u64 = (1 << (8 * UNDO_ADDRESS_BYTES)) - 1;
 
 /// The row is deleted.
-pub(crate) const DELETED: u8 = 1;
+pub const DELETED: u8 = 1;
 /// The row has references to long values.
 const VALUES_OUTSIDE: u8 = 2;
 /// A byte with the version of the row's layout follows the header. Nothing writes it yet.
@@ -32,9 +33,25 @@ const ROW_OUTSIDE: u8 = 16;
 const ROW_FLAGS: u8 = VALUES_OUTSIDE | LAYOUT_VERSION | ROW_OUTSIDE;
 const CLUSTERED_FLAGS: u8 = DELETED | HEAD_ONLY | ROW_FLAGS;
 
+/// What is wrong with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryError {
+    /// It is too short, or has flags that nobody sets.
+    BadHeader,
+    /// The header has no room for the address of one more undo record.
+    TooManyChanges,
+    /// A key is longer than an entry has room for.
+    TooBig {
+        /// Its size in bytes.
+        bytes: usize,
+        /// What an entry can hold, in bytes.
+        bytes_max: usize,
+    },
+}
+
 /// Which header an entry has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntryKind {
+pub enum EntryKind {
     /// Of a clustered index.
     Clustered,
     /// Of a secondary index or of the dictionary.
@@ -43,34 +60,40 @@ pub(crate) enum EntryKind {
 
 /// An entry's value, taken apart.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry<'a> {
-    pub(crate) writer: TransactionId,
-    pub(crate) deleted: bool,
-    pub(crate) flags: u8,
+pub struct Entry<'a> {
+    /// Who wrote it.
+    pub writer: TransactionId,
+    /// It is a delete mark.
+    pub deleted: bool,
+    /// As they stand in the header.
+    pub flags: u8,
     /// All bytes.
     value: &'a [u8],
-    pub(crate) row: &'a [u8],
+    /// What stands behind the header.
+    pub row: &'a [u8],
 }
 
 /// What all headers begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub(crate) writer: TransactionId,
-    pub(crate) deleted: bool,
+pub struct Head {
+    /// Who wrote the entry.
+    pub writer: TransactionId,
+    /// It is a delete mark.
+    pub deleted: bool,
 }
 
 /// Where a clustered entry leads: to a record of its writer's undo list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UndoAddress {
+pub struct UndoAddress {
     /// Position of the record that holds the newest state by another writer, plus 1; 0 if there was none.
-    pub(crate) after_position: u64,
+    pub after_position: u64,
     /// The record holds that state's head; its row is that of the entry.
-    pub(crate) head_only: bool,
+    pub head_only: bool,
 }
 
 impl EntryKind {
     /// Bytes of the header, but for the layout version.
-    pub(crate) const fn header_bytes(self) -> usize {
+    pub const fn header_bytes(self) -> usize {
         match self {
             EntryKind::Clustered => CLUSTERED_HEADER_BYTES,
             EntryKind::Secondary => SECONDARY_HEADER_BYTES,
@@ -81,7 +104,7 @@ impl EntryKind {
 impl Head {
     /// None if the bytes are too short.
     #[inline]
-    pub(crate) fn parse(value: &[u8]) -> Option<Head> {
+    pub fn parse(value: &[u8]) -> Option<Head> {
         let head = value.first_chunk::<SECONDARY_HEADER_BYTES>()?;
         let mut writer = [0; 8];
         writer[..FLAGS_AT].copy_from_slice(&head[..FLAGS_AT]);
@@ -93,7 +116,7 @@ impl Head {
 impl<'a> Entry<'a> {
     /// None if the bytes are too short or have flags that nobody sets.
     #[inline]
-    pub(crate) fn parse(kind: EntryKind, value: &'a [u8]) -> Option<Entry<'a>> {
+    pub fn parse(kind: EntryKind, value: &'a [u8]) -> Option<Entry<'a>> {
         let Head { writer, deleted } = Head::parse(value)?;
         let flags = value[FLAGS_AT];
         let row_at = match kind {
@@ -108,7 +131,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Where a clustered entry leads.
-    pub(crate) fn undo_address(&self) -> UndoAddress {
+    pub fn undo_address(&self) -> UndoAddress {
         let mut number = [0; 8];
         let bytes = &self.value[SECONDARY_HEADER_BYTES..CLUSTERED_HEADER_BYTES];
         number[..UNDO_ADDRESS_BYTES].copy_from_slice(bytes);
@@ -116,26 +139,26 @@ impl<'a> Entry<'a> {
     }
 
     /// The flags that a delete mark leaves as they are: they tell how the row is to be read.
-    pub(crate) fn row_flags(&self) -> u8 {
+    pub fn row_flags(&self) -> u8 {
         self.flags & ROW_FLAGS
     }
 
     /// The row as it stands here.
-    pub(crate) fn stored_row(&self) -> StoredRow<'a> {
+    pub fn stored_row(&self) -> StoredRow<'a> {
         StoredRow { bytes: self.row, form: self.form() }
     }
 
     /// How the entry keeps its row.
-    pub(crate) fn form(&self) -> RowForm {
+    pub fn form(&self) -> RowForm {
         RowForm::of_flags(self.flags)
     }
 }
 
 impl UndoAddress {
-    /// The address of the record that will stand at that position. Error: OutOfResources.
-    pub(crate) fn of_position(position: u64, head_only: bool) -> EngineResult<UndoAddress> {
+    /// The address of the record that will stand at that position. Error: TooManyChanges.
+    pub fn of_position(position: u64, head_only: bool) -> Result<UndoAddress, EntryError> {
         if position >= UNDO_RECORDS_MAX {
-            return Err(EngineError::OutOfResources("too many changes in one transaction"));
+            return Err(EntryError::TooManyChanges);
         }
         Ok(UndoAddress { after_position: position + 1, head_only })
     }
@@ -157,61 +180,60 @@ pub fn entry_text(clustered: bool, value: &[u8]) -> Option<(String, &[u8])> {
 
 /// The header and, for a whole value, the row.
 #[inline]
-pub(crate) fn parse_entry(kind: EntryKind, value: &[u8]) -> EngineResult<Entry<'_>> {
+pub fn parse_entry(kind: EntryKind, value: &[u8]) -> Result<Entry<'_>, EntryError> {
     Entry::parse(kind, value).ok_or_else(bad_header)
 }
 
 /// Writer and delete mark of an entry of any kind.
 #[inline]
-pub(crate) fn parse_head(value: &[u8]) -> EngineResult<Head> {
+pub fn parse_head(value: &[u8]) -> Result<Head, EntryError> {
     Head::parse(value).ok_or_else(bad_header)
 }
 
 /// The error of an entry that is too short, or has flags that nobody sets.
 #[cold]
-pub(crate) fn bad_header() -> EngineError {
-    EngineError::Corrupt("index entry with a bad header".to_owned())
+pub fn bad_header() -> EntryError {
+    EntryError::BadHeader
 }
 
 /// Copies the present value of an entry of any kind out of the leaf. Returns its writer and delete mark.
-pub(crate) fn load_head(edit: &LeafEdit<'_, '_>, old: &mut Vec<u8>) -> EngineResult<Option<Head>> {
+pub fn load_head(
+    edit: &LeafEdit<'_, '_>,
+    old: &mut Vec<u8>,
+) -> Result<Option<Result<Head, EntryError>>, StorageError> {
     old.clear();
     let Some(value) = edit.value()? else { return Ok(None) };
     old.extend_from_slice(value);
-    Head::parse(old).ok_or_else(bad_header).map(Some)
+    Ok(Some(parse_head(old)))
 }
 
 /// Completes the key of a secondary entry, which begins at `start`.
-pub(crate) fn append_clustered_key(
-    key: &mut Vec<u8>,
-    start: usize,
-    clustered_key: &[u8],
-) -> EngineResult<()> {
+pub fn append_clustered_key(key: &mut Vec<u8>, start: usize, clustered_key: &[u8]) -> Result<(), EntryError> {
     key.extend_from_slice(clustered_key);
     let bytes = key.len() - start;
     if bytes > page::KEY_BYTES_MAX {
-        return Err(EngineError::TooBig { bytes, bytes_max: page::KEY_BYTES_MAX });
+        return Err(EntryError::TooBig { bytes, bytes_max: page::KEY_BYTES_MAX });
     }
     Ok(())
 }
 
 /// Rows of up to so many bytes stand in their entries whole, whatever their key.
-pub(crate) fn row_bytes_min() -> usize {
+pub fn row_bytes_min() -> usize {
     page::CELL_BYTES_MAX - page::CELL_OVERHEAD_BYTES - CLUSTERED_HEADER_BYTES - page::KEY_BYTES_MAX
 }
 
 /// Bytes that a row may have to stand in its entry whole.
-pub(crate) fn row_bytes_max(key: &[u8]) -> usize {
+pub fn row_bytes_max(key: &[u8]) -> usize {
     page::CELL_BYTES_MAX - page::CELL_OVERHEAD_BYTES - CLUSTERED_HEADER_BYTES - key.len()
 }
 
 /// Tells the tree from the first bytes of a value whether the entry is live.
-pub(crate) fn is_live(value: &[u8]) -> bool {
+pub fn is_live(value: &[u8]) -> bool {
     value.get(FLAGS_AT).is_some_and(|flags| flags & DELETED == 0)
 }
 
 /// The header of a secondary entry.
-pub(crate) fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_HEADER_BYTES] {
+pub fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_HEADER_BYTES] {
     let mut header = [0; SECONDARY_HEADER_BYTES];
     header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
     header[FLAGS_AT] = if deleted { DELETED } else { 0 };
@@ -219,7 +241,7 @@ pub(crate) fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SEC
 }
 
 /// The header of a clustered entry. `flags` are those for which the address does not speak.
-pub(crate) fn clustered_header(
+pub fn clustered_header(
     writer: TransactionId,
     flags: u8,
     address: UndoAddress,

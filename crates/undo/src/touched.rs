@@ -17,13 +17,13 @@ const ENTRIES: u64 = 2;
 
 /// The indexes that a transaction has written to, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Touched {
+pub struct Touched {
     /// None if they are too many: then it may be any.
     indexes: Option<Vec<IndexId>>,
     /// The one that was added last, to be quick about it.
     last: IndexId,
     /// Entries that were changed.
-    pub(crate) entries: u64,
+    pub entries: u64,
 }
 
 impl Default for Touched {
@@ -34,7 +34,7 @@ impl Default for Touched {
 
 impl Touched {
     /// Any index may have been written to.
-    pub(crate) fn any() -> Touched {
+    pub fn any() -> Touched {
         Touched { indexes: None, ..Touched::default() }
     }
 
@@ -77,12 +77,12 @@ impl Touched {
     }
 
     /// Whether an index may have been written to.
-    pub(crate) fn may_have(&self, index: IndexId) -> bool {
+    pub fn may_have(&self, index: IndexId) -> bool {
         self.indexes.as_ref().is_none_or(|indexes| indexes.contains(&index))
     }
 
     /// Whether any of the indexes that were written to is there still, as `is_there` tells.
-    pub(crate) fn has_any(&self, is_there: impl FnMut(&IndexId) -> bool) -> bool {
+    pub fn has_any(&self, is_there: impl FnMut(&IndexId) -> bool) -> bool {
         self.indexes.as_ref().is_none_or(|indexes| indexes.iter().any(is_there))
     }
 

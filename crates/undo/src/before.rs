@@ -1,10 +1,8 @@
 //! The state of a row before the unfinished transaction that changed it, found by the undo address in its header.
 //! Main type: [`Before`]. For whoever meets the row of a writer whose old values the version store does not have.
 
-use super::ConsistentReads;
-use crate::entry::{Entry, EntryKind, OwnedRow, bad_header};
-use crate::error::{EngineError, EngineResult};
-use crate::undo::Writer;
+use crate::{UndoLog, UndoResult, Writer};
+use entry::{Entry, EntryKind, bad_header};
 use stdx::ids::IndexId;
 use txn::{Old, UndoRecord};
 
@@ -14,7 +12,7 @@ const HOPS_MAX: usize = 2;
 
 /// What a row was before a writer changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Before {
+pub enum Before {
     /// This entry, header and row.
     Entry(Vec<u8>),
     /// There was none.
@@ -24,38 +22,19 @@ pub(crate) enum Before {
     Astray,
 }
 
-impl ConsistentReads {
-    /// A row as it was before a loser changed it: no snapshot sees losers, and what was there before is committed. Called under the
-    /// entry's latch, so that its record cannot be undone meanwhile. None if there was no row.
-    pub(crate) fn row_before_loser(
-        &self,
-        index: IndexId,
-        key: &[u8],
-        entry: Entry<'_>,
-    ) -> EngineResult<Option<OwnedRow>> {
-        let astray = || EngineError::Corrupt(format!("the undo of a row of transaction {}", entry.writer));
-        let writer = self.undo.writers.get(entry.writer).ok_or_else(astray)?;
-        let before = match self.state_before(&writer, index, key, entry)? {
-            Before::Entry(value) => value,
-            Before::Nothing => return Ok(None),
-            Before::Astray => return Err(astray()),
-        };
-        let entry = Entry::parse(EntryKind::Clustered, &before).ok_or_else(bad_header)?;
-        Ok((!entry.deleted).then(|| entry.stored_row().to_owned()))
-    }
-
+impl UndoLog {
     /// Follows the address in the header of an entry that `writer` wrote.
-    pub(crate) fn state_before(
+    pub fn state_before(
         &self,
         writer: &Writer,
         index: IndexId,
         key: &[u8],
         entry: Entry<'_>,
-    ) -> EngineResult<Before> {
+    ) -> UndoResult<Before> {
         let (mut row, mut address) = (entry.row.to_vec(), entry.undo_address());
         for _ in 0..HOPS_MAX {
             let Some(position) = address.after_position.checked_sub(1) else { return Ok(Before::Nothing) };
-            let Some(bytes) = self.undo.undo_record_at(writer, position)? else { return Ok(Before::Astray) };
+            let Some(bytes) = self.undo_record_at(writer, position)? else { return Ok(Before::Astray) };
             let value = match UndoRecord::decode(&bytes) {
                 Some(record) if record.index != index || record.key != key => return Ok(Before::Astray),
                 Some(UndoRecord { old: Old::Head(head), .. }) if address.head_only => [head, &row].concat(),

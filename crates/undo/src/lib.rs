@@ -1,7 +1,10 @@
 //! Undo: what transactions that write note down to take it back, in lists, in the log, and in a tree of the system tablespace once
 //! the log must go on (rule U3 in README.md). Main types: [`UndoLog`], [`Writer`]. Knows neither tables nor rows; what a record says
-//! is done by `rollback`.
+//! is done by the engine's `rollback`. Rules in README.md.
+#![forbid(unsafe_code)]
 
+mod before;
+mod error;
 mod leavings;
 mod log_needs;
 mod losers;
@@ -12,16 +15,16 @@ mod store;
 mod touched;
 mod writer;
 
-pub(crate) use leavings::{Finished, Left};
-pub(crate) use log_needs::LogNeeds;
-pub(crate) use purge_queue::PurgeQueue;
-pub use records::logical_record_text;
-pub(crate) use records::{KIND_COMMIT, KIND_ROLLED_BACK, Loser, Losers, encode_id};
-pub(crate) use store::UndoStore;
-pub(crate) use touched::Touched;
-pub(crate) use writer::{Writer, WriterRegistry};
+pub use before::Before;
+pub use error::{UndoError, UndoResult};
+pub use leavings::{Finished, Left};
+pub use log_needs::LogNeeds;
+pub use purge_queue::{PurgeQueue, Stray};
+pub use records::{Losers, log_commit, log_rolled_back, logical_record_text};
+pub use store::UndoStore;
+pub use touched::Touched;
+pub use writer::{Undo, Writer, WriterRegistry};
 
-use crate::error::{EngineError, EngineResult};
 use buffer::{BufferPool, MiniTransaction};
 use records::{KIND_POP, KIND_UNDO, encode_pop, encode_undo};
 use std::collections::BTreeSet;
@@ -36,12 +39,14 @@ const UNASKED_BYTES: u64 = 32 << 10;
 const POP_BYTES: u64 = 32;
 
 /// The undo of all writers.
-pub(crate) struct UndoLog {
+pub struct UndoLog {
     pool: Arc<BufferPool>,
-    pub(crate) writers: WriterRegistry,
-    pub(crate) store: UndoStore,
+    /// Those that are unfinished, and finished ones of which the tree holds something.
+    pub writers: WriterRegistry,
+    /// The tree.
+    pub store: UndoStore,
     /// One saver of undo at a time.
-    pub(crate) saver: Mutex<()>,
+    pub saver: Mutex<()>,
     /// Where undo lists go that outgrow memory.
     spill_file: Arc<SpillFile>,
     limits: UndoLimits,
@@ -49,16 +54,16 @@ pub(crate) struct UndoLog {
 
 /// How much undo is kept where.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UndoLimits {
+pub struct UndoLimits {
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
-    pub(crate) log_bytes_max: u64,
+    pub log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
-    pub(crate) memory_bytes_max: u64,
+    pub memory_bytes_max: u64,
 }
 
 impl UndoLog {
     /// Of no writer yet.
-    pub(crate) fn new(
+    pub fn new(
         pool: Arc<BufferPool>,
         store: UndoStore,
         spill_file: Arc<SpillFile>,
@@ -69,7 +74,7 @@ impl UndoLog {
 
     /// Logs the undo record in the mini-transaction's group, commits it and adds the record, which stands for so many
     /// entries, to the list.
-    pub(crate) fn commit_with_undo(
+    pub fn commit_with_undo(
         &self,
         writer: &Writer,
         mut mini: MiniTransaction<'_>,
@@ -89,7 +94,7 @@ impl UndoLog {
     }
 
     /// The undo record at a position, wherever it is.
-    pub(crate) fn undo_record_at(&self, writer: &Writer, position: u64) -> EngineResult<Option<Vec<u8>>> {
+    pub fn undo_record_at(&self, writer: &Writer, position: u64) -> UndoResult<Option<Vec<u8>>> {
         {
             let undo = writer.undo();
             if position >= undo.list.first() {
@@ -101,12 +106,7 @@ impl UndoLog {
     }
 
     /// Copies the newest record above that length; false if there is none.
-    pub(crate) fn load_newest_undo(
-        &self,
-        writer: &Writer,
-        length: u64,
-        bytes: &mut Vec<u8>,
-    ) -> EngineResult<bool> {
+    pub fn load_newest_undo(&self, writer: &Writer, length: u64, bytes: &mut Vec<u8>) -> UndoResult<bool> {
         loop {
             let newest = {
                 let mut undo = writer.undo();
@@ -131,12 +131,12 @@ impl UndoLog {
     }
 
     /// Takes the newest record off the list, in a mini-transaction of its own: nothing of it is left to undo.
-    pub(crate) fn pop_without_page(&self, writer: &Writer) {
+    pub fn pop_without_page(&self, writer: &Writer) {
         self.pop(writer, self.pool.mini_transaction());
     }
 
     /// Takes the newest record, which the mini-transaction has undone, off the list, and commits both.
-    pub(crate) fn pop(&self, writer: &Writer, mut mini: MiniTransaction<'_>) {
+    pub fn pop(&self, writer: &Writer, mut mini: MiniTransaction<'_>) {
         let mut undo = writer.undo();
         mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
         mini.commit();
@@ -145,7 +145,7 @@ impl UndoLog {
     }
 
     /// What is undone goes through the log, which on a full disk cannot grow, and which records still to be undone may pin.
-    pub(crate) fn make_room_to_undo(&self, writer: &Writer) -> EngineResult<()> {
+    pub fn make_room_to_undo(&self, writer: &Writer) -> UndoResult<()> {
         let redo = self.pool.redo();
         if redo.is_starved() {
             let _ = self.save_long_undo(writer);
@@ -159,7 +159,7 @@ impl UndoLog {
     }
 
     /// As `make_room_to_undo`; without room it goes on all the same, for a while without asking: it may be the one that makes some.
-    pub(crate) fn try_room_to_undo(&self, writer: &Writer) {
+    pub fn try_room_to_undo(&self, writer: &Writer) {
         let end = self.pool.redo().end_lsn();
         if end >= writer.asks_from() && self.make_room_to_undo(writer).is_err() {
             writer.set_asks_from(Lsn(end.0 + UNASKED_BYTES));
@@ -168,7 +168,7 @@ impl UndoLog {
 
     /// Transactions that the tree holds chunks of though they have ended, and that nobody is about to remove: a start without
     /// their end record in the log would undo them. For checks.
-    pub(crate) fn orphans(&self) -> EngineResult<BTreeSet<TransactionId>> {
+    pub fn orphans(&self) -> UndoResult<BTreeSet<TransactionId>> {
         let ids = self.store.ids(&self.pool)?.into_iter();
         let leftovers: Vec<TransactionId> =
             self.store.leftovers().iter().map(|left| left.writer.id).collect();
@@ -177,6 +177,6 @@ impl UndoLog {
 }
 
 /// The error of a record that does not decode, or is not where it must be.
-pub(crate) fn bad_record() -> EngineError {
-    EngineError::Corrupt("undo record does not make sense".to_owned())
+pub fn bad_record() -> UndoError {
+    UndoError::Corrupt("undo record does not make sense".to_owned())
 }

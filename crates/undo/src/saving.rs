@@ -5,7 +5,7 @@ use super::records::{KIND_SAVED, encode_saved};
 use super::store::PART_BYTES;
 use super::touched::Touched;
 use super::writer::{Undo, Writer};
-use crate::error::EngineResult;
+use crate::error::UndoResult;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ pub(super) const STARVED_SHARE: u64 = 12;
 
 impl UndoLog {
     /// Saves the undo of a transaction whose records begin too far back in the log. Called between its writes.
-    pub(crate) fn save_long_undo(&self, writer: &Writer) -> EngineResult<()> {
+    pub fn save_long_undo(&self, writer: &Writer) -> UndoResult<()> {
         let redo = self.pool.redo();
         let distance = redo.end_lsn().0.saturating_sub(writer.needed_lsn().0);
         let mut distance_max = self.limits.log_bytes_max;
@@ -40,7 +40,7 @@ impl UndoLog {
 
     /// Copies the undo records that are only in the log to the undo tree, durably; then the log need not keep them. Records that are
     /// undone meanwhile are undone in the log behind that, which recovery reads; the tree holds those that never were.
-    pub(crate) fn save_undo(&self, writer: &Writer) -> EngineResult<()> {
+    pub(crate) fn save_undo(&self, writer: &Writer) -> UndoResult<()> {
         let _reserve = writer.frees_room().then(buffer::use_reserve);
         let _one_saver = self.saver.lock().unwrap_or_else(PoisonError::into_inner);
         let _releases = buffer::release_log();
@@ -66,7 +66,7 @@ impl UndoLog {
 
     /// Tells the log that the undo tree may hold something of a transaction, and puts its state there. The record stands before
     /// the end record, so that recovery knows of what has ended that something may be left. False if it has ended.
-    fn put_state(&self, writer: &Writer, changes: &Touched) -> EngineResult<bool> {
+    fn put_state(&self, writer: &Writer, changes: &Touched) -> UndoResult<bool> {
         if !self.log_saved(writer, None) {
             return Ok(false);
         }
@@ -101,7 +101,7 @@ impl UndoLog {
 
     /// Puts the next records below that position into the undo tree, in place of what it holds of them and later ones.
     /// Returns what they were and the end of the log. None if the writer has ended.
-    fn save_slice(&self, writer: &Writer, length: u64) -> EngineResult<Option<(Slice, Lsn)>> {
+    fn save_slice(&self, writer: &Writer, length: u64) -> UndoResult<Option<(Slice, Lsn)>> {
         let slice_bytes_max = SLICE_BYTES_MAX.min(self.limits.log_bytes_max / 4);
         // Before anything is done: a save that is broken off has taken room from the log for nothing. Two parts fit a page at least.
         let bytes = {
@@ -136,7 +136,7 @@ impl UndoLog {
     }
 
     /// Saves the undo of all writers that keep log before the wanted LSN. Run by a thread of its own.
-    pub(crate) fn save_undo_in_the_way(&self) -> EngineResult<()> {
+    pub fn save_undo_in_the_way(&self) -> UndoResult<()> {
         // A full log on a full disk would stop those who free room too.
         let _reserve = self.pool.redo().is_starved().then(buffer::use_reserve);
         let _busy = self.store.begin_round();
@@ -144,7 +144,7 @@ impl UndoLog {
         self.keep_less_log()?;
         // One that cannot be saved keeps the log, but not the others from being saved.
         let in_the_way = self.writers.all().into_iter().filter(|writer| writer.needed_lsn() < wanted);
-        let saved = in_the_way.map(|writer| self.save_undo(&writer)).fold(Ok(()), EngineResult::and);
+        let saved = in_the_way.map(|writer| self.save_undo(&writer)).fold(Ok(()), UndoResult::and);
         saved.and(self.discard_finished())
     }
 }
@@ -174,7 +174,7 @@ struct Slice {
 
 impl Slice {
     /// The first unsaved records below that position: about so many bytes of them, but one at least.
-    fn cut(undo: &Undo, length: u64, bytes_max: u64) -> EngineResult<Slice> {
+    fn cut(undo: &Undo, length: u64, bytes_max: u64) -> UndoResult<Slice> {
         let end = undo.list.len().min(length).max(undo.saved);
         let mut slice =
             Slice { chunks: Vec::new(), end, is_last: true, bytes: 0, changes: Touched::default() };

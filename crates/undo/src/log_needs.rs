@@ -7,7 +7,7 @@ use super::saving::STARVED_SHARE;
 use super::store::keys_of;
 use super::touched::ENDED;
 use super::writer::Writer;
-use crate::error::EngineResult;
+use crate::error::UndoResult;
 use buffer::{CheckpointParticipant, StorageError};
 use std::sync::{Arc, PoisonError, Weak};
 use stdx::ids::Lsn;
@@ -32,7 +32,7 @@ impl UndoLog {
     }
 
     /// Lets go of log that only the end records of finished writers keep.
-    pub(crate) fn keep_less_log(&self) -> EngineResult<()> {
+    pub fn keep_less_log(&self) -> UndoResult<()> {
         let open: Vec<Arc<Writer>> = self.store.leftovers().iter().map(|left| left.writer.clone()).collect();
         for writer in open {
             self.keep_end_record_near(&writer)?;
@@ -41,7 +41,7 @@ impl UndoLog {
     }
 
     /// Removes the chunks of finished writers. Who returns finds the tree at rest, but for writers that go on.
-    pub(crate) fn discard_finished(&self) -> EngineResult<()> {
+    pub fn discard_finished(&self) -> UndoResult<()> {
         let open: Vec<Arc<Writer>> = self
             .store
             .leftovers()
@@ -78,7 +78,7 @@ impl UndoLog {
 }
 
 /// Says what of the log the transactions need. Holds the undo log weakly: the pool outlives nothing through it.
-pub(crate) struct LogNeeds {
+pub struct LogNeeds {
     undo: Weak<UndoLog>,
     /// Asks for a round of saving.
     wake: Box<dyn Fn() + Send + Sync>,
@@ -88,7 +88,7 @@ pub(crate) struct LogNeeds {
 
 impl LogNeeds {
     /// What `undo` needs. `wake` asks for a round of [`UndoLog::save_undo_in_the_way`], if there is a thread for that.
-    pub(crate) fn new(undo: &Arc<UndoLog>, wake: Box<dyn Fn() + Send + Sync>, has_thread: bool) -> LogNeeds {
+    pub fn new(undo: &Arc<UndoLog>, wake: Box<dyn Fn() + Send + Sync>, has_thread: bool) -> LogNeeds {
         LogNeeds { undo: Arc::downgrade(undo), wake, has_thread }
     }
 }

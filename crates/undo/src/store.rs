@@ -1,11 +1,11 @@
 //! Undo records of transactions that outlive a piece of log: a tree in the system tablespace. Main type: [`UndoStore`].
 //! Key: transaction id and first position, 8 bytes each, and the number of a part, 2, big-endian. Value: records, each with its
 //! length before it. A record that is too long for an entry is a chunk of several parts; the first of them is written last.
-//! Under the greatest position stands the state of the transaction (`touched.rs`). Who saves what is in `undo_saving.rs`.
+//! Under the greatest position stands the state of the transaction (`touched.rs`). Who saves what is in `saving.rs`.
 
 use super::touched::ENDED;
 use super::writer::Writer;
-use crate::error::{EngineError, EngineResult};
+use crate::error::{UndoError, UndoResult};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use std::ops::Bound;
@@ -21,7 +21,7 @@ const STATE: u64 = u64::MAX;
 
 /// The undo tree and the writers whose chunks are still to be removed from it.
 #[derive(Debug)]
-pub(crate) struct UndoStore {
+pub struct UndoStore {
     pub(super) tree: Tree,
     leftovers: Mutex<Vec<Leftover>>,
     /// Log before this LSN is in the way of new log; 0 if none is.
@@ -75,17 +75,18 @@ impl Chunk {
 }
 
 impl UndoStore {
-    pub(crate) fn new(tree: Tree) -> UndoStore {
+    /// Over a tree of the system tablespace.
+    pub fn new(tree: Tree) -> UndoStore {
         UndoStore { tree, leftovers: Mutex::default(), wanted: AtomicU64::new(0), rounds: AtomicU32::new(0) }
     }
 
     /// The tree, for checks.
-    pub(crate) fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
     /// Asks for the undo that keeps log before an LSN to be saved.
-    pub(crate) fn want_saved_before(&self, lsn: Lsn) {
+    pub fn want_saved_before(&self, lsn: Lsn) {
         self.wanted.fetch_max(lsn.0, Ordering::AcqRel);
     }
 
@@ -96,18 +97,12 @@ impl UndoStore {
     }
 
     /// Whether a round is under way, or will be because somebody has asked for it and there is a thread for it.
-    pub(crate) fn is_saving(&self, has_thread: bool) -> bool {
+    pub fn is_saving(&self, has_thread: bool) -> bool {
         (has_thread && self.wanted.load(Ordering::Acquire) != 0) || self.rounds.load(Ordering::Acquire) > 0
     }
 
-    /// Whether that was asked for and is still to be begun.
-    #[cfg(test)]
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.wanted.load(Ordering::Acquire) != 0
-    }
-
     /// Notes a finished writer whose chunks are to be removed.
-    pub(crate) fn discard_later(&self, writer: Arc<Writer>) {
+    pub fn discard_later(&self, writer: Arc<Writer>) {
         self.leftovers().push(Leftover { writer, removed: None });
     }
 
@@ -116,7 +111,7 @@ impl UndoStore {
     }
 
     /// Cuts off what the tree holds of a transaction from that position on; its state stays.
-    pub(crate) fn truncate(&self, pool: &BufferPool, id: TransactionId, length: u64) -> EngineResult<()> {
+    pub(crate) fn truncate(&self, pool: &BufferPool, id: TransactionId, length: u64) -> UndoResult<()> {
         self.tree.remove_range(pool, positions(id, length), &mut || Ok(()))?;
         let Some(last) = length.checked_sub(1) else { return Ok(()) };
         let chunk =
@@ -138,7 +133,7 @@ impl UndoStore {
         pool: &BufferPool,
         id: TransactionId,
         position: u64,
-    ) -> EngineResult<Option<Chunk>> {
+    ) -> UndoResult<Option<Chunk>> {
         let mut upper = Bound::Included(chunk_key(id, position.min(STATE - 1), u16::MAX));
         loop {
             let range = CursorRange { lower: Bound::Included(chunk_key(id, 0, 0)), upper };
@@ -154,12 +149,12 @@ impl UndoStore {
     }
 
     /// The last chunk of a transaction.
-    pub(crate) fn last_chunk(&self, pool: &BufferPool, id: TransactionId) -> EngineResult<Option<Chunk>> {
+    pub(crate) fn last_chunk(&self, pool: &BufferPool, id: TransactionId) -> UndoResult<Option<Chunk>> {
         self.chunk_at(pool, id, STATE - 1)
     }
 
     /// The state of a transaction.
-    pub(crate) fn state(&self, pool: &BufferPool, id: TransactionId) -> EngineResult<Option<Vec<u8>>> {
+    pub(crate) fn state(&self, pool: &BufferPool, id: TransactionId) -> UndoResult<Option<Vec<u8>>> {
         self.read(pool, id, STATE)
     }
 
@@ -173,13 +168,13 @@ impl UndoStore {
         &self,
         pool: &BufferPool,
         from: TransactionId,
-    ) -> EngineResult<Option<TransactionId>> {
+    ) -> UndoResult<Option<TransactionId>> {
         let range = CursorRange { lower: Bound::Included(chunk_key(from, 0, 0)), upper: Bound::Unbounded };
         Ok(self.first_key(pool, range, Direction::Forward)?.map(|(id, ..)| id))
     }
 
     /// All transactions that the tree holds something of.
-    pub(crate) fn ids(&self, pool: &BufferPool) -> EngineResult<Vec<TransactionId>> {
+    pub(crate) fn ids(&self, pool: &BufferPool) -> UndoResult<Vec<TransactionId>> {
         let (mut ids, mut from) = (Vec::new(), TransactionId(0));
         while let Some(id) = self.next_id(pool, from)? {
             ids.push(id);
@@ -194,7 +189,7 @@ impl UndoStore {
         pool: &BufferPool,
         range: CursorRange,
         direction: Direction,
-    ) -> EngineResult<Option<(TransactionId, u64, u16)>> {
+    ) -> UndoResult<Option<(TransactionId, u64, u16)>> {
         let mut cursor = Cursor::new(range, direction);
         let found = cursor.next_leaf(&self.tree, pool, |leaf| {
             let mut key = Vec::new();
@@ -204,7 +199,7 @@ impl UndoStore {
     }
 
     /// What stands under a position, put together from its parts. None if there is nothing, or not all of it.
-    fn read(&self, pool: &BufferPool, id: TransactionId, first: u64) -> EngineResult<Option<Vec<u8>>> {
+    fn read(&self, pool: &BufferPool, id: TransactionId, first: u64) -> UndoResult<Option<Vec<u8>>> {
         let (lower, upper) = (chunk_key(id, first, 0), chunk_key(id, first, u16::MAX));
         let range = CursorRange { lower: Bound::Included(lower), upper: Bound::Included(upper) };
         let mut cursor = Cursor::new(range, Direction::Forward);
@@ -246,17 +241,17 @@ impl UndoStore {
         id: TransactionId,
         first: u64,
         records: &[u8],
-    ) -> EngineResult<Lsn> {
+    ) -> UndoResult<Lsn> {
         self.put(pool, id, first, records)
     }
 
-    pub(crate) fn put_state(&self, pool: &BufferPool, id: TransactionId, state: &[u8]) -> EngineResult<Lsn> {
+    pub(crate) fn put_state(&self, pool: &BufferPool, id: TransactionId, state: &[u8]) -> UndoResult<Lsn> {
         self.put(pool, id, STATE, state)
     }
 
     /// Writes what stands under a position: parts from the last to the first, which says how many there are.
-    fn put(&self, pool: &BufferPool, id: TransactionId, first: u64, bytes: &[u8]) -> EngineResult<Lsn> {
-        let too_long = || EngineError::OutOfResources("an undo record is too long to be saved");
+    fn put(&self, pool: &BufferPool, id: TransactionId, first: u64, bytes: &[u8]) -> UndoResult<Lsn> {
+        let too_long = || UndoError::TooLong;
         let count = u16::try_from(bytes.len().div_ceil(PART_BYTES).max(1)).map_err(|_| too_long())?;
         for part in (1..count).rev() {
             let piece = &bytes[usize::from(part) * PART_BYTES..];
@@ -299,6 +294,6 @@ fn parse_chunk_key(key: &[u8]) -> Option<(TransactionId, u64, u16)> {
     Some((TransactionId(u64::from_be_bytes(*id)), u64::from_be_bytes(*first), part))
 }
 
-pub(crate) fn corrupt() -> EngineError {
-    EngineError::Corrupt("undo tree does not make sense".to_owned())
+pub(crate) fn corrupt() -> UndoError {
+    UndoError::Corrupt("undo tree does not make sense".to_owned())
 }

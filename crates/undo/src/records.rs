@@ -2,7 +2,7 @@
 //! They ride in the redo groups of the page changes they belong to, so that a change and its undo are durable together.
 
 use super::touched::Touched;
-use buffer::{RecoveryHandler, StorageError};
+use buffer::{MiniTransaction, RecoveryHandler, StorageError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::{Lsn, TransactionId};
@@ -12,8 +12,8 @@ use txn::{SpillFile, UndoList, UndoRecord};
 /// Record kinds as they stand in the log.
 pub(crate) const KIND_UNDO: u8 = 1;
 pub(crate) const KIND_POP: u8 = 2;
-pub(crate) const KIND_COMMIT: u8 = 3;
-pub(crate) const KIND_ROLLED_BACK: u8 = 4;
+const KIND_COMMIT: u8 = 3;
+const KIND_ROLLED_BACK: u8 = 4;
 pub(crate) const KIND_SAVED: u8 = 5;
 pub(crate) const KIND_ENDED: u8 = 6;
 
@@ -49,6 +49,16 @@ pub(crate) fn encode_id(id: TransactionId) -> Vec<u8> {
     out
 }
 
+/// Adds the commit of a transaction to the group.
+pub fn log_commit(mini: &mut MiniTransaction<'_>, id: TransactionId) {
+    mini.log(KIND_COMMIT, &encode_id(id));
+}
+
+/// Adds the end of a rollback to the group.
+pub fn log_rolled_back(mini: &mut MiniTransaction<'_>, id: TransactionId) {
+    mini.log(KIND_ROLLED_BACK, &encode_id(id));
+}
+
 /// A logical record in words, for whoever looks at a log.
 pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
     let words = |mut rest: &[u8]| {
@@ -77,15 +87,15 @@ pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
 /// The unfinished transactions that the log shows. Memory is bounded: undo lists spill, and of those that have ended only those
 /// are kept whose undo was saved.
 #[derive(Debug)]
-pub(crate) struct Losers {
+pub struct Losers {
     pub(crate) by_id: HashMap<TransactionId, Loser>,
     /// Transactions that have ended and of which the undo tree may hold something: what is there is left over. Each with an LSN
     /// that is not behind its end record.
     pub(crate) ended: HashMap<TransactionId, Lsn>,
     /// Greatest id seen.
-    pub(crate) greatest: TransactionId,
+    pub greatest: TransactionId,
     /// Where long lists go.
-    pub(crate) spill_file: Arc<SpillFile>,
+    pub spill_file: Arc<SpillFile>,
     /// Memory for all lists, in bytes; the newest block of each is in memory in any case.
     undo_memory_bytes_max: u64,
 }
@@ -117,7 +127,8 @@ impl RecoveryHandler for Losers {
 }
 
 impl Losers {
-    pub(crate) fn new(spill_file: Arc<SpillFile>, undo_memory_bytes_max: u64) -> Losers {
+    /// None yet. Their lists may take so much memory together, in bytes; the rest goes to that file.
+    pub fn new(spill_file: Arc<SpillFile>, undo_memory_bytes_max: u64) -> Losers {
         Losers {
             by_id: HashMap::new(),
             ended: HashMap::new(),
