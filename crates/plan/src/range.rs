@@ -5,7 +5,7 @@
 use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
 use dictionary::IndexDefinition;
 use engine::{Index, KeyRange, Table};
-use errors::{SqlResult, sql_error};
+use errors::SqlResult;
 use expression::operators::{
     ComparisonOperator, compared_decimal, compared_moment, compared_time, like_prefix,
 };
