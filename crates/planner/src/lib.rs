@@ -100,7 +100,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         binder.volatile = true;
         kind = bind_checked(&mut binder, statement)?;
     }
-    bind::warn_of_unknown_blocks(&mut binder, reported);
+    bind::warn_of_hints(&mut binder, reported);
     let mut explain = std::mem::take(&mut binder.explain);
     explain.sort_by_key(|row| row.id);
     let several = explain.iter().any(|row| row.id != explain[0].id);

@@ -34,11 +34,12 @@ pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) {
         }
     }
     binder.block().hints = hints;
-    warn(binder, warnings);
+    binder.hint_conflicts.append(&mut warnings);
 }
 
-/// Warns of hints for blocks that the statement has not got, before all that was reported since the mark.
-pub(crate) fn warn_of_unknown_blocks(binder: &mut Binder<'_>, mark: DiagnosticsMark) {
+/// Warns of hints that were said twice, and then of those for blocks that the statement has not got, before all that was reported
+/// since the mark.
+pub(crate) fn warn_of_hints(binder: &mut Binder<'_>, mark: DiagnosticsMark) {
     if !binder.input.warns_of_hints {
         return;
     }
@@ -47,7 +48,8 @@ pub(crate) fn warn_of_unknown_blocks(binder: &mut Binder<'_>, mark: DiagnosticsM
         let block = quoted(hint.block.as_deref().unwrap_or_default());
         sql_error!(ER_WARN_UNKNOWN_QB_NAME, block, hint.kind.name(hint.on))
     };
-    let warnings: Vec<SqlError> = unknown.map(warning).collect();
+    let mut warnings = std::mem::take(&mut binder.hint_conflicts);
+    warnings.extend(unknown.map(warning));
     for (at, warning) in warnings.into_iter().enumerate() {
         binder.input.context.diagnostics().insert_warning(mark.place() + at, warning);
     }

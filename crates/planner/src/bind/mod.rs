@@ -25,7 +25,7 @@ mod select;
 mod settled_parameter;
 mod subquery;
 
-pub(crate) use block_hints::warn_of_unknown_blocks;
+pub(crate) use block_hints::warn_of_hints;
 pub(crate) use column::derived_columns;
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;
@@ -176,6 +176,8 @@ pub(crate) struct Binder<'a> {
     pub asked_first: Vec<Vec<Expression>>,
     /// Which of the statement's hints for other blocks were for a block.
     pub hints_found: BTreeSet<usize>,
+    /// Warnings of hints that were said twice.
+    pub hint_conflicts: Vec<SqlError>,
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
@@ -232,6 +234,7 @@ impl<'a> Binder<'a> {
             escalates: false,
             stores: false,
             hints_found: BTreeSet::new(),
+            hint_conflicts: Vec::new(),
             explain: Vec::new(),
             block_number: 0,
             depth: 0,
