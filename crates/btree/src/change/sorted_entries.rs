@@ -55,6 +55,11 @@ impl SortedEntries {
         self.places.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// Bytes of all entries.
     pub fn bytes(&self) -> usize {
         self.bytes.len()

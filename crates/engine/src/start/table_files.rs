@@ -79,7 +79,7 @@ impl Reconciliation<'_> {
         self.close_strange_tables(tables, &mut findings)?;
         let noted = self.close_damaged_tables(tables, &mut findings)?;
         for space in findings.marks.keys().filter(|space| !wanted.contains_key(space)) {
-            self.tables.store.forget_damage(&self.pool, *space)?;
+            self.tables.store.forget_damage(self.pool, *space)?;
         }
         // What was read meanwhile is told of by table.
         self.pool.take_damage_messages();
@@ -301,7 +301,7 @@ impl Reconciliation<'_> {
             let file = table.path();
             let is_strange = findings.strange.contains(&table.space());
             if needed.is_empty() && !is_strange && self.tables.is_restored(&marks) {
-                self.tables.store.forget_damage(&self.pool, table.space())?;
+                self.tables.store.forget_damage(self.pool, table.space())?;
                 findings.messages.push(format!("The file '{}' has all its changes again.", file.display()));
                 continue;
             }
