@@ -3,9 +3,16 @@
 
 use page::PAGE_BYTES;
 use stdx::checksum::crc32c;
-use stdx::ids::PageId;
+use stdx::ids::{Lsn, PageId};
 
 use crate::StorageError;
+
+/// Makes a page of zeroes but for its identity and LSN.
+pub(crate) fn zero_page(bytes: &mut [u8], page: PageId, lsn: Lsn) {
+    bytes.fill(0);
+    page::stamp_identity(bytes, page);
+    page::set_lsn(bytes, lsn);
+}
 
 /// Makes pages ready to be written: as they are, with their checksums.
 pub(crate) fn seal(pages: &mut [u8]) {

@@ -14,16 +14,10 @@ use redo::RedoLog;
 use stdx::ids::PageId;
 use stdx::sync::lock;
 
-use crate::checkpoint::FlusherSignal;
-use crate::damage::Damage;
-use crate::dirty_queue::DirtyQueue;
-use crate::flusher::FlushState;
-use crate::frame_supply::FrameSupply;
-use crate::frames::{ExclusiveFrame, Frames, SharedFrame};
-use crate::log_room::LogLimits;
-use crate::open_files::OpenFiles;
-use crate::recovery::{FileFault, RecoveryReport};
-use crate::spaces::Spaces;
+use crate::flush::{FlushState, FlusherSignal, LogLimits};
+use crate::frames::{DirtyQueue, ExclusiveFrame, FrameSupply, Frames, SharedFrame};
+use crate::recovery::{Damage, RecoveryReport};
+use crate::spaces::{FileFault, OpenFiles, Spaces};
 use crate::{CheckpointParticipant, Forced, MiniTransaction, PoolOptions, StorageError, page_transform};
 
 /// The pages of all tablespaces. Shared by all threads.

@@ -264,7 +264,7 @@ fn the_first_write_of_a_new_page_needs_no_copy() {
     let page = add_page(&pool, 7).unwrap();
     let copies_of_page = || {
         let bytes = copies();
-        let pages = bytes[crate::doublewrite::HEADER_BYTES..].chunks(page::PAGE_BYTES);
+        let pages = bytes[crate::flush::HEADER_BYTES..].chunks(page::PAGE_BYTES);
         pages.filter(|copy| page::page_id(copy) == page).count()
     };
     pool.checkpoint().unwrap();

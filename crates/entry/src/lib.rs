@@ -93,6 +93,7 @@ pub struct UndoAddress {
 
 impl EntryKind {
     /// Bytes of the header, but for the layout version.
+    #[inline]
     pub const fn header_bytes(self) -> usize {
         match self {
             EntryKind::Clustered => CLUSTERED_HEADER_BYTES,
@@ -131,6 +132,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Where a clustered entry leads.
+    #[inline]
     pub fn undo_address(&self) -> UndoAddress {
         let mut number = [0; 8];
         let bytes = &self.value[SECONDARY_HEADER_BYTES..CLUSTERED_HEADER_BYTES];
@@ -139,16 +141,19 @@ impl<'a> Entry<'a> {
     }
 
     /// The flags that a delete mark leaves as they are: they tell how the row is to be read.
+    #[inline]
     pub fn row_flags(&self) -> u8 {
         self.flags & ROW_FLAGS
     }
 
     /// The row as it stands here.
+    #[inline]
     pub fn stored_row(&self) -> StoredRow<'a> {
         StoredRow { bytes: self.row, form: self.form() }
     }
 
     /// How the entry keeps its row.
+    #[inline]
     pub fn form(&self) -> RowForm {
         RowForm::of_flags(self.flags)
     }
@@ -156,6 +161,7 @@ impl<'a> Entry<'a> {
 
 impl UndoAddress {
     /// The address of the record that will stand at that position. Error: TooManyChanges.
+    #[inline]
     pub fn of_position(position: u64, head_only: bool) -> Result<UndoAddress, EntryError> {
         if position >= UNDO_RECORDS_MAX {
             return Err(EntryError::TooManyChanges);
@@ -197,6 +203,7 @@ pub fn bad_header() -> EntryError {
 }
 
 /// Copies the present value of an entry of any kind out of the leaf. Returns its writer and delete mark.
+#[inline]
 pub fn load_head(
     edit: &LeafEdit<'_, '_>,
     old: &mut Vec<u8>,
@@ -208,6 +215,7 @@ pub fn load_head(
 }
 
 /// Completes the key of a secondary entry, which begins at `start`.
+#[inline]
 pub fn append_clustered_key(key: &mut Vec<u8>, start: usize, clustered_key: &[u8]) -> Result<(), EntryError> {
     key.extend_from_slice(clustered_key);
     let bytes = key.len() - start;
@@ -228,11 +236,13 @@ pub fn row_bytes_max(key: &[u8]) -> usize {
 }
 
 /// Tells the tree from the first bytes of a value whether the entry is live.
+#[inline]
 pub fn is_live(value: &[u8]) -> bool {
     value.get(FLAGS_AT).is_some_and(|flags| flags & DELETED == 0)
 }
 
 /// The header of a secondary entry.
+#[inline]
 pub fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_HEADER_BYTES] {
     let mut header = [0; SECONDARY_HEADER_BYTES];
     header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
@@ -241,6 +251,7 @@ pub fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_
 }
 
 /// The header of a clustered entry. `flags` are those for which the address does not speak.
+#[inline]
 pub fn clustered_header(
     writer: TransactionId,
     flags: u8,

@@ -13,7 +13,7 @@ use env::{Disk, DiskErrorKind, DiskResult, File, OpenMode};
 use stdx::ids::SpaceId;
 use stdx::sync::lock;
 
-use crate::reserve::RESERVED_SPACE;
+use super::reserve::RESERVED_SPACE;
 
 /// The open files of all spaces.
 pub(crate) struct OpenFiles {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use stdx::ids::{PageId, SpaceId};
 
-use crate::record::{Record, Records};
-use crate::replay_batch::mixed;
+use super::replay_batch::mixed;
+use crate::mini_transaction::record::{Record, Records};
 
 /// Bits: some 1% off for half as many pages, 5% for four times as many.
 const BITS: usize = 1 << 22;
@@ -56,7 +56,7 @@ impl PageCount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::put_create;
+    use crate::mini_transaction::record::put_create;
     use stdx::ids::{PageNumber, SpaceId};
 
     #[test]

@@ -17,7 +17,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::parking::{Chosen, GIVE_WAY_TIMES, Place, Queue, Wanted, Woken};
+use super::parking::{Chosen, GIVE_WAY_TIMES, Place, Queue, Wanted, Woken};
 
 const SHARED_MASK: u64 = (1 << 20) - 1;
 const EXCLUSIVE: u64 = 1 << 20;

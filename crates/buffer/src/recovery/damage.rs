@@ -13,7 +13,7 @@ use redo::LogReader;
 use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
-use crate::record::{Record, Records};
+use crate::mini_transaction::record::{Record, Records};
 use crate::{BufferPool, Forced, StorageError};
 
 /// Most pages that are remembered as named. Beyond it nothing is named any more.

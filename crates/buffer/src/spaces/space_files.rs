@@ -17,9 +17,8 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 use stdx::sync::lock;
 
-use crate::mini_transaction::zero_page;
-use crate::recovery::{FileFault, LOST_DIRECTORY};
-use crate::spaces::SpaceFile;
+use super::SpaceFile;
+use crate::page_transform::zero_page;
 use crate::{BufferPool, StorageError, page_transform};
 
 /// The suffix of tablespace files, by which recovery finds them (in the root and in directories below it).
@@ -42,6 +41,20 @@ const GROWTH_PAGES_MIN: u32 = 4;
 const GROWTH_PAGES_MAX: u32 = 4096;
 /// Below this size a file doubles, above it grows by a quarter.
 const DOUBLING_PAGES_MAX: u32 = 64;
+
+/// Where files go that belong to no table. They are never looked at again.
+pub(crate) const LOST_DIRECTORY: &str = "#lost+found";
+
+/// Why a file that looks like a tablespace, or a directory, was left alone at start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileFault {
+    /// The operating system does not let it be read; why.
+    Unreadable(String),
+    /// Its header is not whole, or it has none.
+    Damaged,
+    /// It is of another server, or needs features that this one does not have.
+    Foreign,
+}
 
 impl BufferPool {
     /// Creates the file of a new space (and its directory), durable on return. `path` is relative to the data directory

@@ -3,6 +3,15 @@
 //! Recovery may be interrupted anywhere and starts again from the same checkpoint; page LSNs make replaying idempotent.
 //! It allocates nothing on disk (I5). The log it reads is made durable before pages are written from it (I1).
 
+mod damage;
+mod page_count;
+mod replay;
+mod replay_batch;
+mod replay_page;
+
+pub(crate) use damage::Damage;
+pub use damage::NeededPage;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,19 +24,19 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
-use crate::doublewrite::Doublewrite;
-use crate::page_count::PageCount;
-use crate::record::{self, EpochRecord, Record, Records};
-use crate::replay::{log_corrupt, replay};
-use crate::space_files::{NEW_SUFFIX, file_pages, is_data_file, space_named, space_path, store_id_in};
+use page_count::PageCount;
+use replay::{log_corrupt, replay};
+
+use crate::flush::Doublewrite;
+use crate::mini_transaction::record::{self, EpochRecord, Record, Records};
+use crate::spaces::{
+    FileFault, LOST_DIRECTORY, NEW_SUFFIX, file_pages, is_data_file, space_named, space_path, store_id_in,
+};
 use crate::{
     BufferPool, DATA_FILE_SUFFIX, Forced, PoolOptions, RecoveryHandler, StorageError, page_transform,
 };
 
 const LOCK_NAME: &str = "iruka.lock";
-/// Where files go that belong to no table. They are never looked at again.
-pub(crate) const LOST_DIRECTORY: &str = "#lost+found";
-
 impl BufferPool {
     /// Opens the data directory (made if it is empty): finds the last checkpoint, repairs torn pages, replays the log,
     /// hands logical records to `handler`. Every tablespace file that was found is open afterwards. The checkpoint
@@ -313,17 +322,6 @@ pub struct RecoveryReport {
     pub passes: u64,
     /// Pages that were changed, counted once for each part of the log.
     pub pages_changed: u64,
-}
-
-/// Why a file that looks like a tablespace, or a directory, was left alone at start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FileFault {
-    /// The operating system does not let it be read; why.
-    Unreadable(String),
-    /// Its header is not whole, or it has none.
-    Damaged,
-    /// It is of another server, or needs features that this one does not have.
-    Foreign,
 }
 
 /// Whether a space header that is not whole may be another version of this copy: what never changes of a file lies in the first

@@ -18,9 +18,9 @@ use stdx::ids::{Lsn, PageId};
 use stdx::known_hash::BuildKnownHash;
 use stdx::sync::lock;
 
-use crate::record::MalformedGroup;
-use crate::replay_batch::{BATCH_BYTES_MAX, Batch, Part, mixed};
-use crate::replay_page::{Replayed, replay_run};
+use super::replay_batch::{BATCH_BYTES_MAX, Batch, Part, mixed};
+use super::replay_page::{Replayed, replay_run};
+use crate::mini_transaction::record::MalformedGroup;
 use crate::{BufferPool, RecoveryHandler, StorageError};
 
 /// Lanes for each core, and the least and most of them.

@@ -3,6 +3,18 @@
 //! A [`Space`] is found by id without a lock. Its memory is never freed while the pool lives; the object of a removed
 //! space serves the next one, so a reader that still holds the old reference at worst finds a frame that names another page.
 
+mod growing_array;
+mod open_files;
+pub(crate) mod reserve;
+mod space_files;
+
+pub(crate) use open_files::{OpenFiles, TableFile};
+pub use reserve::{ReserveUse, use_reserve};
+pub use space_files::{DATA_FILE_SUFFIX, FileFault, TABLES_DIRECTORY, space_path};
+pub(crate) use space_files::{
+    LOST_DIRECTORY, NEW_SUFFIX, file_pages, is_data_file, space_named, store_id_in,
+};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -12,8 +24,7 @@ use stdx::ids::{PageId, PageNumber, SpaceId};
 use stdx::sync::{lock, read, write};
 
 use crate::StorageError;
-use crate::growing_array::GrowingArray;
-use crate::open_files::TableFile;
+use growing_array::GrowingArray;
 
 /// Most spaces that are open at a time.
 const SPACES_MAX: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use page::PageOperation;
 
-use crate::record::{Record, Records};
+use super::record::{Record, Records};
 
 /// Characters of an operation that are shown.
 const SHOWN_CHARACTERS: usize = 160;
@@ -32,7 +32,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{begin_operation, end_operation, put_create, put_logical};
+    use crate::mini_transaction::record::{begin_operation, end_operation, put_create, put_logical};
     use stdx::ids::{PageId, PageNumber, SpaceId};
 
     #[test]

@@ -10,7 +10,7 @@ use env::blocking;
 use stdx::ids::Lsn;
 use stdx::sync::{lock, read, write};
 
-use crate::doublewrite::BATCH_PAGES_MAX;
+use super::doublewrite::BATCH_PAGES_MAX;
 use crate::{BufferPool, CheckpointParticipant, StorageError};
 
 /// The flusher looks at the pool this often when nobody wakes it.

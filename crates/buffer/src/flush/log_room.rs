@@ -11,7 +11,8 @@ use stdx::ids::Lsn;
 use stdx::nesting::Nested;
 use stdx::sync::read;
 
-use crate::{BufferPool, CheckpointParticipant, StorageError, reserve};
+use crate::spaces::reserve;
+use crate::{BufferPool, CheckpointParticipant, StorageError};
 
 /// How often a statement tries to make room in a log that is pinned, before the log grows beyond its capacity.
 const ATTEMPTS: u32 = 20;

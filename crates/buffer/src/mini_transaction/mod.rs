@@ -1,5 +1,10 @@
 //! [`MiniTransaction`]: a set of pages changed together, replayed wholly or not at all. The only way to change a page (I3).
 
+mod group_text;
+pub(crate) mod record;
+
+pub use group_text::group_lines;
+
 use std::cell::Cell;
 
 use metrics::Counter;
@@ -7,7 +12,8 @@ use page::{PageOperation, SpaceHeaderRef};
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
 use crate::frames::ExclusiveFrame;
-use crate::{BufferPool, StorageError, record};
+use crate::page_transform::zero_page;
+use crate::{BufferPool, StorageError};
 
 /// A page latched by a mini-transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -398,11 +404,4 @@ impl Drop for MiniTransaction<'_> {
             SPARE_GROUP.set(std::mem::take(&mut self.group));
         }
     }
-}
-
-/// Makes a page of zeroes but for its identity and LSN.
-pub(crate) fn zero_page(bytes: &mut [u8], page: PageId, lsn: Lsn) {
-    bytes.fill(0);
-    page::stamp_identity(bytes, page);
-    page::set_lsn(bytes, lsn);
 }

@@ -6,7 +6,7 @@ use redo::GroupRange;
 use stdx::ids::{Lsn, PageId, PageNumber};
 use stdx::sync::lock;
 
-use crate::record::{MalformedGroup, Record, Records};
+use crate::mini_transaction::record::{MalformedGroup, Record, Records};
 
 /// Most bytes of operations in a batch, but for one group that has more. Two batches are in memory at a time.
 pub(crate) const BATCH_BYTES_MAX: usize = 32 << 20;
@@ -208,7 +208,7 @@ impl<'b> PageRun<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{begin_operation, end_operation, put_create, put_logical};
+    use crate::mini_transaction::record::{begin_operation, end_operation, put_create, put_logical};
     use std::collections::BTreeMap;
     use stdx::ids::SpaceId;
 

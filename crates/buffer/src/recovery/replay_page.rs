@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use page::PageOperation;
 use stdx::ids::{Lsn, PageId};
 
-use crate::damage::makes_anew;
+use super::damage::makes_anew;
+use super::replay_batch::{PageChange, PageRun};
 use crate::frames::ExclusiveFrame;
-use crate::mini_transaction::zero_page;
-use crate::replay_batch::{PageChange, PageRun};
+use crate::page_transform::zero_page;
 use crate::{BufferPool, StorageError};
 
 /// How often a frame is asked for, some seconds each time, before the start is given up.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use stdx::sync::lock;
 
-use crate::frames::{ExclusiveFrame, Frames};
+use super::{ExclusiveFrame, Frames};
 use crate::spaces::Spaces;
 
 /// Frames that can be had.

@@ -1,8 +1,17 @@
 //! [`Frames`]: the memory of all pages, a dense array of frame headers beside it, and the guards through which page bytes
-//! are reached. The only file of this crate with unsafe code.
+//! are reached. The only file of this crate with unsafe code. Beside it: latches and who
+//! waits for them, the queue of dirty frames, where frames for pages come from.
 //!
 //! A frame's bytes may be read by whoever holds its latch shared and written by whoever holds it exclusively; the
 //! guards are made only by acquiring the latch, or by taking over a hold, and release it when dropped.
+
+mod dirty_queue;
+mod frame_supply;
+mod latch;
+mod parking;
+
+pub(crate) use dirty_queue::DirtyQueue;
+pub(crate) use frame_supply::FrameSupply;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +20,7 @@ use env::Region;
 use page::PAGE_BYTES;
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
-use crate::latch::Latch;
+use latch::Latch;
 
 /// What is known of a frame without looking at its page. One cache line. All fields but the latch change only under the
 /// exclusive latch, except where it says otherwise.

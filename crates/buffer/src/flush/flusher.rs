@@ -16,9 +16,9 @@ use stdx::aligned::AlignedBuffer;
 use stdx::ids::{Lsn, PageId, SpaceId};
 use stdx::sync::lock;
 
-use crate::doublewrite::{BATCH_PAGES_MAX, Doublewrite, HEADER_BYTES};
-use crate::open_files::TableFile;
-use crate::{BufferPool, PoolOptions, StorageError, page_transform, reserve};
+use super::doublewrite::{BATCH_PAGES_MAX, Doublewrite, HEADER_BYTES};
+use crate::spaces::{TableFile, reserve};
+use crate::{BufferPool, PoolOptions, StorageError, page_transform};
 
 /// What the one who writes pages needs.
 pub(crate) struct FlushState {

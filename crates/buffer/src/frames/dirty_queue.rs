@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use stdx::ids::{Lsn, PageId};
 use stdx::sync::lock;
 
-use crate::frames::{FrameHeader, Frames};
+use super::{FrameHeader, Frames};
 
 /// Entries beyond twice the frames before stale ones are looked for in the middle.
 const SURPLUS_ENTRIES: usize = 1024;
