@@ -202,7 +202,7 @@ impl Session {
         let characteristics = (self.transaction.next_isolation, self.transaction.next_read_only);
         let reads_lock = self.ensure_transaction();
         self.transaction.only_planned = false;
-        let mark = self.transaction.current.as_ref().map(engine::Transaction::begin_statement);
+        let mark = self.transaction.current.as_deref().map(engine::Transaction::begin_statement);
         let outcome = run(self, reads_lock);
         if !had_transaction && (!uses_tables || self.transaction.only_planned) {
             self.forget_transaction(characteristics);
