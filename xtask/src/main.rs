@@ -1,7 +1,7 @@
 //! Development tasks, run as `cargo xtask NAME`.
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
-//! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked instructions,
-//! `differential` compares with a MySQL.
+//! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked
+//! instructions, `sharing` looks for lines of memory that two sessions write, `differential` compares with a MySQL.
 
 mod contention;
 mod differential;
@@ -11,10 +11,11 @@ mod generate;
 mod generate_session;
 mod instructions;
 mod package;
+mod sharing;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
-       cargo xtask instructions [--write] [--runs N] | contention [--write] |
+       cargo xtask instructions [--write] [--runs N] [--release] | contention [--write] | sharing |
        cargo xtask inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
 
@@ -26,6 +27,7 @@ fn main() -> std::process::ExitCode {
         Some("fuzz") => fuzz::run(&arguments[1..]),
         Some("instructions") => instructions::run(&arguments[1..]),
         Some("contention") => contention::run(&arguments[1..]),
+        Some("sharing") => sharing::run(&arguments[1..]),
         Some("inspect") => package::run("quick", "inspect", &arguments[1..], "inspect failed"),
         Some("differential") => differential::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
