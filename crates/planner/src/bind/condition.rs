@@ -133,9 +133,11 @@ impl Binder<'_> {
         let mut nullable = 0;
         if let Some(tree) = tree.as_deref_mut().filter(|tree| matches!(tree, JoinTree::Join { .. })) {
             nullable = tree.optional_tables();
-            let mut filters = conditions.clone();
-            filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
-            self.block().make_inner(tree, &filters);
+            if nullable != 0 {
+                let mut filters = conditions.clone();
+                filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
+                self.block().make_inner(tree, &filters);
+            }
         }
         let mut conditions = conditions;
         if let [only] = conditions.as_slice()
