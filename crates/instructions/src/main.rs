@@ -22,7 +22,7 @@ use wire::command::Command;
 
 /// That of the product.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: env::Allocator = env::Allocator;
 
 /// How often an operation is run, but for those of `planning` and `rows`.
 const TIMES: u32 = 400;
