@@ -14,6 +14,7 @@ step server;  cargo build --profile quick --bin iruka --quiet
 binary=$target/quick/iruka
 step instructions; cargo xtask instructions
 step contention; cargo xtask contention
+step sharing; cargo xtask sharing
 step load;    "$python" tests/load/run.py --binary "$binary"
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all --rounds 3 {target}
 step plan;    "$python" tests/with_server.py --binary "$binary" -- "$python" tests/plan/run.py check {target}

@@ -6,6 +6,8 @@ mod profile;
 mod program;
 mod symbol;
 
+pub use symbol::symbols;
+
 use crate::{files, instructions};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +38,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         [only] if only == "--write" => true,
         _ => return Err("contention takes --write or nothing".to_owned()),
     };
-    let binary = instructions::build()?;
+    let binary = instructions::build("quick")?;
     let counted = count(&binary)?;
     let here = instructions::environment()?;
     let recorded = if files::exists(FIGURES) { Some(files::read(FIGURES)?) } else { None };
@@ -111,7 +113,7 @@ fn read_profiles(folder: &str, times: f64) -> Result<Operations, String> {
             let mut operation = Operation::default();
             for (object, counts) in &profile.counts {
                 let locked = programs.locked(object, counts)?;
-                for (found, count) in symbol::symbols(object, &locked)? {
+                for (found, count) in symbols(object, &locked)? {
                     let count = count as f64 / times;
                     operation.total += count;
                     *operation.crates.entry(found.owner).or_default() += count;

@@ -1,6 +1,8 @@
-//! `cargo xtask instructions [--write] [--runs N]`: counts the instructions of the operations in crate `instructions`
+//! `cargo xtask instructions [--write] [--runs N] [--release]`: counts the instructions of the operations in crate `instructions`
 //! under valgrind's callgrind and compares them with `benches/instructions.toml`. Other than times they do not depend on
 //! how busy or how fast the machine is.
+
+mod release;
 
 use crate::files;
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
+            "--release" => return release::run(),
             "--write" => writes = true,
             "--runs" => {
                 let number = rest.next().and_then(|text| text.parse().ok());
@@ -36,7 +39,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             other => return Err(format!("unknown argument {other}")),
         }
     }
-    let binary = build()?;
+    let binary = build("quick")?;
     let measured = (0..runs).map(|_| measure(&binary)).collect::<Result<Vec<_>, _>>()?;
     let first = measured.first().ok_or("--runs wants at least one")?;
     if runs > 1 {
@@ -69,16 +72,16 @@ pub fn environment() -> Result<String, String> {
     Ok(versions.into_iter().map(version).collect::<Result<Vec<_>, String>>()?.join(", "))
 }
 
-/// Builds the benchmark; its path.
-pub fn build() -> Result<String, String> {
+/// Builds the benchmark by that profile; its path.
+pub fn build(profile: &str) -> Result<String, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--profile", "quick", "--package", "instructions"])
+        .args(["build", "--quiet", "--profile", profile, "--package", "instructions"])
         .status()
         .map_err(|error| error.to_string())?;
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
     if status.success() {
-        Ok(format!("{target}/quick/instructions"))
+        Ok(format!("{target}/{profile}/instructions"))
     } else {
         Err("it does not build".to_owned())
     }

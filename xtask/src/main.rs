@@ -1,7 +1,8 @@
 //! Development tasks, run as `cargo xtask NAME`.
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
-//! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked instructions,
-//! `metamorphic` asks in two ways, `differential` compares with a MySQL.
+//! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked
+//! instructions, `sharing` looks for lines of memory that two sessions write, `metamorphic` asks in two ways, `differential`
+//! compares with a MySQL.
 
 mod contention;
 mod differential;
@@ -12,10 +13,11 @@ mod generate_session;
 mod instructions;
 mod metamorphic;
 mod package;
+mod sharing;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
-       cargo xtask instructions [--write] [--runs N] | contention [--write] |
+       cargo xtask instructions [--write] [--runs N] [--release] | contention [--write] | sharing |
        cargo xtask metamorphic [--rule R] [--oracle O] [--count N] [--seed S] |
        cargo xtask inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
@@ -29,6 +31,7 @@ fn main() -> std::process::ExitCode {
         Some("instructions") => instructions::run(&arguments[1..]),
         Some("metamorphic") => metamorphic::run(&arguments[1..]),
         Some("contention") => contention::run(&arguments[1..]),
+        Some("sharing") => sharing::run(&arguments[1..]),
         Some("inspect") => package::run("quick", "inspect", &arguments[1..], "inspect failed"),
         Some("differential") => differential::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),

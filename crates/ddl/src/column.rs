@@ -168,7 +168,7 @@ impl Definer<'_> {
     /// How values are stored to columns in this session.
     pub(super) fn store_mode(&self) -> StoreMode {
         let mode = self.sql_mode();
-        let now = self.settings.facts.time_zone.local(self.facts.statement_time_microseconds);
+        let now = self.settings.facts.time_zone.local(self.facts.started.microseconds());
         StoreMode {
             strict: mode.is_strict(),
             dates: DateRules {

@@ -6,7 +6,6 @@ use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use instance::collations::{find_charset, find_collation};
 use parser::ast::{DataType, DataTypeKind};
-use std::sync::Arc;
 use values::{ColumnType, TypeKind};
 
 const CHAR_CHARACTERS_MAX: u64 = 255;
@@ -332,7 +331,7 @@ impl Definer<'_> {
             length: None,
             decimals: None,
             collation,
-            members: Arc::from(members),
+            members: members.into(),
         })
     }
 }

@@ -142,7 +142,7 @@ impl Definer<'_> {
             old_layout: table.layout(),
             new_layout: RowLayout::new(columns),
             mode,
-            now: Value::DateTime(facts.statement_time),
+            now: Value::DateTime(facts.statement_time()),
             changes_type,
             time_zone: facts.time_zone.clone(),
             renumbering: &renumbering,

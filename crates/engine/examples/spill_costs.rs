@@ -16,7 +16,7 @@ use values::{ColumnType, TypeKind, Value};
 
 /// As the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: env::Allocator = env::Allocator;
 
 const READS: i64 = 200_000;
 

@@ -25,7 +25,7 @@ pub mod blocking {
     };
 }
 
-pub use allocator::return_free;
+pub use allocator::{Allocator, return_free};
 pub use clock::{Clock, RealClock};
 pub use disk::{Directory, Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 pub use environment::Environment;

@@ -73,7 +73,7 @@ impl Prepared {
             pass_through: pass_through.map(Arc::new),
             columns: columns.into(),
             parameter_kinds: context.parameters.iter().map(parameter_kind).collect(),
-            made_on: context.facts.time_zone.local_day(context.facts.statement_time_microseconds),
+            made_on: context.facts.time_zone.local_day(context.facts.started.microseconds()),
         }
     }
 

@@ -15,7 +15,7 @@ use plan::physical::{Node, RowLimit, RowLock, TableAccess};
 use plan::range::conditions_are_implied;
 use values::row::{ColumnSet, Piece, RowView};
 use values::temporal::TimeZone;
-use values::{ColumnEncoder, Rows, TypeKind};
+use values::{ColumnEncoder, RowRef, Rows, TypeKind};
 use wire::result::{EncodedColumns, EncodedRows, ResultColumn};
 
 /// First bit used in the NULL bitmap of a binary row.
@@ -127,14 +127,17 @@ impl PassThrough {
         let sends_pieces = run.statement.transaction.keeps_long_values();
         let wanted = if sends_pieces { &self.looked_at } else { &access.wanted };
         let mut reader = TableReader::fetching(access, wanted, self.implied);
+        // Room for what conditions look at.
         let mut slots = Rows::default();
-        slots.reset(access.width);
-        slots.push_empty();
+        if !self.implied {
+            slots.reset(access.width);
+            slots.push_empty();
+        }
         let binary = rows.is_binary();
         let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
         let (mut passed, mut begun) = (0, false);
         if count > 0 {
-            reader.start(slots.row(0), run)?;
+            reader.start(RowRef::EMPTY, run)?;
             let empty = slots.mark();
             while let Some(stored) = reader.next_stored(&mut slots, empty, run)? {
                 passed += 1;

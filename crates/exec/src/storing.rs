@@ -57,7 +57,7 @@ impl Storing {
             },
             truncate_fraction: has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
             time_zone: facts.time_zone.for_storing(),
-            today: facts.statement_time.date,
+            today: facts.statement_time().date,
         };
         Storing { mode, null_is_error: strict || !ignore && !lenient_null, tells_once: false }
     }

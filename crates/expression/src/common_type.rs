@@ -3,7 +3,7 @@
 //! from all operands of that kind. Main function: [`common_type`].
 
 use crate::derive::{DerivedCollation, temporal_digits};
-use crate::result_type::{ResultType, TypeClass, plain_type};
+use crate::result_type::{ResultType, TypeClass};
 use charset::CollationId;
 use values::{ColumnType, TypeKind};
 
@@ -31,7 +31,7 @@ pub fn common_type(types: &[&ResultType], collation: DerivedCollation) -> Result
     let mut common = match kind {
         kind if kind.is_integer() || matches!(kind, TypeKind::Year | TypeKind::Bit) => {
             let length = known.iter().map(|result| width(result)).max();
-            ResultType::column(ColumnType { length, unsigned, ..plain_type(kind) }, nullable)
+            ResultType::column(ColumnType { length, unsigned, ..ColumnType::new(kind) }, nullable)
         }
         TypeKind::Decimal => common_decimal(&known),
         TypeKind::Float | TypeKind::Double => common_approximate(&known, kind),

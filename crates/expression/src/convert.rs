@@ -349,7 +349,7 @@ pub fn to_moment(
         ValueRef::DateTime(value) => return Ok(takes_zero_parts(value.date, rules).then_some(value)),
         ValueRef::Date(date) => return Ok(takes_zero_parts(date, rules).then_some(date.midnight())),
         ValueRef::Time(time) => {
-            let now = context.facts().statement_time;
+            let now = context.facts().statement_time();
             // Back or further than a day, to a date alone, it counts from now on, not from midnight.
             let from_now = kind == MomentKind::Date && (time.negative || time.hours >= 24);
             let start = if from_now { now } else { now.date.midnight() };

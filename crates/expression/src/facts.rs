@@ -1,7 +1,8 @@
 //! Facts that hold while a statement runs: sql_mode, time zone, statement time, connection collation, names.
-//! Main types: [`StatementFacts`], [`SqlMode`]. Filled in by the session before each statement; read only.
+//! Main types: [`StatementFacts`], [`StatementTime`], [`SqlMode`]. Filled in by the session before each statement; read only.
 
 use charset::CollationId;
+use std::sync::OnceLock;
 use values::temporal::DateTime;
 
 /// sql_mode as a set of flags.
@@ -74,6 +75,27 @@ impl SqlMode {
         .with(SqlMode::NO_ENGINE_SUBSTITUTION);
 }
 
+/// A time in UTC, and in the session's time zone once somebody has asked: most statements ask for no time.
+#[derive(Clone, Debug, Default)]
+pub struct StatementTime {
+    microseconds: i64,
+    local: OnceLock<DateTime>,
+}
+
+impl StatementTime {
+    /// The time so many microseconds after the start of 1970 in UTC.
+    #[inline]
+    pub fn new(microseconds: i64) -> StatementTime {
+        StatementTime { microseconds, local: OnceLock::new() }
+    }
+
+    /// Microseconds since 1970 in UTC.
+    #[inline]
+    pub fn microseconds(&self) -> i64 {
+        self.microseconds
+    }
+}
+
 /// Facts of one statement.
 #[derive(Clone, Debug)]
 pub struct StatementFacts {
@@ -81,10 +103,8 @@ pub struct StatementFacts {
     pub sql_mode: SqlMode,
     /// The session's time zone.
     pub time_zone: functions::temporal::zone::TimeZone,
-    /// When the statement started: microseconds since 1970 in UTC (or @@timestamp).
-    pub statement_time_microseconds: i64,
-    /// The same in the session's time zone.
-    pub statement_time: DateTime,
+    /// When the statement started (or @@timestamp).
+    pub started: StatementTime,
     /// character_set_connection and collation_connection.
     pub connection_collation: CollationId,
     /// character_set_results; BINARY for none.
@@ -111,4 +131,11 @@ pub struct StatementFacts {
     pub schema_is_gone: bool,
     /// VERSION().
     pub version: std::sync::Arc<str>,
+}
+
+impl StatementFacts {
+    /// When the statement started, in the session's time zone.
+    pub fn statement_time(&self) -> DateTime {
+        *self.started.local.get_or_init(|| self.time_zone.local(self.started.microseconds))
+    }
 }

@@ -32,7 +32,7 @@ pub use context::{
     CallState, EvaluationContext, LONG_BYTES, SessionView, SubqueryValue, TypedValue, VariableScope,
     waiting_bytes,
 };
-pub use facts::{SqlMode, StatementFacts};
+pub use facts::{SqlMode, StatementFacts, StatementTime};
 pub use functions::temporal::zone as time_zone;
 pub use functions::temporal::zone::{TimeZone, ZoneRules};
 pub use functions::{locale, text};

@@ -7,7 +7,7 @@
 use crate::context::{EvaluationContext, TypedValue};
 use crate::convert;
 use crate::operand::Operand;
-use crate::result_type::{Coercibility, ResultType, TypeClass, class_of, plain_type};
+use crate::result_type::{Coercibility, ResultType, TypeClass, class_of};
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use values::convert as exact;
@@ -34,7 +34,7 @@ pub fn derived_type(beside: &ColumnType) -> ColumnType {
     match beside.kind {
         TypeKind::Bit => ColumnType::bit(BITS),
         TypeKind::Year => ColumnType::new(TypeKind::Year),
-        TypeKind::Date => plain_type(TypeKind::Date),
+        TypeKind::Date => ColumnType::new(TypeKind::Date),
         TypeKind::Null => text(CollationId::BINARY),
         kind if kind.is_large_object() => {
             let characters = u32::MAX / u32::from(beside.collation.charset().max_bytes);
@@ -53,7 +53,7 @@ pub fn derived_type(beside: &ColumnType) -> ColumnType {
 
 /// BIGINT.
 pub fn integer(unsigned: bool) -> ColumnType {
-    ColumnType { length: Some(INTEGER_LENGTH), unsigned, ..plain_type(TypeKind::BigInt) }
+    ColumnType { length: Some(INTEGER_LENGTH), unsigned, ..ColumnType::new(TypeKind::BigInt) }
 }
 
 /// The widest DECIMAL.
@@ -91,7 +91,7 @@ pub fn retyped_for(given: &TypedValue, wanted: &ColumnType) -> Option<ColumnType
         TypeClass::Double => is_text || !column_type.kind.is_temporal(),
         TypeClass::DateTime if wanted.kind == TypeKind::Date => {
             let kind = date_kind(value, column_type);
-            return (kind != TypeKind::Date).then(|| derived_type(&plain_type(kind)));
+            return (kind != TypeKind::Date).then(|| derived_type(&ColumnType::new(kind)));
         }
         TypeClass::DateTime => true,
         TypeClass::Time => !matches!(value, Value::Date(_)),

@@ -2,7 +2,6 @@
 //! holds. Main type: [`ResultType`]. The rules that combine types live in `derive.rs`.
 
 use charset::CollationId;
-use std::sync::Arc;
 use values::{ColumnType, Decimal, TypeKind};
 
 /// How strongly an expression's collation holds against another's; the lower wins. MySQL's COERCIBILITY().
@@ -67,19 +66,6 @@ pub enum TypeClass {
     Time,
 }
 
-/// A type of this kind without attributes.
-pub fn plain_type(kind: TypeKind) -> ColumnType {
-    ColumnType {
-        kind,
-        unsigned: false,
-        zerofill: false,
-        length: None,
-        decimals: None,
-        collation: CollationId::BINARY,
-        members: Arc::from(Vec::new()),
-    }
-}
-
 /// The class of a kind.
 pub fn class_of(kind: TypeKind) -> TypeClass {
     match kind {
@@ -103,7 +89,7 @@ impl ResultType {
     /// The type of a NULL literal.
     pub fn null() -> ResultType {
         ResultType {
-            column_type: ColumnType { length: Some(0), ..plain_type(TypeKind::Null) },
+            column_type: ColumnType { length: Some(0), ..ColumnType::new(TypeKind::Null) },
             nullable: true,
             coercibility: Coercibility::Ignorable,
         }
@@ -117,12 +103,13 @@ impl ResultType {
 
     /// BIGINT that shows at most `length` characters, its sign included.
     pub fn integer(length: u32) -> ResultType {
-        ResultType::numeric(ColumnType { length: Some(length), ..plain_type(TypeKind::BigInt) })
+        ResultType::numeric(ColumnType { length: Some(length), ..ColumnType::new(TypeKind::BigInt) })
     }
 
     /// BIGINT UNSIGNED.
     pub fn unsigned(length: u32) -> ResultType {
-        let column_type = ColumnType { length: Some(length), unsigned: true, ..plain_type(TypeKind::BigInt) };
+        let column_type =
+            ColumnType { length: Some(length), unsigned: true, ..ColumnType::new(TypeKind::BigInt) };
         ResultType::numeric(column_type)
     }
 
@@ -136,14 +123,14 @@ impl ResultType {
         let column_type = ColumnType {
             length: Some(precision.clamp(1, 65)),
             decimals: Some(scale.min(30)),
-            ..plain_type(TypeKind::Decimal)
+            ..ColumnType::new(TypeKind::Decimal)
         };
         ResultType::numeric(column_type)
     }
 
     /// DOUBLE.
     pub fn double() -> ResultType {
-        ResultType::numeric(ColumnType { length: Some(DOUBLE_LENGTH), ..plain_type(TypeKind::Double) })
+        ResultType::numeric(ColumnType { length: Some(DOUBLE_LENGTH), ..ColumnType::new(TypeKind::Double) })
     }
 
     /// DOUBLE that shows at most `length` characters, `decimals` of them after the point; any number of decimals
@@ -152,8 +139,11 @@ impl ResultType {
         if decimals >= 31 {
             return ResultType::double();
         }
-        let column_type =
-            ColumnType { length: Some(length), decimals: Some(decimals), ..plain_type(TypeKind::Double) };
+        let column_type = ColumnType {
+            length: Some(length),
+            decimals: Some(decimals),
+            ..ColumnType::new(TypeKind::Double)
+        };
         ResultType::numeric(column_type)
     }
 
@@ -164,17 +154,17 @@ impl ResultType {
 
     /// DATE.
     pub fn date() -> ResultType {
-        ResultType::numeric(plain_type(TypeKind::Date))
+        ResultType::numeric(ColumnType::new(TypeKind::Date))
     }
 
     /// DATETIME with fractional digits.
     pub fn datetime(digits: u8) -> ResultType {
-        ResultType::numeric(ColumnType { decimals: Some(digits), ..plain_type(TypeKind::DateTime) })
+        ResultType::numeric(ColumnType { decimals: Some(digits), ..ColumnType::new(TypeKind::DateTime) })
     }
 
     /// TIME with fractional digits.
     pub fn time(digits: u8) -> ResultType {
-        ResultType::numeric(ColumnType { decimals: Some(digits), ..plain_type(TypeKind::Time) })
+        ResultType::numeric(ColumnType { decimals: Some(digits), ..ColumnType::new(TypeKind::Time) })
     }
 
     /// VARCHAR of at most `characters` in a collation; MEDIUMTEXT or LONGTEXT when its bytes may be more than a
@@ -190,7 +180,7 @@ impl ResultType {
             (_, false) => TypeKind::LongText,
             (_, true) => TypeKind::LongBlob,
         };
-        let column_type = ColumnType { length: Some(characters), collation, ..plain_type(kind) };
+        let column_type = ColumnType { length: Some(characters), collation, ..ColumnType::new(kind) };
         ResultType { column_type, nullable: false, coercibility }
     }
 

@@ -2,9 +2,9 @@
 //! tables for derived tables, GROUP BY and DISTINCT. It depends on where the value comes from, because MySQL
 //! stores what a function computes in fewer kinds than columns have. Main function: [`table_type`].
 
-use crate::result_type::{ResultType, plain_type};
+use crate::result_type::ResultType;
 use charset::CollationId;
-use values::{ColumnType, TypeKind};
+use values::{ColumnType, Members, TypeKind};
 
 /// Where the values of a result column come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +40,14 @@ pub fn table_type(result: &ResultType, source: ValueSource, purpose: TablePurpos
     let column_type = &result.column_type;
     let copied = source == ValueSource::Column;
     match result.kind() {
-        TypeKind::Null => ColumnType { length: Some(0), ..plain_type(TypeKind::VarBinary) },
+        TypeKind::Null => ColumnType { length: Some(0), ..ColumnType::new(TypeKind::VarBinary) },
         _ if copied && purpose == TablePurpose::Temporary => column_type.clone(),
         kind if copied && !kind.is_integer() => column_type.clone(),
         kind if kind.is_integer() || matches!(kind, TypeKind::Year | TypeKind::Bit) => {
             integer_type(result, source, purpose)
         }
         TypeKind::Float | TypeKind::Double => match (column_type.decimals, source) {
-            (None, _) if purpose == TablePurpose::Created => plain_type(result.kind()),
+            (None, _) if purpose == TablePurpose::Created => ColumnType::new(result.kind()),
             (Some(_), ValueSource::Function) if purpose == TablePurpose::Created => {
                 ColumnType { length: Some(STORED_DOUBLE_LENGTH), ..column_type.clone() }
             }
@@ -109,7 +109,7 @@ fn integer_type(result: &ResultType, source: ValueSource, purpose: TablePurpose)
     let kind = if result.text_length() <= longest_int { TypeKind::Int } else { TypeKind::BigInt };
     // A temporary table shows the length that the expression had.
     let length = (purpose == TablePurpose::Temporary).then(|| result.text_length());
-    ColumnType { length, unsigned: column_type.is_unsigned_integer(), ..plain_type(kind) }
+    ColumnType { length, unsigned: column_type.is_unsigned_integer(), ..ColumnType::new(kind) }
 }
 
 fn is_longest_kind(result: &ResultType) -> bool {
@@ -151,6 +151,6 @@ fn text_type(result: &ResultType, source: ValueSource) -> ColumnType {
         _ => TypeKind::Text,
     };
     let length = (!kind.is_large_object()).then_some(characters);
-    let members = if kind.has_members() { result.column_type.members.clone() } else { [].into() };
-    ColumnType { length, collation, members, ..plain_type(kind) }
+    let members = if kind.has_members() { result.column_type.members.clone() } else { Members::default() };
+    ColumnType { length, collation, members, ..ColumnType::new(kind) }
 }

@@ -177,14 +177,21 @@ impl Expression {
     /// The slots that it reads.
     pub fn slots(&self) -> Vec<usize> {
         let mut slots = Vec::new();
-        self.visit(&mut |part| {
-            if let ExpressionKind::Column(column) = &part.kind
-                && !slots.contains(&column.slot)
-            {
-                slots.push(column.slot);
+        self.for_each_slot(&mut |slot| {
+            if !slots.contains(&slot) {
+                slots.push(slot);
             }
         });
         slots
+    }
+
+    /// Calls `found` for each slot that it reads, as often as it does.
+    pub fn for_each_slot(&self, found: &mut dyn FnMut(usize)) {
+        self.visit(&mut |part| {
+            if let ExpressionKind::Column(column) = &part.kind {
+                found(column.slot);
+            }
+        });
     }
 
     /// Whether two expressions are the same computation (used to match GROUP BY with what is selected).

@@ -7,12 +7,11 @@ use crate::instance::Instance;
 use crate::session_user::SessionUser;
 use engine::Isolation;
 use exec::ExecutionSettings;
-use expression::{SqlMode, StatementFacts, TimeZone, locale};
+use expression::{SqlMode, StatementFacts, StatementTime, TimeZone, locale};
 use parser::ParseOptions;
 use plan::Rule;
 use std::sync::Arc;
 use std::time::Duration;
-use values::temporal::DateTime;
 use variables::SessionVariables;
 use variables::{SystemValue, id};
 use wire::capabilities::client;
@@ -148,8 +147,7 @@ fn facts(source: &SettingsSource<'_>, sql_mode: SqlMode) -> StatementFacts {
     let time_zone = crate::time_zones::find(source.instance, &text(id::TIME_ZONE));
     StatementFacts {
         sql_mode,
-        statement_time_microseconds: 0,
-        statement_time: DateTime::default(),
+        started: StatementTime::default(),
         time_zone: time_zone.unwrap_or(TimeZone::UTC),
         connection_collation: collations::connection(source.variables),
         results_collation: collations::of_results(source.variables),

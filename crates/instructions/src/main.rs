@@ -6,6 +6,7 @@
 mod answers;
 mod planning;
 mod rows;
+mod sharing;
 mod single;
 
 use answers::Answers;
@@ -21,7 +22,7 @@ use wire::command::Command;
 
 /// That of the product.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: env::Allocator = env::Allocator;
 
 /// How often an operation is run, but for those of `planning` and `rows`.
 const TIMES: u32 = 400;
@@ -47,9 +48,10 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [directory] => run(Path::new(directory)),
         [directory, "contention"] => single::run(Path::new(directory)),
+        [directory, "sharing"] => sharing::run(Path::new(directory)),
         _ => {
             eprintln!(
-                "usage: instructions EMPTY-DIRECTORY [contention] (see cargo xtask instructions, contention)"
+                "usage: instructions EMPTY-DIRECTORY [contention | sharing] (see cargo xtask instructions, contention, sharing)"
             );
             return ExitCode::FAILURE;
         }
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
 
 fn run(directory: &Path) -> SqlResult<()> {
     let instance = open(directory)?;
-    let mut client = prepare(&instance)?;
+    let mut client = prepare(&instance, ROWS)?;
     let statements: Vec<String> = (0..WARM_UP + TIMES).map(|at| format!("{SELECT}{}", row(at))).collect();
     let (warm_up, measured) = statements.split_at(WARM_UP as usize);
     parse(warm_up)?;
@@ -105,8 +107,8 @@ fn run(directory: &Path) -> SqlResult<()> {
     Ok(())
 }
 
-/// A client of a new schema with the table of all operations but those of `planning`.
-fn prepare(instance: &Arc<Instance>) -> SqlResult<Client> {
+/// A client of a new schema with the table of all operations but those of `planning`, which gets so many rows.
+fn prepare(instance: &Arc<Instance>, rows: u32) -> SqlResult<Client> {
     let mut client = connect(instance, "")?;
     client.query("CREATE DATABASE bench")?;
     client.query("USE bench")?;
@@ -115,7 +117,7 @@ fn prepare(instance: &Arc<Instance>) -> SqlResult<Client> {
          c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id), KEY k_1 (k))",
     )?;
     client.query("BEGIN")?;
-    for id in 1..=ROWS {
+    for id in 1..=rows {
         client.query(&insert(id))?;
     }
     client.query("COMMIT")?;

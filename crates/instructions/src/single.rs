@@ -10,7 +10,7 @@ use std::path::Path;
 /// Runs the operations over a new engine in the directory.
 pub(crate) fn run(directory: &Path) -> SqlResult<()> {
     let instance = open(directory)?;
-    let mut client = prepare(&instance)?;
+    let mut client = prepare(&instance, ROWS)?;
     let texts =
         OPERATIONS.map(|(count, statement)| (count, (0..WARM_UP + TIMES).map(statement).collect::<Vec<_>>()));
     texts.iter().try_for_each(|(_, texts)| client.run_all(&texts[..WARM_UP as usize]))?;

@@ -45,6 +45,17 @@ pub(crate) fn table_rows(statistics: &Distribution) -> f64 {
 impl Optimizer<'_> {
     /// All ways to read a base table, or to look another one up, given the conditions that may be used and the tables that are placed.
     pub fn candidates(&mut self, number: usize, conditions: &[&Expression], placed: u64) -> Vec<Candidate> {
+        self.candidates_among(number, conditions, placed, false)
+    }
+
+    /// Those of them that depend on rows of the tables that are placed, or all.
+    pub(super) fn candidates_among(
+        &mut self,
+        number: usize,
+        conditions: &[&Expression],
+        placed: u64,
+        only_dependent: bool,
+    ) -> Vec<Candidate> {
         let bound = &self.block.tables[number];
         let Source::Base(table) = &bound.source else {
             return virtual_candidates(self.block, number, conditions, placed);
@@ -55,28 +66,31 @@ impl Optimizer<'_> {
         let rows = table_rows(&statistics);
         let needs_row = needs_row(self.block, number);
         let rules = self.context.rules();
-        let mut found =
-            vec![Candidate { path: AccessPath::whole(0), rows, cost: rows + DESCENT_COST, dependent: false }];
+        let mut found = Vec::new();
+        if !only_dependent {
+            let path = AccessPath::whole(0);
+            found.push(Candidate { path, rows, cost: rows + DESCENT_COST, dependent: false });
+        }
         let terms: Vec<Terms> = {
             let reader = TermReader { block: self.block, table: number, placed };
             debug_assert!(reader.has_indexes());
             conditions.iter().filter_map(|condition| reader.read(condition)).collect()
         };
-        let all: Vec<_> = terms
+        let all: Vec<&Term> = terms
             .iter()
             .filter_map(|terms| match terms {
-                Terms::All(terms) => Some(terms.clone()),
+                Terms::All(terms) => Some(terms),
                 Terms::Any(_) => None,
             })
             .flatten()
             .collect();
         for index in 0..table.indexes().len() {
-            let Some(definition) = table.indexes()[index].definition(&table).cloned() else { continue };
+            let Some(definition) = table.indexes()[index].definition(&table) else { continue };
             if definition.invisible || !limits.allows_for_join(&definition.name) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);
-            if covering {
+            if covering && !only_dependent {
                 found.push(Candidate {
                     path: path(index, None, true, false),
                     rows,
@@ -85,17 +99,21 @@ impl Optimizer<'_> {
                 });
             }
             let alternatives = match rules.has(Rule::IndexRanges) {
-                true => range_alternatives(&definition, &terms, &all),
+                true => range_alternatives(definition, &terms, &all),
                 false => Vec::new(),
             };
             for ranges in alternatives {
-                found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
+                // An estimate of the others would cost a look into the index.
+                if !only_dependent || depends_on_rows(&ranges) {
+                    found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
+                }
             }
         }
         if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {
-            found.extend(union_candidates(self, number, &terms, &all));
+            let unions = union_candidates(self, number, &terms, &all).into_iter();
+            found.extend(unions.filter(|union| !only_dependent || union.dependent));
         }
-        if limits.forces && found.len() > 1 {
+        if limits.forces && found.len() > 1 && !only_dependent {
             found.remove(0);
         }
         found
@@ -122,7 +140,7 @@ impl Optimizer<'_> {
             .is_some_and(|definition| definition.parts.iter().all(|part| part.prefix_length.is_none()));
         let single_row =
             table.indexes()[index].is_unique() && ranges.len() == 1 && ranges.iter().all(points) && whole_key;
-        let dependent = ranges.iter().flatten().any(|condition| !is_known_now(condition));
+        let dependent = depends_on_rows(&ranges);
         let mut path = path(index, Some(ranges), covering, single_row);
         let rows = if single_row {
             1.0
@@ -205,6 +223,11 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
     AccessPath { ranges, covering, single_row, ..AccessPath::whole(index) }
 }
 
+/// Whether ranges depend on rows of tables before.
+fn depends_on_rows(ranges: &[KeyConditions]) -> bool {
+    ranges.iter().flatten().any(|condition| !is_known_now(condition))
+}
+
 /// Whether the values that a condition asks for do not depend on rows.
 pub fn is_known_now(condition: &KeyCondition) -> bool {
     let known = |expression: &Expression| {
@@ -246,18 +269,16 @@ pub(crate) fn selectivity(condition: &Expression) -> f64 {
 fn range_alternatives(
     definition: &IndexDefinition,
     terms: &[Terms],
-    all: &[Term],
+    all: &[&Term],
 ) -> Vec<Vec<KeyConditions>> {
+    let all = all.iter().copied();
     let mut alternatives: Vec<Vec<KeyConditions>> =
-        index_conditions(definition, all).map(|conditions| vec![conditions]).into_iter().collect();
+        index_conditions(definition, all.clone()).map(|conditions| vec![conditions]).into_iter().collect();
     for terms in terms {
         if let Terms::Any(branches) = terms {
             let ranges: Option<Vec<KeyConditions>> = branches
                 .iter()
-                .map(|branch| {
-                    let with_all: Vec<_> = branch.iter().chain(all).cloned().collect();
-                    index_conditions(definition, &with_all)
-                })
+                .map(|branch| index_conditions(definition, branch.iter().chain(all.clone())))
                 .collect();
             alternatives.extend(ranges);
         }

@@ -2,12 +2,12 @@
 //! types: [`Block`], [`BoundTable`].
 
 use crate::{Derived, IndexLimits, KnownRows};
-use dictionary::TableDefinition;
+use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
 use expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use plan::BlockHints;
 use plan::dependence::DerivedDependence;
-use plan::physical::{AggregateCall, ColumnOrigin, RowLock};
+use plan::physical::{AggregateCall, ColumnOrigin, OriginPath, RowLock};
 use std::sync::Arc;
 
 /// Where in a statement an expression stands. Decides error messages and what is allowed.
@@ -74,7 +74,7 @@ pub struct BoundColumn {
     pub result: ResultType,
     /// Whether `*` leaves it out.
     pub invisible: bool,
-    /// What clients see of where it comes from.
+    /// What clients see of where a column of a query in FROM comes from: see [`BoundTable::origin`].
     pub origin: Option<ColumnOrigin>,
     /// Where its values come from: see [`plan::physical::OutputColumn`].
     pub source: ValueSource,
@@ -115,6 +115,54 @@ impl BoundTable {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(column, slot)| slot.map(|slot| (column, slot))).collect()
     }
+
+    /// What clients see of where a column comes from.
+    pub fn origin(&self, column: usize) -> Option<ColumnOrigin> {
+        let definition = match &self.source {
+            Source::Base(table) => table.definition(),
+            Source::Virtual(definition) => definition,
+            Source::Derived(..) | Source::Recursion(_) => return self.columns[column].origin.clone(),
+        };
+        Some(ColumnOrigin {
+            schema: definition.name.schema.clone(),
+            table: self.alias.clone(),
+            original_table: definition.name.table.clone(),
+            column: definition.columns[column].name.clone(),
+            path: OriginPath::Table,
+            flags: column_flags(definition, column),
+        })
+    }
+}
+
+/// Protocol flags of a column.
+fn column_flags(definition: &TableDefinition, position: usize) -> u16 {
+    let column = &definition.columns[position];
+    let mut flags = 0;
+    let mut set = |on: bool, flag: u16| flags |= if on { flag } else { 0 };
+    set(!column.nullable, 1);
+    // Without a primary key the first unique key that is never NULL stands for it.
+    let has_primary = definition.indexes.iter().any(|index| index.kind == IndexKind::Primary);
+    let is_firm = |index: &IndexDefinition| {
+        let is_firm =
+            |part: &IndexPart| part.prefix_length.is_none() && !definition.columns[part.column].nullable;
+        index.kind == IndexKind::Unique && index.parts.iter().all(is_firm)
+    };
+    let stand_in = definition.indexes.iter().position(is_firm).filter(|_| !has_primary);
+    for (number, index) in definition.indexes.iter().enumerate() {
+        let Some(part) = index.parts.iter().position(|part| part.column == position) else { continue };
+        match index.kind {
+            IndexKind::Primary => set(true, 2),
+            IndexKind::Unique if stand_in == Some(number) => set(true, 2),
+            IndexKind::Unique if part == 0 && index.parts.len() == 1 => set(true, 4),
+            IndexKind::Unique | IndexKind::Plain => set(part == 0, 8),
+        }
+        set(true, 16384);
+    }
+    let no_default = matches!(column.default, ColumnDefault::None);
+    set(!column.nullable && no_default && !column.auto_increment, 4096);
+    set(column.auto_increment, 512);
+    set(column.on_update_now.is_some(), 8192);
+    flags
 }
 
 /// A query block that is being bound.

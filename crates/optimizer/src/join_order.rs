@@ -12,6 +12,7 @@ use expression::{Expression, ExpressionKind};
 use plan::physical::JoinKind;
 use std::collections::HashMap;
 use std::sync::Arc;
+use stdx::known_hash::BuildKnownHash;
 
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 12;
@@ -46,6 +47,8 @@ struct Facts<'g> {
     linked: u64,
     /// It is not hashed, but read for each row before it.
     is_looped: bool,
+    /// Ways to look it up, by the tables before that its links read.
+    look_ups: HashMap<u64, Arc<Vec<Candidate>>, BuildKnownHash>,
 }
 
 /// A condition between a member and others.
@@ -72,8 +75,6 @@ pub(super) struct Search<'g> {
     facts: Vec<Facts<'g>>,
     /// The order is that of the members.
     is_straight: bool,
-    /// Ways to look a member up, by the tables before that its links read.
-    look_ups: HashMap<(usize, u64), Arc<Vec<Candidate>>>,
 }
 
 /// A way to join one more member.
@@ -116,7 +117,7 @@ impl Optimizer<'_> {
         for (member, rows) in group.members.iter().zip(nest_rows) {
             facts.push(self.facts_of(conditions, member, *rows));
         }
-        Search { facts, is_straight: group.straight, look_ups: HashMap::new() }
+        Search { facts, is_straight: group.straight }
     }
 
     /// The cheapest steps that begin with those of `start`, and the cost of all.
@@ -207,27 +208,24 @@ impl Optimizer<'_> {
             Content::Table(table) => self.block.tables[table].is_looped,
             Content::Nest(_) => false,
         };
-        Facts { member, rows, own, scans, links, linked, is_looped }
+        Facts { member, rows, own, scans, links, linked, is_looped, look_ups: HashMap::default() }
     }
 
     /// The ways to look a member up by values of the tables that are placed.
     fn look_ups_of(&mut self, search: &mut Search<'_>, number: usize, placed: u64) -> Arc<Vec<Candidate>> {
         let facts = &search.facts[number];
-        let key = (number, placed & facts.linked);
-        if let Some(known) = search.look_ups.get(&key) {
+        let linked = placed & facts.linked;
+        if let Some(known) = facts.look_ups.get(&linked) {
             return known.clone();
         }
         let found = match facts.member.content {
-            Content::Table(table) if key.1 != 0 => {
-                let conditions = search.conditions_of(number, placed);
-                let mut candidates = self.candidates(table, &conditions, placed);
-                candidates.retain(|candidate| candidate.dependent);
-                candidates
+            Content::Table(table) if linked != 0 => {
+                self.candidates_among(table, &search.conditions_of(number, placed), placed, true)
             }
             _ => Vec::new(),
         };
         let found = Arc::new(found);
-        search.look_ups.insert(key, found.clone());
+        search.facts[number].look_ups.insert(linked, found.clone());
         found
     }
 
@@ -416,8 +414,8 @@ impl<'g> Facts<'g> {
         let is_fixed = self.member.joined_by.is_some();
         let (build, probe) =
             if is_fixed || own <= rows_before { (own, rows_before) } else { (rows_before, own) };
-        let keys: Vec<&Link<'_>> = self.usable(placed).filter(|link| link.is_equality).collect();
-        let (has_key, has_text) = (!keys.is_empty(), keys.iter().any(|link| link.is_text));
+        let keys = || self.usable(placed).filter(|link| link.is_equality);
+        let (has_key, has_text) = (keys().next().is_some(), keys().any(|link| link.is_text));
         let key_cost = if has_text { TEXT_KEY_FACTOR } else { 1.0 };
         let pairs = if has_key { rows_before * matches * ROW_COST } else { rows_before * own * PAIR_COST };
         (build * BUILD_COST + probe * PROBE_COST) * key_cost + pairs

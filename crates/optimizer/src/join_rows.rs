@@ -27,11 +27,11 @@ impl Optimizer<'_> {
     /// Statistics of a base table of the block, asked for once a statement.
     pub(super) fn statistics(&mut self, table: &Arc<engine::Table>) -> Arc<Distribution> {
         let id: TableId = table.id();
-        if let Some(known) = self.statistics.get(&id) {
+        if let Some((_, known)) = self.statistics.iter().find(|(known, _)| *known == id) {
             return known.clone();
         }
         let found = Arc::new(self.engine.distribution(table));
-        self.statistics.insert(id, found.clone());
+        self.statistics.push((id, found.clone()));
         found
     }
 

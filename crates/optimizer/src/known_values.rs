@@ -169,14 +169,14 @@ fn first_part_ranges(
     definition.parts.truncate(1);
     let block = &*optimizer.block;
     let reader = TermReader { block, table: number, placed: 0 };
-    let of_term = |term: &Term| index_conditions(&definition, std::slice::from_ref(term));
+    let of_term = |term: &Term| index_conditions(&definition, std::iter::once(term));
     let of_condition = |condition: &Expression| match reader.read(condition) {
         Some(Terms::All(terms)) => {
-            index_conditions(&definition, &terms).map(|found| vec![found]).into_iter().collect()
+            index_conditions(&definition, terms.iter()).map(|found| vec![found]).into_iter().collect()
         }
         Some(Terms::Any(branches)) => {
             let ranges: Option<Vec<_>> =
-                branches.iter().map(|branch| index_conditions(&definition, branch)).collect();
+                branches.iter().map(|branch| index_conditions(&definition, branch.iter())).collect();
             ranges.into_iter().collect::<Vec<Vec<KeyConditions>>>()
         }
         None => {

@@ -58,7 +58,6 @@ pub use terms::tables_of;
 use engine::{Distribution, Engine};
 use plan::PlanningSurroundings;
 use plan::physical::{AccessPath, ExplainRow, Node, RowLock, SortKey, TableAccess};
-use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::TableId;
 use values::row::ColumnSet;
@@ -72,7 +71,7 @@ pub struct Optimizer<'a> {
     /// Evaluates bounds of ranges, and knows whether the statement was killed.
     pub context: &'a mut dyn PlanningSurroundings,
     /// Statistics of base tables that were asked for before.
-    pub statistics: &'a mut HashMap<TableId, Arc<Distribution>>,
+    pub statistics: &'a mut Vec<(TableId, Arc<Distribution>)>,
     /// Whether the statement assigns user variables.
     pub assigns: bool,
     /// Numbers of the queries in FROM that do.

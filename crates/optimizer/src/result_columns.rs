@@ -2,7 +2,7 @@
 //! values, or columns of the temporary table in which MySQL groups or finds duplicates. Clients see the difference
 //! in the column definitions. Main function: [`Block::output_column`].
 
-use crate::{Block, BoundColumn, SelectItem, Source, tables_of};
+use crate::{Block, BoundTable, SelectItem, Source, tables_of};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use expression::{Expression, ExpressionKind, ValueSource};
 use plan::physical::{AggregateCall, AggregateKind, ColumnOrigin, OutputColumn, SortKey};
@@ -60,8 +60,9 @@ pub fn shown_column(block: &Block, name: &str, expression: &Expression) -> Outpu
         source: block.value_source(expression),
         computed: true,
     };
-    if let Some(shown) = block.shown_column(expression) {
-        column.origin = shown.origin.clone();
+    if let Some((table, position)) = block.shown_column(expression) {
+        let shown = &table.columns[position];
+        column.origin = table.origin(position);
         column.source = shown.source;
         column.computed = shown.computed;
     }
@@ -150,10 +151,11 @@ impl Block {
     }
 
     /// The column of a table of FROM that an expression shows.
-    fn shown_column(&self, expression: &Expression) -> Option<&BoundColumn> {
+    fn shown_column(&self, expression: &Expression) -> Option<(&BoundTable, usize)> {
         let slot = self.ungrouped(expression.column_slot()?).0?;
         let (table, column) = *self.slots.get(slot)?;
-        self.tables[table].columns.get(column)
+        let table = &self.tables[table];
+        (column < table.columns.len()).then_some((table, column))
     }
 
     fn aggregate_of(&self, expression: &Expression) -> Option<usize> {

@@ -25,11 +25,11 @@ pub(crate) enum Terms {
 
 /// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
 pub fn tables_of(block: &Block, expression: &Expression) -> u64 {
-    expression
-        .slots()
-        .iter()
-        .filter_map(|slot| block.slots.get(*slot))
-        .fold(0, |bits, (table, _)| bits | 1 << table)
+    let mut tables = 0;
+    expression.for_each_slot(&mut |slot| {
+        tables |= block.slots.get(slot).map_or(0, |(table, _)| 1 << table);
+    });
+    tables
 }
 
 /// Whether a comparison in that mode can be answered by the order of a column's index.
@@ -269,10 +269,13 @@ impl TermReader<'_> {
 }
 
 /// What a list of terms demands of the first parts of an index; None when the first part is free.
-pub(crate) fn index_conditions(index: &IndexDefinition, terms: &[Term]) -> Option<KeyConditions> {
+pub(crate) fn index_conditions<'t>(
+    index: &IndexDefinition,
+    terms: impl Iterator<Item = &'t Term> + Clone,
+) -> Option<KeyConditions> {
     let mut conditions = Vec::new();
     for part in &index.parts {
-        let of_part = || terms.iter().filter(|term| term.column == part.column).map(|term| &term.condition);
+        let of_part = || terms.clone().filter(|term| term.column == part.column).map(|term| &term.condition);
         let points = of_part()
             .filter_map(|condition| match condition {
                 KeyCondition::Points(points) => Some(points),

@@ -23,7 +23,7 @@ pub(super) fn union_candidates(
     optimizer: &mut Optimizer<'_>,
     number: usize,
     terms: &[Terms],
-    all: &[Term],
+    all: &[&Term],
 ) -> Vec<Candidate> {
     let bound = &optimizer.block.tables[number];
     let Source::Base(table) = &bound.source else { return Vec::new() };
@@ -41,7 +41,7 @@ pub(super) fn union_candidates(
         let chosen: Option<Vec<Branch>> = branches
             .iter()
             .map(|branch| {
-                let with_all: Vec<Term> = branch.iter().chain(all).cloned().collect();
+                let with_all: Vec<&Term> = branch.iter().chain(all.iter().copied()).collect();
                 best_branch(optimizer, number, &table, &statistics, &with_all)
             })
             .collect();
@@ -56,7 +56,7 @@ fn best_branch(
     number: usize,
     table: &Arc<Table>,
     statistics: &Distribution,
-    terms: &[Term],
+    terms: &[&Term],
 ) -> Option<Branch> {
     let block = &*optimizer.block;
     let bound = &block.tables[number];
@@ -70,7 +70,7 @@ fn best_branch(
         if definition.invisible || !limits.allows_for_join(&definition.name) {
             continue;
         }
-        let Some(conditions) = index_conditions(definition, terms) else { continue };
+        let Some(conditions) = index_conditions(definition, terms.iter().copied()) else { continue };
         let ranges = vec![conditions.clone()];
         let Candidate { rows, dependent, .. } =
             optimizer.range_candidate(table, statistics, index, ranges, index != 0);

@@ -30,7 +30,7 @@ impl Keyword {
                 return None;
             }
             let (text, keyword) = KEYWORDS[at as usize];
-            if text.as_bytes().eq_ignore_ascii_case(word) {
+            if is_spelled(text.as_bytes(), word) {
                 return Some(keyword);
             }
             slot = (slot + 1) % SLOTS;
@@ -46,6 +46,12 @@ impl Keyword {
     pub fn is_reserved(self) -> bool {
         generated::RESERVED[self as usize]
     }
+}
+
+/// Whether a word is that keyword, whose letters are capitals.
+#[inline]
+fn is_spelled(keyword: &[u8], word: &[u8]) -> bool {
+    keyword.len() == word.len() && keyword.iter().zip(word).all(|(a, b)| *a == b.to_ascii_uppercase())
 }
 
 /// Depends on the letters without their case bit; `_` and digits keep enough of theirs.

@@ -4,9 +4,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Statements allocate and free small blocks on the thread that runs them, which it does without locks.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: env::Allocator = env::Allocator;
 
 const USAGE: &str =
     "usage: iruka serve [--datadir DIR] [--port PORT] [--socket PATH] [--bind-address ADDRESS]

@@ -11,7 +11,7 @@ use charset::CollationId;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, StatementContext, StatementOutcome};
-use expression::{SqlMode, StatementFacts, TypedValue};
+use expression::{SqlMode, StatementFacts, StatementTime, TypedValue};
 use instance::{Planned, StatementTraits};
 use parser::ast::{self, Expression, Literal, ObjectName, QueryBody, Statement};
 use std::sync::Arc;
@@ -29,9 +29,8 @@ impl Session {
 
     /// The facts of the running statement.
     pub(crate) fn facts(&mut self) -> &StatementFacts {
-        let mut facts = self.facts.take().unwrap_or_else(|| self.lasting_facts());
-        facts.statement_time_microseconds = self.state.statement_time_microseconds;
-        facts.statement_time = facts.time_zone.local(self.state.statement_time_microseconds);
+        let mut facts = self.facts.take().unwrap_or_else(|| Box::new(self.lasting_facts()));
+        facts.started = StatementTime::new(self.state.statement_time_microseconds);
         self.facts.insert(facts)
     }
 
@@ -202,7 +201,7 @@ impl Session {
         let characteristics = (self.transaction.next_isolation, self.transaction.next_read_only);
         let reads_lock = self.ensure_transaction();
         self.transaction.only_planned = false;
-        let mark = self.transaction.current.as_ref().map(engine::Transaction::begin_statement);
+        let mark = self.transaction.current.as_deref().map(engine::Transaction::begin_statement);
         let outcome = run(self, reads_lock);
         if !had_transaction && (!uses_tables || self.transaction.only_planned) {
             self.forget_transaction(characteristics);

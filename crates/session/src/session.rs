@@ -43,7 +43,7 @@ pub struct Session {
     /// See [`Session::settings`].
     pub(crate) settings: OnceCell<StatementSettings>,
     /// See [`Session::facts`]; None if something changed that they are made of.
-    pub(crate) facts: Option<StatementFacts>,
+    pub(crate) facts: Option<Box<StatementFacts>>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
     pub(crate) locks: HeldLocks,

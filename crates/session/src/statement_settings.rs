@@ -75,7 +75,8 @@ impl Session {
         };
         self.forget_settings();
         if let Some(start) = instance.session_starts().find(&key) {
-            self.state.variables = Arc::clone(&start.variables);
+            // In a place of its own: each statement holds the variables, in a count that cores must not share.
+            self.state.variables = Arc::new((*start.variables).clone());
             let _ = self.settings.set(start.settings.for_session(self.shared.id, &self.user));
             return;
         }

@@ -4,7 +4,6 @@ use crate::session::Session;
 use catalog::Intent;
 use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
-use instance::Instance;
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
 use std::sync::Arc;
 use stdx::ids::Lsn;
@@ -15,7 +14,9 @@ use wire::result::ResultSink;
 #[derive(Default)]
 pub struct TransactionState {
     /// The engine's transaction, begun by the first statement that needs it.
-    pub current: Option<Transaction>,
+    pub current: Option<Box<Transaction>>,
+    /// The last one, which has ended, for the next one to take over what it holds.
+    ended: Option<Box<Transaction>>,
     /// BEGIN was said.
     pub explicit: bool,
     /// Characteristics of the next transaction only (SET TRANSACTION).
@@ -38,6 +39,16 @@ pub struct TransactionState {
 struct Characteristics {
     isolation: Isolation,
     read_only: bool,
+}
+
+impl TransactionState {
+    /// Commits the engine's transaction, if there is one.
+    fn commit(&mut self) -> EngineResult<Lsn> {
+        let Some(mut transaction) = self.current.take() else { return Ok(Lsn(0)) };
+        let outcome = transaction.commit_in_place();
+        self.ended = Some(transaction);
+        outcome
+    }
 }
 
 /// MySQL's word for a level, as the value of transaction_isolation.
@@ -85,10 +96,14 @@ impl Session {
     pub(crate) fn forget_transaction(&mut self, characteristics: (Option<Isolation>, Option<bool>)) {
         let state = &mut self.transaction;
         (state.next_isolation, state.next_read_only) = characteristics;
-        state.current = None;
+        if let Some(mut transaction) = state.current.take() {
+            // It has done nothing that could not be undone.
+            let _ = transaction.rollback_in_place();
+            state.ended = Some(transaction);
+        }
     }
 
-    fn begin_engine_transaction(&mut self) -> Transaction {
+    fn begin_engine_transaction(&mut self) -> Box<Transaction> {
         let settings = self.settings();
         let (default_isolation, default_read_only) = (settings.isolation, settings.read_only);
         let row_lock_timeout = settings.row_lock_timeout;
@@ -107,7 +122,13 @@ impl Session {
             kill: self.shared.kill.clone(),
             session_id: u64::from(self.shared.id),
         };
-        self.instance.engine().begin(options)
+        match state.ended.take() {
+            Some(mut ended) => {
+                ended.begin_again(options);
+                ended
+            }
+            None => Box::new(self.instance.engine().begin(options)),
+        }
     }
 
     /// BEGIN and START TRANSACTION: commits what was open.
@@ -203,7 +224,7 @@ impl Session {
     /// A transaction that changed nothing commits at any time; another one waits while the global read lock is held. If it waits in
     /// vain, or the server has become read-only since it began (1290), it is rolled back.
     fn commit_engine_transaction(&mut self) -> SqlResult<()> {
-        if !self.transaction.current.as_ref().is_some_and(Transaction::has_written) {
+        if !self.transaction.current.as_deref().is_some_and(Transaction::has_written) {
             return self.commit_unhindered();
         }
         let mut has_begun = false;
@@ -220,19 +241,30 @@ impl Session {
         outcome
     }
 
+    /// Commits together with the table that the transaction has filled.
+    fn commit_with_table(&mut self, table: &Arc<Table>) -> EngineResult<Lsn> {
+        let state = &mut self.transaction;
+        if let Some(transaction) = state.current.take() {
+            if let Err(error) = transaction.publish_table(table) {
+                transaction.rollback_with_table(table)?;
+                return Err(error);
+            }
+            state.current = Some(transaction);
+        }
+        let lsn = state.commit()?;
+        self.instance.engine().show_table(table, lsn)?;
+        Ok(lsn)
+    }
+
     fn commit_unhindered(&mut self) -> SqlResult<()> {
         self.transaction.savepoints.clear();
-        let outcome = match self.transaction.current.take() {
-            Some(transaction) => {
-                let reply = transaction.reply_lsn();
-                self.packet_lsn = self.packet_lsn.max(reply);
-                self.count(variables::status::id::HANDLER_COMMIT, 1);
-                match self.transaction.making.take() {
-                    Some(table) => commit_with_table(&self.instance, transaction, &table),
-                    None => transaction.commit(),
-                }
-            }
-            None => Ok(Lsn(0)),
+        if let Some(transaction) = &self.transaction.current {
+            self.packet_lsn = self.packet_lsn.max(transaction.reply_lsn());
+            self.count(variables::status::id::HANDLER_COMMIT, 1);
+        }
+        let outcome = match self.transaction.making.take() {
+            Some(table) => self.commit_with_table(&table),
+            None => self.transaction.commit(),
         };
         self.release_transaction_locks();
         let lsn = outcome.map_err(|error| error.into_sql(""))?;
@@ -292,7 +324,7 @@ impl Session {
     /// Undoes the statement that failed. If the engine rolled back the whole transaction (deadlock), it is forgotten. Error 1181: the
     /// statement cannot be undone alone, so that the whole transaction is rolled back.
     pub(crate) fn undo_statement(&mut self, mark: Mark) -> SqlResult<()> {
-        let is_rolled_back = self.transaction.current.as_ref().is_some_and(Transaction::is_rolled_back);
+        let is_rolled_back = self.transaction.current.as_deref().is_some_and(Transaction::is_rolled_back);
         // The rows of a table that is being made go with it.
         if is_rolled_back || self.transaction.making.is_some() {
             self.rollback_open();
@@ -310,7 +342,7 @@ impl Session {
     pub(crate) fn savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
         if self.in_transaction_block() {
             self.ensure_transaction();
-            let mark = self.transaction.current.as_ref().map(Transaction::mark);
+            let mark = self.transaction.current.as_deref().map(Transaction::mark);
             self.transaction.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
             if let Some(mark) = mark {
                 self.transaction.savepoints.push((name.to_owned(), mark));
@@ -350,15 +382,4 @@ pub(crate) fn undo_to(transaction: &Transaction, mark: Mark) -> SqlResult<()> {
         let error = error.into_sql("");
         sql_error!(ER_ERROR_DURING_ROLLBACK, error.number(), error.message())
     })
-}
-
-/// Commits a transaction together with the table that it has filled.
-fn commit_with_table(instance: &Instance, transaction: Transaction, table: &Arc<Table>) -> EngineResult<Lsn> {
-    if let Err(error) = transaction.publish_table(table) {
-        transaction.rollback_with_table(table)?;
-        return Err(error);
-    }
-    let lsn = transaction.commit()?;
-    instance.engine().show_table(table, lsn)?;
-    Ok(lsn)
 }

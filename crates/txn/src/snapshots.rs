@@ -29,16 +29,26 @@ pub struct SnapshotRegistry {
     offered: AtomicU64,
 }
 
-/// A snapshot in use; dropping it ends the use.
+/// Room for a snapshot: one at a time is in use. Whoever takes many, one after the other, keeps it, because the count of the
+/// registry's holders is one that all cores share. Dropping it ends the use.
 #[derive(Debug)]
 pub struct Snapshot {
     registry: Arc<SnapshotRegistry>,
-    slot: usize,
-    timestamp: CommitTimestamp,
+    /// The slot of the one in use, and the last commit that it sees.
+    used: Option<(usize, CommitTimestamp)>,
 }
 
+/// Threads that have taken snapshots: each begins to look at another slot, so that two of them do not write one line by turns.
+static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
 thread_local! {
-    static LAST_SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
+    static LAST_SLOT: Cell<usize> = Cell::new(first_slot());
+}
+
+/// Each run of a model begins with the same one.
+fn first_slot() -> usize {
+    let thread = if cfg!(loom) { 0 } else { THREADS.fetch_add(1, std::sync::atomic::Ordering::Relaxed) };
+    thread % CHUNK_SLOTS
 }
 
 impl SnapshotRegistry {
@@ -51,16 +61,16 @@ impl SnapshotRegistry {
         }
     }
 
-    /// Registers a snapshot of the timestamp that `newest` returns. It is asked again when purge has moved on meanwhile.
-    /// None when all 131,072 slots are in use.
-    pub fn take(self: &Arc<Self>, newest: impl Fn() -> CommitTimestamp) -> Option<Snapshot> {
+    /// Registers a snapshot of the timestamp that `newest` returns, in which slot and of what it became. `newest` is asked again when
+    /// purge has moved on meanwhile.
+    fn register(&self, newest: impl Fn() -> CommitTimestamp) -> Option<(usize, CommitTimestamp)> {
         let mut timestamp = newest();
         let slot = self.claim(timestamp)?;
         loop {
             one_order();
             // Either purge sees the slot, or we see what it offers.
             if self.offered.load(Ordering::SeqCst) <= timestamp.0 {
-                return Some(Snapshot { registry: self.clone(), slot, timestamp });
+                return Some((slot, timestamp));
             }
             timestamp = newest();
             self.slot(slot).store(timestamp.0, Ordering::SeqCst);
@@ -87,9 +97,9 @@ impl SnapshotRegistry {
     }
 
     fn claim(&self, timestamp: CommitTimestamp) -> Option<usize> {
-        let hint = LAST_SLOT.get();
-        if hint < CHUNKS * CHUNK_SLOTS && self.try_claim(hint, timestamp) {
-            return Some(hint);
+        let last = LAST_SLOT.get();
+        if self.try_claim(last, timestamp) {
+            return Some(last);
         }
         for chunk in 0..CHUNKS {
             self.chunks_used.fetch_max(chunk + 1, Ordering::SeqCst);
@@ -130,16 +140,36 @@ impl Default for SnapshotRegistry {
 }
 
 impl Snapshot {
-    /// The last commit that it sees.
+    /// Room for snapshots; none is in use.
+    pub fn new(registry: Arc<SnapshotRegistry>) -> Snapshot {
+        Snapshot { registry, used: None }
+    }
+
+    /// The last commit that the one in use sees.
     #[inline]
-    pub fn timestamp(&self) -> CommitTimestamp {
-        self.timestamp
+    pub fn timestamp(&self) -> Option<CommitTimestamp> {
+        self.used.map(|(_, timestamp)| timestamp)
+    }
+
+    /// Begins a use of the snapshot of the timestamp that `newest` returns, in place of the one in use. None when all 131,072 slots are
+    /// in use.
+    pub fn take(&mut self, newest: impl Fn() -> CommitTimestamp) -> Option<CommitTimestamp> {
+        self.end();
+        self.used = self.registry.register(newest);
+        self.timestamp()
+    }
+
+    /// Ends the use.
+    pub fn end(&mut self) {
+        if let Some((slot, _)) = self.used.take() {
+            self.registry.slot(slot).store(FREE, Ordering::Release);
+        }
     }
 }
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        self.registry.slot(self.slot).store(FREE, Ordering::Release);
+        self.end();
     }
 }
 
@@ -155,7 +185,6 @@ mod interleavings {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(|| {
-            LAST_SLOT.set(usize::MAX);
             let registry = Arc::new(SnapshotRegistry::new());
             // The model does not see that a chunk is whole for whoever finds it.
             (0..CHUNKS).for_each(|chunk| _ = registry.slot(chunk * CHUNK_SLOTS));
@@ -165,10 +194,11 @@ mod interleavings {
                 .map(|_| {
                     let (registry, newest, purged) = (registry.clone(), newest.clone(), purged.clone());
                     thread::spawn(move || {
-                        let snapshot =
-                            registry.take(|| CommitTimestamp(newest.load(Ordering::Acquire))).unwrap();
+                        let mut snapshot = Snapshot::new(registry);
+                        let newest = || CommitTimestamp(newest.load(Ordering::Acquire));
+                        let timestamp = snapshot.take(newest).unwrap();
                         let gone = purged.load(Ordering::Acquire);
-                        assert!(gone <= snapshot.timestamp().0, "{gone} {:?}", snapshot.timestamp());
+                        assert!(gone <= timestamp.0, "{gone} {timestamp:?}");
                     })
                 })
                 .collect();
@@ -185,17 +215,28 @@ mod interleavings {
 mod tests {
     use super::*;
 
+    fn taken(registry: &Arc<SnapshotRegistry>, timestamp: u64) -> Snapshot {
+        let mut snapshot = Snapshot::new(registry.clone());
+        assert_eq!(snapshot.take(|| CommitTimestamp(timestamp)), Some(CommitTimestamp(timestamp)));
+        snapshot
+    }
+
     #[test]
     fn horizon_is_the_oldest_snapshot_in_use() {
         let registry = Arc::new(SnapshotRegistry::new());
-        let old = registry.take(|| CommitTimestamp(10)).unwrap();
-        let new = registry.take(|| CommitTimestamp(20)).unwrap();
+        let mut old = taken(&registry, 10);
+        let new = taken(&registry, 20);
         assert_eq!(registry.horizon(CommitTimestamp(30)), CommitTimestamp(10));
-        drop(old);
+        old.end();
+        assert_eq!(old.timestamp(), None);
         assert_eq!(registry.horizon(CommitTimestamp(30)), CommitTimestamp(20));
         drop(new);
         assert_eq!(registry.horizon(CommitTimestamp(30)), CommitTimestamp(30));
         assert_eq!(registry.count(), 0);
+        old.take(|| CommitTimestamp(30)).unwrap();
+        old.take(|| CommitTimestamp(35)).unwrap();
+        assert_eq!(registry.horizon(CommitTimestamp(40)), CommitTimestamp(35));
+        assert_eq!(registry.count(), 1);
     }
 
     #[test]
@@ -203,21 +244,18 @@ mod tests {
         let registry = Arc::new(SnapshotRegistry::new());
         registry.horizon(CommitTimestamp(30));
         let answers = std::cell::Cell::new(10);
-        let snapshot = registry
-            .take(|| {
-                answers.set(answers.get() + 15);
-                CommitTimestamp(answers.get())
-            })
-            .unwrap();
-        assert_eq!(snapshot.timestamp(), CommitTimestamp(40));
+        let mut snapshot = Snapshot::new(registry);
+        let newest = || {
+            answers.set(answers.get() + 15);
+            CommitTimestamp(answers.get())
+        };
+        assert_eq!(snapshot.take(newest), Some(CommitTimestamp(40)));
     }
 
     #[test]
     fn more_snapshots_than_a_chunk_holds() {
         let registry = Arc::new(SnapshotRegistry::new());
-        let all: Vec<_> = (0..CHUNK_SLOTS as u64 + 10)
-            .map(|at| registry.take(|| CommitTimestamp(at + 5)).unwrap())
-            .collect();
+        let all: Vec<_> = (0..CHUNK_SLOTS as u64 + 10).map(|at| taken(&registry, at + 5)).collect();
         assert_eq!(registry.count(), all.len());
         assert_eq!(registry.horizon(CommitTimestamp(9999)), CommitTimestamp(5));
     }

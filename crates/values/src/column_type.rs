@@ -1,8 +1,8 @@
 //! The declared type of a column, a parameter or a result column. Main type: [`ColumnType`].
 //! Immutable plain data. Its SQL text is in `column_type_text`, its protocol face in `column_type_protocol`.
 
+use crate::members::Members;
 use charset::CollationId;
-use std::sync::Arc;
 
 /// The kind of a type, without its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,7 +140,7 @@ pub struct ColumnType {
     /// Collation of text, ENUM and SET; BINARY for everything else.
     pub collation: CollationId,
     /// Members of ENUM and SET, in the column's character set.
-    pub members: Arc<[Vec<u8>]>,
+    pub members: Members,
 }
 
 /// Digits of DECIMAL without a precision.
@@ -160,7 +160,7 @@ impl ColumnType {
             length: None,
             decimals: None,
             collation: CollationId::BINARY,
-            members: Arc::default(),
+            members: Members::default(),
         }
     }
 

@@ -9,13 +9,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct SessionVariables {
     base: Arc<ValueTable>,
-    changed: BTreeMap<VariableId, SystemValue>,
+    /// Sessions that start alike share it.
+    changed: Arc<BTreeMap<VariableId, SystemValue>>,
 }
 
 impl SessionVariables {
     /// A new session's.
     pub fn new(base: Arc<ValueTable>) -> SessionVariables {
-        SessionVariables { base, changed: BTreeMap::new() }
+        SessionVariables { base, changed: Arc::default() }
     }
 
     /// Tells the global variables apart that sessions have started with.
@@ -30,6 +31,6 @@ impl SessionVariables {
 
     /// Changes the session's value.
     pub fn set(&mut self, id: VariableId, value: SystemValue) {
-        self.changed.insert(id, value);
+        Arc::make_mut(&mut self.changed).insert(id, value);
     }
 }

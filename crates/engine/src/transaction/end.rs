@@ -18,9 +18,14 @@ impl Transaction {
 
     /// Commits: the commit record is in the log when this returns, and other transactions may see and lock the rows. The
     /// client may hear of it when [`crate::Engine::durable_lsn`] is at least the returned LSN (0 if nothing was written).
-    pub fn commit(self) -> EngineResult<Lsn> {
+    pub fn commit(mut self) -> EngineResult<Lsn> {
+        self.commit_in_place()
+    }
+
+    /// As [`Transaction::commit`]; the handle can [begin again](Transaction::begin_again).
+    pub fn commit_in_place(&mut self) -> EngineResult<Lsn> {
         self.check_alive()?;
-        self.ended.store(true, Ordering::Release);
+        *self.ended.get_mut() = true;
         let lsn = match self.writer.get() {
             Some(writer) => self.engine.system.commit_writer(writer),
             None => {
@@ -28,11 +33,17 @@ impl Transaction {
                 Lsn(0)
             }
         };
+        self.end_snapshot();
         Ok(lsn)
     }
 
     /// Undoes all writes and releases all locks.
     pub fn rollback(self) -> EngineResult<()> {
+        self.roll_back_all()
+    }
+
+    /// As [`Transaction::rollback`]; the handle can [begin again](Transaction::begin_again).
+    pub fn rollback_in_place(&mut self) -> EngineResult<()> {
         self.roll_back_all()
     }
 
@@ -53,10 +64,10 @@ impl Transaction {
 
     /// Rolls back and leaves the handle dead: deadlock victims, drops.
     pub(crate) fn roll_back_all(&self) -> EngineResult<()> {
-        if self.ended.swap(true, Ordering::AcqRel) {
+        if self.is_rolled_back() || self.ended.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        match self.writer.get() {
+        let done = match self.writer.get() {
             Some(writer) => {
                 let done = self.engine.rollback.roll_back_writer(writer);
                 done.inspect_err(|_| self.engine.rollback.roll_back_later(writer))
@@ -65,7 +76,9 @@ impl Transaction {
                 self.finish_locks();
                 Ok(())
             }
-        }
+        };
+        self.end_snapshot();
+        done
     }
 
     fn finish_locks(&self) {

@@ -18,7 +18,7 @@ use crate::tables::Index;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use stdx::ids::{Lsn, TransactionId};
+use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::Snapshot;
 use txn::locks::Owner;
 use undo::Writer;
@@ -32,7 +32,7 @@ pub struct Transaction {
     pub(crate) writer: OnceLock<Arc<Writer>>,
     /// Present once it has asked for a lock.
     pub(crate) owner: OnceLock<Arc<Owner>>,
-    snapshot: Mutex<Option<Arc<Snapshot>>>,
+    snapshot: Mutex<Arc<Snapshot>>,
     /// Newest commit that a locking read or a write has met.
     pub(crate) seen: AtomicU64,
     /// The mark behind which the statement's own locks lie: `unlock_row` leaves earlier ones.
@@ -64,16 +64,29 @@ impl Transaction {
     pub(crate) fn new(engine: Arc<EngineInner>, options: TransactionOptions) -> Transaction {
         Transaction {
             lock_wait_timeout_ms: AtomicU64::new(options.lock_wait_timeout.map_or(u64::MAX, milliseconds)),
+            snapshot: Mutex::new(engine.system.new_snapshot()),
             engine,
             options,
             writer: OnceLock::new(),
             owner: OnceLock::new(),
-            snapshot: Mutex::new(None),
             seen: AtomicU64::new(0),
             statement_locks: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             buffers: Mutex::default(),
         }
+    }
+
+    /// Begins the next transaction of a session in the place of one that has ended: what costs to make, and to give back, is kept.
+    pub fn begin_again(&mut self, options: TransactionOptions) {
+        assert!(*self.ended.get_mut(), "a transaction begins again before its end");
+        *self.lock_wait_timeout_ms.get_mut() = options.lock_wait_timeout.map_or(u64::MAX, milliseconds);
+        self.options = options;
+        self.writer.take();
+        self.owner.take();
+        self.buffers = Mutex::default();
+        *self.seen.get_mut() = 0;
+        *self.statement_locks.get_mut() = 0;
+        *self.ended.get_mut() = false;
     }
 
     /// Changes the limit of row lock waits that begin from now on (SET innodb_lock_wait_timeout in a transaction).
@@ -114,7 +127,7 @@ impl Transaction {
     /// the mark to roll back to when the statement fails.
     pub fn begin_statement(&self) -> Mark {
         if matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
-            *self.snapshot_slot() = None;
+            self.end_snapshot();
         }
         if let Some(owner) = self.owner.get() {
             self.statement_locks.store(owner.lock_mark(), Ordering::Relaxed);
@@ -152,7 +165,8 @@ impl Transaction {
     /// The snapshot for other threads (parallel scans). Keeps old versions alive until it is dropped.
     pub fn reader(&self) -> EngineResult<Reader> {
         let view = self.view()?;
-        Ok(Reader::new(self.engine.reads.clone(), view, self.snapshot_slot().clone()))
+        let snapshot = view.snapshot.map(|_| self.snapshot_slot().clone());
+        Ok(Reader::new(self.engine.reads.clone(), view, snapshot))
     }
 
     /// What consistent reads see; takes the snapshot if there is none.
@@ -163,12 +177,10 @@ impl Transaction {
             return Ok(View { snapshot: None, own });
         }
         let mut slot = self.snapshot_slot();
-        if let Some(snapshot) = &*slot {
-            return Ok(View { snapshot: Some(snapshot.timestamp()), own });
-        }
-        let snapshot = self.register_snapshot()?;
-        let timestamp = snapshot.timestamp();
-        *slot = Some(Arc::new(snapshot));
+        let timestamp = match slot.timestamp() {
+            Some(timestamp) => timestamp,
+            None => self.register_snapshot(&mut slot)?,
+        };
         Ok(View { snapshot: Some(timestamp), own })
     }
 
@@ -176,11 +188,11 @@ impl Transaction {
     /// included as in InnoDB. A snapshot that is taken later is younger than any index that was found before it.
     /// Error: TableDefinitionChanged.
     pub(crate) fn check_snapshot_reads(&self, index: &Index) -> EngineResult<()> {
-        let slot = self.snapshot_slot();
-        slot.as_ref().map_or(Ok(()), |snapshot| index.check_readable(snapshot.timestamp()))
+        let timestamp = self.snapshot_slot().timestamp();
+        timestamp.map_or(Ok(()), |timestamp| index.check_readable(timestamp))
     }
 
-    fn register_snapshot(&self) -> EngineResult<Snapshot> {
+    fn register_snapshot(&self, slot: &mut Arc<Snapshot>) -> EngineResult<CommitTimestamp> {
         let engine = &self.engine;
         let at_least = self.options.sees_at_least.0;
         let newest = || match engine.system.visible() {
@@ -188,19 +200,26 @@ impl Transaction {
             // The session's own last commit is not durable yet. It must be seen, so the reply must wait for what is seen with it.
             _ => engine.system.visible_undurable(),
         };
-        let snapshot = engine
-            .system
-            .snapshots
-            .take(newest)
-            .ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
-        self.seen.fetch_max(
-            snapshot.timestamp().0.min(engine.system.last_committed.load(Ordering::Acquire)),
-            Ordering::Relaxed,
-        );
-        Ok(snapshot)
+        // Only readers have it beside the transaction, and only while it is in use.
+        let timestamp = Arc::get_mut(slot).and_then(|own| own.take(newest));
+        let timestamp = timestamp.ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
+        self.seen
+            .fetch_max(timestamp.0.min(engine.system.last_committed.load(Ordering::Acquire)), Ordering::Relaxed);
+        Ok(timestamp)
     }
 
-    fn snapshot_slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<Snapshot>>> {
+    /// Ends the use of the snapshot. Readers that have it keep it.
+    pub(crate) fn end_snapshot(&self) {
+        let mut slot = self.snapshot_slot();
+        if slot.timestamp().is_some() {
+            match Arc::get_mut(&mut slot) {
+                Some(own) => own.end(),
+                None => *slot = self.engine.system.new_snapshot(),
+            }
+        }
+    }
+
+    fn snapshot_slot(&self) -> std::sync::MutexGuard<'_, Arc<Snapshot>> {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::locks::{LockManager, Owner};
-use txn::{CommitTable, SnapshotRegistry, TransactionState, VersionStore};
+use txn::{CommitTable, Snapshot, SnapshotRegistry, TransactionState, VersionStore};
 use undo::{PurgeQueue, UndoLog};
 
 /// Ids that one write of the dictionary's limit covers.
@@ -74,6 +74,11 @@ impl TransactionSystem {
             unique_stripes: unique::stripes(),
             first_id: next_id,
         }
+    }
+
+    /// Room for the snapshots of a transaction.
+    pub(crate) fn new_snapshot(&self) -> Arc<Snapshot> {
+        Arc::new(Snapshot::new(self.snapshots.clone()))
     }
 
     /// The newest commit that a snapshot taken now sees: the last durable one (at flush levels 0 and 2, the last one).

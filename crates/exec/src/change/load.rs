@@ -148,7 +148,7 @@ impl<'p> LineRow<'p> {
     fn missing(&self, run: &mut Run<'_, '_>, column: usize, row_number: u64) -> SqlResult<Value> {
         let target = &self.plan.insert.target.table.definition().columns[column];
         if target.column_type.kind == TypeKind::Timestamp && !target.nullable {
-            let now = Value::DateTime(run.statement.facts.statement_time);
+            let now = Value::DateTime(run.statement.facts.statement_time());
             let column_type = ColumnType::temporal(TypeKind::DateTime, 6);
             let given = Given { value: &now, column_type: &column_type, source: Source::Expression };
             return self.storing.store(given, target, row_number, run);

@@ -16,6 +16,7 @@ use expression::EvaluationContext;
 use expression::silent::is_silent;
 use plan::physical::{RowLock, TableAccess};
 use plan::range::{conditions_are_implied, key_ranges, point_key};
+use std::cell::OnceCell;
 use std::ops::Bound;
 use std::rc::Rc;
 use std::time::Duration;
@@ -83,7 +84,8 @@ pub struct TableReader<'p> {
     access: &'p TableAccess,
     /// Columns whose long values are fetched.
     fetched: &'p ColumnSet,
-    decoder: Decoder,
+    /// Made for the first row whose slots are filled.
+    decoder: OnceCell<Decoder>,
     ranges: std::vec::IntoIter<KeyRange>,
     scan: Option<Scan>,
     /// What is left of the range that is being scanned.
@@ -140,7 +142,7 @@ impl<'p> TableReader<'p> {
         TableReader {
             access,
             fetched,
-            decoder: Decoder::new(access),
+            decoder: OnceCell::new(),
             ranges: Vec::new().into_iter(),
             scan: None,
             range: KeyRange::all(),
@@ -224,7 +226,8 @@ impl<'p> TableReader<'p> {
     /// Fills the slots of the last of those rows with the row that was read.
     fn fill(&self, rows: &mut Rows, run: &Run<'_, '_>) -> SqlResult<()> {
         let (bytes, key) = self.current(run);
-        self.decoder.fill(self.layout(), bytes, rows, run)?;
+        let decoder = self.decoder.get_or_init(|| Decoder::new(self.access));
+        decoder.fill(self.layout(), bytes, rows, run)?;
         if let Some(slot) = self.access.key_slot {
             rows.set(slot, ValueRef::Bytes(key));
         }

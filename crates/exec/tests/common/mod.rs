@@ -11,7 +11,9 @@ use env::Environment;
 use env::simulated::SimulatedDisk;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, NoServerFiles, PlanningContext, Prepared, StatementContext, StatementOutcome};
-use expression::{Routine, SessionView, SqlMode, StatementFacts, TimeZone, TypedValue, VariableScope};
+use expression::{
+    Routine, SessionView, SqlMode, StatementFacts, StatementTime, TimeZone, TypedValue, VariableScope,
+};
 use parser::ast::{self, Statement};
 use plan::{AllPrivileges, NoVirtualTables, Plan};
 use planner::{ParameterTypes, PlannerInput};
@@ -297,9 +299,8 @@ impl World {
         let zone = TimeZone::UTC;
         StatementFacts {
             sql_mode: self.sql_mode,
-            statement_time: zone.local(1_700_000_000_000_000),
             time_zone: zone,
-            statement_time_microseconds: 1_700_000_000_000_000,
+            started: StatementTime::new(1_700_000_000_000_000),
             connection_collation: COLLATION,
             results_collation: COLLATION,
             max_allowed_packet: 64 << 20,

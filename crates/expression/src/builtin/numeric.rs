@@ -3,7 +3,7 @@
 
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::operators::out_of_range;
-use crate::result_type::{ResultType, TypeClass, plain_type};
+use crate::result_type::{ResultType, TypeClass};
 use errors::SqlResult;
 use errors::sql_error;
 use functions::numeric;
@@ -56,7 +56,7 @@ fn derive_total(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 
 /// 3.141593: shown with six decimals.
 fn derive_pi(_: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let column_type = ColumnType { length: Some(8), decimals: Some(6), ..plain_type(TypeKind::Double) };
+    let column_type = ColumnType { length: Some(8), decimals: Some(6), ..ColumnType::new(TypeKind::Double) };
     Ok(ResultType { column_type, ..ResultType::double() })
 }
 

@@ -284,7 +284,7 @@ fn cast_year(value: ValueRef<'_>, from: &ColumnType, context: &mut dyn Evaluatio
         ValueRef::Date(date) => return checked_year(date.year, context),
         ValueRef::DateTime(moment) => return checked_year(moment.date.year, context),
         ValueRef::Time(time) => {
-            let midnight = context.facts().statement_time.date.midnight();
+            let midnight = context.facts().statement_time().date.midnight();
             return match values::convert::time_after(time, midnight) {
                 Some(moment) => checked_year(moment.date.year, context),
                 None => Value::Null,

@@ -152,7 +152,7 @@ fn stored_form(call: &mut Call<'_>) -> SqlResult<Value> {
     let value = call.value(0)?;
     let (from, column) = (&call.argument(0).column_type, &call.argument(1).column_type);
     let facts = call.context().facts();
-    let mode = store_mode(facts.sql_mode, facts.statement_time.date, column.kind);
+    let mode = store_mode(facts.sql_mode, facts.statement_time().date, column.kind);
     Ok(match held(&value, from, column, mode) {
         Some(held) => number_form(held, column, call.result()),
         None => value,

@@ -148,7 +148,7 @@ impl Binder<'_> {
         if !alias.columns.is_empty() && alias.columns.len() != columns.len() {
             return Err(sql_error!(ER_VIEW_WRONG_LIST));
         }
-        let mut bound = table_columns(definition, &alias.name);
+        let mut bound = table_columns(definition);
         for column in &mut bound {
             column.result.nullable = true;
         }
@@ -174,7 +174,7 @@ impl Binder<'_> {
     fn push_target(&mut self, table: &Arc<Table>, alias: &str) {
         let definition = table.definition();
         self.blocks.push(Block::default());
-        let columns = table_columns(definition, alias);
+        let columns = table_columns(definition);
         let count = columns.len();
         let schema = Some(definition.name.schema.clone());
         let added = self.add_table(

@@ -3,7 +3,7 @@
 
 use super::Binder;
 use ::expression::{Expression, ExpressionKind, ResultType, ValueSource};
-use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
+use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, BoundColumn, BoundTable};
 use parser::ast;
@@ -62,58 +62,17 @@ pub(super) fn find_column(
     }
 }
 
-/// Protocol flags of a column.
-fn column_flags(definition: &TableDefinition, position: usize) -> u16 {
-    let column = &definition.columns[position];
-    let mut flags = 0;
-    let mut set = |on: bool, flag: u16| flags |= if on { flag } else { 0 };
-    set(!column.nullable, 1);
-    // Without a primary key the first unique key that is never NULL stands for it.
-    let has_primary = definition.indexes.iter().any(|index| index.kind == IndexKind::Primary);
-    let is_firm = |index: &IndexDefinition| {
-        let is_firm =
-            |part: &IndexPart| part.prefix_length.is_none() && !definition.columns[part.column].nullable;
-        index.kind == IndexKind::Unique && index.parts.iter().all(is_firm)
-    };
-    let stand_in = definition.indexes.iter().position(is_firm).filter(|_| !has_primary);
-    for (number, index) in definition.indexes.iter().enumerate() {
-        let Some(part) = index.parts.iter().position(|part| part.column == position) else { continue };
-        match index.kind {
-            IndexKind::Primary => set(true, 2),
-            IndexKind::Unique if stand_in == Some(number) => set(true, 2),
-            IndexKind::Unique if part == 0 && index.parts.len() == 1 => set(true, 4),
-            IndexKind::Unique | IndexKind::Plain => set(part == 0, 8),
-        }
-        set(true, 16384);
-    }
-    let no_default = matches!(column.default, ColumnDefault::None);
-    set(!column.nullable && no_default && !column.auto_increment, 4096);
-    set(column.auto_increment, 512);
-    set(column.on_update_now.is_some(), 8192);
-    flags
-}
-
 /// The columns of a stored or virtual table.
-pub(crate) fn table_columns(definition: &TableDefinition, alias: &str) -> Vec<BoundColumn> {
-    let mut columns = Vec::with_capacity(definition.columns.len());
-    for (position, column) in definition.columns.iter().enumerate() {
-        columns.push(BoundColumn {
-            name: column.name.clone(),
-            result: ResultType::column(column.column_type.clone(), column.nullable),
-            invisible: column.invisible,
-            origin: Some(ColumnOrigin {
-                schema: definition.name.schema.clone(),
-                table: alias.to_owned(),
-                original_table: definition.name.table.clone(),
-                column: column.name.clone(),
-                path: OriginPath::Table,
-                flags: column_flags(definition, position),
-            }),
-            source: ValueSource::Column,
-            computed: false,
-        });
-    }
-    columns
+pub(crate) fn table_columns(definition: &TableDefinition) -> Vec<BoundColumn> {
+    let bound = |column: &ColumnDefinition| BoundColumn {
+        name: column.name.clone(),
+        result: ResultType::column(column.column_type.clone(), column.nullable),
+        invisible: column.invisible,
+        origin: None,
+        source: ValueSource::Column,
+        computed: false,
+    };
+    definition.columns.iter().map(bound).collect()
 }
 
 /// The columns of a subquery in FROM. They hold their collation as stored columns do. Those of a subquery whose
@@ -166,8 +125,8 @@ impl Binder<'_> {
         let bound = &block.tables[table];
         let definition = &bound.columns[column];
         let name: Arc<str> = match &bound.schema {
-            Some(schema) => format!("`{schema}`.`{}`.`{}`", bound.alias, definition.name).into(),
-            None => format!("`{}`.`{}`", bound.alias, definition.name).into(),
+            Some(schema) => ["`", schema, "`.`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
+            None => ["`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
         };
         let result = definition.result.clone();
         Expression::slot(slot, name, result)

@@ -134,9 +134,9 @@ impl Binder<'_> {
         let mut nullable = 0;
         if let Some(tree) = tree.as_deref_mut().filter(|tree| matches!(tree, JoinTree::Join { .. })) {
             nullable = tree.optional_tables();
-            let mut filters = conditions.clone();
-            filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
-            if self.input.context.rules().has(Rule::OuterToInner) {
+            if nullable != 0 && self.input.context.rules().has(Rule::OuterToInner) {
+                let mut filters = conditions.clone();
+                filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
                 self.block().make_inner(tree, &filters);
             }
         }

@@ -99,6 +99,11 @@ impl Equalities {
 
     /// A condition with constants in the place of columns, if it is known then.
     fn substituted(&self, condition: &Expression) -> Option<Expression> {
+        let is_open =
+            |part: &Expression| part.column_slot().is_some_and(|slot| self.constant_of(slot, true).is_none());
+        if condition.any(&is_open) {
+            return None;
+        }
         let mut known = condition.clone();
         let changed = self.substitute(&mut known, None, false);
         let is_parameter = |part: &Expression| matches!(part.kind, ExpressionKind::Parameter(_));

@@ -228,7 +228,7 @@ impl Binder<'_> {
             if let Some(hinted) = self.block().hints.index_hints(table.definition(), &alias) {
                 hints = hinted;
             }
-            let columns = table_columns(table.definition(), &alias);
+            let columns = table_columns(table.definition());
             let limits = index_hints::limits_of(&hints, table.definition());
             return self.add_table(alias, Some(schema), Source::Base(table), columns, limits);
         }
@@ -249,7 +249,7 @@ impl Binder<'_> {
             return Ok((tree, visible));
         }
         if let Some(definition) = self.input.virtual_tables.table(&schema, &factor.name.name) {
-            let columns = table_columns(&definition, &alias);
+            let columns = table_columns(&definition);
             let key_columns = self.input.virtual_tables.key_columns(&definition);
             let source = Source::Virtual(definition);
             let added = self.add_table(alias, Some(schema), source, columns, IndexLimits::default())?;

@@ -158,7 +158,7 @@ pub(crate) struct Binder<'a> {
     /// Whether the statement assigns user variables.
     pub assigns: bool,
     /// Statistics of base tables that were asked for.
-    pub statistics: HashMap<TableId, Arc<Distribution>>,
+    pub statistics: Vec<(TableId, Arc<Distribution>)>,
     /// Queries in FROM into which conditions may go, with their SELECTs.
     pub pushable: Vec<(Arc<QueryPlan>, Arc<Pushable>)>,
     /// SELECTs of the set operation that is being bound, while all operands are such.
@@ -226,7 +226,7 @@ impl<'a> Binder<'a> {
             calls_routines: false,
             assigns: false,
             asked_first: Vec::new(),
-            statistics: HashMap::new(),
+            statistics: Vec::new(),
             pushable: Vec::new(),
             operands: None,
             assigning: Vec::new(),

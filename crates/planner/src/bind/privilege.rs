@@ -8,7 +8,7 @@ use dictionary::{TableDefinition, TableName};
 use errors::{SqlError, SqlResult};
 use optimizer::{Block, BoundTable, Source};
 use parser::ast;
-use plan::{Extent, PrivilegeRequest, TableAccess};
+use plan::{Extent, PrivilegeCheck, PrivilegeRequest, TableAccess};
 
 /// The definition of the table behind it, if it is one that privileges are granted on.
 fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
@@ -36,32 +36,17 @@ impl Binder<'_> {
         self.ask(PrivilegeRequest { schema: name.schema.clone(), table: name.table.clone(), access, extent });
     }
 
-    /// The statement uses a column. One request for all columns of a table makes executions cheap.
+    /// The statement uses a column.
     pub fn require_column(&mut self, name: &TableName, column: &str, access: TableAccess) {
-        if self.trusted {
-            return;
-        }
-        let request = |columns| PrivilegeRequest {
-            schema: name.schema.clone(),
-            table: name.table.clone(),
-            access,
-            extent: Extent::Columns(columns),
-        };
-        let known = self.privileges.iter_mut().find_map(|known| match &mut known.extent {
-            Extent::Columns(columns)
-                if known.access == access && known.schema == name.schema && known.table == name.table =>
-            {
-                Some(columns)
-            }
-            _ => None,
-        });
-        match known {
-            Some(columns) if columns.iter().any(|known| known.eq_ignore_ascii_case(column)) => return,
-            Some(columns) => columns.push(column.to_owned()),
-            None => self.privileges.push(request(vec![column.to_owned()])),
-        }
-        if self.denied.is_none() {
-            self.denied = self.input.privileges.check(&request(vec![column.to_owned()])).err();
+        if !self.trusted {
+            ask_for_column(
+                &mut self.privileges,
+                &mut self.denied,
+                self.input.privileges,
+                name,
+                column,
+                access,
+            );
         }
     }
 
@@ -152,10 +137,10 @@ impl Binder<'_> {
     /// A column of a table of the block at that level is read.
     pub fn require_column_read(&mut self, level: usize, table: usize, column: usize, written: &str) {
         let bound = &self.blocks[level].tables[table];
-        if let Some(definition) = granted_definition(bound) {
-            let name = definition.name.clone();
-            let column = as_written(&definition.columns[column].name, written).to_owned();
-            self.require_column(&name, &column, TableAccess::Select);
+        if let Some(definition) = granted_definition(bound).filter(|_| !self.trusted) {
+            let (name, column) = (&definition.name, as_written(&definition.columns[column].name, written));
+            let (privileges, denied) = (&mut self.privileges, &mut self.denied);
+            ask_for_column(privileges, denied, self.input.privileges, name, column, TableAccess::Select);
         }
     }
 
@@ -176,6 +161,41 @@ impl Binder<'_> {
         }
         let (access, extent) = (TableAccess::Select, Extent::Columns(vec![column.to_owned()]));
         self.input.privileges.check(&PrivilegeRequest { schema, table, access, extent }).err()
+    }
+}
+
+/// Asks for a column that was not asked for before. One request for all columns of a table makes executions cheap.
+fn ask_for_column(
+    asked: &mut Vec<PrivilegeRequest>,
+    denied: &mut Option<SqlError>,
+    privileges: &dyn PrivilegeCheck,
+    name: &TableName,
+    column: &str,
+    access: TableAccess,
+) {
+    let known = asked.iter_mut().find_map(|known| match &mut known.extent {
+        Extent::Columns(columns)
+            if known.access == access && known.schema == name.schema && known.table == name.table =>
+        {
+            Some(columns)
+        }
+        _ => None,
+    });
+    if known.as_ref().is_some_and(|columns| columns.iter().any(|known| known.eq_ignore_ascii_case(column))) {
+        return;
+    }
+    let request = PrivilegeRequest {
+        schema: name.schema.clone(),
+        table: name.table.clone(),
+        access,
+        extent: Extent::Columns(vec![column.to_owned()]),
+    };
+    if denied.is_none() {
+        *denied = privileges.check(&request).err();
+    }
+    match known {
+        Some(columns) => columns.push(column.to_owned()),
+        None => asked.push(request),
     }
 }
 

@@ -163,7 +163,7 @@ impl Runner<'_> {
 
     fn today(&self) -> i64 {
         let facts = self.parts.frame.facts;
-        facts.time_zone.local_day(facts.statement_time_microseconds)
+        facts.time_zone.local_day(facts.started.microseconds())
     }
 
     /// Errors: 1442; 1615 if the calling statement has not locked what this one needs: a program that it calls was replaced.

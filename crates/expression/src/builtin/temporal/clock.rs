@@ -46,7 +46,7 @@ fn result_digits(call: &Call<'_>) -> u8 {
 }
 
 fn now(call: &mut Call<'_>) -> SqlResult<Value> {
-    let moment = call.context().facts().statement_time;
+    let moment = call.context().facts().statement_time();
     Ok(Value::DateTime(moment.truncated(result_digits(call))))
 }
 
@@ -57,14 +57,14 @@ fn system_date(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn utc(call: &mut Call<'_>) -> DateTime {
-    TimeZone::UTC.local(call.context().facts().statement_time_microseconds)
+    TimeZone::UTC.local(call.context().facts().started.microseconds())
 }
 
 fn current_date(call: &mut Call<'_>) -> SqlResult<Value> {
-    Ok(Value::Date(call.context().facts().statement_time.date))
+    Ok(Value::Date(call.context().facts().statement_time().date))
 }
 
 fn current_time(call: &mut Call<'_>) -> SqlResult<Value> {
-    let moment = call.context().facts().statement_time;
+    let moment = call.context().facts().statement_time();
     Ok(Value::Time(moment.time().truncated(result_digits(call))))
 }

@@ -3,7 +3,7 @@
 use super::{calendar_moment, is_zero, optional, unsigned_value};
 use crate::builtin::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::convert::{self, MomentKind, ZeroDates};
-use crate::result_type::{ResultType, TypeClass, plain_type};
+use crate::result_type::{ResultType, TypeClass};
 use errors::{Diagnostics, SqlResult, sql_error};
 use functions::locale::Locale;
 use functions::temporal::parts;
@@ -44,7 +44,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 ];
 
 fn derive_year(_: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let column_type = ColumnType { unsigned: true, length: Some(4), ..plain_type(TypeKind::Year) };
+    let column_type = ColumnType { unsigned: true, length: Some(4), ..ColumnType::new(TypeKind::Year) };
     Ok(ResultType { column_type, ..ResultType::integer(4) }.nullable())
 }
 

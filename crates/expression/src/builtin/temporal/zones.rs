@@ -45,7 +45,7 @@ fn derive_unix_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultTyp
 
 fn unix_timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
     if call.count() == 0 {
-        return Ok(Value::Int(call.context().facts().statement_time_microseconds.div_euclid(1_000_000)));
+        return Ok(Value::Int(call.context().facts().started.microseconds().div_euclid(1_000_000)));
     }
     let moment = call.datetime(0)?;
     if moment.is_none() && call.operand(0)?.is_null() {
