@@ -125,10 +125,11 @@ impl SystemTables<'_> {
         let wanted = wanted.clone();
         let schemas = self.wanted_schemas(&wanted, SCHEMA_COLUMNS);
         schemas.into_iter().flat_map(move |(schema, _)| {
-            let names = match wanted.names("TABLE_NAME") {
+            let mut names = match wanted.names("TABLE_NAME") {
                 Some(names) => self.names_among(&schema, names),
                 None => self.names_of(&schema),
             };
+            names.retain(|(name, _)| wanted.has("TABLE_NAME", name));
             let schema: Rc<str> = schema.into();
             names.into_iter().map(move |(name, is_stored)| (schema.clone(), name, is_stored))
         })
