@@ -99,6 +99,8 @@ pub struct BoundTable {
     pub key_slot: Option<usize>,
     /// Columns by which a table without storage finds its rows.
     pub key_columns: Vec<usize>,
+    /// Its rows are not kept for a join: they are read again for each row of the tables before.
+    pub is_looped: bool,
     /// What index hints leave of its indexes.
     pub limits: IndexLimits,
     /// How its rows are locked.

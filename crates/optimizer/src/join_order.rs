@@ -44,6 +44,8 @@ struct Facts<'g> {
     links: Vec<Link<'g>>,
     /// Tables that the links read beside its own.
     linked: u64,
+    /// It is not hashed, but read for each row before it.
+    is_looped: bool,
 }
 
 /// A condition between a member and others.
@@ -88,6 +90,8 @@ enum Method {
     Scan(usize),
     /// Looked up by the candidate of that number.
     LookUp(usize),
+    /// Read by the scan of that number for each row before it.
+    Loop(usize),
     /// Read whole: it has no index.
     Whole,
 }
@@ -147,11 +151,15 @@ impl Optimizer<'_> {
     ) -> (f64, Step) {
         let choice = self.choice(search, number, placed, rows_before);
         let candidate = match choice.method {
-            Method::Scan(at) => search.facts[number].scans.get(at).cloned(),
+            Method::Scan(at) | Method::Loop(at) => search.facts[number].scans.get(at).cloned(),
             Method::LookUp(at) => self.look_ups_of(search, number, placed).get(at).cloned(),
             Method::Whole => None,
         };
-        let hash = placed != 0 && !matches!(choice.method, Method::LookUp(_));
+        let hash = match choice.method {
+            Method::LookUp(_) | Method::Loop(_) => false,
+            Method::Scan(_) => placed != 0,
+            Method::Whole => placed != 0 && !search.facts[number].is_looped,
+        };
         let own_rows = search.facts[number].rows.own;
         (choice.cost, Step { member: number, candidate, hash, own_rows, rows_after: choice.rows_after })
     }
@@ -195,7 +203,11 @@ impl Optimizer<'_> {
             }
         }
         let linked = links.iter().fold(0, |bits, link| bits | link.tables) & !member.tables;
-        Facts { member, rows, own, scans, links, linked }
+        let is_looped = match member.content {
+            Content::Table(table) => self.block.tables[table].is_looped,
+            Content::Nest(_) => false,
+        };
+        Facts { member, rows, own, scans, links, linked, is_looped }
     }
 
     /// The ways to look a member up by values of the tables that are placed.
@@ -235,6 +247,10 @@ impl Optimizer<'_> {
             offer(rows_before * candidate.cost + extra_look_ups(rows_before), Method::LookUp(at));
         }
         for (at, scan) in facts.scans.iter().enumerate() {
+            if facts.is_looped && placed != 0 {
+                offer(rows_before * scan.cost, Method::Loop(at));
+                continue;
+            }
             let joined = if placed == 0 { 0.0 } else { facts.hash_cost(placed, rows_before, matches) };
             // A range may hold more rows than the best one does, never fewer than pass.
             offer(scan.cost + joined, Method::Scan(at));

@@ -69,6 +69,12 @@ impl BlockHints {
         self.of_table(HintKind::IndexMerge, alias) == Some(false)
     }
 
+    /// Whether no join buffer, which a hash join is, is made for a table: it is read again for each row of those before it. The hints
+    /// HASH_JOIN and NO_HASH_JOIN say nothing since MySQL 8.0.20.
+    pub fn refuses_join_buffer(&self, alias: &str) -> bool {
+        self.of_table(HintKind::Bnl, alias) == Some(false)
+    }
+
     /// Whether the block, if it is a subquery, stays one.
     pub fn keeps_subquery(&self) -> bool {
         self.hints.iter().any(|hint| match hint.kind {

@@ -43,6 +43,7 @@ fn plan_with(
             ParameterTypes::Context { settled: settled.to_vec(), values }
         }
     };
+    let is_execution = runs && matches!(typing, ParameterTyping::FromContext(_));
     let engine = context.engine;
     let virtual_tables = context.virtual_tables;
     let privileges = context.privileges;
@@ -60,6 +61,7 @@ fn plan_with(
         runs,
         explains: purpose == Purpose::Explain,
         hints,
+        warns_of_hints: !is_execution,
         transaction,
     };
     planner::plan_statement(statement, input)

@@ -126,6 +126,7 @@ fn planned(statement: &Statement, context: &mut StatementContext<'_>, explains: 
         transaction: (!context.settings.reads_lock).then_some(transaction),
         context: &mut PlanningContext::new(context),
         hints: &[],
+        warns_of_hints: true,
     };
     planner::plan_statement(statement, input)
 }

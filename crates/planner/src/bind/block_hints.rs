@@ -39,6 +39,9 @@ pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) {
 
 /// Warns of hints for blocks that the statement has not got, before all that was reported since the mark.
 pub(crate) fn warn_of_unknown_blocks(binder: &mut Binder<'_>, mark: DiagnosticsMark) {
+    if !binder.input.warns_of_hints {
+        return;
+    }
     let unknown = binder.input.hints.iter().enumerate().filter(|(at, _)| !binder.hints_found.contains(at));
     let warning = |(_, hint): (usize, &Hint)| {
         let block = quoted(hint.block.as_deref().unwrap_or_default());
@@ -78,6 +81,9 @@ pub(super) fn check_names(binder: &mut Binder<'_>) {
 }
 
 fn warn(binder: &mut Binder<'_>, warnings: Vec<SqlError>) {
+    if !binder.input.warns_of_hints {
+        return;
+    }
     for warning in warnings {
         binder.input.context.diagnostics().warning(warning);
     }

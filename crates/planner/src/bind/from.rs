@@ -349,6 +349,8 @@ impl Binder<'_> {
             return Err(sql_error!(ER_TOO_MANY_TABLES, TABLES_MAX));
         }
         let number = block.tables.len();
+        let is_read_in_place = matches!(source, Source::Base(_) | Source::Virtual(_));
+        let is_looped = is_read_in_place && block.hints.refuses_join_buffer(&alias);
         let visible = columns
             .iter()
             .enumerate()
@@ -363,6 +365,7 @@ impl Binder<'_> {
             columns,
             key_slot: None,
             key_columns: Vec::new(),
+            is_looped,
             limits,
             lock: RowLock::None,
             derived_number: None,

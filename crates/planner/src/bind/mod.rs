@@ -66,6 +66,8 @@ pub struct PlannerInput<'a> {
     pub explains: bool,
     /// Hints that are for other blocks than those where they stand.
     pub hints: &'a [ast::Hint],
+    /// Whether mistakes in hints are told. An execution does not tell what PREPARE has told.
+    pub warns_of_hints: bool,
     /// The transaction that the plan runs in at once, if its plain reads lock nothing: MySQL reads some rows while it
     /// optimises.
     pub transaction: Option<&'a Transaction>,
