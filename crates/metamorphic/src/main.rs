@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 /// That of the product.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: env::Allocator = env::Allocator;
 
 const USAGE: &str = "usage: cargo xtask metamorphic [--rule R] [--oracle O] [--count N] [--seed S]";
 const COUNT_DEFAULT: u64 = 1_000;

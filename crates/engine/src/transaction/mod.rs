@@ -203,8 +203,10 @@ impl Transaction {
         // Only readers have it beside the transaction, and only while it is in use.
         let timestamp = Arc::get_mut(slot).and_then(|own| own.take(newest));
         let timestamp = timestamp.ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
-        self.seen
-            .fetch_max(timestamp.0.min(engine.system.last_committed.load(Ordering::Acquire)), Ordering::Relaxed);
+        self.seen.fetch_max(
+            timestamp.0.min(engine.system.last_committed.load(Ordering::Acquire)),
+            Ordering::Relaxed,
+        );
         Ok(timestamp)
     }
 

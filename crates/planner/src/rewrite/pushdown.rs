@@ -15,8 +15,8 @@ use optimizer::{
     Block, Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of, tables_of,
 };
 use parser::ast::HintKind;
-use plan::{Rule, differs_between_rows};
 use plan::physical::{Node, OutputColumn, QueryPlan};
+use plan::{Rule, differs_between_rows};
 use std::sync::Arc;
 
 /// The SELECTs of a query in FROM as they were before they were planned: itself, or the operands of a set operation.
