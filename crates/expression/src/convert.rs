@@ -435,7 +435,11 @@ pub fn warn_no_moment(
     column_type: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) {
-    let shown = shown_text(value, column_type);
+    // MySQL shows the bits of an unsigned number.
+    let shown = match value {
+        ValueRef::UInt(bits) => (bits as i64).to_string(),
+        _ => shown_text(value, column_type),
+    };
     match kind {
         MomentKind::Date => {
             context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), shown));

@@ -7,7 +7,8 @@ use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use functions::uuid::{assemble, parse, print, random_node, ticks, time_first, time_last};
 use std::sync::atomic::{AtomicU64, Ordering};
-use values::Value;
+use values::convert::shown_text;
+use values::{Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -18,7 +19,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |_| Ok(ResultType::text(36, CollationId::UTF8MB3_GENERAL_CI, Coercibility::Coercible)),
         uuid,
     ),
-    acting("uuid_short", 0, 0, |_| Ok(ResultType::unsigned(20)), uuid_short),
+    acting("uuid_short", 0, 0, |_| Ok(ResultType::unsigned(21)), uuid_short),
     pure(
         "is_uuid",
         1,
@@ -91,7 +92,7 @@ fn swap(call: &mut Call<'_>) -> SqlResult<bool> {
 fn uuid_to_bin(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
     let Some(bytes) = parse(&text) else {
-        let shown = String::from_utf8_lossy(&text);
+        let shown = shown_text(ValueRef::Bytes(&text), &call.argument(0).column_type);
         return Err(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, "uuid_to_bin"));
     };
     let bytes = if swap(call)? { time_first(&bytes) } else { bytes };
@@ -101,7 +102,7 @@ fn uuid_to_bin(call: &mut Call<'_>) -> SqlResult<Value> {
 fn bin_to_uuid(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
     let Ok(bytes) = <[u8; 16]>::try_from(&*text) else {
-        let shown = String::from_utf8_lossy(&text);
+        let shown = shown_text(ValueRef::Bytes(&text), &call.argument(0).column_type);
         return Err(sql_error!(ER_WRONG_VALUE_FOR_TYPE, "string", shown, "bin_to_uuid"));
     };
     let bytes = if swap(call)? { time_last(&bytes) } else { bytes };

@@ -9,13 +9,19 @@ use errors::{SqlResult, sql_error};
 use functions::numeric::{self, Scale};
 use functions::pieces;
 use functions::string::{integer_weight, moment_weight};
-use values::Value;
+use values::{TypeKind, Value};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("any_value", 1, 1, derive_any_value, any_value),
     pure("name_const", 2, 2, derive_name_const, |call| call.value(1)),
-    acting("sleep", 1, 1, |_| Ok(ResultType::integer(21)), sleep),
+    acting(
+        "sleep",
+        1,
+        1,
+        |derivation| Ok(ResultType::integer(21).nullable_if(derivation.any_nullable())),
+        sleep,
+    ),
     acting("benchmark", 2, 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
     pure(
         "bit_count",
@@ -136,16 +142,26 @@ fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType
         TypeClass::Text => {
             argument.text_length().saturating_mul(u32::from(argument.collation().charset().max_bytes))
         }
-        TypeClass::DateTime | TypeClass::Time => argument.text_length(),
-        _ => 0,
+        _ => argument.text_length(),
     };
     Ok(ResultType::binary(bytes.saturating_mul(factor).max(INTEGER_WEIGHT_BYTES)).nullable())
 }
 
 /// The weights of a text, or of so many of its characters; integers and moments weigh as index keys do, NULL for other types.
 fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
-    match call.argument(0).class() {
+    let argument = call.argument(0);
+    match argument.class() {
+        // A member weighs as its place, which is no negative number.
+        TypeClass::Text if argument.kind() == TypeKind::Enum => {
+            return Ok(call
+                .wide_integer(0)?
+                .map_or(Value::Null, |number| Value::Bytes(integer_weight(number))));
+        }
         TypeClass::Text => {}
+        TypeClass::Integer if argument.column_type.unsigned || argument.kind() == TypeKind::Year => {
+            let bits = call.unsigned(0)?;
+            return Ok(bits.map_or(Value::Null, |bits| Value::Bytes(bits.to_be_bytes().to_vec())));
+        }
         TypeClass::Integer => {
             return Ok(call
                 .wide_integer(0)?

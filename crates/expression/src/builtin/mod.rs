@@ -127,6 +127,11 @@ pub fn find(name: &str) -> Option<&'static FunctionDefinition> {
     BY_NAME.get(name).copied()
 }
 
+/// The names of all functions, as [`find`] takes them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().flat_map(|family| family.iter()).map(|function| function.name)
+}
+
 /// Pairs of names for one function: the one that is also spelled differently, and how it is spelled else.
 const SYNONYMS: &[(&str, &str)] = &[
     ("ceiling", "ceil"),

@@ -72,14 +72,21 @@ fn inet6_ntoa(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 /// A number is no address, not even NULL.
+fn is_number(call: &Call<'_>) -> bool {
+    matches!(call.argument(0).class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double)
+}
+
 fn text_predicate(call: &mut Call<'_>, test: fn(&str) -> bool) -> SqlResult<Value> {
-    if matches!(call.argument(0).class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double) {
+    if is_number(call) {
         return Ok(Value::Int(0));
     }
     Ok(call.utf8(0)?.map_or(Value::Null, |text| Value::Int(i64::from(test(&text)))))
 }
 
 fn bytes_predicate(call: &mut Call<'_>, test: fn(&[u8; 16]) -> bool) -> SqlResult<Value> {
+    if is_number(call) {
+        return Ok(Value::Int(0));
+    }
     let Some(bytes) = call.text(0)? else { return Ok(Value::Null) };
     let found = <&[u8; 16]>::try_from(&*bytes).is_ok_and(test);
     Ok(Value::Int(i64::from(found)))

@@ -1,6 +1,7 @@
 //! Numeric functions: rounding, powers, logarithms, trigonometry, RAND and their kin.
 //! Results outside a function's domain are NULL; results beyond DOUBLE are error 1690.
 
+use super::string::constant_integer;
 use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::operators::out_of_range;
 use crate::result_type::{ResultType, TypeClass};
@@ -42,7 +43,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         real(call, |x| Some(x * (std::f64::consts::PI / 180.0) + 0.0))
     }),
     pure("pi", 0, 0, derive_pi, |_| Ok(Value::Double(std::f64::consts::PI))),
-    acting("rand", 0, 1, |_| Ok(ResultType::double()), random),
+    acting("rand", 0, 1, derive_total, random),
 ];
 
 fn derive_double(_: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -153,10 +154,10 @@ fn constant_digits(derivation: &Derivation<'_>) -> Option<i64> {
     if derivation.count() == 1 {
         return Some(0);
     }
-    match derivation.constant(1) {
-        Some(Value::Int(digits)) => Some(*digits),
-        Some(Value::UInt(digits)) => Some(i64::try_from(*digits).unwrap_or(i64::MAX)),
-        _ => None,
+    match derivation.constant(1)? {
+        Value::Null => Some(0),
+        Value::UInt(digits) => Some(i64::try_from(*digits).unwrap_or(i64::MAX)),
+        _ => constant_integer(derivation, 1),
     }
 }
 

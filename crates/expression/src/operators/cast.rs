@@ -34,7 +34,7 @@ pub enum CastFailure {
 }
 
 /// Bytes of malformed text that warning 1300 shows.
-const SHOWN_BYTES_MAX: usize = 6;
+const SHOWN_BYTES_MAX: usize = 3;
 
 /// A conversion to the type of the expression that it is.
 #[derive(Clone, Debug)]
@@ -177,8 +177,10 @@ impl Cast {
             let kept = text::prefix_bytes(&bytes, length as usize, target.collation);
             if kept < bytes.len() {
                 if warns {
-                    let shown = text::to_utf8(&bytes, target.collation);
-                    let name = if target.collation == CollationId::BINARY { "BINARY" } else { "CHAR" };
+                    let (name, shown) = match target.collation == CollationId::BINARY {
+                        true => ("BINARY", values::convert::shown_text(ValueRef::Bytes(&bytes), target)),
+                        false => ("CHAR", text::to_utf8(&bytes, target.collation)),
+                    };
                     let kind = format!("{name}({length})");
                     context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
                 }
@@ -233,6 +235,12 @@ fn compared_moment(value: ValueRef<'_>, from: &ColumnType, context: &mut dyn Eva
     parsed.and_then(|parsed| parsed.rounded(6)).unwrap_or(DateTime::ZERO)
 }
 
+/// How warning 1300 shows bytes from the first on that are no character of the set.
+pub fn invalid_bytes(bytes: &[u8], collation: CollationId) -> String {
+    let invalid = &bytes[collation.charset().valid_length(bytes)..];
+    invalid.iter().take(SHOWN_BYTES_MAX).map(|byte| format!("{byte:02X}")).collect()
+}
+
 /// Bytes taken as text, with zeros in front up to whole characters. What is no text of the set gives warning 1300 and
 /// is NULL in strict mode, otherwise what comes before it; ASCII keeps all bytes.
 fn well_formed(
@@ -246,8 +254,7 @@ fn well_formed(
     if valid == bytes.len() {
         return Some(bytes);
     }
-    let shown: String =
-        bytes[valid..].iter().take(SHOWN_BYTES_MAX).map(|byte| format!("{byte:02X}")).collect();
+    let shown = invalid_bytes(&bytes, collation);
     context.diagnostics().warning(sql_error!(ER_INVALID_CHARACTER_STRING, charset.name, shown));
     if text::is_ascii(collation) {
         return Some(bytes);
@@ -304,6 +311,8 @@ fn cast_year(value: ValueRef<'_>, from: &ColumnType, context: &mut dyn Evaluatio
         _ => None,
     };
     if year.is_none() {
+        // MySQL shows the bits of an unsigned number.
+        let number = if matches!(value, ValueRef::UInt(_)) { i128::from(number as i64) } else { number };
         context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "YEAR", number));
     }
     // Not a column's value, whose text has four digits: the year 0 is '0'.
@@ -357,6 +366,10 @@ fn cast_integer(
     let Some(exact) = found else { return Ok(Value::Null) };
     if unsigned {
         let value = if exact < 0 {
+            if matches!(value, ValueRef::Bytes(_)) {
+                let wraps = "Cast to unsigned converted negative integer to its positive complement";
+                context.diagnostics().warning(errors::code::ER_UNKNOWN_ERROR.message(wraps));
+            }
             exact.max(i128::from(i64::MIN)) as i64 as u64
         } else {
             u64::try_from(exact).unwrap_or(u64::MAX)

@@ -107,7 +107,7 @@ impl DateArithmetic {
             });
             return Ok(Value::Null);
         };
-        Ok(self.shape(whole, operand.as_ref(), end))
+        Ok(self.shape(whole, operand.as_ref(), operand_type.kind, end))
     }
 
     /// The amount of the interval, with its sign.
@@ -154,18 +154,20 @@ impl DateArithmetic {
     }
 
     /// The result in its type. Text that held only a date stays a date where the unit allows it.
-    fn shape(&self, whole: &Expression, operand: ValueRef<'_>, end: DateTime) -> Value {
+    fn shape(&self, whole: &Expression, operand: ValueRef<'_>, kind: TypeKind, end: DateTime) -> Value {
         match whole.result.class() {
             TypeClass::DateTime if whole.result.kind() == TypeKind::Date => Value::Date(end.date),
             TypeClass::DateTime => Value::DateTime(end),
             _ => {
                 let date_only = match operand {
+                    _ if kind == TypeKind::Year => false,
                     ValueRef::Bytes(bytes) => {
                         !bytes.iter().any(|byte| matches!(byte, b':' | b' ' | b'T')) && bytes.len() <= 10
                     }
                     ValueRef::Int(number) => number < 100_000_000,
                     ValueRef::UInt(number) => number < 100_000_000,
                     ValueRef::Decimal(number) => number.to_f64() < 1e8,
+                    ValueRef::Double(number) => number < 1e8,
                     _ => false,
                 };
                 let text = if date_only && self.unit.is_date_only() {

@@ -17,7 +17,7 @@ pub use arithmetic::{
 };
 pub use bits::{BitOperation, BitOperator};
 pub use case::Case;
-pub use cast::{Cast, CastFailure};
+pub use cast::{Cast, CastFailure, invalid_bytes};
 pub use comparison::{
     Comparison, ComparisonMode, ComparisonOperator, compare_values, compared_decimal, compared_moment,
     compared_time,

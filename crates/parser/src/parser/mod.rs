@@ -57,15 +57,8 @@ pub(crate) struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// A parser of the statement that starts at byte `at`.
     pub(crate) fn new(source: &'a [u8], at: usize, options: ParseOptions) -> Parser<'a> {
-        let mut lexer = Lexer::new(source, at, options);
         let mut tokens = Vec::with_capacity(((source.len() - at) / 4).clamp(16, 4096));
-        loop {
-            let token = lexer.next_token();
-            tokens.push(token);
-            if matches!(token.kind, TokenKind::Semicolon | TokenKind::End) {
-                break;
-            }
-        }
+        tokens::append_tokens(source, at, options, &mut tokens);
         Parser {
             source,
             options,

@@ -178,3 +178,15 @@ impl Parser<'_> {
         self.parenthesised(|parser| parser.list(item))
     }
 }
+
+/// Lexes one statement, or the next part of a stored program's body, from byte `at` up to a semicolon or the end.
+pub(super) fn append_tokens(source: &[u8], at: usize, options: ParseOptions, tokens: &mut Vec<Token>) {
+    let mut lexer = Lexer::new(source, at, options);
+    loop {
+        let token = lexer.next_token();
+        tokens.push(token);
+        if matches!(token.kind, T::Semicolon | T::End) {
+            break;
+        }
+    }
+}

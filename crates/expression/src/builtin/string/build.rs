@@ -23,8 +23,8 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("concat_ws", 2, usize::MAX, derive_concat_ws, concat_ws),
     pure("repeat", 2, 2, derive_repeat, repeat),
     pure("space", 1, 1, derive_space, space),
-    pure("lpad", 2, 3, derive_pad, |call| pad(call, true)),
-    pure("rpad", 2, 3, derive_pad, |call| pad(call, false)),
+    pure("lpad", 3, 3, derive_pad, |call| pad(call, true)),
+    pure("rpad", 3, 3, derive_pad, |call| pad(call, false)),
     pure("insert", 4, 4, derive_insert, insert),
     pure("replace", 3, 3, derive_replace, replace),
     pure("elt", 2, usize::MAX, derive_elt, elt),
@@ -145,13 +145,7 @@ fn derive_pad(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 fn pad(call: &mut Call<'_>, left: bool) -> SqlResult<Value> {
     let charset = result_charset(call);
     let (Some(text), Some(wanted)) = (call.text(0)?, call.integer(1)?) else { return Ok(Value::Null) };
-    let mut filler = Vec::new();
-    if call.count() == 3 {
-        let Some(given) = call.text(2)? else { return Ok(Value::Null) };
-        filler.extend_from_slice(&given);
-    } else {
-        charset.push(u32::from(b' '), &mut filler);
-    }
+    let Some(filler) = call.text(2)? else { return Ok(Value::Null) };
     let Ok(wanted) = usize::try_from(wanted) else { return Ok(Value::Null) };
     let is_longer = wanted > charset.character_count(&text);
     if is_longer && too_long(call, (wanted as u64).saturating_mul(u64::from(charset.max_bytes))) {

@@ -2,6 +2,7 @@
 
 use super::{constant_integer, length, too_long};
 use crate::builtin::{Call, Derivation, FunctionDefinition, pure};
+use crate::operators::invalid_bytes;
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
@@ -175,7 +176,7 @@ fn char(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let collation = call.result().collation();
     if collation != CollationId::BINARY && !collation.charset().is_valid(&out) {
-        let shown = String::from_utf8_lossy(&code::hex(&out, call.interrupt())?).into_owned();
+        let shown = invalid_bytes(&out, collation);
         call.warn(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));
         return Ok(Value::Null);
     }

@@ -47,7 +47,7 @@ fn text_of_any_length(derivation: &Derivation<'_>, common: DerivedCollation) -> 
 }
 
 /// A constant argument as a number.
-fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
+pub(super) fn constant_integer(derivation: &Derivation<'_>, index: usize) -> Option<i64> {
     let value = derivation.constant(index)?;
     if let values::Value::Int(number) = value {
         return Some(*number);
@@ -64,6 +64,7 @@ fn result_charset(call: &Call<'_>) -> &'static Charset {
 }
 
 /// Whether a result would be longer than max_allowed_packet; warning 1301 if it is.
+#[inline]
 pub(super) fn too_long(call: &mut Call<'_>, bytes: u64) -> bool {
     let limit = call.context().facts().max_allowed_packet;
     if bytes <= limit {
@@ -74,6 +75,7 @@ pub(super) fn too_long(call: &mut Call<'_>, bytes: u64) -> bool {
 }
 
 /// NULL with that warning.
+#[cold]
 fn null_for_too_long(call: &mut Call<'_>) -> Value {
     let (name, limit) = (call.name(), call.context().facts().max_allowed_packet);
     call.warn(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, name, limit));

@@ -47,10 +47,12 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
     call.look_before(index)?;
     let value = call.operand(index)?;
-    let text = match value.as_ref() {
-        ValueRef::Bytes(bytes) => Some(to_utf8(bytes, column_type.collation)),
+    let text = match (value.as_ref(), class) {
+        (ValueRef::Null, _) => return Ok(None),
+        (value, TypeClass::Text) => values::convert::to_text(value, column_type),
         _ => None,
     };
+    let text = text.map(|text| to_utf8(&text, column_type.collation));
     let is_moment = match &text {
         Some(text) => looks_like_date(text.as_bytes()),
         None => has_date(value.as_ref(), column_type, class),

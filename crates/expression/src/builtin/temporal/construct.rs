@@ -1,7 +1,7 @@
 //! Values made from parts or from another type: DATE, TIME, TIMESTAMP, MAKEDATE, MAKETIME, FROM_DAYS, SEC_TO_TIME and
 //! the PERIOD functions.
 
-use super::{digits, optional, time_value};
+use super::{cut_time, digits, optional};
 use crate::builtin::{Call, Derivation, FunctionDefinition, pure};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::operators::moment_out_of_range;
@@ -93,8 +93,8 @@ fn make_time(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Null);
     };
     let second = convert::decimal_micros(&second);
-    let span = construct::make_time(hour, minute, second);
-    Ok(span.map_or(Value::Null, |microseconds| time_value(call, microseconds)))
+    let Some(microseconds) = construct::make_time(hour, minute, second) else { return Ok(Value::Null) };
+    Ok(cut_time(call, microseconds, || format!("{hour:02}:{minute:02}:{:02}", second / 1_000_000)))
 }
 
 fn from_days(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -111,7 +111,7 @@ fn seconds_to_time(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(seconds) = call.decimal(0)? else { return Ok(Value::Null) };
     let bound = i128::from(i64::MAX / 4);
     let microseconds = convert::decimal_micros(&seconds).clamp(-bound, bound) as i64;
-    Ok(time_value(call, microseconds))
+    Ok(cut_time(call, microseconds, || seconds.to_string()))
 }
 
 fn derive_period(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

@@ -77,12 +77,18 @@ fn optional(value: Option<Value>) -> SqlResult<Value> {
 
 /// A count of microseconds as a time span, cut to the range of TIME with a warning.
 fn time_value(call: &mut Call<'_>, microseconds: i64) -> Value {
-    let (time, cut) = Time::from_microseconds(microseconds);
-    if cut {
+    cut_time(call, microseconds, || {
         let sign = if microseconds < 0 { "-" } else { "" };
         let seconds = microseconds.unsigned_abs() / 1_000_000;
-        let shown = format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", shown));
+        format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    })
+}
+
+/// The same with a warning that shows what was asked for.
+fn cut_time(call: &mut Call<'_>, microseconds: i64, shown: impl FnOnce() -> String) -> Value {
+    let (time, cut) = Time::from_microseconds(microseconds);
+    if cut {
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", shown()));
     }
     Value::Time(time)
 }

@@ -194,8 +194,9 @@ pub(super) fn has_date(value: ValueRef<'_>, column_type: &ColumnType, class: Typ
     match (value, class) {
         (ValueRef::Null, _) => false,
         (_, TypeClass::DateTime) => true,
-        (ValueRef::Bytes(bytes), _) => {
-            let text = to_utf8(bytes, column_type.collation);
+        (value, TypeClass::Text) => {
+            let Some(text) = values::convert::to_text(value, column_type) else { return false };
+            let text = to_utf8(&text, column_type.collation);
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
             let dated = digits > 0 && matches!(text.as_bytes().get(digits), None | Some(b'-' | b'/'));
             match parse_date_time(text.as_bytes(), DateRules::default()) {

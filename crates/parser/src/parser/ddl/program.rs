@@ -3,6 +3,7 @@
 
 use crate::parser::account::optional_definer;
 use crate::parser::ddl::{if_exists, if_not_exists};
+use crate::parser::tokens::append_tokens;
 use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
@@ -81,14 +82,8 @@ fn extend_behind_semicolon(parser: &mut Parser) {
     if parser.at + 1 < parser.tokens.len() {
         return;
     }
-    let mut lexer = Lexer::new(parser.source, parser.token().end as usize, parser.options);
-    loop {
-        let token = lexer.next_token();
-        parser.tokens.push(token);
-        if matches!(token.kind, T::Semicolon | T::End) {
-            break;
-        }
-    }
+    let end = parser.token().end as usize;
+    append_tokens(parser.source, end, parser.options, &mut parser.tokens);
     parser.closing.clear();
 }
 
@@ -106,14 +101,7 @@ fn skip_dollar_quote(parser: &mut Parser) {
     let end = token.start as usize + tag_end + close + tag.len();
     parser.tokens.truncate(parser.at);
     parser.tokens.push(Token { kind: T::String, start: token.start, end: end as u32 });
-    let mut lexer = Lexer::new(parser.source, end, parser.options);
-    loop {
-        let token = lexer.next_token();
-        parser.tokens.push(token);
-        if matches!(token.kind, T::Semicolon | T::End) {
-            break;
-        }
-    }
+    append_tokens(parser.source, end, parser.options, &mut parser.tokens);
     parser.closing.clear();
     parser.at += 1;
 }

@@ -126,7 +126,7 @@ fn whole_item_name(parser: &Parser, first: usize, expression: &Expression) -> St
         inner = operand;
     }
     let Expression::Literal(literal) = inner else {
-        let Expression::Column(column) = expression else { return parser.string_since(first) };
+        let Expression::Column(column) = inner else { return parser.string_since(first) };
         return column.column.clone();
     };
     let is_skipped = |kind: TokenKind| match literal {

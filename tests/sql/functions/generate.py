@@ -1,0 +1,927 @@
+"""Writes the tests `every_*.test` of this folder: each function and operator of SQL over one table of arguments, and over literals.
+
+    generate.py [FAMILY ...]      then `run.py record HOST:PORT functions/every_FAMILY.test`
+
+A line of FAMILIES is an expression: {all} stands for each column of the table in turn, {some} for those of the most different types,
+{literal} for each literal. `each: ` before it makes a statement of each, where some are errors; `WHERE ..` behind it leaves rows out.
+Over the table it is selected where it names a column (`id` comes first). Lines that begin with SELECT, SET and the like are statements.
+crates/planner/tests/functions_are_tested.rs fails for a function or operator that no golden file of this folder calls."""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+COLUMNS = "v l b i u c f d t m y e".split()
+DIFFERENT = "v b i c f d t m".split()
+LITERALS = ["NULL", "''", "'abc'", "' 12.5xyz'", "0", "-1", "9223372036854775807", "18446744073709551615", "1.5", "-0.005", "1e308",
+            "X'4142'", "B'101'", "DATE'2024-02-29'", "TIME'-12:34:56.7'", "TIMESTAMP'2024-02-29 12:34:56.789'"]
+# Nothing, zero, one, less, most, least, and texts that are numbers, dates, lists or need more than a byte a character.
+TABLE = """SET time_zone = '+00:00', timestamp = 1709210096.789012;
+CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(40), l VARCHAR(40) CHARSET latin1, b VARBINARY(20), i BIGINT, u BIGINT UNSIGNED,
+  c DECIMAL(20, 6), f DOUBLE, d DATE, t TIME(3), m DATETIME(6), y YEAR, e ENUM('a', 'B', '12', '2024-02-29'));
+INSERT INTO a VALUES
+  (1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+  (2, '', '', '', 0, 0, 0, 0, '2001-02-03', '00:00:00', '2001-02-03', 0, '2024-02-29'),
+  (3, 'abc', 'B', 'abc', 1, 1, 1.5, 1.5, '2024-02-29', '12:34:56.789', '2024-02-29 12:34:56.789012', 2024, 'a'),
+  (4, '-12.7x', '-1', 'ab ', -1, 7, -12.7, -0.5, '1000-01-01', '-01:02:03.5', '1000-01-01', 1901, 'B'),
+  (5, 'ÄÖ€', 'sz', '-1.5', 9223372036854775807, 18446744073709551615, 99999999999999.999999, 1.5e300, '9999-12-31', '838:59:59',
+    '9999-12-31 23:59:59', 2155, '12'),
+  (6, 'two words ', 'x ', '0', -9223372036854775808, 3, -99999999999999.999999, -1.5e300, '0001-01-01', '-838:59:59', '0001-01-01', 1970,
+    '2024-02-29'),
+  (7, '12', '1e3', '255', 10, 255, 0.000001, 1e-10, '1970-01-01', '00:00:00.001', '1970-01-01 00:00:01', 2000, 'a'),
+  (8, '2024-02-30', '2024-12-31 23:59:59.5', '2024-01-01', 20240229, 20240229123456, 20240229.5, 20240229, '2024-12-31', '23:59:59.999',
+    '2024-12-31 23:59:59.5', 2024, 'B'),
+  (9, 'a''b\\\\c"%_', 'a''b', 'b%', 2, 2, 2.5, 2.5, '2023-03-01', '24:00:00', '2023-03-01 01:00:00', 2023, 'a'),
+  (10, '101112', '-101112.5', '101112', -2, 101112, -2.5, 3.5, '2000-10-11', '10:11:12', '2000-10-11 10:11:12', 2069, 'B'),
+  (11, 'true', 'x41', '1', 100, 3232235521, 100.25, 1e15, '2038-01-19', '100:00:00', '2038-01-19 03:14:08', 1999, '12'),
+  (12, 'a,b,,c', 'b,A', 'b', 3, 12, 3, 3, '1999-12-31', '-00:00:01', '1999-12-31 23:59:59', 1999, '12');
+"""
+AGGREGATES = r"(COUNT|SUM|AVG|MIN|MAX|GROUP_CONCAT|BIT_(AND|OR|XOR)|STD|STDDEV\w*|VAR\w*)\("
+A_COLUMN = r"\b(id|[vlbiucfdtmye])\b(?![.(])"
+
+FAMILIES = {
+    "numeric": """
+ABS({all}) WHERE i > -9223372036854775808 OR i IS NULL
+SIGN({all})
+CEIL({all})
+CEILING({all})
+FLOOR({all})
+ROUND({all})
+ROUND({all}, 2)
+ROUND({all}, -1) WHERE id NOT IN (5, 6)
+ROUND(c, {some})
+TRUNCATE({all}, 1)
+TRUNCATE({all}, -1)
+TRUNCATE(f, {some})
+POW({all}, 2) WHERE id NOT IN (5, 6)
+each: POWER(2, {some}) WHERE id NOT IN (5, 6, 8, 10, 11)
+SQRT({all})
+each: EXP({all}) WHERE id IN (1, 2, 3, 4, 7, 9, 12)
+LN({all})
+LOG({all})
+LOG({all}, 10)
+LOG(2, {some})
+LOG2({all})
+LOG10({all})
+SIN({some})
+COS({some})
+TAN({some})
+each: COT({all}) WHERE id NOT IN (1, 2)
+ASIN({all})
+ACOS({all})
+ATAN({all})
+ATAN({all}, 2)
+ATAN2({some}, f)
+DEGREES({all}) WHERE id NOT IN (5, 6)
+RADIANS({all})
+PI()
+PI() + 0.000000000000000
+RAND(3)
+RAND(i) WHERE id < 8
+FORMAT_BYTES({all})
+FORMAT_PICO_TIME({all})
+BIT_COUNT({all})
+CRC32({all})
+each: ABS({literal})
+SIGN({literal})
+CEIL({literal})
+FLOOR({literal})
+ROUND({literal})
+ROUND(-25.455, {literal})
+TRUNCATE({literal}, 1)
+TRUNCATE(123.456e0, {literal})
+each: POW({literal}, 2)
+SQRT({literal})
+each: EXP({literal})
+LN({literal})
+LOG(2, {literal})
+LOG2({literal})
+LOG10({literal})
+SIN({literal})
+COS({literal})
+TAN({literal})
+each: COT({literal})
+ASIN({literal})
+ACOS({literal})
+ATAN({literal})
+ATAN2({literal}, 1)
+each: DEGREES({literal})
+RADIANS({literal})
+FORMAT_BYTES({literal})
+FORMAT_PICO_TIME({literal})
+BIT_COUNT({literal})
+CRC32({literal})
+MOD({all}, 3)
+MOD(i, {some}) WHERE id NOT IN (5, 6)
+MOD({literal}, 3)
+""",
+    "string_build": """
+CONCAT({all}, '|')
+CONCAT(v, l)
+CONCAT(b, v)
+CONCAT_WS(',', {all}, '')
+CONCAT_WS({some}, 'a', 'b')
+REPEAT({all}, 2)
+LENGTH(REPEAT('ab', {some}))
+SPACE(i) WHERE id IN (1, 2, 3, 4, 7, 9, 10, 12)
+LENGTH(SPACE({some}))
+LPAD({all}, 6, 'xy')
+LPAD('ab', i, '-') WHERE id NOT IN (8, 11)
+LENGTH(LPAD('ab', {some}, '-'))
+LPAD(v, 9, '')
+RPAD({all}, 6, 'xy')
+each: RPAD('ab', i, {some}) WHERE id IN (1, 2, 3, 4, 7, 9, 10, 12)
+RPAD(v, 9, '')
+INSERT({all}, 2, 1, 'XY')
+INSERT('abcdef', {some}, 2, 'XY')
+INSERT('abcdef', 3, {some}, 'XY')
+each: INSERT('abcdef', 3, 2, {some})
+REPLACE({all}, '1', 'one')
+each: REPLACE('a1b12', {some}, '-')
+each: REPLACE('a1b12', '1', {some})
+ELT({all}, 'one', 'two')
+ELT(2, 'one', {all})
+MAKE_SET({all}, 'one', 'two', NULL, 'four')
+MAKE_SET(7, 'one', {some})
+EXPORT_SET({all}, 'Y', 'n', '', 5)
+EXPORT_SET(5, {some}, '-', '|', 4)
+EXPORT_SET(5, 'Y', {some}, ',', 3)
+EXPORT_SET(5, 'Y', 'n', {some}, 3)
+EXPORT_SET(5, 'Y', 'n', ',', {some})
+REVERSE({all})
+UPPER({all})
+UCASE(v)
+LOWER({all})
+LCASE(v)
+each: QUOTE({all})
+FORMAT({all}, 2)
+FORMAT(1234567.891, {some})
+FORMAT(1234567.891, 2, {all})
+CONCAT({literal}, 'x')
+CONCAT_WS({literal}, 'a', 'b')
+REPEAT({literal}, 2)
+LENGTH(REPEAT('ab', {literal}))
+LENGTH(SPACE({literal}))
+LPAD({literal}, 6, 'xy')
+RPAD('ab', 6, {literal})
+INSERT({literal}, 2, 1, 'XY')
+REPLACE({literal}, '1', 'one')
+ELT({literal}, 'one', 'two')
+MAKE_SET({literal}, 'one', 'two')
+EXPORT_SET({literal}, 'Y', 'n', ',', 5)
+REVERSE({literal})
+UPPER({literal})
+LOWER({literal})
+UCASE({literal})
+LCASE({literal})
+QUOTE({literal})
+FORMAT({literal}, 2)
+""",
+    "string_cut": """
+SUBSTRING({all}, 2)
+SUBSTRING({all}, -3, 2)
+SUBSTRING('abcdef', {some})
+SUBSTRING('abcdef', 2, {some})
+SUBSTR(v, 2, 3)
+SUBSTR(v FROM -3 FOR 2)
+MID({all}, 2, 3)
+LEFT({all}, 3)
+LEFT('abcdef', {some})
+RIGHT({all}, 3)
+RIGHT('abcdef', {some})
+LTRIM('  a ') = 'a ', RTRIM(' a  ') = ' a', TRIM('  a '), TRIM(LEADING FROM '  a '), TRIM(TRAILING FROM ' a  '), TRIM(BOTH FROM ' a ')
+LTRIM({all})
+RTRIM({all})
+TRIM({all})
+TRIM(LEADING 'a' FROM {all})
+TRIM(TRAILING '2' FROM {all})
+each: TRIM(BOTH {some} FROM 'abcabc')
+TRIM('b' FROM b)
+SUBSTRING_INDEX({all}, '-', 1)
+SUBSTRING_INDEX({all}, ',', -2)
+each: SUBSTRING_INDEX('a1b1c', {some}, 1)
+SUBSTRING_INDEX('a1b1c', '1', {some})
+SUBSTRING({literal}, 2)
+SUBSTRING('abcdef', {literal})
+SUBSTR({literal}, 1, 2)
+MID({literal}, 2, 3)
+LEFT({literal}, 3)
+RIGHT({literal}, 3)
+LEFT('abcdef', {literal})
+RIGHT('abcdef', {literal})
+LTRIM({literal})
+RTRIM({literal})
+TRIM({literal})
+TRIM(LEADING '1' FROM {literal})
+TRIM(TRAILING 'c' FROM {literal})
+TRIM(BOTH 'a' FROM {literal})
+SUBSTRING_INDEX({literal}, '-', 1)
+SUBSTRING_INDEX('a1b1c', '1', {literal})
+""",
+    "string_search": """
+LENGTH({all})
+OCTET_LENGTH({all})
+BIT_LENGTH({all})
+CHAR_LENGTH({all})
+CHARACTER_LENGTH({all})
+LOCATE('1', {all})
+each: LOCATE({some}, 'abc 12 2024')
+LOCATE('a', 'banana', {some})
+POSITION('b' IN {all})
+each: POSITION({some} IN 'abc 12 2024')
+INSTR({all}, 'B')
+each: INSTR('abc 12 2024', {some})
+FIELD({all}, 'b', 1, NULL, '')
+FIELD(v, 'ABC', l, b) WHERE id NOT IN (4, 5, 11)
+FIELD(i, 2, 10, u)
+FIND_IN_SET({all}, 'a,b,12,,2024-02-29')
+FIND_IN_SET('b', {all})
+STRCMP(v, 'ABC'), STRCMP(l, 'abc'), STRCMP(b, 'ABC'), STRCMP(e, 'A'), STRCMP(c, 'abc'), STRCMP(f, '1.5')
+STRCMP(i, 'abc'), STRCMP(d, '2024-02-29')
+each: STRCMP(v, {some})
+LENGTH({literal})
+OCTET_LENGTH({literal})
+BIT_LENGTH({literal})
+CHAR_LENGTH({literal})
+CHARACTER_LENGTH({literal})
+LOCATE({literal}, 'abc12')
+POSITION({literal} IN 'abc12')
+INSTR({literal}, '1')
+LOCATE('a', 'banana', {literal})
+FIELD({literal}, 'abc', 0, 1.5)
+FIND_IN_SET({literal}, 'abc,0,-1,1.5')
+each: STRCMP({literal}, '1')
+STRCMP({literal}, 1)
+""",
+    "string_code": """
+HEX({all})
+UNHEX({all})
+UNHEX(HEX({some}))
+CONV({all}, 10, 16)
+CONV({all}, 16, -10)
+CONV('1f', {some}, 10)
+CONV(100, 10, {some})
+BIN({all})
+OCT({all})
+ASCII({all})
+ORD({all})
+HEX(CHAR({some}))
+CHAR(i, u USING latin1)
+HEX(CHAR(f, c USING utf8mb4))
+TO_BASE64({all})
+FROM_BASE64({all})
+FROM_BASE64(TO_BASE64(v))
+SOUNDEX({all})
+HEX(WEIGHT_STRING({all}))
+HEX(WEIGHT_STRING(v AS CHAR(3)))
+HEX(WEIGHT_STRING(l AS BINARY(3)))
+CHARSET({all})
+COLLATION({all})
+COERCIBILITY({all})
+IS_UUID({all})
+HEX({literal})
+UNHEX({literal})
+CONV({literal}, 10, 16)
+CONV('ff', 16, {literal})
+BIN({literal})
+OCT({literal})
+ASCII({literal})
+ORD({literal})
+HEX(CHAR({literal}))
+TO_BASE64({literal})
+FROM_BASE64({literal})
+SOUNDEX({literal})
+HEX(WEIGHT_STRING({literal}))
+CHARSET({literal})
+COLLATION({literal})
+COERCIBILITY({literal})
+IS_UUID({literal})
+IS_UUID('6ccd780c-baba-1026-9564-5b8c656024db')
+each: HEX(UUID_TO_BIN({literal}))
+HEX(UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db', {some}))
+each: BIN_TO_UUID({literal})
+BIN_TO_UUID(X'6CCD780CBABA102695645B8C656024DB', {some})
+""",
+    "digest": """
+SHA2({all}, 256)
+SHA2('abc', {some})
+SHA2({literal}, 224)
+SHA2('abc', {literal})
+MD5(v)
+MD5({literal})
+SHA(v)
+SHA1(v)
+SHA1({literal})
+HEX(COMPRESS({all}))
+UNCOMPRESS(COMPRESS({all}))
+UNCOMPRESS({some})
+UNCOMPRESSED_LENGTH({all})
+UNCOMPRESSED_LENGTH(COMPRESS({some}))
+HEX(COMPRESS({literal}))
+UNCOMPRESS({literal})
+UNCOMPRESSED_LENGTH({literal})
+each: LENGTH(RANDOM_BYTES({literal}))
+LENGTH(RANDOM_BYTES(i)) WHERE id IN (1, 3, 7, 9)
+""",
+    "network": """
+INET_ATON({all})
+INET_ATON('192.168.0.1'), INET_ATON('1.2'), INET_ATON('256.1'), INET6_NTOA(INET6_ATON('192.168.0.1')), INET6_NTOA(INET6_ATON('::ffff:1.2.3.4')), INET6_NTOA(INET6_ATON('FDFE::5A55')), IS_IPV4('1.2.3.4'), IS_IPV6('::1'), IS_IPV4_COMPAT(INET6_ATON('::1.2.3.4')), IS_IPV4_MAPPED(INET6_ATON('::ffff:1.2.3.4'))
+INET_NTOA({all})
+HEX(INET6_ATON({all}))
+INET6_NTOA({all})
+IS_IPV4({all})
+IS_IPV6({all})
+IS_IPV4_COMPAT({all})
+IS_IPV4_COMPAT(INET6_ATON({some}))
+IS_IPV4_MAPPED({all})
+IS_IPV4_MAPPED(INET6_ATON(l))
+INET_ATON({literal})
+INET_NTOA({literal})
+INET6_ATON({literal})
+INET6_NTOA({literal})
+IS_IPV4({literal})
+IS_IPV6({literal})
+IS_IPV4_COMPAT({literal})
+IS_IPV4_MAPPED({literal})
+""",
+    "regexp": """
+v REGEXP '[0-9]+'
+l RLIKE '^b'
+each: {all} REGEXP '1'
+v NOT REGEXP 'a|z'
+'abc12' REGEXP v WHERE id NOT IN (2, 9)
+REGEXP_LIKE(v, 'B', 'i')
+REGEXP_LIKE(v, 'B', 'c')
+each: REGEXP_LIKE({all}, '1')
+each: REGEXP_INSTR({all}, '[12]')
+REGEXP_INSTR(v, '.', 2, 2, 1) WHERE CHAR_LENGTH(v) > 3 OR v IS NULL
+REGEXP_INSTR('a1b12', '[0-9]', i) WHERE id IN (1, 3, 9, 12)
+REGEXP_INSTR('a1b12', '[0-9]', c) WHERE id IN (1, 3, 9, 12)
+each: REGEXP_REPLACE({all}, '[0-9]', 'x')
+REGEXP_REPLACE(v, '(.)(.)', '$2$1')
+each: REGEXP_REPLACE('a1b12', '[0-9]', {some})
+each: REGEXP_SUBSTR({all}, '[0-9]+')
+REGEXP_SUBSTR(v, '.', 2, 2) WHERE CHAR_LENGTH(v) > 3 OR v IS NULL
+each: {literal} REGEXP '1'
+each: REGEXP_LIKE({literal}, '1')
+each: REGEXP_LIKE('abc12', {literal})
+each: REGEXP_INSTR({literal}, 'b')
+each: REGEXP_REPLACE({literal}, '1', '2')
+each: REGEXP_SUBSTR({literal}, '[0-9]+')
+""",
+    "control": """
+IF({all}, 'yes', 'no')
+IF(id % 2, {all}, NULL)
+IF(id % 2, {all}, i)
+IF(id % 2, v, {all})
+IFNULL({all}, 'none')
+IFNULL({all}, 1)
+IFNULL(NULL, {all})
+NULLIF({all}, 1)
+NULLIF(v, 'ABC'), NULLIF(l, 'b'), NULLIF(b, 'abc'), NULLIF(i, '1'), NULLIF(c, '1.5'), NULLIF(f, '2.5'), NULLIF(d, '2024-02-29'), NULLIF(t, '24:00'), NULLIF(e, 'A')
+NULLIF(v, {some})
+COALESCE({all}, 'none')
+COALESCE(NULL, {all}, 1.25)
+ISNULL({all})
+INTERVAL({all}, -1, 0, 10, 1000)
+INTERVAL(5, 1, {some})
+GREATEST({all}, 2)
+GREATEST({all}, '12')
+GREATEST(v, 'b'), GREATEST(l, 'b'), GREATEST(b, 'b'), GREATEST(e, 'b')
+GREATEST(v, {some})
+LEAST({all}, 2)
+LEAST({all}, '12')
+LEAST(v, 'b'), LEAST(l, 'b'), LEAST(b, 'b'), LEAST(e, 'b')
+LEAST(d, {some})
+CASE {all} WHEN 1 THEN 'one' WHEN '12' THEN 'text' ELSE 'other' END
+CASE v WHEN 'ABC' THEN 'text' WHEN 12 THEN 'number' END
+CASE WHEN {all} THEN 'true' WHEN {all} IS NULL THEN 'null' END
+CASE id % 3 WHEN 0 THEN {all} WHEN 1 THEN i END
+CASE id % 3 WHEN 0 THEN v WHEN 1 THEN {all} END
+ANY_VALUE({all})
+DEFAULT(v), DEFAULT(i), DEFAULT(e)
+NAME_CONST('n', 1.50)
+each: NAME_CONST('n', {literal})
+NAME_CONST(v, 1)
+IF({literal}, 'yes', 'no')
+IFNULL({literal}, 'none')
+NULLIF({literal}, 1)
+NULLIF(1, {literal})
+COALESCE(NULL, {literal})
+ISNULL({literal})
+INTERVAL({literal}, -1, 0, 10)
+GREATEST({literal}, 1)
+GREATEST({literal}, '2')
+LEAST({literal}, 1)
+LEAST({literal}, DATE'2024-01-01')
+CASE {literal} WHEN 0 THEN 'zero' WHEN 'abc' THEN 'text' ELSE 'other' END
+CASE WHEN {literal} THEN 'true' ELSE 'else' END
+ANY_VALUE({literal})
+""",
+    "temporal_parts": """
+YEAR({all})
+MONTH({all})
+DAY({all})
+DAYOFMONTH({some})
+QUARTER({all})
+HOUR({all})
+MINUTE({all})
+SECOND({all})
+MICROSECOND({all})
+DAYOFWEEK({all})
+WEEKDAY({all})
+DAYOFYEAR({all})
+TO_DAYS({all})
+TO_SECONDS({all})
+LAST_DAY({all})
+DAYNAME({all})
+MONTHNAME({all})
+WEEK({all})
+WEEK({all}, 3)
+WEEK('2024-12-31', {some})
+WEEKOFYEAR({all})
+YEARWEEK({all})
+YEARWEEK('2024-12-31', {some})
+TIME_TO_SEC({all})
+EXTRACT(YEAR FROM {all})
+EXTRACT(QUARTER FROM {some})
+EXTRACT(MONTH FROM {some})
+EXTRACT(WEEK FROM {some})
+EXTRACT(DAY FROM {some})
+EXTRACT(HOUR FROM {some})
+EXTRACT(MINUTE FROM {some})
+EXTRACT(SECOND FROM {some})
+EXTRACT(MICROSECOND FROM {some})
+EXTRACT(YEAR_MONTH FROM {some})
+EXTRACT(DAY_HOUR FROM {all})
+EXTRACT(DAY_MINUTE FROM {some})
+EXTRACT(DAY_SECOND FROM {some})
+EXTRACT(DAY_MICROSECOND FROM {some})
+EXTRACT(HOUR_MINUTE FROM {some})
+EXTRACT(HOUR_SECOND FROM {some})
+EXTRACT(HOUR_MICROSECOND FROM {some})
+EXTRACT(MINUTE_SECOND FROM {some})
+EXTRACT(MINUTE_MICROSECOND FROM {some})
+EXTRACT(SECOND_MICROSECOND FROM {some})
+YEAR({literal})
+MONTH({literal})
+DAY({literal})
+DAYOFMONTH({literal})
+QUARTER({literal})
+HOUR({literal})
+MINUTE({literal})
+SECOND({literal})
+MICROSECOND({literal})
+DAYOFWEEK({literal})
+WEEKDAY({literal})
+DAYOFYEAR({literal})
+TO_DAYS({literal})
+TO_SECONDS({literal})
+LAST_DAY({literal})
+DAYNAME({literal})
+MONTHNAME({literal})
+WEEK({literal})
+WEEK('2024-12-31', {literal})
+WEEKOFYEAR({literal})
+YEARWEEK({literal})
+TIME_TO_SEC({literal})
+EXTRACT(YEAR FROM {literal})
+EXTRACT(DAY_MICROSECOND FROM {literal})
+""",
+    "temporal_make": """
+DATE({all})
+TIME({all})
+TIMESTAMP({all})
+TIMESTAMP(m, {some})
+TIMESTAMP({some}, t)
+MAKEDATE({all}, 60)
+MAKEDATE(2024, {some})
+MAKETIME({all}, 1, 2)
+MAKETIME(1, {some}, 2)
+MAKETIME(1, 2, {some})
+FROM_DAYS({all})
+FROM_DAYS(TO_DAYS(d))
+SEC_TO_TIME({all})
+each: PERIOD_ADD({literal}, 2)
+PERIOD_ADD(202402, {some})
+each: PERIOD_DIFF(202402, {literal})
+PERIOD_DIFF(202402, 9912)
+STR_TO_DATE({all}, '%Y-%m-%d')
+STR_TO_DATE({all}, '%Y-%m-%d %H:%i:%s.%f')
+STR_TO_DATE({all}, '%H:%i:%s')
+STR_TO_DATE('12', {all})
+STR_TO_DATE('Thu 29 Feb 24 01:02:03 PM', '%a %d %b %y %h:%i:%s %p')
+DATE_FORMAT({all}, '%Y %y %m %c %M %b %d %e %D %j %W %a %w %U %u %V %v %X %x')
+DATE_FORMAT({all}, '%H %k %h %I %l %i %S %s %f %p %r %T %% %q')
+DATE_FORMAT(m, {some})
+TIME_FORMAT({all}, '%H %k %h %i %s %f %p %r %T')
+TIME_FORMAT({all}, '%Y-%m-%d')
+TIME_FORMAT(t, {some})
+GET_FORMAT(DATE, v)
+GET_FORMAT(DATE, 'USA')
+GET_FORMAT(DATETIME, 'ISO')
+GET_FORMAT(TIME, 'eur')
+GET_FORMAT(TIMESTAMP, 'internal')
+UNIX_TIMESTAMP({all})
+UNIX_TIMESTAMP()
+FROM_UNIXTIME({all})
+FROM_UNIXTIME({all}, '%Y-%m-%d %H.%i')
+CONVERT_TZ({all}, '+00:00', '-05:30')
+CONVERT_TZ('2024-02-29 12:00:00', v, '+01:00')
+CONVERT_TZ('2024-02-29 12:00:00', '+01:00', {some})
+DATE({literal})
+TIME({literal})
+TIMESTAMP({literal})
+TIMESTAMP('2024-02-29', {literal})
+MAKEDATE({literal}, 60)
+MAKEDATE(2024, {literal})
+MAKETIME({literal}, 1, 2)
+MAKETIME(1, 2, {literal})
+FROM_DAYS({literal})
+SEC_TO_TIME({literal})
+STR_TO_DATE({literal}, '%Y-%m-%d')
+DATE_FORMAT({literal}, '%Y-%m-%d %T.%f')
+TIME_FORMAT({literal}, '%H:%i:%s.%f')
+GET_FORMAT(DATE, {literal})
+UNIX_TIMESTAMP({literal})
+FROM_UNIXTIME({literal})
+CONVERT_TZ({literal}, '+00:00', '+01:00')
+""",
+    "temporal_arithmetic": """
+DATE_ADD({all}, INTERVAL 1 DAY)
+DATE_ADD({all}, INTERVAL 1 MONTH)
+DATE_ADD(m, INTERVAL {some} DAY)
+DATE_ADD(d, INTERVAL {some} MONTH)
+DATE_SUB({all}, INTERVAL 90 MINUTE)
+DATE_SUB(t, INTERVAL {some} SECOND)
+ADDDATE({all}, 31)
+ADDDATE(d, {some})
+SUBDATE({all}, INTERVAL 1 YEAR)
+SUBDATE(m, {some})
+TIMESTAMPADD(WEEK, 1, {all})
+TIMESTAMPADD(SECOND, {some}, m)
+{all} + INTERVAL 1 HOUR
+INTERVAL 1 QUARTER + {some}
+{some} - INTERVAL 1.5 SECOND
+m + INTERVAL 5 MICROSECOND
+m + INTERVAL '1:2' MINUTE_SECOND
+m + INTERVAL '1.5' SECOND_MICROSECOND
+m + INTERVAL '1:2.5' MINUTE_MICROSECOND
+m + INTERVAL '1:2:3.5' HOUR_MICROSECOND
+m + INTERVAL '1:2:3' HOUR_SECOND
+m + INTERVAL '1:2' HOUR_MINUTE
+m + INTERVAL '1 2:3:4.5' DAY_MICROSECOND
+m + INTERVAL '1 2:3:4' DAY_SECOND
+m + INTERVAL '1 2:3' DAY_MINUTE
+m + INTERVAL '1 2' DAY_HOUR
+m + INTERVAL '1-2' YEAR_MONTH
+m + INTERVAL {some} YEAR_MONTH
+t + INTERVAL {some} HOUR_SECOND
+DATEDIFF({all}, '2024-02-29')
+DATEDIFF(d, {some})
+TIMEDIFF({all}, '01:00:00')
+TIMEDIFF(m, {some})
+TIMEDIFF(t, {some})
+TIMESTAMPDIFF(MICROSECOND, m, '2024-02-29 12:00:00')
+TIMESTAMPDIFF(SECOND, {some}, '2024-02-29 12:00:00')
+TIMESTAMPDIFF(MINUTE, m, '2024-02-29 12:00:00')
+TIMESTAMPDIFF(HOUR, m, '2024-02-29 12:00:00')
+TIMESTAMPDIFF(DAY, {all}, '2024-02-29')
+TIMESTAMPDIFF(WEEK, d, '2024-02-29')
+TIMESTAMPDIFF(MONTH, {all}, '2024-02-29')
+TIMESTAMPDIFF(QUARTER, d, '2024-02-29')
+TIMESTAMPDIFF(YEAR, d, {some})
+ADDTIME({all}, '01:02:03.5')
+ADDTIME(m, {some})
+ADDTIME(t, {some})
+SUBTIME({all}, '01:02:03.5')
+SUBTIME('10:00:00', {some})
+DATE_ADD({literal}, INTERVAL 1 DAY)
+DATE_ADD('2024-02-29', INTERVAL {literal} DAY)
+DATE_ADD(DATE'2024-02-29', INTERVAL {literal} MONTH)
+DATE_SUB('2024-02-29 12:00:00', INTERVAL {literal} SECOND)
+DATE_SUB('2024-02-29 12:00:00', INTERVAL {literal} DAY_SECOND)
+ADDDATE({literal}, 1)
+SUBDATE({literal}, 1)
+TIMESTAMPADD(MINUTE, {literal}, '2024-02-29')
+DATEDIFF({literal}, '2024-02-28')
+TIMEDIFF({literal}, '01:00:00')
+TIMESTAMPDIFF(DAY, {literal}, '2024-03-01')
+ADDTIME({literal}, '1:00')
+SUBTIME('2024-02-29 12:00:00', {literal})
+""",
+    "temporal_clock": """
+SET timestamp = 1709210096.789012, time_zone = '+02:30';
+NOW(), NOW(3), CURRENT_TIMESTAMP, CURRENT_TIMESTAMP(6), LOCALTIME, LOCALTIME(2), LOCALTIMESTAMP, LOCALTIMESTAMP(1)
+CURDATE(), CURRENT_DATE, CURRENT_DATE(), CURTIME(), CURTIME(4), CURRENT_TIME, CURRENT_TIME(5)
+UTC_DATE(), UTC_DATE, UTC_TIME(), UTC_TIME(3), UTC_TIMESTAMP(), UTC_TIMESTAMP(6)
+NOW() + 0, NOW(6) + 0, CURDATE() + 0, CURTIME(2) + 0, UTC_DATE() + 0, UTC_TIME() + 0, UTC_TIMESTAMP(3) + 0
+UNIX_TIMESTAMP(), FROM_UNIXTIME(0), SYSDATE() > '2024-01-01', LENGTH(SYSDATE(3))
+NOW(7)
+CURTIME(-1)
+SYSDATE(NULL)
+SET timestamp = DEFAULT, time_zone = '+00:00';
+""",
+    "session": """
+-- novalues
+SELECT CONNECTION_ID(), VERSION(), UUID(), UUID_SHORT(), PS_CURRENT_THREAD_ID();
+CONNECTION_ID() > 0, LENGTH(VERSION()) > 0, LENGTH(UUID()), UUID_SHORT() > 0, PS_CURRENT_THREAD_ID() > 0
+CURRENT_USER(), CURRENT_USER, SESSION_USER() = USER(), SYSTEM_USER() = USER(), CURRENT_ROLE(), LEFT(USER(), 5)
+DATABASE() = SCHEMA(), ISNULL(DATABASE())
+CHARSET(USER()), COLLATION(DATABASE()), COERCIBILITY(VERSION()), CHARSET(UUID())
+SELECT id FROM a WHERE id < 4 ORDER BY id;
+FOUND_ROWS()
+UPDATE a SET y = y WHERE id = 1;
+ROW_COUNT()
+CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY);
+INSERT INTO n VALUES (NULL), (NULL);
+LAST_INSERT_ID()
+LAST_INSERT_ID({some}) WHERE id IN (3, 7, 9, 12)
+LAST_INSERT_ID({literal})
+LAST_INSERT_ID()
+each: GET_LOCK({literal}, 0)
+GET_LOCK('every', 0), IS_USED_LOCK('every') = CONNECTION_ID(), IS_FREE_LOCK('every'), RELEASE_LOCK('every')
+each: IS_FREE_LOCK({literal})
+each: IS_USED_LOCK({literal}) IS NULL
+each: RELEASE_LOCK({literal})
+RELEASE_ALL_LOCKS()
+each: SLEEP({literal}) WHERE FALSE
+SLEEP(0), SLEEP(0.001)
+SLEEP(NULL)
+SLEEP(-1)
+BENCHMARK(3, v) WHERE id < 4
+BENCHMARK(2, {literal})
+each: BENCHMARK({literal}, 1) WHERE FALSE
+BENCHMARK(-1, 1), BENCHMARK(NULL, 1), BENCHMARK('2x', 1), BENCHMARK(0, 1)
+LOAD_FILE({literal})
+RAND() BETWEEN 0 AND 1, RAND(NULL), RAND('3x'), RAND(3) = RAND(3)
+""",
+    "operator_arithmetic": """
+{all} + 1 WHERE id NOT IN (5, 6)
+i + {some} WHERE id NOT IN (5, 6)
+u + {some} WHERE id NOT IN (4, 5, 6, 10)
+{all} - 1 WHERE id NOT IN (2, 5, 6)
+c - {some}
+{all} * 2 WHERE id NOT IN (5, 6)
+f * {some} WHERE id NOT IN (5, 6)
+{all} / 3
+7 / {some}
+{all} DIV 2 WHERE id NOT IN (5, 6)
+100 DIV {some}
+{all} % 3
+100 % {some}
+{all} MOD 7
+-{all} WHERE id NOT IN (5, 6, 11)
++{all}
+each: {literal} + 1
+each: {literal} - 1
+each: {literal} * 2
+{literal} / 2
+1 / {literal}
+each: {literal} DIV 2
+{literal} % 2
+{literal} MOD 1.5
+-({literal})
++({literal})
+each: 9223372036854775807 + {literal}
+each: CAST(1 AS UNSIGNED) - {literal}
+""",
+    "operator_comparison": """
+{all} = 1
+v = 'ABC', l = 'b', b = 'abc', b = 'ABC', i = '1', u = '7', c = '1.5', f = '2.5', d = '2024-02-29', t = '24:00', m = '20240229123456.789012', y = '24', e = 'A'
+{all} = '2024-02-29'
+v = {some}
+d = {some}
+{all} <=> NULL
+{all} <=> v
+{all} <> 1
+v != 'B', l != 'B', b != 'B', e != 'B', i != 'B'
+{all} < 2
+v < {some}
+v <= '12', l <= '12', b <= '12', i <= '12', u <= '12', c <= '12', f <= '12', t <= '12', y <= '12', e <= '12'
+{all} > 0
+m > {some}
+{all} >= 2.5
+t >= {some}
+{all} IS NULL
+{all} IS NOT NULL
+{all} IS TRUE
+{all} IS NOT TRUE
+{all} IS FALSE
+{all} IS NOT FALSE
+{all} IS UNKNOWN
+{all} IS NOT UNKNOWN
+{all} BETWEEN 1 AND 10
+v NOT BETWEEN 'a' AND 'z', l NOT BETWEEN 'a' AND 'z', b NOT BETWEEN 'a' AND 'z', e NOT BETWEEN 'a' AND 'z'
+v BETWEEN l AND b
+d BETWEEN m AND '2024-12-31'
+{all} IN (1, '12', NULL)
+v IN (1, 'abc', NULL)
+{all} NOT IN (0, '12', 2.5)
+v IN ({some})
+{all} LIKE '1%'
+{all} NOT LIKE '%b%'
+v LIKE {some}
+v LIKE 'a|_b%' ESCAPE '|'
+v LIKE _utf8mb4'ä%' COLLATE utf8mb4_bin
+v SOUNDS LIKE 'abk'
+{all} SOUNDS LIKE 'B'
+(i, v) = (1, 'abc')
+(i, c) < (2, 0)
+(id, v) IN ((3, 'abc'), (4, NULL))
+ROW(i, u) <=> ROW(1, 1)
+i = ANY (SELECT x.u FROM a x)
+v <> ALL (SELECT x.l FROM a x WHERE x.l IS NOT NULL)
+v >= SOME (SELECT x.v FROM a x WHERE x.id > 9)
+i IN (SELECT x.u FROM a x)
+i NOT IN (SELECT x.u FROM a x WHERE x.id > 5)
+EXISTS (SELECT 1 FROM a x WHERE x.id = a.id + 1 AND x.i > 0)
+(SELECT x.v FROM a x WHERE x.id = a.id)
+v COLLATE utf8mb4_bin = 'ABC'
+BINARY v = 'ABC'
+{literal} = 1
+each: {literal} = 'abc'
+{literal} <=> NULL
+{literal} <> 0
+each: {literal} < '2'
+{literal} <= 1.5
+{literal} > -1
+each: {literal} >= DATE'2024-01-01'
+{literal} IS TRUE
+{literal} IS NOT FALSE
+{literal} IS UNKNOWN
+{literal} BETWEEN 0 AND 10
+{literal} IN (0, 'abc', 1.5)
+{literal} LIKE '%1%'
+{literal} SOUNDS LIKE 'abc'
+""",
+    "operator_logic": """
+NOT {all}
+!{all}
+{all} AND TRUE
+{all} && 1
+{all} OR FALSE
+{all} || NULL
+{all} XOR TRUE
+i XOR {some}
+i AND {some}
+v OR {some}
+NOT ({literal})
+{literal} AND 1
+{literal} OR 0
+{literal} XOR 1
+TRUE, FALSE, NOT TRUE, NOT NULL, TRUE XOR NULL
+SET sql_mode = 'PIPES_AS_CONCAT';
+{all} || '|'
+SET sql_mode = 'HIGH_NOT_PRECEDENCE';
+NOT i BETWEEN 0 AND 2
+SET sql_mode = DEFAULT;
+@n := i WHERE id < 5
+@n, @undefined, @n IS NULL
+@@sql_mode = @@session.sql_mode, @@global.port > 0
+""",
+    "operator_bits": """
+{all} & 5
+i & {some}
+{all} | 8
+i | {some}
+{all} ^ 3
+u ^ {some}
+{all} << 2
+1 << {some}
+{all} >> 1
+u >> {some}
+~{all}
+HEX(b & b)
+HEX(b | X'FF') WHERE LENGTH(b) = 1
+HEX(b ^ b), HEX(b << 4), HEX(b >> 4)
+HEX(~b)
+{literal} & 6
+{literal} | 1
+{literal} ^ 1
+{literal} << 1
+{literal} >> 1
+1 << {literal}
+~({literal})
+HEX(X'F0F0' & X'0FF0'), HEX(X'F0F0' | _binary X'0FF0'), HEX(_binary X'F0F0' ^ X'0FF0'), HEX(~_binary X'F0'), HEX(_binary X'F0F0' << 4)
+_binary X'F0F0' & X'FF'
+""",
+    "cast": """
+CAST({all} AS SIGNED)
+CAST({all} AS UNSIGNED)
+CAST({all} AS CHAR)
+CAST({all} AS CHAR(3))
+CAST({all} AS CHAR CHARACTER SET latin1)
+CAST({all} AS NCHAR)
+HEX(CAST({all} AS BINARY))
+HEX(CAST({all} AS BINARY(4)))
+CAST({all} AS DATE)
+CAST({all} AS TIME)
+CAST({all} AS TIME(2))
+CAST({all} AS DATETIME)
+CAST({all} AS DATETIME(3))
+CAST({all} AS DECIMAL)
+CAST({all} AS DECIMAL(10, 2))
+CAST({all} AS FLOAT) WHERE id NOT IN (5, 6)
+CAST({all} AS DOUBLE)
+CAST({all} AS REAL)
+CAST({all} AS YEAR)
+CONVERT({all}, SIGNED)
+CONVERT({some}, CHAR(5))
+HEX(CONVERT({all} USING utf8mb4))
+HEX(CONVERT(v USING utf16))
+CONVERT(l USING utf8mb4)
+BINARY {all}
+CAST({literal} AS SIGNED)
+CAST({literal} AS UNSIGNED)
+CAST({literal} AS CHAR)
+CAST({literal} AS CHAR(2))
+HEX(CAST({literal} AS BINARY(3)))
+CAST({literal} AS DATE)
+CAST({literal} AS TIME)
+CAST({literal} AS TIME(3))
+CAST({literal} AS DATETIME)
+CAST({literal} AS DATETIME(6))
+CAST({literal} AS DECIMAL(10, 2))
+each: CAST({literal} AS FLOAT)
+CAST({literal} AS DOUBLE)
+CAST({literal} AS YEAR)
+CONVERT({literal}, UNSIGNED)
+CONVERT({literal} USING latin1)
+""",
+    "aggregate": """
+-- Over all rows, over none, by group; of columns of all types.
+COUNT(*)
+COUNT({all})
+COUNT(DISTINCT {all})
+each: SUM({all}) WHERE id NOT IN (5, 6)
+each: SUM(DISTINCT {some}) WHERE id NOT IN (5, 6)
+each: AVG({all}) WHERE id NOT IN (5, 6)
+AVG(DISTINCT i) WHERE id NOT IN (5, 6)
+MIN({all})
+MAX({all})
+GROUP_CONCAT({all} ORDER BY id SEPARATOR '|')
+GROUP_CONCAT(DISTINCT y ORDER BY y DESC)
+each: BIT_AND({all})
+each: BIT_OR({all})
+each: BIT_XOR({all})
+SELECT HEX(BIT_AND(b)), HEX(BIT_OR(b)), HEX(BIT_XOR(b)) FROM a WHERE id IN (3, 4, 7);
+STD({some}) WHERE id NOT IN (5, 6)
+STDDEV(i), STDDEV_POP(i), STDDEV_SAMP(i) WHERE id NOT IN (5, 6)
+VARIANCE(c), VAR_POP(c), VAR_SAMP(c) WHERE id NOT IN (5, 6)
+COUNT(i), SUM(i), AVG(i), MIN(i), MAX(i), GROUP_CONCAT(i), BIT_AND(i), BIT_OR(i), BIT_XOR(i), STD(i), VAR_SAMP(i) WHERE id < 0
+SELECT id % 3 g, COUNT(*), COUNT(v), COUNT(DISTINCT y, e), SUM(c), MIN(v), MAX(d), GROUP_CONCAT(t ORDER BY id) FROM a WHERE id NOT IN (5, 6) GROUP BY g ORDER BY g;
+SELECT id % 2 g, GROUPING(id % 2), COUNT(*), ANY_VALUE(1) FROM a GROUP BY id % 2 WITH ROLLUP;
+COUNT({literal})
+each: SUM({literal})
+each: AVG({literal})
+MIN({literal})
+MAX({literal})
+GROUP_CONCAT({literal})
+BIT_AND({literal})
+BIT_OR({literal})
+BIT_XOR({literal})
+STDDEV_SAMP({literal})
+VARIANCE({literal})
+""",
+}
+
+
+def choices(expression):
+    """What stands for an expression: itself, or itself with each of what it names in place."""
+    for mark, values in (("{all}", COLUMNS), ("{some}", DIFFERENT), ("{literal}", LITERALS)):
+        if mark in expression:
+            return [expression.replace(mark, value) for value in values]
+    return [expression]
+
+
+def expand(line):
+    """The statements of a line."""
+    if re.match(r"(SELECT|SET|UPDATE|INSERT|CREATE|--) ", line):
+        return [line]
+    each = line.startswith("each: ")
+    # The condition is behind all parentheses.
+    expression, where, rows = line.removeprefix("each: ").rpartition(" WHERE ")
+    if not where or rows.count("(") != rows.count(")"):
+        expression, where, rows = line.removeprefix("each: "), "", ""
+    named = re.sub(r"\{literal\}|[XB]?'[^']*'|@\w+|FROM a x.*", "", expression)
+    over_table = re.search(r"\{all\}|\{some\}|COUNT\(\*\)|" + A_COLUMN, named)
+    first, last = "", where + rows
+    if over_table:
+        last = " FROM a" + last
+        if not re.match(AGGREGATES, expression):
+            first, last = "id, ", last + " ORDER BY id"
+    lists = choices(expression)
+    return [f"SELECT {first}{shown}{last};" for shown in (lists if each else [", ".join(lists)])]
+
+
+def main():
+    for family in sys.argv[1:] or FAMILIES:
+        lines = [line for line in FAMILIES[family].splitlines() if line]
+        body = "\n".join(statement for line in lines for statement in expand(line))
+        path = HERE / f"every_{family}.test"
+        path.write_text(f"-- Written by generate.py: {family}, each over a table of arguments and over literals.\n{TABLE}{body}\n")
+
+
+if __name__ == "__main__":
+    main()
