@@ -77,6 +77,11 @@ impl Dictionary {
         self.entry(schema, table).is_some()
     }
 
+    /// Whether there is a table of that name that is not being filled. Opens none.
+    pub fn shows_table(&self, schema: &str, table: &str) -> bool {
+        self.entry(schema, table).is_some_and(|entry| !entry.is_hidden())
+    }
+
     /// Names of all tables of a schema in order, but for those that are being filled; empty if there is no such schema. Opens none.
     pub fn table_names(&self, schema: &str) -> Vec<String> {
         let maps = self.read();

@@ -162,7 +162,7 @@ impl SystemTables<'_> {
         let dictionary = self.instance.engine().dictionary();
         let found = |name: String| match definition(schema, &name) {
             Some(system) => (system.name.table == name).then_some((name, false)),
-            None => dictionary.has_table(schema, &name).then_some((name, true)),
+            None => dictionary.shows_table(schema, &name).then_some((name, true)),
         };
         names.into_iter().filter_map(found).filter(|(name, _)| self.may_see(schema, name)).collect()
     }
