@@ -93,6 +93,7 @@ pub struct UndoAddress {
 
 impl EntryKind {
     /// Bytes of the header, but for the layout version.
+    #[inline]
     pub const fn header_bytes(self) -> usize {
         match self {
             EntryKind::Clustered => CLUSTERED_HEADER_BYTES,
@@ -105,11 +106,9 @@ impl Head {
     /// None if the bytes are too short.
     #[inline]
     pub fn parse(value: &[u8]) -> Option<Head> {
-        let head = value.first_chunk::<SECONDARY_HEADER_BYTES>()?;
-        let mut writer = [0; 8];
-        writer[..FLAGS_AT].copy_from_slice(&head[..FLAGS_AT]);
-        let writer = TransactionId(u64::from_le_bytes(writer));
-        Some(Head { writer, deleted: head[FLAGS_AT] & DELETED != 0 })
+        let [w0, w1, w2, w3, w4, w5, flags] = *value.first_chunk::<SECONDARY_HEADER_BYTES>()?;
+        let writer = TransactionId(u64::from_le_bytes([w0, w1, w2, w3, w4, w5, 0, 0]));
+        Some(Head { writer, deleted: flags & DELETED != 0 })
     }
 }
 
@@ -131,24 +130,27 @@ impl<'a> Entry<'a> {
     }
 
     /// Where a clustered entry leads.
+    #[inline]
     pub fn undo_address(&self) -> UndoAddress {
-        let mut number = [0; 8];
         let bytes = &self.value[SECONDARY_HEADER_BYTES..CLUSTERED_HEADER_BYTES];
-        number[..UNDO_ADDRESS_BYTES].copy_from_slice(bytes);
-        UndoAddress { after_position: u64::from_le_bytes(number), head_only: self.flags & HEAD_ONLY != 0 }
+        let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        UndoAddress { after_position: number, head_only: self.flags & HEAD_ONLY != 0 }
     }
 
     /// The flags that a delete mark leaves as they are: they tell how the row is to be read.
+    #[inline]
     pub fn row_flags(&self) -> u8 {
         self.flags & ROW_FLAGS
     }
 
     /// The row as it stands here.
+    #[inline]
     pub fn stored_row(&self) -> StoredRow<'a> {
         StoredRow { bytes: self.row, form: self.form() }
     }
 
     /// How the entry keeps its row.
+    #[inline]
     pub fn form(&self) -> RowForm {
         RowForm::of_flags(self.flags)
     }
@@ -156,6 +158,7 @@ impl<'a> Entry<'a> {
 
 impl UndoAddress {
     /// The address of the record that will stand at that position. Error: TooManyChanges.
+    #[inline]
     pub fn of_position(position: u64, head_only: bool) -> Result<UndoAddress, EntryError> {
         if position >= UNDO_RECORDS_MAX {
             return Err(EntryError::TooManyChanges);
@@ -197,6 +200,7 @@ pub fn bad_header() -> EntryError {
 }
 
 /// Copies the present value of an entry of any kind out of the leaf. Returns its writer and delete mark.
+#[inline]
 pub fn load_head(
     edit: &LeafEdit<'_, '_>,
     old: &mut Vec<u8>,
@@ -208,6 +212,7 @@ pub fn load_head(
 }
 
 /// Completes the key of a secondary entry, which begins at `start`.
+#[inline]
 pub fn append_clustered_key(key: &mut Vec<u8>, start: usize, clustered_key: &[u8]) -> Result<(), EntryError> {
     key.extend_from_slice(clustered_key);
     let bytes = key.len() - start;
@@ -228,30 +233,29 @@ pub fn row_bytes_max(key: &[u8]) -> usize {
 }
 
 /// Tells the tree from the first bytes of a value whether the entry is live.
+#[inline]
 pub fn is_live(value: &[u8]) -> bool {
     value.get(FLAGS_AT).is_some_and(|flags| flags & DELETED == 0)
 }
 
 /// The header of a secondary entry.
+#[inline]
 pub fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_HEADER_BYTES] {
-    let mut header = [0; SECONDARY_HEADER_BYTES];
-    header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
-    header[FLAGS_AT] = if deleted { DELETED } else { 0 };
-    header
+    let [w0, w1, w2, w3, w4, w5, ..] = writer.0.to_le_bytes();
+    [w0, w1, w2, w3, w4, w5, if deleted { DELETED } else { 0 }]
 }
 
 /// The header of a clustered entry. `flags` are those for which the address does not speak.
+#[inline]
 pub fn clustered_header(
     writer: TransactionId,
     flags: u8,
     address: UndoAddress,
 ) -> [u8; CLUSTERED_HEADER_BYTES] {
-    let mut header = [0; CLUSTERED_HEADER_BYTES];
-    header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
-    header[FLAGS_AT] = flags | if address.head_only { HEAD_ONLY } else { 0 };
-    let number = address.after_position.to_le_bytes();
-    header[SECONDARY_HEADER_BYTES..].copy_from_slice(&number[..UNDO_ADDRESS_BYTES]);
-    header
+    let [w0, w1, w2, w3, w4, w5, ..] = writer.0.to_le_bytes();
+    let flags = flags | if address.head_only { HEAD_ONLY } else { 0 };
+    let [a0, a1, a2, a3, a4, ..] = address.after_position.to_le_bytes();
+    [w0, w1, w2, w3, w4, w5, flags, a0, a1, a2, a3, a4]
 }
 
 #[cfg(test)]

@@ -17,31 +17,37 @@ impl RowForm {
     pub const ROW_OUTSIDE: RowForm = RowForm(ROW_OUTSIDE);
 
     /// The form that the flags of an entry tell.
+    #[inline]
     pub const fn of_flags(flags: u8) -> RowForm {
         RowForm(flags & (Self::VALUES_OUTSIDE.0 | Self::ROW_OUTSIDE.0))
     }
 
     /// The form of a row that itself stands in its entry and refers to these values.
+    #[inline]
     pub const fn of_references(references: &[u8]) -> RowForm {
         if references.is_empty() { Self::WHOLE } else { Self::VALUES_OUTSIDE }
     }
 
     /// The form that the start of an entry tells.
+    #[inline]
     pub fn of_head(head: &[u8; txn::HEAD_BYTES]) -> RowForm {
         RowForm::of_flags(head[txn::HEAD_BYTES - 1])
     }
 
     /// Its bits among the flags of an entry.
+    #[inline]
     pub const fn flags(self) -> u8 {
         self.0
     }
 
     /// Whether the row is whole.
+    #[inline]
     pub const fn is_whole(self) -> bool {
         self.0 == 0
     }
 
     /// Whether the row itself stands outside.
+    #[inline]
     pub const fn is_row_outside(self) -> bool {
         self.0 & Self::ROW_OUTSIDE.0 != 0
     }
@@ -76,6 +82,7 @@ pub struct FittingRow<'a> {
 
 impl OwnedRow {
     /// The same, borrowed.
+    #[inline]
     pub fn as_stored(&self) -> StoredRow<'_> {
         StoredRow { bytes: &self.bytes, form: self.form }
     }
@@ -83,6 +90,7 @@ impl OwnedRow {
 
 impl FittingRow<'_> {
     /// The same, borrowed.
+    #[inline]
     pub fn as_stored(&self) -> StoredRow<'_> {
         StoredRow { bytes: &self.bytes, form: self.form }
     }
@@ -90,6 +98,7 @@ impl FittingRow<'_> {
 
 impl<'a> StoredRow<'a> {
     /// A row that holds all of its values.
+    #[inline]
     pub fn whole(bytes: &'a [u8]) -> StoredRow<'a> {
         StoredRow { bytes, form: RowForm::WHOLE }
     }

@@ -77,6 +77,7 @@ impl Writer {
 
     /// The undo list. Held while a change and its undo record enter the log, so that whoever saves the list elsewhere
     /// sees every record that is in the log before a given LSN.
+    #[inline]
     pub fn undo(&self) -> MutexGuard<'_, Undo> {
         self.undo.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,6 +97,7 @@ impl Writer {
     }
 
     /// Notes of what kind its changes are from now on.
+    #[inline]
     pub fn set_frees_room(&self, frees_room: bool) {
         if self.frees_room() != frees_room {
             self.frees_room.store(frees_room, Ordering::Relaxed);
@@ -103,6 +105,7 @@ impl Writer {
     }
 
     /// The number that the next long value will get.
+    #[inline]
     pub fn next_value(&self) -> u32 {
         self.next_value.load(Ordering::Relaxed)
     }
@@ -161,16 +164,19 @@ impl WriterRegistry {
     }
 
     /// Adds one.
+    #[inline]
     pub fn insert(&self, writer: Arc<Writer>) {
         self.shard(writer.id).insert(writer.id.0, writer);
     }
 
     /// The one with that id.
+    #[inline]
     pub fn get(&self, id: TransactionId) -> Option<Arc<Writer>> {
         self.shard(id).get(&id.0).cloned()
     }
 
     /// Takes one out.
+    #[inline]
     pub fn remove(&self, id: TransactionId) {
         self.shard(id).remove(&id.0);
     }
